@@ -1,0 +1,82 @@
+/** What is measured: workloads, cells, and what one measurement of a cell gives. Shared by all processes of a run. */
+
+export const WORKLOADS = ['a', 'b', 'c'] as const;
+export type Workload = (typeof WORKLOADS)[number];
+
+export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
+  a: 'one model call',
+  b: 'model, 2 parallel tools, model',
+  c: 'model, 2 tools + 1 gated tool (approved), model',
+};
+
+/** The engine as users run it, or bare Temporal doing the same work. */
+export type Side = 'engine' | 'floor';
+export const SIDES: readonly Side[] = ['engine', 'floor'];
+
+/** Conversations at once; each sends its next message when its last turn has ended. */
+export const LANES: readonly number[] = [1, 16];
+
+export const MODEL_TEXT =
+  'Done: everything that you asked for has been looked up and put in order.';
+export const USER_TEXT = 'Please look up what I need, and tell me when it is done.';
+export const TOOL_NAMES = ['lookup.one', 'lookup.two'] as const;
+export const GATED_TOOL_NAME = 'pay';
+export const FLOOR_QUEUE = 'bench-floor';
+
+export interface CellRequest {
+  readonly side: Side;
+  readonly workload: Workload;
+  readonly lanes: number;
+  readonly turnsPerConversation: number;
+  readonly warmUpMs: number;
+  readonly windowMs: number;
+}
+
+/** Milliseconds over the turns of one window. */
+export interface Spread {
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+export interface CellResult {
+  readonly turns: number;
+  readonly turnsPerSecond: number;
+  readonly latency: Spread;
+  /** Until an SSE watcher of the conversation had the turn's end; engine only. */
+  readonly watched?: Spread;
+  /** CPU milliseconds a turn, by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+  /** Part of the machine that processes other than ours took during the window, 0 to 1. */
+  readonly foreignCpu: number;
+}
+
+/** One conversation alone: what a turn leaves in its history, from the difference between its first and its last turn. */
+export interface ShapeResult {
+  readonly eventsPerTurn: number;
+  readonly bytesPerTurn: number;
+  /** Events a turn by type, over the whole history, start included. */
+  readonly types: Readonly<Record<string, number>>;
+}
+
+export interface LoadConfig {
+  readonly address: string;
+  readonly apiUrl: string;
+  readonly logFile: string;
+  /** Process ids by name, whose CPU time is read. */
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+export type LoadRequest =
+  | { readonly type: 'cell'; readonly request: CellRequest }
+  | {
+      readonly type: 'shape';
+      readonly side: Side;
+      readonly workload: Workload;
+      readonly turns: number;
+    };
+
+export type LoadReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'result'; readonly result: CellResult | ShapeResult }
+  | { readonly type: 'failed'; readonly message: string };

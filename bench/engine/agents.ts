@@ -1,0 +1,85 @@
+/**
+ * The agents of the engine's side: one a workload, with a model and tools that cost nothing, so that only the engine is seen.
+ * The model is a pure function of the transcript, so that any attempt in any process gives the same answer.
+ */
+import {
+  type Agent,
+  defineAgent,
+  defineTool,
+  type Model,
+  type ModelRequest,
+  type ModelResponse,
+} from 'colloquy';
+import { z } from 'zod';
+import { GATED_TOOL_NAME, MODEL_TEXT, TOOL_NAMES, type Workload } from '../cells.js';
+
+const NAMES: Readonly<Record<Workload, readonly string[]>> = {
+  a: [],
+  b: TOOL_NAMES,
+  c: [...TOOL_NAMES, GATED_TOOL_NAME],
+};
+
+function freeModel(workload: Workload): Model {
+  const answer = (request: ModelRequest): ModelResponse => {
+    const last = request.messages.at(-1);
+    const asks = last?.role === 'user' ? NAMES[workload] : [];
+    const about = last?.turnId ?? '';
+    return {
+      parts: asks.length > 0 ? [] : [{ type: 'text', text: MODEL_TEXT }],
+      calls: asks.map((name, index) => ({
+        id: `call_${about}_${index}`,
+        name,
+        argumentsJson: '{"id":"p_1"}',
+      })),
+      finishReason: asks.length > 0 ? 'tool_calls' : 'stop',
+      usage: { inputTokens: 10, outputTokens: 5 },
+      model: 'free',
+    };
+  };
+  return {
+    name: 'free',
+    generate: (request, { onEvent }) => {
+      const response = answer(request);
+      for (const part of response.parts)
+        if (part.type === 'text') onEvent({ type: 'text', text: part.text });
+      return Promise.resolve(response);
+    },
+  };
+}
+
+const input = z.object({ id: z.string() });
+const output = z.object({ found: z.string() });
+
+const lookups = TOOL_NAMES.map((name) =>
+  defineTool({
+    name,
+    description: 'Looks something up.',
+    input,
+    output,
+    effects: 'none',
+    run: () => ({ found: 'yes' }),
+  }),
+);
+
+const pay = defineTool({
+  name: GATED_TOOL_NAME,
+  description: 'Needs an approval.',
+  input,
+  output,
+  effects: 'idempotent',
+  approval: 'required',
+  run: () => ({ found: 'yes' }),
+});
+
+function agent(workload: Workload): Agent<Readonly<Record<string, unknown>>> {
+  return defineAgent({
+    name: `bench-${workload}`,
+    model: freeModel(workload),
+    instructions: 'Answer at once.',
+    tools: workload === 'a' ? [] : workload === 'b' ? lookups : [...lookups, pay],
+  });
+}
+
+export const oneCall = agent('a');
+export const twoTools = agent('b');
+export const gated = agent('c');

@@ -1,0 +1,50 @@
+/**
+ * The floor: the same turns in bare Temporal, as cheap as they can be had. No transcript, no event log, no request ids, no
+ * reads from outside; the update that begins a turn answers when it has ended, or waits for an approval.
+ */
+import {
+  CancellationScope,
+  condition,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
+
+export interface FloorActivities {
+  model(text: string): Promise<string>;
+  tool(name: string): Promise<string>;
+}
+
+export const SEND = 'send';
+export const APPROVE = 'approve';
+/** What `send` answers when the turn waits for its approval. */
+export const SUSPENDED = 'suspended';
+
+/** The engine's own default for approvals. */
+const APPROVAL_TIMEOUT = '24 hours';
+
+const { model, tool } = proxyActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
+
+export async function floor(workload: 'a' | 'b' | 'c'): Promise<void> {
+  let deadline: CancellationScope | undefined;
+  setHandler(defineUpdate<string, [string]>(SEND), async (text) => {
+    const answer = await model(text);
+    if (workload === 'a') return answer;
+    if (workload === 'c') deadline = startDeadline();
+    await Promise.all([tool('one'), tool('two')]);
+    return workload === 'b' ? model(text) : SUSPENDED;
+  });
+  setHandler(defineUpdate<string, [string]>(APPROVE), async (text) => {
+    deadline?.cancel();
+    await tool('gated');
+    return model(text);
+  });
+  await condition(() => false);
+}
+
+function startDeadline(): CancellationScope {
+  const scope = new CancellationScope({ cancellable: true });
+  scope.run(() => sleep(APPROVAL_TIMEOUT)).catch(() => undefined);
+  return scope;
+}

@@ -1,0 +1,107 @@
+/** One turn on either side, as the load generator drives it. */
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { ConversationClient } from 'colloquy/client';
+import { createStoreReader, type OpenLog } from 'colloquy/log';
+import { FLOOR_QUEUE, MODEL_TEXT, USER_TEXT, type Workload } from '../cells.js';
+import { APPROVE, SEND, SUSPENDED } from '../floor/workflows.js';
+import type { Watchers } from './watcher.js';
+
+/** One conversation under load. */
+export interface Talk {
+  readonly workflowId: string;
+  /** Runs one turn to its end; returns its id where the side has one. @throws when it ends in any other way than it should. */
+  turn(): Promise<string | undefined>;
+  end(): Promise<void>;
+}
+
+export type Begin = (workload: Workload) => Talk;
+
+function wrong(what: string, got: unknown): Error {
+  return new Error(`${what}: ${JSON.stringify(got)}`);
+}
+
+/** The engine: messages and approvals through the client, the turn's end read from the event log. */
+export function engineSide(parts: {
+  readonly temporal: Client;
+  readonly opened: OpenLog;
+  readonly agents: ConstructorParameters<typeof ConversationClient>[0]['agents'];
+  readonly watchers: Watchers;
+}): Begin {
+  const { temporal, opened, agents, watchers } = parts;
+  const reader = createStoreReader({ log: opened.log, live: opened.live });
+  const client = new ConversationClient({ temporal, agents, reader, actor: { id: 'bench' } });
+  return (workload) => {
+    const conversationId = `bench-${workload}-${randomUUID()}`;
+    const conversation = client.conversation(conversationId, { agent: `bench-${workload}` });
+    let watching = false;
+    return {
+      workflowId: `conversation:default:${conversationId}`,
+      turn: async () => {
+        const sent = await conversation.send(USER_TEXT);
+        if (sent.status !== 'admitted') throw wrong('the message was not admitted', sent);
+        if (!watching) watchers.watch(conversationId);
+        watching = true;
+        let result = await sent.result();
+        if (workload === 'c') {
+          if (result.status !== 'waiting') throw wrong('the turn does not wait', result);
+          const [pending] = result.pending;
+          const verdict = await conversation.resolve(pending?.toolCallId ?? '', {
+            type: 'approve',
+          });
+          if (verdict.verdict !== 'accepted') throw wrong('the approval was not accepted', verdict);
+          result = await sent.result({ returnWhenWaiting: false });
+        }
+        if (result.status !== 'completed' || result.text !== MODEL_TEXT)
+          throw wrong('the turn did not complete', result);
+        return sent.turnId;
+      },
+      end: async () => {
+        watchers.unwatch(conversationId);
+        await conversation.close();
+      },
+    };
+  };
+}
+
+/** Bare Temporal: an update a turn that answers at its end; for the gated turn one to send and one to approve. */
+export function floorSide(temporal: Client): Begin {
+  return (workload) => {
+    const workflowId = `floor-${workload}-${randomUUID()}`;
+    const handle = temporal.workflow.getHandle(workflowId);
+    let started = false;
+    const send = async (): Promise<string> => {
+      if (started) return handle.executeUpdate<string, [string]>(SEND, { args: [USER_TEXT] });
+      started = true;
+      return temporal.workflow.executeUpdateWithStart<
+        (workload: Workload) => Promise<void>,
+        string,
+        [string]
+      >(SEND, {
+        args: [USER_TEXT],
+        startWorkflowOperation: new WithStartWorkflowOperation('floor', {
+          workflowId,
+          taskQueue: FLOOR_QUEUE,
+          args: [workload],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+        }),
+      });
+    };
+    return {
+      workflowId,
+      turn: async () => {
+        let answer = await send();
+        if (workload === 'c') {
+          if (answer !== SUSPENDED) throw wrong('the turn does not wait', answer);
+          answer = await handle.executeUpdate<string, [string]>(APPROVE, { args: ['yes'] });
+        }
+        if (answer !== MODEL_TEXT) throw wrong('the turn did not complete', answer);
+        return undefined;
+      },
+      end: async () => {
+        await handle.terminate('end of the measurement');
+      },
+    };
+  };
+}

@@ -1,0 +1,63 @@
+/** SSE subscribers over HTTP, one a conversation, as a page would be; notes when each turn's end arrives. */
+import { type ClientRequest, get } from 'node:http';
+
+export class Watchers {
+  readonly #apiUrl: string;
+  readonly #open = new Map<string, ClientRequest>();
+  /** `performance.now()` by turn id. */
+  readonly #ended = new Map<string, number>();
+  #failure: string | undefined;
+
+  constructor(apiUrl: string) {
+    this.#apiUrl = apiUrl;
+  }
+
+  /** Begins to watch a conversation that has begun. */
+  watch(conversationId: string): void {
+    const url = `${this.#apiUrl}/v1/conversations/${conversationId}/events`;
+    const request = get(
+      url,
+      { agent: false, headers: { accept: 'text/event-stream' } },
+      (response) => {
+        if (response.statusCode !== 200)
+          this.#failure = `${url} answered ${response.statusCode ?? 'nothing'}`;
+        let rest = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          const frames = (rest + chunk).split('\n\n');
+          rest = frames.pop() ?? '';
+          for (const frame of frames) this.#take(frame);
+        });
+      },
+    );
+    // Ended by us: that is how a page leaves.
+    request.on('error', () => undefined);
+    this.#open.set(conversationId, request);
+  }
+
+  unwatch(conversationId: string): void {
+    this.#open.get(conversationId)?.destroy();
+    this.#open.delete(conversationId);
+  }
+
+  endOf(turnId: string): number | undefined {
+    return this.#ended.get(turnId);
+  }
+
+  /** @throws when a stream was refused: then what was measured had no watcher. */
+  check(): void {
+    if (this.#failure !== undefined) throw new Error(this.#failure);
+  }
+
+  close(): void {
+    for (const conversationId of [...this.#open.keys()]) this.unwatch(conversationId);
+    this.#ended.clear();
+  }
+
+  #take(frame: string): void {
+    if (!frame.includes('\nevent: turn_ended\n')) return;
+    const data = frame.slice(frame.indexOf('\ndata: ') + '\ndata: '.length);
+    const { turnId } = JSON.parse(data) as { turnId: string };
+    this.#ended.set(turnId, performance.now());
+  }
+}

@@ -1,0 +1,113 @@
+/** The processes of a run: one Temporal server, the engine's stack as users run it, the floor's worker, the load generator. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startChild, startStack } from 'colloquy/dev';
+import { startDevServer } from '../test/support/dev-server.js';
+import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
+
+export interface Bench {
+  /** @throws with what the load generator says when a measurement failed. */
+  ask<Result>(request: LoadRequest): Promise<Result>;
+  stop(): Promise<void>;
+}
+
+export interface BenchOptions {
+  /** For the worker and API processes of the engine, such as NODE_OPTIONS=--cpu-prof. */
+  readonly engineEnv?: NodeJS.ProcessEnv;
+  readonly onLine?: (line: string, from: string) => void;
+}
+
+const AGENTS = fileURLToPath(new URL('./engine/agents.js', import.meta.url));
+const FLOOR_WORKER = fileURLToPath(new URL('./floor/worker.js', import.meta.url));
+const LOAD = fileURLToPath(new URL('./load/main.js', import.meta.url));
+
+/** Starts everything; what was started is stopped again when a part of it cannot be. */
+export async function startBench(options: BenchOptions = {}): Promise<Bench> {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let next = stops.pop(); next !== undefined; next = stops.pop()) await next();
+  };
+  try {
+    const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-bench-'));
+    stops.push(() => rm(dataDir, { recursive: true, force: true }));
+    const server = await startDevServer({ dbFile: join(dataDir, 'temporal.db') });
+    stops.push(() => server.stop());
+    const stack = await startStack({
+      agentsModule: AGENTS,
+      dataDir,
+      apiPort: 0,
+      temporalAddress: server.address,
+      ...(options.engineEnv === undefined ? {} : { env: options.engineEnv }),
+      ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
+    });
+    stops.push(() => stack.stop());
+    const floor = await startChild({
+      name: 'floor worker',
+      args: [],
+      script: FLOOR_WORKER,
+      env: { TEMPORAL_ADDRESS: server.address },
+      onLine: (line) => options.onLine?.(line, 'floor'),
+    });
+    stops.push(() => floor.stop());
+    const load = await startLoad({
+      address: server.address,
+      apiUrl: stack.apiUrl,
+      logFile: join(dataDir, 'log.db'),
+      pids: {
+        server: server.pid,
+        worker: stack.worker().pid,
+        api: stack.api.pid,
+        floorWorker: floor.pid,
+      },
+    });
+    stops.push(() => endOf(load));
+    return { ask: (request) => ask(load, request), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startLoad(config: LoadConfig): Promise<ChildProcess> {
+  const child = fork(LOAD, [JSON.stringify(config)]);
+  await nextReply(child);
+  return child;
+}
+
+async function ask<Result>(load: ChildProcess, request: LoadRequest): Promise<Result> {
+  const answered = nextReply(load);
+  load.send(request);
+  const reply = await answered;
+  if (reply.type === 'failed') throw new Error(reply.message);
+  if (reply.type !== 'result') throw new Error(`the load generator said ${reply.type}`);
+  return reply.result as Result;
+}
+
+function nextReply(child: ChildProcess): Promise<LoadReply> {
+  return new Promise((resolve, reject) => {
+    const ended = (): void => {
+      reject(new Error('the load generator ended'));
+    };
+    child.once('exit', ended);
+    child.once('message', (reply) => {
+      child.off('exit', ended);
+      resolve(reply as LoadReply);
+    });
+  });
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+  });
+  child.disconnect();
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  await ended;
+  clearTimeout(timer);
+}

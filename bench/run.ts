@@ -1,0 +1,166 @@
+/**
+ * `npm run bench`: the engine against bare Temporal doing the same turns, on one server, in one run, in alternating rounds.
+ * How it measures, and what it does not, stands in BENCHMARKS.md.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { CellRequest, CellResult, ShapeResult, Side, Workload } from './cells.js';
+import { LANES, SIDES, WORKLOADS } from './cells.js';
+import { untilCalm } from './load/cpu.js';
+import { type Bench, startBench } from './processes.js';
+import { cpuTable, legend, machine, type Shape, shapeTable, speedTable } from './report.js';
+import { type Cell, type Pair, summaryOf } from './stats.js';
+
+const USAGE = `npm run bench -- [options]
+  --quick          2 s a measurement, 2 rounds: shows that it works, proves nothing
+  --rounds N       engine and floor in turn, N times each (default 5)
+  --seconds N      length of one measurement (default 8)
+  --only a|b|c     one workload
+  --at-once N      only with N conversations at once (1 or 16 when absent)
+  --turns N        turns a conversation (default 20)
+  --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
+  --out FILE       where the results go (default bench/results/<time>.json)`;
+
+/** A pair that other processes disturbed by more than this part of the machine is measured again, twice at most. */
+const MAX_FOREIGN_CPU = 0.1;
+const MAX_REPEATS = 2;
+const WARM_UP_MS = 1_500;
+
+interface Options {
+  readonly rounds: number;
+  readonly windowMs: number;
+  readonly workloads: readonly Workload[];
+  readonly lanes: readonly number[];
+  readonly turns: number;
+  readonly patienceMs: number;
+  readonly out: string;
+}
+
+function readOptions(): Options | undefined {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      only: { type: 'string' },
+      'at-once': { type: 'string' },
+      turns: { type: 'string' },
+      patience: { type: 'string' },
+      out: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const { quick, only, 'at-once': atOnce } = values;
+  const workloads = WORKLOADS.filter((name) => only === undefined || only.includes(name));
+  if (workloads.length === 0)
+    throw new Error(`--only ${only ?? ''}: one of ${WORKLOADS.join(', ')}`);
+  const time = new Date().toISOString().slice(0, 16).replace(':', '');
+  const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
+  return {
+    rounds: wholeNumber('--rounds', values.rounds, quick ? 2 : 5),
+    windowMs: 1_000 * wholeNumber('--seconds', values.seconds, quick ? 2 : 8),
+    workloads,
+    lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
+    turns: wholeNumber('--turns', values.turns, 20),
+    patienceMs: 1_000 * wholeNumber('--patience', values.patience, quick ? 1 : 30),
+    out: resolve(values.out ?? join(results, `${time}.json`)),
+  };
+}
+
+function wholeNumber(option: string, text: string | undefined, otherwise: number): number {
+  const value = text === undefined ? otherwise : Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`${option} ${text ?? ''}: a number from 1`);
+  return value;
+}
+
+async function measurePair(
+  bench: Bench,
+  request: Omit<CellRequest, 'side'>,
+  patienceMs: number,
+): Promise<Pair> {
+  const measure = (side: Side): Promise<CellResult> =>
+    bench.ask<CellResult>({ type: 'cell', request: { ...request, side } });
+  for (let repeats = 0; ; repeats += 1) {
+    await untilCalm(MAX_FOREIGN_CPU, patienceMs);
+    const engine = await measure('engine');
+    const floor = await measure('floor');
+    const foreign = Math.max(engine.foreignCpu, floor.foreignCpu);
+    const isDisturbed = foreign > MAX_FOREIGN_CPU;
+    const note = isDisturbed ? `, others took ${(100 * foreign).toFixed(0)} % of the machine` : '';
+    console.error(
+      `${request.workload} x ${request.lanes}: ${engine.turnsPerSecond.toFixed(1)} turns/s, ` +
+        `floor ${floor.turnsPerSecond.toFixed(1)}; p50 ${engine.latency.p50.toFixed(1)} ms, ` +
+        `floor ${floor.latency.p50.toFixed(1)}${note}`,
+    );
+    if (!isDisturbed || repeats >= MAX_REPEATS) return { engine, floor };
+  }
+}
+
+async function measureAll(
+  bench: Bench,
+  options: Options,
+): Promise<{ cells: Cell[]; shapes: Shape[] }> {
+  const shapes: Shape[] = [];
+  for (const workload of options.workloads)
+    for (const side of SIDES) {
+      const { turns } = options;
+      const shape = await bench.ask<ShapeResult>({ type: 'shape', side, workload, turns });
+      shapes.push({ workload, side, ...shape });
+    }
+  const pairs = new Map<string, Pair[]>();
+  const { workloads, lanes, windowMs, turns } = options;
+  const all = workloads.flatMap((workload) => lanes.map((count) => ({ workload, lanes: count })));
+  for (let round = 1; round <= options.rounds; round += 1) {
+    console.error(`round ${round} of ${options.rounds}`);
+    for (const cell of all) {
+      const name = `${cell.workload}${cell.lanes}`;
+      const request = { ...cell, turnsPerConversation: turns, warmUpMs: WARM_UP_MS, windowMs };
+      pairs.set(name, [
+        ...(pairs.get(name) ?? []),
+        await measurePair(bench, request, options.patienceMs),
+      ]);
+    }
+  }
+  const cells = all.map((cell) => ({
+    ...cell,
+    pairs: pairs.get(`${cell.workload}${cell.lanes}`) ?? [],
+  }));
+  return { cells, shapes };
+}
+
+async function main(options: Options): Promise<void> {
+  const startedAt = new Date().toISOString();
+  const bench = await startBench({
+    onLine: (line, from) => {
+      if (/"level":(40|50|60)|ERROR|WARN/.test(line)) console.error(`${from}: ${line}`);
+    },
+  });
+  try {
+    const { cells, shapes } = await measureAll(bench, options);
+    const summaries = cells.map(summaryOf);
+    const about = { startedAt, ...machine(), ...options, out: undefined };
+    mkdirSync(dirname(options.out), { recursive: true });
+    writeFileSync(options.out, `${JSON.stringify({ about, summaries, shapes, cells }, null, 1)}\n`);
+    console.log(
+      ['', legend(), '', speedTable(summaries), '', 'CPU a turn:', cpuTable(summaries), ''].join(
+        '\n',
+      ),
+    );
+    console.log(['History a turn:', shapeTable(shapes), '', `results: ${options.out}`].join('\n'));
+  } finally {
+    await bench.stop();
+  }
+}
+
+try {
+  const options = readOptions();
+  if (options === undefined) console.log(USAGE);
+  else await main(options);
+} catch (error) {
+  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

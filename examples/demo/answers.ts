@@ -1,0 +1,12 @@
+/** What the people, browsers and webhooks of the demo answer. */
+import type { PendingCall, Resolution } from 'colloquy';
+
+const ANSWERS: Readonly<Record<string, Resolution>> = {
+  'customer.ask': { type: 'answer', value: { answer: 'Size 42, please' } },
+  'cart.read': { type: 'result', value: { items: ['red shoes', 'laces'] } },
+};
+
+export function answerFor(call: Pick<PendingCall, 'kind' | 'name'>): Resolution {
+  if (call.kind === 'approval') return { type: 'approve' };
+  return ANSWERS[call.name] ?? { type: 'answer', value: {} };
+}

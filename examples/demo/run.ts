@@ -1,0 +1,222 @@
+/**
+ * The demo: one conversation through everything that matters. A job starts it; one model answer asks for four tools at once;
+ * each waiting call is resolved from a different place; the worker is killed with SIGKILL while calls wait, and one answer is
+ * given while no worker runs; a new worker finishes the turn.
+ *
+ *   npm run demo              runs and cleans up
+ *   npm run demo -- --keep    keeps everything running until Ctrl-C
+ *   npm run demo -- --help    says the rest
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Client } from '@temporalio/client';
+import { manifestOf, type PendingCall } from 'colloquy';
+import { ConversationClient } from 'colloquy/client';
+import { type Stack, startStack } from 'colloquy/dev';
+import { connectClient, temporalSettings } from 'colloquy/worker';
+import { support } from './agents.js';
+import { answerFor } from './answers.js';
+import { chooseModel } from './model.js';
+import { Timeline } from './timeline.js';
+
+const AGENTS = fileURLToPath(new URL('./agents.js', import.meta.url));
+const TASK_QUEUE = `colloquy-demo-${process.pid}`;
+const MESSAGE =
+  'My order arrived broken: please refund 75.00 for payment p_1. Look up the weather in Berlin, read my cart and ask me for my shoe size, all at once.';
+const USAGE = `Usage: npm run demo -- [options]
+
+One conversation through a kill: four tool calls of four kinds, resolved from four places, while a worker dies.
+
+Options:
+  --keep               keep everything running until Ctrl-C
+  --temporal-port <n>  where to look for a Temporal dev server, or start one (default: TEMPORAL_ADDRESS, else 7233)
+  --help               this text
+
+With OPENAI_API_KEY or OPENAI_BASE_URL a real model answers; without, a SCRIPTED local server.`;
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      keep: { type: 'boolean', default: false },
+      'temporal-port': { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) console.log(USAGE);
+  else await demo(values.keep, portOf(values['temporal-port']));
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new Error(`--temporal-port ${text} is not a port`);
+  return port;
+}
+
+async function demo(keep: boolean, temporalPort: number | undefined): Promise<void> {
+  const interrupted = interruption();
+  const timeline = new Timeline();
+  const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-demo-'));
+  const ledger = join(dataDir, 'refunds.jsonl');
+  const model = await chooseModel();
+  timeline.note(`model: ${model.label}`);
+  const stack = await startStack({
+    agentsModule: AGENTS,
+    dataDir,
+    apiPort: 0,
+    temporalPort,
+    taskQueue: TASK_QUEUE,
+    env: { ...model.env, DEMO_LEDGER: ledger, COLLOQUY_LOG_LEVEL: 'warn' },
+    onLine: (line, from) => {
+      if (line.startsWith('{')) timeline.note(`${from}: ${line}`);
+    },
+  });
+  const temporal = await connectClient(temporalSettings({ address: stack.temporal.address }), {
+    retryForMs: 5_000,
+    logger: quiet,
+  });
+  try {
+    for (const line of stack.temporal.notes) timeline.note(line);
+    timeline.note(`worker pid ${stack.worker().pid}, API ${stack.apiUrl}`);
+    await Promise.race([converse({ stack, temporal, timeline }), interrupted]);
+    timeline.note(`refunds actually made: ${await countLines(ledger)}`);
+    if (keep) {
+      timeline.note('everything keeps running; Ctrl-C stops it');
+      await interrupted.catch(() => undefined);
+    }
+    await temporal.connection.close();
+  } finally {
+    timeline.close();
+    await stack.stop();
+    await model.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+interface Scene {
+  readonly stack: Stack;
+  readonly temporal: Client;
+  readonly timeline: Timeline;
+}
+
+async function converse({ stack, temporal, timeline }: Scene): Promise<void> {
+  const conversationId = `demo-${Date.now()}`;
+  timeline.watch(stack.apiUrl, conversationId);
+  // 1. A backend job starts the conversation, through the client library.
+  const client = new ConversationClient({
+    temporal,
+    agents: [manifestOf(support)],
+    taskQueue: TASK_QUEUE,
+    actor: { id: 'nightly-job' },
+  });
+  const conversation = client.conversation(conversationId, { agent: 'support' });
+  timeline.act('a job sends a message through the client library');
+  const turn = await conversation.send(MESSAGE, { requestId: 'job-1' });
+  if (turn.status === 'queued') throw new Error(turn.warning);
+  const waiting = await turn.result({ timeout: '30s' });
+  if (waiting.status !== 'waiting')
+    throw new Error(`expected calls to wait, got: ${JSON.stringify(waiting)}`);
+
+  // 2. The first call is resolved by an HTTP request, as a webhook would.
+  const [first, second, ...others] = byWhoWaitsLongest(waiting.pending);
+  if (first !== undefined) {
+    timeline.act(`a webhook resolves ${first.name} over HTTP`);
+    await resolveOverHttp({ stack, timeline }, conversationId, first);
+  }
+
+  // 3. The worker dies, in a quiet moment: everything that can run without people has run.
+  await timeline.caughtUp();
+  timeline.act(`SIGKILL for the worker (pid ${stack.worker().pid}) while calls wait`);
+  await stack.worker().kill();
+
+  // 4. The second is resolved by a plain Temporal signal while no worker runs at all.
+  if (second !== undefined) {
+    timeline.act(`a plain Temporal signal resolves ${second.name}; no worker is running`);
+    await temporal.workflow
+      .getHandle(`conversation:default:${conversationId}`)
+      .signal('resolveToolCall', {
+        toolCallId: second.toolCallId,
+        resolution: answerFor(second),
+        actor: { id: 'ops' },
+        receivedAt: new Date().toISOString(),
+      });
+  }
+
+  // 5. A new worker picks the conversation up where it was.
+  timeline.act('a new worker starts');
+  const worker = await stack.startWorker();
+  timeline.note(`worker pid ${worker.pid}`);
+
+  // 6. The rest is resolved through the client library; a second answer to the same call is told so.
+  for (const call of others) {
+    timeline.act(`the client library resolves ${call.name}`);
+    const verdict = await client.resolve(call.ref, answerFor(call), { actor: { id: 'ada' } });
+    timeline.note(`verdict: ${verdict.verdict} (HTTP ${verdict.httpStatus})`);
+    const again = await client.resolve(call.ref, answerFor(call), { actor: { id: 'bob' } });
+    timeline.note(`verdict of a second answer: ${again.verdict} (HTTP ${again.httpStatus})`);
+  }
+
+  const result = await turn.result({ timeout: '60s', returnWhenWaiting: false });
+  await timeline.caughtUp();
+  if (result.status !== 'completed')
+    throw new Error(`the turn did not complete: ${JSON.stringify(result)}`);
+  timeline.answer(result.text);
+  const { uiUrl } = stack.temporal;
+  if (uiUrl !== undefined)
+    timeline.note(
+      `in the Temporal UI: ${uiUrl}/namespaces/default/workflows/${encodeURIComponent(`conversation:default:${conversationId}`)}`,
+    );
+}
+
+type Waiting = PendingCall;
+
+/** Client calls first (a browser is waiting), then approvals, then questions to people. */
+function byWhoWaitsLongest(pending: readonly Waiting[]): readonly Waiting[] {
+  const order = ['client_execution', 'approval', 'elicitation'];
+  return pending.toSorted((left, right) => order.indexOf(left.kind) - order.indexOf(right.kind));
+}
+
+async function resolveOverHttp(
+  { stack, timeline }: Pick<Scene, 'stack' | 'timeline'>,
+  conversationId: string,
+  call: Waiting,
+): Promise<void> {
+  const url = `${stack.apiUrl}/v1/conversations/${conversationId}/tool-calls/${encodeURIComponent(call.toolCallId)}/resolution`;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': `webhook-${call.toolCallId}`,
+    },
+    body: JSON.stringify({ resolution: answerFor(call) }),
+  });
+  timeline.note(`HTTP ${response.status} ${await response.text()}`);
+}
+
+async function countLines(file: string): Promise<number> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '').length;
+}
+
+/** Fails at Ctrl-C, so that what was started is stopped and the folder removed. */
+function interruption(): Promise<never> {
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        reject(new Error(`interrupted by ${signal}`));
+      });
+  });
+  // It may come while nobody waits for it yet.
+  interrupted.catch(() => undefined);
+  return interrupted;
+}
+
+await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? `demo failed: ${error.message}` : error);
+  // Not `exitCode`: what was interrupted still waits for answers that cannot come.
+  process.exit(1);
+});

@@ -1,0 +1,50 @@
+/** `npm start`: the development stack with the demo's agent, until Ctrl-C. */
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runDev } from 'colloquy/dev';
+import { chooseModel } from './model.js';
+
+const USAGE = `Usage: npm start -- [options]
+
+Starts a Temporal dev server (or uses the one at TEMPORAL_ADDRESS), a worker with the demo's agent and the HTTP API, and
+shows every call that waits with the command that resolves it. Ctrl-C stops everything that it started.
+
+Options:
+  --port <number>   port of the API (COLLOQUY_PORT, default 8080)
+  --data <folder>   folder of all data (COLLOQUY_DATA, default .colloquy)
+  --help            this text
+
+Environment:
+  TEMPORAL_ADDRESS  where Temporal is, or is to be started (default: 127.0.0.1:7233)
+  OPENAI_API_KEY    use OpenAI; without it a SCRIPTED local server answers, which is no AI
+  OPENAI_BASE_URL   use any server that speaks the OpenAI protocol
+  OPENAI_MODEL      name of the model (default: gpt-5.1)`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { port: { type: 'string' }, data: { type: 'string' }, help: { type: 'boolean' } },
+  });
+  const { help, ...flags } = values;
+  if (help === true) {
+    console.log(USAGE);
+    return;
+  }
+  const model = await chooseModel();
+  Object.assign(process.env, model.env);
+  try {
+    await runDev({
+      ...flags,
+      agents: fileURLToPath(new URL('./agents.js', import.meta.url)),
+      model: model.label,
+      tryAgent: 'support',
+      tryMessage: 'Refund 75.00 for payment p_1',
+    });
+  } finally {
+    await model.close();
+  }
+}
+
+await main().catch((error: unknown) => {
+  console.error(`colloquy: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+});

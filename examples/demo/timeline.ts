@@ -1,0 +1,153 @@
+/** Prints what happens, as it happens, from the conversation's own event stream. */
+import type { CanonicalEvent, LiveEvent } from 'colloquy';
+import { createParser } from 'eventsource-parser';
+
+/** A pause without events after which the stream is taken to be caught up. */
+const QUIET_MS = 300;
+const RETRY_MS = 200;
+
+interface Streamed {
+  readonly messageId: string;
+  readonly attempt: number;
+  readonly text: string;
+}
+
+export class Timeline {
+  readonly #startedAt = Date.now();
+  #lastEventAt = Date.now();
+  readonly #closing = new AbortController();
+  #cursor = '';
+  #streaming = false;
+  /** Text of the newest message as far as it was streamed here. */
+  #streamed: Streamed | undefined;
+
+  note(text: string): void {
+    this.#line('  ', text);
+  }
+
+  act(text: string): void {
+    this.#line('->', text);
+  }
+
+  answer(text: string): void {
+    this.#endStream();
+    process.stdout.write(`\n  ${text}\n\n`);
+  }
+
+  /** Follows the conversation over SSE until closed; resumes by `Last-Event-ID` when the stream breaks. */
+  watch(apiUrl: string, conversationId: string): void {
+    const url = `${apiUrl}/v1/conversations/${conversationId}/events`;
+    void this.#follow(url, this.#closing.signal);
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async caughtUp(): Promise<void> {
+    while (Date.now() - this.#lastEventAt < QUIET_MS)
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 3));
+  }
+
+  async #follow(url: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#readOnce(url, signal);
+      } catch {
+        // The conversation does not exist yet, or the stream broke: ask again from where we were.
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  async #readOnce(url: string, signal: AbortSignal): Promise<void> {
+    const headers: Record<string, string> = { accept: 'text/event-stream' };
+    if (this.#cursor !== '') headers['last-event-id'] = this.#cursor;
+    const response = await fetch(url, { headers, signal });
+    if (!response.ok || response.body === null) return;
+    const parser = createParser({
+      onEvent: ({ id, event, data }) => {
+        if (id !== undefined) this.#cursor = id;
+        if (event?.startsWith('live.') === true) this.#live(JSON.parse(data) as LiveEvent);
+        else this.#canonical(JSON.parse(data) as CanonicalEvent);
+      },
+    });
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body)
+      parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
+  }
+
+  #live(event: LiveEvent): void {
+    if (event.type !== 'text_delta') return;
+    const { messageId, attempt, offset, text } = event;
+    const before = this.#streamed;
+    const goesOn = before?.messageId === messageId && before.attempt === attempt;
+    const known = goesOn ? before.text : '';
+    if (!goesOn) this.#endStream();
+    if (!this.#streaming) {
+      const again = attempt === 1 ? '' : ` (attempt ${attempt})`;
+      const gap = offset === known.length ? '' : '… ';
+      process.stdout.write(`${this.#stamp()}    model${again}: ${gap}`);
+    }
+    this.#streaming = true;
+    this.#streamed = { messageId, attempt, text: known + text };
+    process.stdout.write(text);
+  }
+
+  /** What was streamed may lack a part: whoever subscribes late has missed it, and live events may be lost. */
+  #completeText(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): void {
+    const whole = event.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const shown = this.#streamed?.messageId === event.messageId ? this.#streamed.text : '';
+    if (whole !== '' && whole !== shown)
+      this.#line(
+        '  ',
+        `${String(event.seq).padStart(3)} assistant_message, the whole of it: ${whole}`,
+      );
+  }
+
+  #canonical(event: CanonicalEvent): void {
+    this.#lastEventAt = Date.now();
+    if (event.type === 'assistant_message') this.#completeText(event);
+    const words = describe(event);
+    if (words !== undefined) this.#line('  ', `${String(event.seq).padStart(3)} ${words}`);
+  }
+
+  #line(mark: string, text: string): void {
+    this.#endStream();
+    process.stdout.write(`${this.#stamp()} ${mark} ${text}\n`);
+  }
+
+  #endStream(): void {
+    if (this.#streaming) process.stdout.write('\n');
+    this.#streaming = false;
+  }
+
+  #stamp(): string {
+    return `${((Date.now() - this.#startedAt) / 1_000).toFixed(1).padStart(5)}s`;
+  }
+}
+
+function describe(event: CanonicalEvent): string | undefined {
+  switch (event.type) {
+    case 'user_message':
+      return `user_message from ${event.actor.id}`;
+    case 'model_call':
+      return `model_call ${event.model}, step ${event.step}: ${event.usage.inputTokens} tokens in, ${event.usage.outputTokens} out`;
+    case 'tool_call':
+      return `tool_call ${event.call.name} ${JSON.stringify(event.call.input)}`;
+    case 'suspension': {
+      const { kind, name, deadline } = event.suspension;
+      return `suspension ${kind} of ${name} until ${deadline}`;
+    }
+    case 'resolution':
+      return `resolution ${event.resolution.type} by ${event.actor.id} (${event.actor.verified ? 'verified' : 'unverified'}, ${event.actor.channel})`;
+    case 'tool_result':
+      return `tool_result ${event.name}: ${event.result.status} ${JSON.stringify(event.result.envelope)}`;
+    case 'turn_ended':
+      return `turn_ended ${event.status} after ${event.steps} steps`;
+    case 'assistant_message':
+      return undefined;
+    default:
+      return event.type;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * A route of your own server decides an approval: the target of an e-mail link, a chat button, a payment provider's callback.
+ * Nothing has to run but Temporal: without a worker the decision is queued, and counts as of when it came in.
+ *
+ *   npm start                                           in another terminal
+ *   node dist/examples/uses/resolve-from-a-webhook.js 3000
+ *   curl -s http://127.0.0.1:3000/webhooks/approvals -H 'content-type: application/json' \
+ *     -d '{"eventId":"evt-1","ref":"<ref of a call>","approved":true,"by":"ada"}'
+ */
+import type { AddressInfo } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { ConversationClient } from 'colloquy/client';
+import express from 'express';
+import { z } from 'zod';
+
+const connection = await Connection.connect({
+  address: process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
+});
+const client = new ConversationClient({ temporal: new Client({ connection }), agents: [] });
+const app = express();
+
+// #region webhook
+const Decision = z.object({
+  eventId: z.string(),
+  ref: z.string(),
+  approved: z.boolean(),
+  by: z.string(),
+});
+
+app.post('/webhooks/approvals', express.json(), async (request, response) => {
+  const decision = Decision.safeParse(request.body);
+  if (!decision.success) {
+    response.status(400).json(decision.error.issues);
+    return;
+  }
+  const { eventId, ref, approved, by } = decision.data;
+  const outcome = await client.resolve(ref, approved ? { type: 'approve' } : { type: 'deny' }, {
+    actor: { id: by },
+    // The sender's own id: delivered twice, decided once, and the sender is told so.
+    requestId: eventId,
+  });
+  // 200 accepted or duplicate, 202 queued, 409 stale: somebody was faster, 410 expired, 404 unknown.
+  response.status(outcome.httpStatus).json(outcome);
+});
+// #endregion webhook
+
+const server = app.listen(Number(process.argv[2] ?? 3_000), '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`webhook http://127.0.0.1:${port}/webhooks/approvals`);
+});

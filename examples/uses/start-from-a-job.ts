@@ -1,0 +1,64 @@
+/**
+ * A job of your backend starts a conversation and waits a while for its result. Run again - after a crash, by its scheduler -
+ * it sends nothing twice: it finds the same turn, and what has become of it.
+ *
+ *   npm start                                           in another terminal
+ *   node dist/examples/uses/start-from-a-job.js job-7 42
+ */
+import { Client, Connection } from '@temporalio/client';
+import { manifestOf, type TurnResult } from 'colloquy';
+import { ConversationClient } from 'colloquy/client';
+import { support } from '../demo/agents.js';
+
+// #region job
+interface Job {
+  readonly id: string;
+  readonly order: string;
+}
+
+async function runJob(client: ConversationClient, job: Job): Promise<TurnResult> {
+  const conversation = client.conversation(`order-${job.order}`, { agent: 'support' });
+  // The job's own id names the message: sent again after a crash, it is the same message and the same turn.
+  const turn = await conversation.send(
+    'My order arrived broken: please refund 75.00 for payment p_1.',
+    {
+      requestId: job.id,
+    },
+  );
+  const result = await turn.result({ timeout: '20s' });
+  // No worker took it yet; it is durable, so the job may simply come back later.
+  if (result.status === 'queued') throw new Error('still queued');
+  return result;
+}
+// #endregion job
+
+const [, , id = 'job-7', order = '42'] = process.argv;
+// #region client
+const connection = await Connection.connect({
+  address: process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
+});
+const client = new ConversationClient({
+  temporal: new Client({ connection }),
+  agents: [manifestOf(support)],
+  actor: { id: 'nightly-job' },
+});
+// #endregion client
+const result = await runJob(client, { id, order });
+switch (result.status) {
+  case 'completed':
+    console.log(`${result.turnId} completed: ${result.text}`);
+    break;
+  case 'waiting':
+    console.log(`${result.turnId} waits for:`);
+    for (const { name, kind, ref } of result.pending)
+      console.log(`  ${kind} of ${name}  ref ${ref}`);
+    break;
+  case 'failed':
+    console.log(`${result.turnId} failed: ${result.error.message}`);
+    break;
+  case 'cancelled':
+  case 'timeout':
+    console.log(`${result.turnId} ${result.status}`);
+    break;
+}
+await connection.close();

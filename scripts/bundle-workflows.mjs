@@ -1,0 +1,79 @@
+// Writes dist/workflow-bundle.js, the prebuilt sandbox code a worker loads. Does nothing when its inputs are unchanged.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const at = (path) => `${root}${path}`;
+const bundleFile = at('dist/workflow-bundle.js');
+const keyFile = at('dist/workflow-bundle.key');
+const entry = at('dist/workflows/index.js');
+
+if (!existsSync(entry)) {
+  console.error('bundle-workflows: dist/workflows/index.js is missing. Run: npm run build');
+  process.exit(1);
+}
+
+const key = inputsKey();
+if (existsSync(bundleFile) && existsSync(keyFile) && readFileSync(keyFile, 'utf8') === key)
+  process.exit(0);
+
+const { bundleWorkflowCode } = await import('@temporalio/worker');
+const problems = [];
+const note = (level) => (message) =>
+  level === 'quiet' ? undefined : problems.push(`${level}: ${message}`);
+const logger = {
+  log: (level, message) => note(level === 'WARN' || level === 'ERROR' ? level : 'quiet')(message),
+  trace: note('quiet'),
+  debug: note('quiet'),
+  info: note('quiet'),
+  warn: note('WARN'),
+  error: note('ERROR'),
+};
+const converter = at('dist/workflows/payload-converter.js');
+const started = performance.now();
+try {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: entry,
+    logger,
+    ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
+  });
+  rmSync(keyFile, { force: true });
+  writeWhole(bundleFile, code);
+  writeWhole(keyFile, key);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.error(`workflow bundle: ${Math.round(code.length / 1024)} kB in ${seconds} s`);
+} catch (error) {
+  console.error(
+    `bundle-workflows: the workflow bundle could not be built: ${error.message ?? error}`,
+  );
+  process.exitCode = 1;
+}
+for (const problem of problems) console.error(problem);
+
+/** What the bundle is made of: the compiled sandbox folders and the locked versions of the packages. */
+function inputsKey() {
+  const folders = ['workflows', 'core', 'protocol'];
+  const inputs = folders.flatMap((folder) =>
+    readdirSync(at(`dist/${folder}`), { recursive: true })
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => `dist/${folder}/${file}`),
+  );
+  const hash = createHash('sha256');
+  for (const file of [...inputs.sort(), 'package-lock.json', 'scripts/bundle-workflows.mjs']) {
+    if (existsSync(at(file)))
+      hash
+        .update(file)
+        .update('\0')
+        .update(readFileSync(at(file)))
+        .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/** Never leaves half a file for a process that reads it meanwhile. */
+function writeWhole(file, text) {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, file);
+}

@@ -1,0 +1,103 @@
+// npm test: builds, runs vitest with the arguments it is given, and closes with the line `N passed, N failed`.
+// The numbers are those of vitest's own report. Exit code 0 only if tests ran and nothing at all went wrong.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const given = process.argv.slice(2);
+const skipBuild = given.includes('--no-build');
+const args = given.filter((arg) => arg !== '--no-build');
+
+const folder = mkdtempSync(join(tmpdir(), 'colloquy-test-'));
+const report = join(folder, 'report.json');
+let child;
+let interrupted;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    interrupted = signal;
+    child?.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
+  });
+}
+
+const built = skipBuild || (await run('npm', ['run', '-s', 'build'])) === 0;
+let summary;
+if (built && !interrupted) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const code = await run('vitest', ['run', ...reporters, ...args]);
+  summary = summarize(code, readReport());
+} else {
+  summary = { passed: 0, failed: 1, skipped: 0, notes: ['the build failed; no test was run'] };
+}
+rmSync(folder, { recursive: true, force: true });
+
+if (interrupted) {
+  summary.notes.push(`interrupted by ${interrupted}`);
+  summary.failed = Math.max(summary.failed, 1);
+}
+for (const note of summary.notes) console.error(`test: ${note}`);
+const skipped = summary.skipped > 0 ? `, ${summary.skipped} skipped` : '';
+const line = `${summary.passed} passed, ${summary.failed} failed${skipped}\n`;
+process.exitCode = summary.failed > 0 ? 1 : 0;
+process.stdout.write(line);
+
+/** Counts what the report holds, and turns everything that is wrong outside of a test into at least one failure. */
+function summarize(code, json) {
+  if (json === undefined) {
+    return {
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+      notes: [`vitest ended with ${code} and left no report`],
+    };
+  }
+  const notes = [];
+  const passed = json.numPassedTests;
+  let failed = json.numFailedTests;
+  const skipped = json.numPendingTests + (json.numTodoTests ?? 0);
+  // A file that failed to load holds no test that could fail.
+  for (const file of json.testResults) {
+    if (file.status !== 'failed' || file.assertionResults.some((test) => test.status === 'failed'))
+      continue;
+    failed += 1;
+    notes.push(`${file.name} failed outside of a test`);
+  }
+  if (passed + failed === 0) {
+    failed += 1;
+    notes.push('no test was run');
+  }
+  if (code !== 0 && failed === 0) {
+    failed += 1;
+    notes.push(`vitest ended with ${code}: an unhandled error, or a failed setup or teardown`);
+  }
+  return { passed, failed, skipped, notes };
+}
+
+function readReport() {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function run(command, commandArgs) {
+  return new Promise((resolve) => {
+    child = spawn(command, commandArgs, { cwd: root, stdio: 'inherit', env: withBinaries() });
+    child.once('error', (error) => {
+      console.error(`test: cannot run ${command}: ${error.message}`);
+      resolve('an error');
+    });
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+  });
+}
+
+/** Also when started as `node scripts/test.mjs`. */
+function withBinaries() {
+  return {
+    ...process.env,
+    PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH ?? ''}`,
+  };
+}

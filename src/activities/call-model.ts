@@ -1,0 +1,127 @@
+/**
+ * One model call: assembles the prompt, streams, and returns the finished answer with a plan for every call in it. Safe to
+ * repeat: an attempt that failed left nothing but live events, which the next one replaces by its higher number.
+ */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { AnyAgent } from '../define/agent.js';
+import { toModelFailure } from '../model/failure.js';
+import type { CallModelInput, CallModelResult } from '../protocol/activities.js';
+import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
+import { textOf } from '../protocol/messages.js';
+import type { ModelRequest, ModelResponse } from '../protocol/model.js';
+import { planCalls } from '../tools/plan.js';
+import { modelTools, systemPrompt } from '../tools/prompt.js';
+import { type ActivityTools, publishLive } from './deps.js';
+import {
+  agentOf,
+  failureOf,
+  framesOf,
+  interruption,
+  isCancelRequested,
+  toFailure,
+} from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+import { ModelStream } from './model-stream.js';
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | the model answers | its parts, usage and the plans of its calls |
+ * | the turn is cancelled | `aborted`, with the text so far |
+ * | the worker stops | failure `model_unavailable`, retried |
+ * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
+ * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
+ * | the agent is not defined here | failure `unknown_agent`, retried |
+ */
+export async function callModel(
+  tools: ActivityTools,
+  input: CallModelInput,
+): Promise<CallModelResult> {
+  const agent = agentOf(tools, input.agent);
+  const context = Context.current();
+  const { attempt } = context.info;
+  const { turnId, step } = input;
+  const origin = { turnId, step, attempt, messageId: assistantMessageId(turnId, step) };
+  const publish = (event: LiveEvent): void => {
+    publishLive(tools, input, event);
+  };
+  publish({ type: 'model_call_started', ...origin, model: agent.model.name });
+  const stream = new ModelStream(origin, publish);
+  try {
+    const response = await withHeartbeat(() => generate(agent, input, stream));
+    if (isEmpty(response) && input.transcript.append.at(-1)?.role !== 'tool')
+      throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
+    const { parts, finishReason, usage, model } = response;
+    const calls = await planCalls({ agent, calls: response.calls });
+    return { parts, calls, model, finishReason, usage, attempt };
+  } catch (error) {
+    if (!context.cancellationSignal.aborted) {
+      const failure = modelFailureOf(error);
+      tools.logger.warn('model call failed', {
+        ...origin,
+        reason: failure.message,
+        at: framesOf(error),
+      });
+      throw failure;
+    }
+    if (!isCancelRequested(context)) throw interruption(context, 'model_unavailable');
+    return abortedResult(agent, stream, attempt);
+  } finally {
+    stream.close();
+  }
+}
+
+/** After tool results a model may well have nothing to add; as an answer to a person it is a fault. */
+function isEmpty(response: ModelResponse): boolean {
+  return response.calls.length === 0 && textOf(response.parts).trim() === '';
+}
+
+/** Ends as soon as the signal fires, even when the adapter does not heed it: a stop must not wait for a provider. */
+async function generate(
+  agent: AnyAgent,
+  input: CallModelInput,
+  stream: ModelStream,
+): Promise<ModelResponse> {
+  const { cancellationSignal, cancelled } = Context.current();
+  cancellationSignal.throwIfAborted();
+  const answer = agent.model.generate(requestOf(agent, input), {
+    signal: cancellationSignal,
+    onEvent: (event) => {
+      stream.take(event);
+    },
+  });
+  // It loses the race against a cancel and fails later; nobody listens then.
+  answer.catch(() => undefined);
+  return Promise.race([answer, cancelled]);
+}
+
+function requestOf(agent: AnyAgent, input: CallModelInput): ModelRequest {
+  const { transcript } = input;
+  if (transcript.base !== 0)
+    throw failureOf('internal', 'This worker takes whole transcripts only, and got a part');
+  return {
+    system: systemPrompt(agent),
+    messages: transcript.append,
+    tools: modelTools(agent),
+  };
+}
+
+/** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
+function modelFailureOf(error: unknown): Error {
+  const known = error instanceof ApplicationFailure ? error : toModelFailure(error);
+  return toFailure(known, 'model_unavailable');
+}
+
+function abortedResult(agent: AnyAgent, stream: ModelStream, attempt: number): CallModelResult {
+  return {
+    parts: stream.partsSoFar(),
+    calls: [],
+    model: agent.model.name,
+    finishReason: 'cancelled',
+    // The provider did not get to say; what it bills is not known here.
+    usage: { inputTokens: 0, outputTokens: 0 },
+    attempt,
+    aborted: true,
+  };
+}

@@ -1,0 +1,54 @@
+/** What activities are given by the composition root of a worker. */
+import type { Agent } from '../define/agent.js';
+import type { Logger } from '../define/context.js';
+import type { FlushLogResult } from '../protocol/activities.js';
+import type { ConversationKey } from '../protocol/ids.js';
+import type { LiveEvent } from '../protocol/live-events.js';
+import type { AgentRegistry } from '../tools/registry.js';
+
+export interface ActivityDeps<Services> {
+  readonly agents: readonly Agent<Services>[];
+  /** Handed to tools as `ctx.services`; never goes into history. */
+  readonly services: Services;
+  /** Makes sure that the store has the log up to a sequence number; throws when it cannot. */
+  readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
+  /** Publishes to watchers. May drop; what it throws is logged and forgotten. */
+  readonly publish: (key: ConversationKey, event: LiveEvent) => void;
+  /** Whether anybody watches: without a watcher no live event is made. @defaultValue everybody is watched */
+  readonly watched?: (key: ConversationKey) => boolean;
+  readonly logger: Logger;
+}
+
+/** The same, as the single activities use it: indexed, and without the type of the services. */
+export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
+  readonly registry: AgentRegistry;
+}
+
+/** Publishes one live event to whoever watches. Never throws: nothing may depend on a live event. */
+export function publishLive(tools: ActivityTools, key: ConversationKey, event: LiveEvent): void {
+  const { tenant, conversationId } = key;
+  try {
+    const about = { tenant, conversationId };
+    if (tools.watched?.(about) !== false) tools.publish(about, event);
+  } catch (error) {
+    tools.logger.debug('live event lost', { reason: String(error) });
+  }
+}
+
+/** A logger that adds the same fields to every line. */
+export function withFields(logger: Logger, fields: Readonly<Record<string, unknown>>): Logger {
+  return {
+    debug: (message, more) => {
+      logger.debug(message, { ...fields, ...more });
+    },
+    info: (message, more) => {
+      logger.info(message, { ...fields, ...more });
+    },
+    warn: (message, more) => {
+      logger.warn(message, { ...fields, ...more });
+    },
+    error: (message, more) => {
+      logger.error(message, { ...fields, ...more });
+    },
+  };
+}

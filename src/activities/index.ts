@@ -1,0 +1,28 @@
+/** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
+import type { ConversationActivities } from '../protocol/activities.js';
+import { createAgentRegistry } from '../tools/registry.js';
+import { callModel } from './call-model.js';
+import { checkAnswer } from './check-answer.js';
+import type { ActivityDeps, ActivityTools } from './deps.js';
+import { flushLog } from './flush-log.js';
+import { runTool } from './run-tool.js';
+
+/**
+ * Binds the activities to what they need.
+ * @throws {DefinitionError} invalid_definition when two agents share a name.
+ */
+export function createActivities<Services>(deps: ActivityDeps<Services>): ConversationActivities {
+  const { agents, services, ...rest } = deps;
+  const tools: ActivityTools = {
+    ...rest,
+    // The agents asked for these services when they were defined; from here on nobody looks inside.
+    services: services as never,
+    registry: createAgentRegistry(agents),
+  };
+  return {
+    callModel: (input) => callModel(tools, input),
+    runTool: (input) => runTool(tools, input),
+    checkAnswer: (input) => checkAnswer(tools, input),
+    flushLog: (input) => flushLog(tools, input),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * What a model call streams: live deltas for watchers, and the text so far for a turn that is cancelled half-way.
+ *
+ * I1 The first delta goes out at once, later ones within `DELTA_DELAY_MS`, merged.
+ * I2 Deltas of a message leave in the order in which they came; offsets count all of its text, sent or not.
+ */
+import type { CallModelResult } from '../protocol/activities.js';
+import type { LiveEvent } from '../protocol/live-events.js';
+import type { ModelStreamEvent } from '../protocol/model.js';
+
+/** Below what a reader notices; a token each would be a message each. */
+const DELTA_DELAY_MS = 30;
+
+/** The step and attempt that deltas belong to. */
+export interface StreamOrigin {
+  readonly turnId: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly messageId: string;
+}
+
+interface Run {
+  readonly event: ModelStreamEvent;
+  readonly offset: number;
+  text: string;
+}
+
+export class ModelStream {
+  readonly #origin: StreamOrigin;
+  readonly #publish: (event: LiveEvent) => void;
+  readonly #offsets = new Map<string, number>();
+  readonly #parts: { readonly type: 'text' | 'reasoning'; text: string }[] = [];
+  #waiting: Run[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #lastFlushAt = Number.NEGATIVE_INFINITY;
+  #closed = false;
+
+  constructor(origin: StreamOrigin, publish: (event: LiveEvent) => void) {
+    this.#origin = origin;
+    this.#publish = publish;
+  }
+
+  /** Takes one piece from the adapter. Pieces after `close` are dropped: another attempt may be streaming by then. */
+  take(event: ModelStreamEvent): void {
+    if (this.#closed) return;
+    this.#keep(event);
+    const key = keyOf(event);
+    const offset = this.#offsets.get(key) ?? 0;
+    this.#offsets.set(key, offset + event.text.length);
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && keyOf(last.event) === key) last.text += event.text;
+    else this.#waiting.push({ event, offset, text: event.text });
+    const waitMs = this.#lastFlushAt + DELTA_DELAY_MS - performance.now();
+    if (waitMs <= 0) this.#flush();
+    else
+      this.#timer ??= setTimeout(() => {
+        this.#flush();
+      }, waitMs);
+  }
+
+  /** Sends what waits and ends the stream. Safe to repeat. */
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+  }
+
+  /** Text and reasoning that came so far, in order; calls that were not finished are not part of it. */
+  partsSoFar(): CallModelResult['parts'] {
+    return this.#parts.map(({ type, text }) => ({ type, text }));
+  }
+
+  #keep(event: ModelStreamEvent): void {
+    if (event.type === 'tool_arguments') return;
+    const last = this.#parts.at(-1);
+    if (last?.type === event.type) last.text += event.text;
+    else if (event.text !== '') this.#parts.push({ type: event.type, text: event.text });
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.length === 0) return;
+    const runs = this.#waiting;
+    this.#waiting = [];
+    this.#lastFlushAt = performance.now();
+    for (const run of runs) this.#publish(liveEventOf(this.#origin, run));
+  }
+}
+
+function keyOf(event: ModelStreamEvent): string {
+  return event.type === 'tool_arguments' ? `call ${event.index}` : event.type;
+}
+
+function liveEventOf(origin: StreamOrigin, { event, offset, text }: Run): LiveEvent {
+  switch (event.type) {
+    case 'text':
+      return { type: 'text_delta', ...origin, offset, text };
+    case 'reasoning':
+      return { type: 'reasoning_delta', ...origin, offset, text };
+    case 'tool_arguments': {
+      const { index, name } = event;
+      return {
+        type: 'tool_arguments_delta',
+        ...origin,
+        index,
+        ...(name === undefined ? {} : { name }),
+        offset,
+        text,
+      };
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * One tool call. Everything that the tool's own code does wrong is a result; only infrastructure fails this activity, and
+ * only that is retried, as often as the call's plan says.
+ */
+import { Context } from '@temporalio/activity';
+import type { ToolContext } from '../define/context.js';
+import type { AnyTool } from '../define/tool.js';
+import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
+import type { LiveEvent } from '../protocol/live-events.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolErrorCode } from '../protocol/tools.js';
+import { boundedJson, toJson } from '../tools/normalise.js';
+import { runToolCall } from '../tools/run.js';
+import { type ActivityTools, publishLive, withFields } from './deps.js';
+import { agentOf, interruption, toFailure } from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+
+/** Progress is for the eye; a tool that reports more is cut, with a marker. */
+const MAX_PROGRESS_BYTES = 16 * 1024;
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | the tool returns, throws or runs out of time | its result (see `runToolCall`) |
+ * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
+ * | the turn is cancelled | the tool's signal fires, then cancelled |
+ * | the worker stops | the tool's signal fires, then failure `tool_lost`, retried if the call may run again |
+ * | a `once` call is delivered again | error result `outcome_unknown`; it does not run |
+ */
+export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
+  const { call } = input;
+  const context = Context.current();
+  const { attempt } = context.info;
+  if (call.effects === 'once' && attempt > 1)
+    return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
+  const tool = toolOf(tools, input);
+  if (tool?.run === undefined)
+    return failedBefore('not_available', TEXTS.noLongerAvailable(call.name));
+  const { turnId, step } = input;
+  const origin = { turnId, step, attempt, toolCallId: call.toolCallId, name: call.name };
+  const publish = (event: LiveEvent): void => {
+    publishLive(tools, input, event);
+  };
+  publish({ type: 'tool_call_started', ...origin });
+  const progress = progressOf(tool, (payload) => {
+    publish({
+      type: 'tool_progress',
+      ...origin,
+      payload: boundedJson(toJson(payload), MAX_PROGRESS_BYTES),
+    });
+  });
+  try {
+    return await withHeartbeat(() =>
+      runToolCall({
+        tool,
+        input: call.input,
+        ctx: contextOf(tools, input, { attempt, progress: progress.report }),
+        signal: context.cancellationSignal,
+        timeoutMs: call.timeouts.runMs,
+      }),
+    );
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
+    throw toFailure(error, 'tool_lost');
+  } finally {
+    progress.end();
+  }
+}
+
+function toolOf(tools: ActivityTools, input: RunToolInput): AnyTool | undefined {
+  const { agent, call } = input;
+  // A call that may run only once has only one attempt: failing it would say that its outcome is unknown, which is not so.
+  if (call.effects !== 'once') agentOf(tools, agent);
+  return tools.registry.tool(agent, call.name);
+}
+
+function failedBefore(code: ToolErrorCode, message: string): RunToolResult {
+  return { envelope: { ok: false, error: { code, message } }, executionMs: 0 };
+}
+
+function contextOf(
+  tools: ActivityTools,
+  input: RunToolInput,
+  run: Pick<ToolContext, 'attempt' | 'progress'>,
+): Omit<ToolContext<never>, 'signal'> {
+  const { agent, tenant, conversationId, turnId, step, call, idempotencyKey } = input;
+  const { toolCallId, name } = call;
+  const { requester, approver } = input;
+  return {
+    agent,
+    tenant,
+    conversationId,
+    turnId,
+    step,
+    toolCallId,
+    idempotencyKey,
+    requester,
+    ...(approver === undefined ? {} : { approver }),
+    ...run,
+    services: tools.services,
+    logger: withFields(tools.logger, { tenant, conversationId, turnId, toolCallId, tool: name }),
+  };
+}
+
+/** Progress after the end is dropped: code that ignored its time-out may go on reporting. */
+function progressOf(
+  tool: AnyTool,
+  show: (payload: unknown) => void,
+): { report: (payload: unknown) => void; end: () => void } {
+  let running = tool.streaming;
+  return {
+    report: (payload) => {
+      if (!running) return;
+      try {
+        show(payload);
+      } catch {
+        // A payload that cannot become JSON costs the report, not the call.
+      }
+    },
+    end: () => {
+      running = false;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** Settings of the command line: flags first, then environment, then defaults. Every bad value is named at once. */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+
+const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, PORT_RULE)
+  .transform(Number)
+  .refine((value) => value <= 65_535, PORT_RULE);
+const filled = z.string().min(1, 'must not be empty');
+const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
+  z.enum(values, `must be ${values.join(' or ')}`);
+
+const EnvironmentSchema = z.object({
+  COLLOQUY_DATA: filled.default('.colloquy'),
+  COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
+  COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
+  COLLOQUY_HOST: filled.default('127.0.0.1'),
+  COLLOQUY_PORT: port.prefault('8080'),
+  COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent').default('info'),
+});
+
+export interface Config {
+  /** Folder of the event log (and of the development server's database). */
+  readonly dataDir: string;
+  readonly eventLogFile: string;
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+/** The flag that says the same, for messages. */
+const FLAGS: Readonly<Record<string, string>> = {
+  COLLOQUY_DATA: ' (--data)',
+  COLLOQUY_PORT: ' (--port)',
+  COLLOQUY_HOST: ' (--host)',
+};
+
+export class ConfigError extends Error {
+  readonly code = 'invalid_configuration';
+}
+
+/** @throws {ConfigError} listing every variable that breaks a rule. */
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  flags: {
+    readonly data?: string | undefined;
+    readonly port?: string | undefined;
+    readonly host?: string | undefined;
+  } = {},
+): Config {
+  const given = {
+    ...environment,
+    ...(flags.data === undefined ? {} : { COLLOQUY_DATA: flags.data }),
+    ...(flags.port === undefined ? {} : { COLLOQUY_PORT: flags.port }),
+    ...(flags.host === undefined ? {} : { COLLOQUY_HOST: flags.host }),
+  };
+  const parsed = EnvironmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(({ path, message }) => {
+      const name = path.join('.');
+      return `  ${name}${FLAGS[name] ?? ''}: ${message}, got ${JSON.stringify(Reflect.get(given, name))}`;
+    });
+    throw new ConfigError(`Invalid configuration:\n${lines.join('\n')}`);
+  }
+  const values = parsed.data;
+  const dataDir = resolve(values.COLLOQUY_DATA);
+  return {
+    dataDir,
+    eventLogFile: resolve(dataDir, 'log.db'),
+    taskQueue: values.COLLOQUY_TASK_QUEUE,
+    searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
+    host: values.COLLOQUY_HOST,
+    port: values.COLLOQUY_PORT,
+    logLevel: values.COLLOQUY_LOG_LEVEL,
+  };
+}

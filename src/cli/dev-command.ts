@@ -1,0 +1,147 @@
+/** `colloquy dev`: the whole stack in one terminal, with every call that waits and the command that resolves it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ConversationSnapshot } from '../protocol/conversation.js';
+import { conversationKey } from '../protocol/ids.js';
+import type { PendingCall } from '../protocol/suspensions.js';
+import { type Config, readConfig } from './config.js';
+import { exampleResolution, shellQuote } from './example-answer.js';
+import { onStop } from './process-life.js';
+import { type Stack, startStack } from './stack.js';
+
+export interface DevFlags {
+  readonly agents: string;
+  readonly data?: string;
+  readonly port?: string;
+  /** What the `model` line says. */
+  readonly model?: string;
+  /** A message that shows what the agent can do, for the `try` line. */
+  readonly tryMessage?: string;
+  readonly tryAgent?: string;
+}
+
+const POLL_MS = 1_000;
+
+/** Runs until Ctrl-C; stops all that it started. @throws when a part of the stack cannot be started. */
+export async function runDev(flags: DevFlags): Promise<void> {
+  const config = readConfig(process.env, flags);
+  const stopped = new AbortController();
+  // From the start: the first start fetches a server and may take a while.
+  onStop(() => {
+    stopped.abort();
+  });
+  const stack = await start(config, flags).catch((error: unknown) => {
+    // Ctrl-C reaches the processes of the stack, too; that they ended is then no failure.
+    if (stopped.signal.aborted) return undefined;
+    throw error;
+  });
+  if (stack === undefined) return;
+  if (!stopped.signal.aborted) introduce(stack, config, flags);
+  await showWaiting(stack, { signal: stopped.signal, config, flags });
+  print('stopping');
+  await stack.stop();
+}
+
+async function start(config: Config, flags: DevFlags): Promise<Stack> {
+  return await startStack({
+    agentsModule: flags.agents,
+    dataDir: config.dataDir,
+    apiPort: config.port,
+    // The list of what waits is asked for every second: a line for each request would bury what is said here.
+    env: { COLLOQUY_LOG_LEVEL: process.env['COLLOQUY_LOG_LEVEL'] ?? 'warn' },
+    onLine: (line, from) => {
+      // The processes log JSON on stderr; their own first lines are said below, in order.
+      if (line.startsWith('{')) process.stderr.write(`${from}: ${line}\n`);
+    },
+  });
+}
+
+function introduce(stack: Stack, config: Config, flags: DevFlags): void {
+  const { temporal, apiUrl } = stack;
+  const ui = temporal.uiUrl === undefined ? '' : `  ui ${temporal.uiUrl}`;
+  const found = temporal.started ? 'started' : 'found running';
+  print(`temporal  ${temporal.address} (${found})  data ${config.dataDir}${ui}`);
+  print(`worker    pid ${stack.worker().pid}  agents ${flags.agents}`);
+  print(`api       ${apiUrl}  (no auth configured: loopback only)`);
+  print(`model     ${flags.model ?? 'as the agents say'}`);
+  const body = JSON.stringify({
+    agent: flags.tryAgent ?? '<agent>',
+    message: flags.tryMessage ?? 'Hello',
+  });
+  print(`try       ${curl(`${apiUrl}/v1/conversations`, body)}`);
+  print('Ctrl-C stops everything that was started here.');
+}
+
+interface Showing {
+  readonly signal: AbortSignal;
+  readonly config: Config;
+  readonly flags: DevFlags;
+}
+
+async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Promise<void> {
+  const { apiUrl } = stack;
+  const shown = new Set<string>();
+  const once = (id: string, lines: () => readonly string[]): void => {
+    if (shown.has(id)) return;
+    shown.add(id);
+    for (const line of lines()) print(line);
+  };
+  const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}`;
+  while (!signal.aborted) {
+    for (const snapshot of await waitingConversations(apiUrl, signal))
+      for (const call of snapshot.pending)
+        once(`${conversationKey(snapshot)}/${call.toolCallId}/${call.kind}`, () =>
+          describe(apiUrl, snapshot, call),
+        );
+    if (!stack.worker().alive() && !isAborted(signal))
+      once('worker', () => [
+        `worker    has ended. Start another: ${where} npx colloquy worker --agents ${flags.agents}`,
+      ]);
+    if (!stack.api.alive() && !isAborted(signal))
+      once('api', () => [
+        `api       has ended. Start another: ${where} npx colloquy serve --port ${new URL(apiUrl).port}`,
+      ]);
+    await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** It may have been aborted meanwhile, which the compiler cannot know. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+async function waitingConversations(
+  apiUrl: string,
+  signal: AbortSignal,
+): Promise<readonly ConversationSnapshot[]> {
+  try {
+    const response = await fetch(`${apiUrl}/v1/conversations?status=awaiting_input`, { signal });
+    const body = (await response.json()) as { conversations?: readonly ConversationSnapshot[] };
+    return body.conversations ?? [];
+  } catch {
+    // The API may be restarting; the next round asks again.
+    return [];
+  }
+}
+
+function describe(
+  apiUrl: string,
+  snapshot: ConversationSnapshot,
+  call: PendingCall,
+): readonly string[] {
+  const { conversationId } = snapshot;
+  const why = call.reason === undefined ? '' : ` (${call.reason})`;
+  const url = `${apiUrl}/v1/conversations/${conversationId}/tool-calls/${encodeURIComponent(call.toolCallId)}/resolution`;
+  return [
+    `waits     ${conversationId}: ${call.kind} of ${call.name}${why} until ${call.deadline}`,
+    `          ${JSON.stringify(call.prompt)}`,
+    `          ${curl(url, exampleResolution(call))}`,
+  ];
+}
+
+function curl(url: string, body: string): string {
+  return `curl -s ${url} -H 'content-type: application/json' -d ${shellQuote(body)}`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env node
+/** The `colloquy` command. */
+import { Command, InvalidArgumentError } from 'commander';
+import { failWith } from './process-life.js';
+
+/** node:sqlite and the openai client need it; an older Node would fail later, in words that do not say so. */
+const OLDEST_NODE = 22;
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
+  failWith(
+    new Error(
+      `Node ${OLDEST_NODE} or newer is needed, this is ${process.versions.node}. Run it through npm: npx colloquy`,
+    ),
+  );
+
+/** Flags win over these. Temporal's own variables are read as its command line reads them. */
+const ENVIRONMENT = `
+Environment:
+  TEMPORAL_ADDRESS            where Temporal is (default: 127.0.0.1:7233); TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and
+                              the rest of Temporal's own variables and profiles count, too
+  COLLOQUY_DATA               folder of the event log (default: .colloquy); worker and API need the same
+  COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
+  COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
+  COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)
+  COLLOQUY_PORT               port of the API (default: 8080)
+  COLLOQUY_LOG_LEVEL          debug | info | warn | error | silent (default: info); logs are JSON lines on stderr
+
+No Temporal server? ./temporal-dev.sh starts one; "colloquy dev" brings its own.`;
+
+const seconds = (text: string): number => {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a number of seconds.');
+  return Number(text);
+};
+
+const AGENTS = [
+  '--agents <module>',
+  'JavaScript module that exports agents (and services)',
+] as const;
+const RETRY = [
+  '--retry <seconds>',
+  'keep trying to reach Temporal for this long; 0 = exit at once',
+  seconds,
+  60,
+] as const;
+
+const program = new Command('colloquy')
+  .description('A durable engine for agent conversations, on Temporal.')
+  .showHelpAfterError()
+  .addHelpText('after', ENVIRONMENT);
+
+program
+  .command('worker')
+  .description('Serve agents: model calls, tools and the event log projection')
+  .requiredOption(...AGENTS)
+  .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+  .option(...RETRY)
+  .option('--drain <seconds>', 'time that running calls get at SIGTERM', seconds, 60)
+  .addHelpText(
+    'after',
+    '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy worker --agents ./agents.js',
+  )
+  .action(async (flags: { agents: string; data?: string; retry: number; drain: number }) => {
+    const { runWorker } = await import('./worker-command.js');
+    await runWorker(flags);
+  });
+
+program
+  .command('serve')
+  .description('Serve the HTTP API')
+  .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+  .option('--port <number>', 'port (COLLOQUY_PORT); 0 = any free one')
+  .option('--host <address>', 'address to bind (COLLOQUY_HOST); loopback only')
+  .option(...RETRY)
+  .addHelpText('after', '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy serve --port 8080')
+  .action(async (flags: { data?: string; port?: string; host?: string; retry: number }) => {
+    const { runServe } = await import('./serve-command.js');
+    await runServe(flags);
+  });
+
+program
+  .command('dev')
+  .description('Start a Temporal dev server, a worker and the API, and show every call that waits')
+  .requiredOption(...AGENTS)
+  .option('--data <folder>', 'folder of all data (COLLOQUY_DATA)')
+  .option('--port <number>', 'port of the API (COLLOQUY_PORT)')
+  .action(async (flags: { agents: string; data?: string; port?: string }) => {
+    const { runDev } = await import('./dev-command.js');
+    await runDev(flags);
+  });
+
+program.parseAsync().catch(failWith);

@@ -1,0 +1,57 @@
+/** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
+import { mkdir } from 'node:fs/promises';
+import { ConversationClient } from '../client/conversation-client.js';
+import { applyAll } from '../core/apply.js';
+import { createApp } from '../http/app.js';
+import { serve } from '../http/listen.js';
+import { openEventLog } from '../projection/open-log.js';
+import { createStoreReader } from '../projection/store-reader.js';
+import { createWorkflowSource } from '../projection/workflow-source.js';
+import { connectClient, temporalSettings } from '../worker/temporal.js';
+import { readConfig } from './config.js';
+import { createPino, loggerOf } from './logging.js';
+import { announceReady, exitNow, onStop } from './process-life.js';
+
+export interface ServeFlags {
+  readonly data?: string;
+  readonly port?: string;
+  readonly host?: string;
+  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  readonly retry: number;
+}
+
+export async function runServe(flags: ServeFlags): Promise<void> {
+  const config = readConfig(process.env, flags);
+  const log = createPino(config, 'colloquy-api');
+  const settings = temporalSettings();
+  const temporal = await connectClient(settings, {
+    retryForMs: flags.retry * 1_000,
+    logger: loggerOf(log),
+  });
+  await mkdir(config.dataDir, { recursive: true });
+  const opened = await openEventLog(config.eventLogFile);
+  const reader = createStoreReader({
+    log: opened.log,
+    live: opened.live,
+    source: createWorkflowSource(temporal),
+    rebuild: applyAll,
+  });
+  const client = new ConversationClient({
+    temporal,
+    agents: () => opened.log.agents(),
+    reader,
+    taskQueue: config.taskQueue,
+    channel: 'api',
+    searchAttributes: config.searchAttributes,
+  });
+  const app = createApp({ client, reader, conversations: opened.log, log });
+  const server = await serve(app, { port: config.port, host: config.host });
+  const stopped = new Promise<void>((resolve) => {
+    onStop(resolve);
+  });
+  announceReady(`api     ${server.url}  pid ${process.pid}  (no auth configured: loopback only)`);
+  await stopped;
+  await server.close();
+  await opened.close();
+  exitNow();
+}

@@ -1,0 +1,29 @@
+/** The agents that may be talked to, as their workers published them. Checked before a conversation starts. */
+import type { AgentManifest } from '../protocol/conversation.js';
+import { EngineError } from './errors.js';
+
+/** A manifest, or anything that carries one. */
+export type AgentEntry = AgentManifest | { readonly manifest: AgentManifest };
+
+/** Known agents: fixed, or asked for each time (workers publish and change them while this process runs). */
+export type AgentSource = readonly AgentEntry[] | (() => Promise<readonly AgentEntry[]>);
+
+/** All known manifests. */
+export async function listAgents(source: AgentSource): Promise<readonly AgentManifest[]> {
+  const entries = typeof source === 'function' ? await source() : source;
+  return entries.map((entry) => ('manifest' in entry ? entry.manifest : entry));
+}
+
+/** @throws {EngineError} unknown_agent, listing the known ones. */
+export async function findAgent(source: AgentSource, name: string): Promise<AgentManifest> {
+  const manifests = await listAgents(source);
+  const found = manifests.find((manifest) => manifest.name === name);
+  if (found !== undefined) return found;
+  const known =
+    manifests.length === 0
+      ? 'No agent is known yet: start a worker (npx colloquy worker)'
+      : `Known agents: ${manifests.map((manifest) => manifest.name).join(', ')}`;
+  throw new EngineError('unknown_agent', `No agent is named "${name}". ${known}`, {
+    problems: [{ path: '/agent', message: known }],
+  });
+}

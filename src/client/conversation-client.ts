@@ -1,0 +1,138 @@
+/** The application's door to conversations: one object per process, over one Temporal client. Safe to share. */
+
+import type { StampedActor } from '../protocol/actors.js';
+import type { AgentManifest } from '../protocol/conversation.js';
+import type { ConversationId, ConversationKey, TurnId } from '../protocol/ids.js';
+import { DEFAULT_TENANT, idProblem } from '../protocol/ids.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+import type { Resolution } from '../protocol/resolutions.js';
+import { listAgents } from './agents.js';
+import { checkKey, stampActor } from './checks.js';
+import { Control } from './control.js';
+import { Conversation } from './conversation.js';
+import { Door } from './door.js';
+import { invalidField } from './errors.js';
+import { KnownSeqs } from './known-seqs.js';
+import type { ConversationReader } from './reader.js';
+import { resolveCall } from './resolve.js';
+import { attachTurn } from './turn.js';
+import type {
+  CancelOptions,
+  CancelOutcome,
+  ConversationClientOptions,
+  ConversationOptions,
+  ResolveOptions,
+  ResolveOutcome,
+  ResolveTarget,
+  TurnHandle,
+} from './types.js';
+import { WorkflowReader } from './workflow-reader.js';
+
+export class ConversationClient {
+  readonly #options: ConversationClientOptions;
+  readonly #door: Door;
+  readonly #reader: ConversationReader;
+  readonly #control: Control;
+  readonly #tenant: string;
+  readonly #known = new KnownSeqs();
+
+  /** @throws {EngineError} invalid_request when the tenant cannot be used */
+  constructor(options: ConversationClientOptions) {
+    this.#options = options;
+    this.#tenant = options.tenant ?? DEFAULT_TENANT;
+    const problem = idProblem('tenant', this.#tenant);
+    if (problem !== undefined) throw invalidField('/tenant', problem);
+    this.#door = new Door({
+      temporal: options.temporal,
+      taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+      searchAttributes: options.searchAttributes ?? true,
+    });
+    this.#reader = options.reader ?? new WorkflowReader(this.#door);
+    this.#control = new Control({
+      door: this.#door,
+      reader: this.#reader,
+      known: this.#known,
+      stamp: this.#stamp,
+    });
+  }
+
+  /** A conversation that exists or will begin with the first message. Nothing is asked yet. @throws {EngineError} invalid_request */
+  conversation(id: ConversationId, options: ConversationOptions = {}): Conversation {
+    const key = this.#key(id, options.tenant);
+    return new Conversation({
+      key,
+      agent: options.agent,
+      agents: this.#options.agents,
+      door: this.#door,
+      reader: this.#reader,
+      log: this.#options.reader,
+      control: this.#control,
+      known: this.#known,
+      stamp: this.#stamp,
+      resolve: async (toolCallId, resolution, resolveOptions) =>
+        await this.resolve({ ...key, toolCallId }, resolution, resolveOptions),
+    });
+  }
+
+  /**
+   * Answers a waiting call, from any process, with one verdict; see `resolveCall` for the table. Never throws for a refusal:
+   * `v.verdict` and `v.httpStatus` say it. A repeat with the same `requestId` answers `duplicate`.
+   * @throws {EngineError} invalid_request, temporal_unreachable, store_unavailable
+   */
+  async resolve(
+    target: ResolveTarget,
+    resolution: Resolution,
+    options: ResolveOptions = {},
+  ): Promise<ResolveOutcome> {
+    const parts = {
+      door: this.#door,
+      reader: this.#reader,
+      tenant: this.#tenant,
+      known: this.#known,
+      stamp: this.#stamp,
+    };
+    return await resolveCall(parts, target, { resolution, options });
+  }
+
+  /** Stops the running turn of a conversation. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */
+  async cancel(
+    target: ConversationId | { readonly conversationId: ConversationId; readonly tenant?: string },
+    options: CancelOptions = {},
+  ): Promise<CancelOutcome> {
+    const { conversationId, tenant } =
+      typeof target === 'string' ? { conversationId: target, tenant: undefined } : target;
+    return await this.#control.cancel(this.#key(conversationId, tenant), options);
+  }
+
+  /** Re-attaches to a turn from another process or after a crash. */
+  turn(
+    conversationId: ConversationId,
+    turnId: TurnId,
+    options: Pick<ConversationOptions, 'tenant'> = {},
+  ): TurnHandle {
+    const key = this.#key(conversationId, options.tenant);
+    const parts = { reader: this.#reader, control: this.#control, known: this.#known, key };
+    return attachTurn(parts, turnId);
+  }
+
+  /** The agents that may be talked to now. */
+  async agents(): Promise<readonly AgentManifest[]> {
+    return await listAgents(this.#options.agents);
+  }
+
+  /** Resolves when the Temporal server answers within a second. @throws {EngineError} temporal_unreachable */
+  async ping(): Promise<void> {
+    try {
+      await this.#door.ping();
+    } catch (error) {
+      throw this.#door.toEngineError(error);
+    }
+  }
+
+  readonly #stamp = (actor: ResolveOptions['actor']): StampedActor =>
+    stampActor(actor ?? this.#options.actor, this.#options.channel ?? 'client');
+
+  #key(conversationId: ConversationId, tenant: string | undefined): ConversationKey {
+    return checkKey({ tenant: tenant ?? this.#tenant, conversationId });
+  }
+}

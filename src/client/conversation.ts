@@ -1,0 +1,242 @@
+/** One conversation, as an application holds it. Cheap to make; holds no connection and no state of its own. */
+import { randomUUID } from 'node:crypto';
+import type { StampedActor } from '../protocol/actors.js';
+import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
+import type { ConversationId, ConversationKey, ToolCallId } from '../protocol/ids.js';
+import type { Resolution } from '../protocol/resolutions.js';
+import type { PendingCall } from '../protocol/suspensions.js';
+import { type AgentSource, findAgent } from './agents.js';
+import { checkKey, checkMessage, durationMs } from './checks.js';
+import type { Control } from './control.js';
+import type { Door } from './door.js';
+import { EngineError, invalidField } from './errors.js';
+import type { KnownSeqs } from './known-seqs.js';
+import type { ConversationReader, LogPage, WatchFrame } from './reader.js';
+import {
+  asQueued,
+  confirmMessage,
+  lookUp,
+  messageUpdateId,
+  refusalTrace,
+  type SendReply,
+  type SendRequest,
+  sendMessage,
+} from './send.js';
+import { SignalTrace } from './signal-trace.js';
+import { admittedTurn, DEFAULT_RESULT_TIMEOUT } from './turn.js';
+import type {
+  CancelOptions,
+  CancelOutcome,
+  EventsOptions,
+  QueuedMessage,
+  ResolveOptions,
+  ResolveOutcome,
+  SendOptions,
+  Sent,
+  SnapshotOptions,
+  SubscribeOptions,
+  Turn,
+} from './types.js';
+import { repeatUntil } from './waiting.js';
+
+export interface ConversationParts {
+  readonly key: ConversationKey;
+  readonly agent: string | undefined;
+  readonly agents: AgentSource;
+  readonly door: Door;
+  readonly reader: ConversationReader;
+  readonly log: ConversationReader | undefined;
+  readonly control: Control;
+  readonly known: KnownSeqs;
+  readonly stamp: (actor: SendOptions['actor']) => StampedActor;
+  readonly resolve: (
+    toolCallId: ToolCallId,
+    resolution: Resolution,
+    options: ResolveOptions,
+  ) => Promise<ResolveOutcome>;
+}
+
+export class Conversation {
+  readonly #parts: ConversationParts;
+
+  constructor(parts: ConversationParts) {
+    checkKey(parts.key);
+    this.#parts = parts;
+  }
+
+  get id(): ConversationId {
+    return this.#parts.key.conversationId;
+  }
+
+  get tenant(): string {
+    return this.#parts.key.tenant;
+  }
+
+  /**
+   * Sends a message; starts the conversation when there is none. Safe to repeat with the same `requestId`.
+   *
+   * | returned | when |
+   * |---|---|
+   * | `admitted` | recorded; `duplicate` when it was recorded before |
+   * | `queued` | no worker answered in 3 s; the message is durable and `final()` gives its turn |
+   *
+   * @throws {EngineError} invalid_request, unknown_agent, agent_mismatch, busy, queue_full, conversation_closed,
+   *   temporal_unreachable
+   */
+  async send(text: string, options: SendOptions = {}): Promise<Sent> {
+    const { key, agents, stamp } = this.#parts;
+    const requestId = options.requestId ?? randomUUID();
+    const actor = stamp(options.actor);
+    const draft = {
+      text,
+      requestId,
+      actor,
+      ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
+    };
+    checkMessage(draft);
+    return await this.#mapped(async () => {
+      const manifest = await findAgent(agents, await this.#agentName());
+      const request: SendRequest = {
+        key,
+        manifest,
+        input: { ...draft, agent: manifest.name },
+        updateId: messageUpdateId(requestId, actor.id),
+        reopen: options.reopen ?? false,
+      };
+      const reply = await sendMessage(this.#parts, request);
+      return reply.status === 'admitted'
+        ? this.#admitted(reply, requestId)
+        : await this.#queued(asQueued(request));
+    });
+  }
+
+  /** Answers a waiting call of this conversation. @see ConversationClient.resolve */
+  async resolve(
+    toolCallId: ToolCallId,
+    resolution: Resolution,
+    options: ResolveOptions = {},
+  ): Promise<ResolveOutcome> {
+    return await this.#parts.resolve(toolCallId, resolution, options);
+  }
+
+  /** Stops the running turn. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */
+  async cancel(options: CancelOptions = {}): Promise<CancelOutcome> {
+    return await this.#parts.control.cancel(this.#parts.key, options);
+  }
+
+  /** Closes the conversation for good; `send` with `reopen` opens it again. @throws {EngineError} unknown_conversation, no_worker */
+  async close(
+    options: { readonly actor?: SendOptions['actor'] } = {},
+  ): Promise<CloseConversationReply> {
+    return await this.#parts.control.close(this.#parts.key, options.actor);
+  }
+
+  /** The present state; at least as new as what this client has been told. @throws {EngineError} unknown_conversation */
+  async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
+    const { reader, known, key } = this.#parts;
+    const atLeastSeq = Math.max(known.of(key), options.atLeastSeq ?? 0, 1);
+    const snapshot = await this.#mapped(() => reader.snapshot(key, { atLeastSeq }));
+    if (snapshot === undefined) throw this.#unknown();
+    return snapshot;
+  }
+
+  /** The calls that wait for somebody, oldest first. @throws {EngineError} unknown_conversation */
+  async pending(): Promise<readonly PendingCall[]> {
+    return (await this.snapshot()).pending;
+  }
+
+  /** One page of the log. @throws {EngineError} unknown_conversation */
+  async events(options: EventsOptions = {}): Promise<LogPage> {
+    const { reader, key } = this.#parts;
+    const { after, limit } = options;
+    const page = await this.#mapped(() =>
+      reader.events(key, {
+        ...(after === undefined ? {} : { after }),
+        ...(limit === undefined ? {} : { limit }),
+      }),
+    );
+    if (page === undefined) throw this.#unknown();
+    return page;
+  }
+
+  /** The log from a position, then its tail with live events between, until the signal aborts or the loop is left. */
+  async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<WatchFrame> {
+    const { reader, key } = this.#parts;
+    const left = new AbortController();
+    const signal =
+      options.signal === undefined ? left.signal : AbortSignal.any([left.signal, options.signal]);
+    const position = options.after === undefined ? {} : { after: options.after };
+    try {
+      yield* reader.watch(key, { ...position, signal });
+    } finally {
+      left.abort();
+    }
+  }
+
+  /** Whether it was ever started, open or closed. Needs no worker. */
+  async exists(): Promise<boolean> {
+    return (await this.#knownAgent()) !== undefined;
+  }
+
+  /** The agent that was given, or that the conversation already has. */
+  async #agentName(): Promise<string> {
+    const name = this.#parts.agent ?? (await this.#knownAgent());
+    if (name !== undefined) return name;
+    throw invalidField('/agent', 'is needed to start a conversation');
+  }
+
+  /** By the log, else by the memo of the newest run: the log may be behind, and a description needs no worker. */
+  async #knownAgent(): Promise<string | undefined> {
+    const { key, log, door } = this.#parts;
+    const logged = log === undefined ? undefined : await lookUp(log, key);
+    if (logged !== undefined) return logged.agent;
+    const run = await door.describe(key);
+    const agent = run?.memo?.['agent'];
+    return typeof agent === 'string' ? agent : undefined;
+  }
+
+  #admitted(reply: Extract<SendReply, { status: 'admitted' }>, requestId: string): Turn {
+    this.#parts.known.note(this.#parts.key, reply.reply.seq);
+    return admittedTurn(this.#parts, reply.reply, { requestId, duplicate: reply.duplicate });
+  }
+
+  async #queued(request: SendRequest): Promise<QueuedMessage> {
+    const { requestId } = request.input;
+    const { key } = this.#parts;
+    const trace = new SignalTrace(this.#parts, key, refusalTrace(requestId));
+    const final: QueuedMessage['final'] = async (options = {}) => {
+      const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+      const reply = await repeatUntil({ timeoutMs, signal: options.signal }, (remainingMs) =>
+        confirmMessage({ ...this.#parts, trace }, request, remainingMs),
+      );
+      return reply?.status === 'admitted' ? this.#admitted(reply, requestId) : undefined;
+    };
+    return {
+      status: 'queued',
+      conversationId: this.id,
+      requestId,
+      warning: await this.#parts.door.noWorkerText(),
+      final,
+      result: async (options = {}) => {
+        const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+        const deadline = Date.now() + timeoutMs;
+        const turn = await final({ timeout: timeoutMs, signal: options.signal });
+        if (turn === undefined) return { status: 'queued', requestId };
+        return await turn.result({ ...options, timeout: Math.max(deadline - Date.now(), 0) });
+      },
+    };
+  }
+
+  /** Whatever a store or the server throws comes out as one kind of error. */
+  async #mapped<Value>(call: () => Promise<Value>): Promise<Value> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#parts.door.toEngineError(error);
+    }
+  }
+
+  #unknown(): EngineError {
+    return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The one place that talks to Temporal: updates with a deadline, signals as the durable fallback, queries, descriptions.
+ * Knows nothing of verdicts or turns. Every call here is safe to repeat with the same ids.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { SendMessageInput } from '../protocol/conversation.js';
+import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
+import { isRecord } from '../protocol/json.js';
+import { QUERY_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../protocol/limits.js';
+import {
+  QUERIES,
+  type QueryTypes,
+  SIGNALS,
+  UPDATES,
+  type UpdateTypes,
+  WORKFLOW_TYPE,
+} from '../protocol/messaging.js';
+import { EngineError, fromTemporal, isTransient, isUnconfirmed } from './errors.js';
+import {
+  type ConversationWorkflow,
+  type StartDefaults,
+  type StartRequest,
+  startOptions,
+} from './start-options.js';
+import { missingWorkerText } from './workers.js';
+
+/** Back-off between tries inside one deadline: a roll-over lasts one workflow task, some tens of milliseconds. */
+const FIRST_PAUSE_MS = 20;
+const LAST_PAUSE_MS = 250;
+/** What the gRPC client may be late by before it is no longer waited for. */
+const GRPC_GRACE_MS = 200;
+/** A signal needs the server only, which answers in milliseconds or not at all. */
+const SIGNAL_DEADLINE_MS = 2_000;
+/** Not confirmed: nobody knows whether it took effect; a repeat with the same ids is safe. */
+export type Attempted<Value> =
+  | { readonly confirmed: true; readonly value: Value }
+  | { readonly confirmed: false; readonly cause: unknown };
+
+export interface DoorOptions {
+  readonly temporal: Client;
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+}
+
+export class Door {
+  readonly taskQueue: string;
+  readonly #temporal: Client;
+  readonly #startDefaults: StartDefaults;
+
+  constructor(options: DoorOptions) {
+    this.#temporal = options.temporal;
+    this.taskQueue = options.taskQueue;
+    const { taskQueue, searchAttributes } = options;
+    this.#startDefaults = { taskQueue, searchAttributes };
+  }
+
+  /** Repeats a call while it is refused for a passing reason, inside one deadline. */
+  async confirm<Value>(
+    call: () => Promise<Value>,
+    budgetMs = UPDATE_DEADLINE_MS,
+  ): Promise<Attempted<Value>> {
+    const deadline = Date.now() + budgetMs;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+      try {
+        return { confirmed: true, value: await this.#within(deadline - Date.now(), call) };
+      } catch (error) {
+        if (isUnconfirmed(error)) return { confirmed: false, cause: error };
+        if (!isTransient(error)) throw error;
+        if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
+      }
+      await sleep(pause);
+    }
+  }
+
+  /** Starts the conversation or continues it, and waits for the reply. */
+  async sendWithStart(request: StartRequest): Promise<UpdateTypes['sendMessage']['reply']> {
+    const options = startOptions(request, this.#startDefaults);
+    // An operation can be executed once, so each try has its own.
+    const startWorkflowOperation = new WithStartWorkflowOperation<ConversationWorkflow>(
+      WORKFLOW_TYPE,
+      {
+        ...options,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      },
+    );
+    return await this.#temporal.workflow.executeUpdateWithStart<
+      ConversationWorkflow,
+      UpdateTypes['sendMessage']['reply'],
+      [SendMessageInput]
+    >(UPDATES.sendMessage, {
+      updateId: request.updateId,
+      args: [request.input],
+      startWorkflowOperation,
+    });
+  }
+
+  /** Durable as soon as it returns, with or without a worker. */
+  async signalWithStart(request: StartRequest): Promise<void> {
+    const options = startOptions(request, this.#startDefaults);
+    await this.#within(SIGNAL_DEADLINE_MS, () =>
+      this.#temporal.workflow.signalWithStart<ConversationWorkflow, [SendMessageInput]>(
+        WORKFLOW_TYPE,
+        {
+          ...options,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          signal: SIGNALS.sendMessage,
+          signalArgs: [request.input],
+        },
+      ),
+    );
+  }
+
+  async update<Name extends keyof UpdateTypes>(
+    key: ConversationKey,
+    name: Name,
+    call: { readonly input: UpdateTypes[Name]['input']; readonly updateId: string },
+  ): Promise<UpdateTypes[Name]['reply']> {
+    return await this.#handle(key).executeUpdate<
+      UpdateTypes[Name]['reply'],
+      [UpdateTypes[Name]['input']]
+    >(UPDATES[name], { updateId: call.updateId, args: [call.input] });
+  }
+
+  /** @throws WorkflowNotFoundError when the conversation does not run: a signal never starts one. */
+  async signal(key: ConversationKey, name: keyof typeof SIGNALS, input: unknown): Promise<void> {
+    await this.#within(SIGNAL_DEADLINE_MS, () => this.#handle(key).signal(SIGNALS[name], input));
+  }
+
+  /** Undefined when Temporal does not know the conversation. @throws {EngineError} no_worker when nobody answers. */
+  async query<Name extends keyof QueryTypes>(
+    key: ConversationKey,
+    name: Name,
+    input?: QueryTypes[Name]['input'],
+  ): Promise<QueryTypes[Name]['reply'] | undefined> {
+    const handle = this.#handle(key);
+    try {
+      return await this.#within(QUERY_DEADLINE_MS, () =>
+        input === undefined
+          ? handle.query<QueryTypes[Name]['reply']>(QUERIES[name])
+          : handle.query<QueryTypes[Name]['reply'], [QueryTypes[Name]['input']]>(
+              QUERIES[name],
+              input,
+            ),
+      );
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      if (!isUnconfirmed(error) && !isTransient(error)) throw this.toEngineError(error);
+      throw new EngineError('no_worker', await this.noWorkerText(), { cause: error });
+    }
+  }
+
+  /** The newest run, or undefined. Needs no worker. */
+  async describe(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
+    try {
+      return await this.#within(UPDATE_DEADLINE_MS, () => this.#handle(key).describe());
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw this.toEngineError(error);
+    }
+  }
+
+  /** Type of the failure that ended a run, if one did. */
+  async failureType(key: ConversationKey, runId: string): Promise<string | undefined> {
+    const handle = this.#temporal.workflow.getHandle(workflowIdFor(key), runId);
+    try {
+      await this.#within(UPDATE_DEADLINE_MS, () => handle.result());
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) return undefined;
+      return error.cause instanceof ApplicationFailure
+        ? (error.cause.type ?? undefined)
+        : undefined;
+    }
+  }
+
+  /** Resolves when the server answers. @throws {EngineError} temporal_unreachable */
+  async ping(): Promise<void> {
+    await this.#within(QUERY_DEADLINE_MS, () => this.#temporal.workflowService.getSystemInfo({}));
+  }
+
+  /** Why a message or answer waits, in words, with the next command. Never throws: it decorates another answer. */
+  async noWorkerText(): Promise<string> {
+    return await missingWorkerText(this.#temporal, this.taskQueue);
+  }
+
+  toEngineError(error: unknown): EngineError {
+    return fromTemporal(error, { address: addressOf(this.#temporal) });
+  }
+
+  /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */
+  async #within<Value>(milliseconds: number, call: () => Promise<Value>): Promise<Value> {
+    const answered = new AbortController();
+    const running = this.#temporal.withDeadline(Date.now() + milliseconds, call);
+    const late = sleep(milliseconds + GRPC_GRACE_MS, undefined, { signal: answered.signal }).then(
+      () => {
+        throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
+      },
+    );
+    // Whichever loses the race may still reject, with nobody to hear it.
+    running.catch(() => undefined);
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([running, late]);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  #handle(key: ConversationKey): ReturnType<Client['workflow']['getHandle']> {
+    return this.#temporal.workflow.getHandle(workflowIdFor(key));
+  }
+}
+
+/** Where the client looks for the server; undefined for connections that do not say. */
+function addressOf(temporal: Client): string | undefined {
+  const options = (temporal.connection as { options?: unknown }).options;
+  return isRecord(options) && typeof options['address'] === 'string'
+    ? options['address']
+    : undefined;
+}

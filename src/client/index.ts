@@ -1,0 +1,38 @@
+/** Entry point `colloquy/client`: for applications that talk to conversations. */
+
+export type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
+export type { FailureCode } from '../protocol/failures.js';
+export type { Resolution, Verdict } from '../protocol/resolutions.js';
+export type { AgentEntry, AgentSource } from './agents.js';
+export type { Duration } from './checks.js';
+export { Conversation } from './conversation.js';
+export { ConversationClient } from './conversation-client.js';
+export { EngineError } from './errors.js';
+export type {
+  ConversationReader,
+  LogCursor,
+  LogPage,
+  ReadPosition,
+  WatchFrame,
+} from './reader.js';
+export type {
+  CancelOptions,
+  CancelOutcome,
+  ConversationClientOptions,
+  ConversationOptions,
+  EventsOptions,
+  FinalOptions,
+  QueuedMessage,
+  QueuedResult,
+  ResolveOptions,
+  ResolveOutcome,
+  ResolveTarget,
+  ResultOptions,
+  SendOptions,
+  Sent,
+  SnapshotOptions,
+  SubscribeOptions,
+  Turn,
+  TurnHandle,
+} from './types.js';
+export { resultOfEnd, WorkflowReader } from './workflow-reader.js';

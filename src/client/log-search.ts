@@ -1,0 +1,115 @@
+/**
+ * What the log says of a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the rare
+ * path where Temporal has answered "not found".
+ */
+import type { SendMessageReply } from '../protocol/conversation.js';
+import type { CanonicalEvent } from '../protocol/events.js';
+import type { ConversationKey } from '../protocol/ids.js';
+import type { AcceptedVerdict, Verdict } from '../protocol/resolutions.js';
+import type { ConversationReader, LogCursor } from './reader.js';
+import type { Trace } from './signal-trace.js';
+
+/** All events of the newest generation, in order; nothing when the conversation is not known. */
+export async function* allEvents(
+  reader: ConversationReader,
+  key: ConversationKey,
+): AsyncGenerator<CanonicalEvent, boolean> {
+  let after: LogCursor | undefined;
+  for (;;) {
+    const page = await reader.events(key, after === undefined ? {} : { after });
+    if (page === undefined) return after !== undefined;
+    yield* page.events;
+    if (!page.more) return true;
+    after = page.cursor;
+  }
+}
+
+/** The reply that a message was given when it was recorded, by its request id. */
+export async function findMessage(
+  reader: ConversationReader,
+  key: ConversationKey,
+  requestId: string,
+): Promise<SendMessageReply | undefined> {
+  for await (const event of allEvents(reader, key)) {
+    if (event.type !== 'user_message' || event.requestId !== requestId) continue;
+    const { turnId, messageId, seq } = event;
+    return { turnId, messageId, seq, ahead: 0 };
+  }
+  return undefined;
+}
+
+type RecordedVerdict = AcceptedVerdict | Extract<Verdict, { verdict: 'invalid' }>;
+
+/** What is recorded of one answer: that it was accepted, and whether it was taken back later. */
+export function verdictTrace(request: {
+  readonly toolCallId: string;
+  readonly requestId: string;
+}): Trace<RecordedVerdict> {
+  const { toolCallId, requestId } = request;
+  return (found, event) => {
+    if (event.type !== 'resolution' && event.type !== 'resolution_reverted') return found;
+    if (event.toolCallId !== toolCallId || event.requestId !== requestId) return found;
+    return event.type === 'resolution'
+      ? { verdict: 'accepted', toolCallId, seq: event.seq }
+      : { verdict: 'invalid', problems: event.problems };
+  };
+}
+
+type LogVerdict = Extract<Verdict, { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }>;
+
+/** The verdict on a resolution for a conversation that no longer runs: from its log alone, in the order of the table. */
+export async function verdictFromLog(
+  reader: ConversationReader,
+  key: ConversationKey,
+  request: { readonly toolCallId: string; readonly requestId: string },
+): Promise<LogVerdict> {
+  const { toolCallId } = request;
+  let known = false;
+  let called = false;
+  let tombstone: LogVerdict | undefined;
+  let own: RecordedVerdict | undefined;
+  const trace = verdictTrace(request);
+  for await (const event of allEvents(reader, key)) {
+    known = true;
+    if (!('toolCallId' in event ? event.toolCallId === toolCallId : isCall(event, toolCallId)))
+      continue;
+    if (event.type === 'tool_call') called = true;
+    own = trace(own, event);
+    tombstone = tombstoneOf(event, tombstone);
+  }
+  if (!known) return { verdict: 'unknown', what: 'conversation' };
+  if (own !== undefined && 'seq' in own) return { verdict: 'duplicate', first: own };
+  if (!called) return { verdict: 'unknown', what: 'tool_call' };
+  return tombstone ?? { verdict: 'stale', why: 'already_resolved', status: 'cancelled' };
+}
+
+function isCall(event: CanonicalEvent, toolCallId: string): boolean {
+  return event.type === 'tool_call' && event.call.toolCallId === toolCallId;
+}
+
+function tombstoneOf(
+  event: CanonicalEvent,
+  earlier: LogVerdict | undefined,
+): LogVerdict | undefined {
+  // Taken back: the call was open again.
+  if (event.type === 'resolution_reverted') return undefined;
+  if (event.type === 'expired') return { verdict: 'expired', deadline: event.deadline };
+  if (event.type === 'resolution')
+    return {
+      verdict: 'stale',
+      why: 'already_resolved',
+      status: event.resolution.type === 'deny' ? 'denied' : 'resolved',
+      by: event.actor.id,
+      at: event.at,
+    };
+  if (event.type !== 'tool_result') return earlier;
+  const { status } = event.result;
+  if (status === 'expired' && earlier?.verdict === 'expired') return earlier;
+  const decided = earlier?.verdict === 'stale' ? earlier : { at: event.at };
+  return {
+    verdict: 'stale',
+    why: 'already_resolved',
+    ...decided,
+    status,
+  };
+}

@@ -1,0 +1,90 @@
+/** What a conversation's workflow is started with: everything that the Temporal UI shows of it before it has run. */
+import type { WorkflowStartOptions } from '@temporalio/client';
+import {
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+  SearchAttributeType,
+} from '@temporalio/common';
+import type { AgentManifest, SendMessageInput } from '../protocol/conversation.js';
+import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
+import {
+  type CarriedState,
+  type ConversationInput,
+  SEARCH_ATTRIBUTES,
+  type SearchStatus,
+} from '../protocol/messaging.js';
+
+/** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
+const MAX_FAIRNESS_KEY_BYTES = 64;
+const MAX_TITLE_CHARS = 80;
+
+export type ConversationWorkflow = (input: ConversationInput) => Promise<void>;
+
+export interface StartRequest {
+  readonly key: ConversationKey;
+  readonly manifest: AgentManifest;
+  readonly input: SendMessageInput;
+  readonly updateId: string;
+  readonly start: StartPolicy;
+}
+
+/** How a closed run of the same id is treated, and what a new one begins with. */
+export interface StartPolicy {
+  readonly reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' | 'ALLOW_DUPLICATE';
+  readonly carried?: CarriedState;
+}
+
+export interface StartDefaults {
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+}
+
+export function startOptions(
+  request: StartRequest,
+  defaults: StartDefaults,
+): WorkflowStartOptions<ConversationWorkflow> {
+  const { key, manifest, input, start } = request;
+  const { tenant, conversationId } = key;
+  const argument: ConversationInput = {
+    tenant,
+    conversationId,
+    agent: manifest.name,
+    settings: manifest.settings,
+    model: manifest.model,
+    ...(start.carried === undefined ? {} : { carried: start.carried }),
+    ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
+  };
+  return {
+    workflowId: workflowIdFor(key),
+    taskQueue: defaults.taskQueue,
+    args: [argument],
+    workflowIdReusePolicy: start.reuse,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    staticSummary: `${manifest.name}: ${conversationId}`,
+    staticDetails: `Agent **${manifest.name}** (${manifest.model}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
+    memo: { title: titleOf(input.text), agent: manifest.name },
+    priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
+    ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),
+  };
+}
+
+/** Those that never change, and the state to begin with; the workflow upserts the rest. */
+function attributesOf(request: StartRequest): SearchAttributePair[] {
+  const active: SearchStatus = 'active';
+  const keyword = (name: string, value: string): SearchAttributePair => ({
+    key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
+    value,
+  });
+  return [
+    keyword(SEARCH_ATTRIBUTES.status, active),
+    keyword(SEARCH_ATTRIBUTES.agent, request.manifest.name),
+    keyword(SEARCH_ATTRIBUTES.tenant, request.key.tenant),
+  ];
+}
+
+/** The first words of the first message: what a list of conversations shows. */
+function titleOf(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`;
+}

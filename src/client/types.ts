@@ -1,0 +1,157 @@
+/** Public shapes of the client: options, what is sent, what comes back. */
+import type { Client } from '@temporalio/client';
+import type { Actor, Channel, StampedActor } from '../protocol/actors.js';
+import type {
+  CancelTurnReply,
+  OnBusy,
+  SendMessageReply,
+  TurnResult,
+} from '../protocol/conversation.js';
+import type { CallRef, ConversationId, TurnId } from '../protocol/ids.js';
+import type { Verdict } from '../protocol/resolutions.js';
+import type { AgentSource } from './agents.js';
+import type { Duration } from './checks.js';
+import type { ConversationReader, LogCursor } from './reader.js';
+
+export interface ConversationClientOptions {
+  readonly temporal: Client;
+  /** Known agents; a message to any other is refused before it reaches Temporal. */
+  readonly agents: AgentSource;
+  /** Where conversations are read. Absent = asked of their workflows, which needs a worker and knows the present run only. */
+  readonly reader?: ConversationReader | undefined;
+  /** @defaultValue "colloquy" */
+  readonly taskQueue?: string | undefined;
+  /** @defaultValue "default" */
+  readonly tenant?: string | undefined;
+  /** Who acts where a call names nobody. */
+  readonly actor?: Actor | StampedActor | undefined;
+  /** How inputs are marked. Actors of `client` are vouched for by this application. @defaultValue "client" */
+  readonly channel?: Extract<Channel, 'client' | 'api'> | undefined;
+  /** False where the server has no search attributes registered. @defaultValue true */
+  readonly searchAttributes?: boolean | undefined;
+}
+
+export interface ConversationOptions {
+  /** Needed to start a conversation; one that exists keeps its agent, and a different name is refused. */
+  readonly agent?: string | undefined;
+  readonly tenant?: string | undefined;
+}
+
+export interface SendOptions {
+  /** Names the message: repeats with the same id are one message. Minted when absent; give one when *you* may retry. */
+  readonly requestId?: string | undefined;
+  readonly actor?: Actor | StampedActor | undefined;
+  /** Overrides the agent's rule for a message that comes while a turn runs. */
+  readonly onBusy?: OnBusy | undefined;
+  /** Opens a closed conversation again; needs the event log. */
+  readonly reopen?: boolean | undefined;
+}
+
+export interface ResultOptions {
+  /** Longest wait. @defaultValue "10 minutes" */
+  readonly timeout?: Duration | undefined;
+  /** Return as soon as only people, clients or other backends can move the turn on. @defaultValue true */
+  readonly returnWhenWaiting?: boolean | undefined;
+  /** Recorded for sure, as another process was told. What this client was told itself it knows. @defaultValue 0 */
+  readonly atLeastSeq?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface FinalOptions {
+  /** Longest wait. @defaultValue "10 minutes" */
+  readonly timeout?: Duration | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A turn, whoever began it: ask for its result from any process, any number of times. */
+export interface TurnHandle {
+  readonly conversationId: ConversationId;
+  readonly turnId: TurnId;
+  /**
+   * The end or the present state of the turn, always a union.
+   * @throws {EngineError} unknown_turn when no such turn is known after the time is up.
+   */
+  result(options?: ResultOptions): Promise<TurnResult>;
+  /** Stops this turn, not a later one. Safe to repeat. */
+  cancel(options?: CancelOptions): Promise<CancelOutcome>;
+}
+
+/** A message that was recorded. */
+export interface Turn extends TurnHandle, SendMessageReply {
+  readonly status: 'admitted';
+  readonly requestId: string;
+  /** True when this request was recorded before; the ids are those of the first time. */
+  readonly duplicate: boolean;
+}
+
+/** The message is durable in Temporal, but nobody has taken it yet: no worker answered in time. */
+export interface QueuedMessage {
+  readonly status: 'queued';
+  readonly conversationId: ConversationId;
+  readonly requestId: string;
+  /** Why, and the next command. */
+  readonly warning: string;
+  /** The turn once a worker took the message; undefined when the time is up. @throws {EngineError} when it was refused. */
+  final(options?: FinalOptions): Promise<Turn | undefined>;
+  /** Waits for `final()` and then for the result, within one timeout. */
+  result(options?: ResultOptions): Promise<TurnResult | QueuedResult>;
+}
+
+export interface QueuedResult {
+  readonly status: 'queued';
+  readonly requestId: string;
+}
+
+export type Sent = Turn | QueuedMessage;
+
+/** A call to resolve: its opaque ref, or its parts. */
+export type ResolveTarget = string | (Omit<CallRef, 'tenant'> & { readonly tenant?: string });
+
+export interface ResolveOptions {
+  readonly actor?: Actor | StampedActor | undefined;
+  /** Names the answer: repeats with the same id answer `duplicate` with the first verdict. Minted when absent. */
+  readonly requestId?: string | undefined;
+  /** Guards against resolving what has changed since it was shown. */
+  readonly argsDigest?: string | undefined;
+  /** ISO 8601; when the answer came in, where that was before this call. Lateness is judged by it. */
+  readonly receivedAt?: string | undefined;
+}
+
+/** The verdict, and what it is on HTTP. */
+export type ResolveOutcome = Verdict & {
+  readonly httpStatus: number;
+  readonly requestId: string;
+  /** Of a queued answer: why, and the next command. */
+  readonly warning?: string;
+  /** What became of a queued answer; any other verdict is final already. Still `queued` when the time is up. */
+  final(options?: FinalOptions): Promise<Verdict>;
+};
+
+export interface CancelOptions {
+  readonly turnId?: TurnId | undefined;
+  readonly reason?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly actor?: Actor | StampedActor | undefined;
+}
+
+/** `queued`: nobody confirmed in time; the stop is durable and will be applied first thing. */
+export type CancelOutcome =
+  | (CancelTurnReply & { readonly status: 'done' })
+  | { readonly status: 'queued'; readonly requestId: string; readonly warning: string };
+
+export interface SnapshotOptions {
+  /** Recorded for sure, as another process was told. What this client was told itself it knows. @defaultValue 0 */
+  readonly atLeastSeq?: number | undefined;
+}
+
+export interface EventsOptions {
+  /** Absent = from the start. */
+  readonly after?: LogCursor | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface SubscribeOptions {
+  readonly after?: LogCursor | undefined;
+  /** Ends the subscription. Leaving the loop ends it, too. */
+  readonly signal?: AbortSignal | undefined;
+}

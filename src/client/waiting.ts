@@ -1,0 +1,53 @@
+/** Waiting by asking again: polls with a growing pause, one deadline, and an abort signal. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const FIRST_PAUSE_MS = 250;
+const LAST_PAUSE_MS = 2_000;
+/** One question never holds a call longer than this, so that an abort is noticed. */
+const LONGEST_ASK_MS = 10_000;
+
+export interface Patience {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Asks until there is an answer; undefined when the time is up or the signal aborts. Asks at least once. */
+export async function repeatUntil<Value>(
+  patience: Patience,
+  ask: (remainingMs: number) => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  const { signal } = patience;
+  const deadline = Date.now() + patience.timeoutMs;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+    const remaining = deadline - Date.now();
+    const value = await ask(Math.min(Math.max(remaining, 1), LONGEST_ASK_MS));
+    if (value !== undefined) return value;
+    if (signal?.aborted === true || Date.now() >= deadline) return undefined;
+    await pauseFor(Math.min(pause, deadline - Date.now()), signal);
+  }
+}
+
+/** Sleeps, or returns early when the signal aborts. */
+export async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  if (milliseconds <= 0 || signal?.aborted === true) return;
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(
+    () => undefined,
+  );
+}
+
+/** The value, or undefined when it is not there in time; a later rejection goes unheard. */
+export async function within<Value>(
+  milliseconds: number,
+  value: Promise<Value>,
+): Promise<Value | undefined> {
+  const answered = new AbortController();
+  value.catch(() => undefined);
+  try {
+    return await Promise.race([
+      value,
+      pauseFor(milliseconds, answered.signal).then(() => undefined),
+    ]);
+  } finally {
+    answered.abort();
+  }
+}

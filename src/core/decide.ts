@@ -1,0 +1,185 @@
+/**
+ * `decide(state)`: everything that should be going on now, as data. Pure: depends on the state alone, so it can be asked
+ * again at any time, after any kill. The driver (workflow shell or test harness) compares the answer with what it has under
+ * way, starts what is missing and stops what is no longer wanted.
+ */
+import type { ToolCallId, TurnId } from '../protocol/ids.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolResult } from '../protocol/tools.js';
+import type { CallState, ConversationState } from './state.js';
+import { isFinal, stepCalls } from './state.js';
+
+/** Decisions that need nobody outside: the machine turns them into events at once. */
+export type InternalEffect =
+  | { readonly type: 'start_turn'; readonly turnId: TurnId }
+  | {
+      readonly type: 'open_suspension';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+    }
+  | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
+  | { readonly type: 'stop_at_limit'; readonly turnId: TurnId }
+  | { readonly type: 'end_turn'; readonly turnId: TurnId };
+
+/** Orders to the outside; each has a key (`effectKey`) under which the driver knows what it has under way. */
+export type ExternalEffect =
+  | { readonly type: 'call_model'; readonly turnId: TurnId; readonly step: number }
+  /** Stop the model call of the step, if any is under way, and report how far it came. */
+  | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
+  | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId }
+  | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
+  | {
+      readonly type: 'await_deadline';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+      readonly name: string;
+      readonly deadline: string;
+    };
+
+export type Effect = InternalEffect | ExternalEffect;
+
+const INTERNAL: readonly Effect['type'][] = [
+  'start_turn',
+  'open_suspension',
+  'record_result',
+  'stop_at_limit',
+  'end_turn',
+];
+
+export function isInternal(effect: Effect): effect is InternalEffect {
+  return INTERNAL.includes(effect.type);
+}
+
+/** The identity of an order: equal keys mean the same piece of work. */
+export function effectKey(effect: ExternalEffect): string {
+  switch (effect.type) {
+    case 'call_model':
+      return `model:${effect.turnId}:${effect.step}`;
+    case 'abort_model':
+      return `abort:${effect.turnId}:${effect.step}`;
+    case 'run_tool':
+      return `tool:${effect.toolCallId}`;
+    case 'check_answer':
+      return `check:${effect.toolCallId}:${effect.requestId}`;
+    case 'await_deadline':
+      return `deadline:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
+  }
+}
+
+/** What should be under way in this state, in a stable order. */
+export function decide(state: ConversationState): readonly Effect[] {
+  if (state.closed) return [];
+  const { turn } = state;
+  if (turn === undefined) {
+    const [next] = state.queue;
+    return next === undefined ? [] : [{ type: 'start_turn', turnId: next.turnId }];
+  }
+  const { turnId, step } = turn;
+  switch (turn.phase) {
+    case 'ending':
+      return [{ type: 'end_turn', turnId }];
+    case 'model':
+      if (turn.cancel !== undefined) return [{ type: 'abort_model', turnId, step }];
+      if (step > state.settings.maxSteps) return [{ type: 'stop_at_limit', turnId }];
+      return [{ type: 'call_model', turnId, step }];
+    case 'tools':
+      return stepCalls(state).flatMap(decideCall);
+  }
+}
+
+/** What one call of the step in progress needs now. */
+export function decideCall(call: CallState): readonly Effect[] {
+  if (isFinal(call.status) && call.result !== undefined) return [];
+  const { plan, suspension } = call;
+  const { toolCallId } = plan;
+  if (suspension !== undefined) {
+    const { kind, name, deadline } = suspension;
+    return [{ type: 'await_deadline', toolCallId, kind, name, deadline }];
+  }
+  if (plan.error !== undefined)
+    return [
+      {
+        type: 'record_result',
+        toolCallId,
+        result: {
+          status: 'errored',
+          envelope: { ok: false, error: plan.error },
+          provenance: 'trusted',
+        },
+      },
+    ];
+  if (plan.approval.needed && call.approver === undefined)
+    return [{ type: 'open_suspension', toolCallId, kind: 'approval' }];
+  return decideExecution(call);
+}
+
+function decideExecution(call: CallState): readonly Effect[] {
+  const { toolCallId, executor, recheckAnswer, input } = call.plan;
+  switch (executor) {
+    case 'server':
+      return [{ type: 'run_tool', toolCallId }];
+    case 'internal':
+      return [
+        {
+          type: 'record_result',
+          toolCallId,
+          result: {
+            status: 'resolved',
+            envelope: { ok: true, result: { success: true, args: input ?? null } },
+            provenance: 'trusted',
+          },
+        },
+      ];
+    case 'human':
+    case 'client':
+    case 'external': {
+      const { answer } = call;
+      if (answer === undefined)
+        return [{ type: 'open_suspension', toolCallId, kind: WAIT_OF[executor] }];
+      if (recheckAnswer === true)
+        return [{ type: 'check_answer', toolCallId, requestId: answer.requestId }];
+      return [{ type: 'record_result', toolCallId, result: answeredResult(call, answer.value) }];
+    }
+    case 'provider':
+      // The provider ran it inside the model call: there is nothing to dispatch, and its plan carries no wait.
+      return [
+        {
+          type: 'record_result',
+          toolCallId,
+          result: {
+            status: 'errored',
+            envelope: {
+              ok: false,
+              error: { code: 'not_available', message: TEXTS.noLongerAvailable(call.plan.name) },
+            },
+            provenance: 'trusted',
+          },
+        },
+      ];
+    default:
+      return unknownExecutor(executor, call);
+  }
+}
+
+function unknownExecutor(executor: never, call: CallState): never {
+  throw new TypeError(`unknown executor ${String(executor)} of call ${call.plan.toolCallId}`);
+}
+
+const WAIT_OF: Readonly<Record<'human' | 'client' | 'external', SuspensionKind>> = {
+  human: 'elicitation',
+  client: 'client_execution',
+  external: 'external_execution',
+};
+
+/** The result of a call that somebody outside has answered: what they return is under their control. */
+export function answeredResult(call: CallState, value: ToolResultValue): ToolResult {
+  return {
+    status: 'resolved',
+    envelope: { ok: true, result: value },
+    provenance: 'untrusted',
+    ...(call.answer === undefined ? {} : { actor: call.answer.actor }),
+  };
+}
+
+type ToolResultValue = Extract<ToolResult['envelope'], { ok: true }>['result'];

@@ -1,0 +1,40 @@
+/** Events that several outcomes end in. Pure. */
+import type { StampedActor } from '../protocol/actors.js';
+import type { EventBody, TurnEnded } from '../protocol/events.js';
+import type { ToolErrorCode, ToolResult } from '../protocol/tools.js';
+import type { CallState, TurnState } from './state.js';
+
+/** The one result of a call. */
+export function resultEvent(call: CallState, result: ToolResult): EventBody {
+  const { turnId, plan } = call;
+  return { type: 'tool_result', turnId, toolCallId: plan.toolCallId, name: plan.name, result };
+}
+
+/** A result that is an error, by the engine's own word. */
+export function errorResult(
+  status: Exclude<ToolResult['status'], 'resolved'>,
+  error: { code: ToolErrorCode; message: string },
+  actor?: StampedActor,
+): ToolResult {
+  return {
+    status,
+    envelope: { ok: false, error },
+    provenance: 'trusted',
+    ...(actor === undefined ? {} : { actor }),
+  };
+}
+
+/** The end of the turn in progress. */
+export function turnEndedEvent(
+  turn: TurnState,
+  end: Pick<TurnEnded, 'status' | 'reason' | 'error'>,
+): TurnEnded {
+  return {
+    type: 'turn_ended',
+    turnId: turn.turnId,
+    ...end,
+    text: turn.lastText,
+    steps: turn.step,
+    usage: turn.usage,
+  };
+}

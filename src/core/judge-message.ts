@@ -1,0 +1,93 @@
+/** Whether a message may be accepted, and what its sender is told if not. Takes `unknown`, never throws. */
+import type { OnBusy, SendMessageReply } from '../protocol/conversation.js';
+import type { FailureCode } from '../protocol/failures.js';
+import { requestIdProblem } from '../protocol/ids.js';
+import { isRecord, utf8Bytes } from '../protocol/json.js';
+import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../protocol/limits.js';
+import { textOf } from '../protocol/messages.js';
+import type { FieldProblem } from '../protocol/resolutions.js';
+import { plainInput } from './input.js';
+import type { ConversationState } from './state.js';
+import { rememberedMessage } from './state.js';
+
+export interface Refusal {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly problems?: readonly FieldProblem[];
+  /** With code `duplicate`: what the first try was answered. */
+  readonly reply?: SendMessageReply;
+}
+
+/** Text that may wait behind a turn. The queue rides through roll-overs in one payload of at most 2 MiB. */
+const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
+
+const ON_BUSY: readonly unknown[] = ['reject', 'queue'] satisfies OnBusy[];
+
+/** The shape rules of a message; clients apply them before anything is sent. */
+export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
+  if (!isRecord(input)) return [{ path: '', message: 'must be an object with "text"' }];
+  const { text, requestId, onBusy, agent } = input;
+  const problems: FieldProblem[] = [];
+  if (typeof text !== 'string') problems.push({ path: '/text', message: 'must be a string' });
+  else if (text.trim() === '') problems.push({ path: '/text', message: 'must not be blank' });
+  else {
+    const bytes = utf8Bytes(text);
+    if (bytes > MAX_MESSAGE_BYTES)
+      problems.push({
+        path: '/text',
+        message: `must be at most ${MAX_MESSAGE_BYTES} bytes in UTF-8, got ${bytes}`,
+      });
+  }
+  if (requestId !== undefined) {
+    const problem = requestIdProblem('requestId', requestId);
+    if (problem !== undefined) problems.push({ path: '/requestId', message: problem });
+  }
+  if (onBusy !== undefined && !ON_BUSY.includes(onBusy))
+    problems.push({ path: '/onBusy', message: 'must be "reject" or "queue"' });
+  if (agent !== undefined && typeof agent !== 'string')
+    problems.push({ path: '/agent', message: 'must be a string' });
+  return problems;
+}
+
+/** Why a message cannot be taken, or undefined. */
+export function judgeMessage(state: ConversationState, received: unknown): Refusal | undefined {
+  const input = plainInput(received);
+  const problems = messageFieldProblems(input);
+  if (problems.length > 0 || !isRecord(input))
+    return { code: 'invalid_request', message: 'The message breaks a rule', problems };
+  const requestId = input['requestId'];
+  if (typeof requestId === 'string') {
+    const reply = rememberedMessage(state, requestId);
+    if (reply !== undefined) return { code: 'duplicate', message: 'Accepted before', reply };
+  }
+  if (state.closed)
+    return {
+      code: 'conversation_closed',
+      message: 'The conversation is closed; reopen it to go on',
+    };
+  if (input['agent'] !== undefined && input['agent'] !== state.agent)
+    return {
+      code: 'agent_mismatch',
+      message: `The conversation belongs to agent "${state.agent}"`,
+      problems: [{ path: '/agent', message: `must be "${state.agent}"` }],
+    };
+  const busy = state.turn !== undefined || state.queue.length > 0;
+  const onBusy = input['onBusy'] ?? state.settings.onBusy;
+  if (busy && onBusy === 'reject')
+    return {
+      code: 'busy',
+      message: 'A turn is running; wait for its end, or send with onBusy "queue"',
+    };
+  if (state.queue.length >= MAX_QUEUED_MESSAGES)
+    return { code: 'queue_full', message: `${MAX_QUEUED_MESSAGES} messages wait already` };
+  if (
+    state.queue.length > 0 &&
+    queuedBytes(state) + utf8Bytes(String(input['text'])) > MAX_QUEUED_BYTES
+  )
+    return { code: 'queue_full', message: `${MAX_QUEUED_BYTES} bytes of messages wait already` };
+  return undefined;
+}
+
+function queuedBytes(state: ConversationState): number {
+  return state.queue.reduce((sum, entry) => sum + utf8Bytes(textOf(entry.parts)), 0);
+}

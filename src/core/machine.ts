@@ -1,0 +1,316 @@
+/**
+ * The conversation machine: the one place where inputs become events. Holds the state, commits events, and after each input
+ * carries out every decision that needs nobody outside. No clock and no effects of its own: the workflow shell and
+ * `testConversation` drive it alike.
+ *
+ * M1  Every input handler is synchronous and total: it takes what came over the wire and never throws on it.
+ * M2  An input is judged again when it is applied, so whoever drives may skip the validator.
+ * M3  A reply names the `seq` of what was recorded before anything that follows from it is decided.
+ */
+import type { CallModelResult, CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
+import { actorFrom, SYSTEM_ACTOR } from '../protocol/actors.js';
+import type {
+  CancelTurnReply,
+  CloseConversationReply,
+  SendMessageReply,
+} from '../protocol/conversation.js';
+import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../protocol/events.js';
+import { requestIdProblem, turnIdFor } from '../protocol/ids.js';
+import { isRecord } from '../protocol/json.js';
+import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../protocol/limits.js';
+import type { Verdict } from '../protocol/resolutions.js';
+import { apply } from './apply.js';
+import { droppedAtRollOver, turnTooLong } from './context.js';
+import type { ExternalEffect } from './decide.js';
+import { decide, decideCall, isInternal } from './decide.js';
+import { cancelEvents, closeEvents } from './endings.js';
+import { plainInput } from './input.js';
+import type { Refusal } from './judge.js';
+import { judgeMessage, judgeResolution, resolutionRequestId, resolverOf } from './judge.js';
+import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
+import * as outcomes from './outcomes.js';
+import type { CallState, ConversationState } from './state.js';
+import { isoOf, rememberedCancel } from './state.js';
+
+export type MessageOutcome =
+  | { readonly accepted: true; readonly reply: SendMessageReply }
+  | { readonly accepted: false; readonly refusal: Refusal };
+
+export interface MachineOptions {
+  readonly state: ConversationState;
+  /** Milliseconds since the epoch; workflow time or a virtual clock. */
+  readonly now: () => number;
+  readonly onEvent: (event: CanonicalEvent) => void;
+  /**
+   * A token for each new turn's id, other after every reset of the workflow: the ordinals of turns begin again there, and
+   * whoever waits for the new turn must not be given the end of the old one. Absent where nothing is ever reset.
+   */
+  readonly turnToken?: () => string;
+}
+
+export class ConversationMachine {
+  #state: ConversationState;
+  readonly #now: () => number;
+  readonly #onEvent: (event: CanonicalEvent) => void;
+  readonly #turnToken: (() => string) | undefined;
+
+  constructor(options: MachineOptions) {
+    this.#state = options.state;
+    this.#now = options.now;
+    this.#onEvent = options.onEvent;
+    this.#turnToken = options.turnToken;
+  }
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  /** What the driver should have under way now; asks again after every input. */
+  effects(): readonly ExternalEffect[] {
+    return decide(this.#state).filter((effect): effect is ExternalEffect => !isInternal(effect));
+  }
+
+  refuseMessage(input: unknown): Refusal | undefined {
+    return judgeMessage(this.#state, input);
+  }
+
+  sendMessage(input: unknown): MessageOutcome {
+    const plain = plainInput(input);
+    const refusal = this.refuseMessage(plain);
+    if (refusal !== undefined) return { accepted: false, refusal };
+    const fields = isRecord(plain) ? plain : {};
+    const { chain, turnCount, lastSeq, queue, turn } = this.#state;
+    const turnId = turnIdFor(chain, turnCount + 1, this.#turnToken?.());
+    const messageId = `${turnId}.user`;
+    const requestId =
+      typeof fields['requestId'] === 'string' ? fields['requestId'] : `unnamed:${messageId}`;
+    const seq = lastSeq + 1;
+    const ahead = queue.length + (turn === undefined ? 0 : 1);
+    const text = String(fields['text']);
+    this.#commit([
+      {
+        type: 'user_message',
+        turnId,
+        messageId,
+        requestId,
+        parts: [{ type: 'text', text }],
+        actor: actorFrom(fields['actor']),
+      },
+    ]);
+    this.#settle();
+    return { accepted: true, reply: { turnId, messageId, seq, ahead } };
+  }
+
+  /** A message that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped. */
+  sendMessageBySignal(input: unknown): void {
+    const plain = plainInput(input);
+    const outcome = this.sendMessage(plain);
+    if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.#state.closed) return;
+    const fields = isRecord(plain) ? plain : {};
+    const { requestId, actor } = fields;
+    this.#commit([
+      {
+        type: 'message_refused',
+        requestId: typeof requestId === 'string' ? requestId.slice(0, MAX_REQUEST_ID_CHARS) : '',
+        code: outcome.refusal.code,
+        actor: actorFrom(actor),
+      },
+    ]);
+  }
+
+  judgeResolution(input: unknown): Verdict | undefined {
+    const judged = judgeResolution(this.#state, input, this.#now());
+    return judged.verdict === 'acceptable' ? undefined : judged;
+  }
+
+  resolve(input: unknown): Verdict {
+    const judged = judgeResolution(this.#state, input, this.#now());
+    if (judged.verdict !== 'acceptable') return judged;
+    const { verdict: _ok, call, suspension, ...accepted } = judged;
+    const seq = this.#state.lastSeq + 1;
+    this.#commit(outcomes.resolutionEvents(call, { kind: suspension.kind, ...accepted }));
+    this.#settle();
+    return { verdict: 'accepted', toolCallId: call.plan.toolCallId, seq };
+  }
+
+  /**
+   * A resolution that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped.
+   * A late one finds its call expired first, whatever the order in which the platform delivers timers.
+   */
+  resolveBySignal(input: unknown): Verdict {
+    const plain = plainInput(input);
+    const verdict = this.resolve(plain);
+    if (verdict.verdict === 'accepted' || verdict.verdict === 'duplicate') return verdict;
+    const toolCallId = isRecord(plain) ? plain['toolCallId'] : undefined;
+    const callId = typeof toolCallId === 'string' ? toolCallId.slice(0, 200) : '';
+    if (verdict.verdict === 'expired') this.deadlinePassed(callId);
+    this.#commit([
+      {
+        type: 'resolution_refused',
+        toolCallId: callId,
+        verdict: verdict.verdict,
+        requestId: resolutionRequestId(plain).slice(0, 200),
+        actor: resolverOf(plain),
+        detail: JSON.stringify(verdict).slice(0, MAX_REASON_CHARS),
+      },
+    ]);
+    return verdict;
+  }
+
+  cancelTurn(input: unknown): CancelTurnReply {
+    const plain = plainInput(input) ?? {};
+    // Something that cannot be read, or names no turn of ours, must not stop whichever runs.
+    if (!isRecord(plain)) return { cancelled: false };
+    const { turnId, requestId, reason, actor } = plain;
+    const known = rememberedCancel(this.#state, requestId);
+    if (known !== undefined) return { cancelled: true, ...known };
+    const { turn, queue } = this.#state;
+    const wanted = turnId === undefined ? turn?.turnId : turnId;
+    const isOurs = turn?.turnId === wanted || queue.some((entry) => entry.turnId === wanted);
+    if (typeof wanted !== 'string' || !isOurs) return { cancelled: false };
+    if (turn?.turnId === wanted && turn.cancel !== undefined)
+      return { cancelled: true, turnId: wanted };
+    const seq = this.#state.lastSeq + 1;
+    this.#commit(
+      cancelEvents(this.#state, {
+        turnId: wanted,
+        actor: actorFrom(actor),
+        ...(requestIdProblem('requestId', requestId) === undefined
+          ? { requestId: String(requestId) }
+          : {}),
+        ...(typeof reason === 'string' ? { reason: reason.slice(0, MAX_REASON_CHARS) } : {}),
+      }),
+    );
+    this.#settle();
+    return { cancelled: true, turnId: wanted, seq };
+  }
+
+  close(
+    reason: 'requested' | 'idle' | 'workflow_cancelled',
+    input?: unknown,
+  ): CloseConversationReply {
+    if (!this.#state.closed) {
+      const fields = plainInput(input);
+      const actor = isRecord(fields) ? actorFrom(fields['actor']) : SYSTEM_ACTOR;
+      this.#commit(closeEvents(this.#state, { reason, actor }));
+    }
+    return { closed: true, seq: this.#state.lastSeq };
+  }
+
+  /** Outcome of `call_model`. One that no longer belongs to the state (the turn has ended) is dropped. */
+  modelCompleted(at: { turnId: string; step: number }, outcome: CallModelResult): void {
+    const { turn } = this.#state;
+    if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
+    this.#commit(
+      turn.cancel !== undefined || outcome.aborted === true
+        ? modelAbortedEvents(turn, outcome)
+        : modelCompletedEvents(this.#state, turn, outcome),
+    );
+    this.#settle();
+  }
+
+  /** Outcome of `abort_model` when no model call was under way, or it left nothing. */
+  modelAborted(at: { turnId: string; step: number }): void {
+    const { turn } = this.#state;
+    if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
+    this.#commit(modelAbortedEvents(turn, undefined));
+    this.#settle();
+  }
+
+  modelFailed(at: { turnId: string; step: number }, error: TurnError): void {
+    const { turn } = this.#state;
+    if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
+    this.#commit(
+      turn.cancel === undefined
+        ? modelFailedEvents(turn, error)
+        : modelAbortedEvents(turn, undefined),
+    );
+    this.#settle();
+  }
+
+  toolFinished(callId: string, outcome: RunToolResult): void {
+    this.#forOpenCall(callId, (call) =>
+      mayRun(call) ? outcomes.toolFinishedEvents(call, outcome) : [],
+    );
+  }
+
+  toolLost(callId: string, loss: outcomes.Loss): void {
+    this.#forOpenCall(callId, (call) => (mayRun(call) ? outcomes.toolLostEvents(call, loss) : []));
+  }
+
+  /** Outcome of `check_answer`; ignored unless it is about the answer that the call has now. */
+  answerChecked(at: { toolCallId: string; requestId: string }, outcome: CheckAnswerResult): void {
+    const { toolCallId, requestId } = at;
+    const before = this.#state.calls[toolCallId];
+    if (before?.answer?.requestId !== requestId) return;
+    this.#forOpenCall(toolCallId, (call) => outcomes.answerCheckedEvents(call, outcome));
+  }
+
+  /** The timer of a suspension fired. Safe to repeat, and when the suspension has been resolved meanwhile. */
+  deadlinePassed(callId: string, deadline?: string): void {
+    this.#forOpenCall(callId, (call) => {
+      const { suspension } = call;
+      if (suspension === undefined) return [];
+      return deadline === undefined || suspension.deadline === deadline
+        ? outcomes.expiryEvents(call)
+        : [];
+    });
+  }
+
+  rolledOver(reason: RollOverReason): void {
+    this.#commit([
+      { type: 'rolled_over', reason, droppedMessages: droppedAtRollOver(this.#state) },
+    ]);
+  }
+
+  #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
+    const call = Object.hasOwn(this.#state.calls, callId) ? this.#state.calls[callId] : undefined;
+    if (call === undefined || call.result !== undefined) return;
+    this.#commit(events(call));
+    this.#settle();
+  }
+
+  #commit(bodies: readonly EventBody[]): void {
+    const at = isoOf(this.#now());
+    for (const body of bodies) {
+      const event: CanonicalEvent = { ...body, seq: this.#state.lastSeq + 1, at };
+      this.#state = apply(this.#state, event);
+      this.#onEvent(event);
+    }
+  }
+
+  /** Carries out internal decisions until only orders to the outside are left. */
+  #settle(): void {
+    for (;;) {
+      if (this.#turnOutgrown()) continue;
+      const due = decide(this.#state).filter(isInternal);
+      if (due.length === 0) return;
+      // They concern different calls, so none makes another void; asking again after each would be quadratic.
+      for (const effect of due)
+        this.#commit(outcomes.internalEvents(this.#state, effect, this.#now()));
+    }
+  }
+
+  /** A turn whose own messages exceed one model call's input cannot go on; the next turn can. */
+  #turnOutgrown(): boolean {
+    const { turn } = this.#state;
+    if (turn?.phase !== 'model' || turn.cancel !== undefined || !turnTooLong(this.#state))
+      return false;
+    const message = 'The turn alone is larger than a model call may be';
+    this.#commit(modelFailedEvents(turn, { code: 'model_context_too_long', message }));
+    return true;
+  }
+}
+
+/** True when a run of the tool may be under way: an outcome of anything else is not this call's. */
+function mayRun(call: CallState): boolean {
+  return decideCall(call).some((effect) => effect.type === 'run_tool');
+}
+
+/** The first event of a conversation, or of its re-opening. */
+export function startedState(
+  before: ConversationState | undefined,
+  event: Extract<CanonicalEvent, { type: 'conversation_started' }>,
+): ConversationState {
+  return apply(before, event);
+}

@@ -1,0 +1,143 @@
+/** From outcomes of model calls to events. Pure functions of (state, outcome); the machine commits what they return. */
+import type { CallModelResult } from '../protocol/activities.js';
+import type { EventBody, TurnError } from '../protocol/events.js';
+import { isUsableCallId } from '../protocol/ids.js';
+import { MAX_CALLS_PER_STEP, MAX_TOMBSTONES } from '../protocol/limits.js';
+import { assistantMessageId } from '../protocol/live-events.js';
+import type { AssistantPart } from '../protocol/messages.js';
+import { textOf } from '../protocol/messages.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { PlannedCall } from '../protocol/tools.js';
+import { turnEndedEvent } from './event-bodies.js';
+import type { ConversationState, TurnState } from './state.js';
+import { takenCallIds } from './state.js';
+
+/**
+ * Calls of one answer that are kept at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so that the model learns
+ * of its limit; a model that goes round in circles asks for thousands, and recording each would outlast a workflow task.
+ */
+const MAX_ANSWERED_CALLS = 4 * MAX_CALLS_PER_STEP;
+
+/**
+ * Once ended calls are forgotten, a short provider id (`call_0`) may be one of them come back, and an old link would answer
+ * the new call. Ids at least this long are random.
+ */
+const RANDOM_ID_CHARS = 16;
+
+/** A model call was completed: its message and every call it asked for, each under an id that is free. */
+export function modelCompletedEvents(
+  state: ConversationState,
+  turn: TurnState,
+  outcome: CallModelResult,
+): readonly EventBody[] {
+  const { turnId, step } = turn;
+  const answered = outcome.calls.slice(0, MAX_ANSWERED_CALLS);
+  const asked = answered.map(({ plan }) => plan.toolCallId);
+  // Minted ids must also keep clear of those that the provider uses further on in this step.
+  const minted = new Set(asked);
+  const taken = new Set(takenCallIds(state, asked));
+  const remembersAll = state.tombstones.length < MAX_TOMBSTONES;
+  const calls = answered.map(({ plan, argumentsJson }, index) => {
+    const provider = plan.toolCallId;
+    const free =
+      isUsableCallId(provider) &&
+      !taken.has(provider) &&
+      (remembersAll || provider.length >= RANDOM_ID_CHARS);
+    const toolCallId = free
+      ? provider
+      : freeCallId(state, `call_${turnId}_${step}_${index + 1}`, minted);
+    taken.add(toolCallId);
+    minted.add(toolCallId);
+    const call: PlannedCall = { ...plan, toolCallId };
+    return { call, argumentsJson, provider: free ? undefined : provider };
+  });
+  const parts: AssistantPart[] = [
+    ...outcome.parts,
+    ...calls.map(({ call, argumentsJson }) => ({
+      type: 'tool_call' as const,
+      toolCallId: call.toolCallId,
+      name: call.name,
+      argumentsJson,
+    })),
+  ];
+  return [
+    modelCallEvent(turn, outcome),
+    { type: 'assistant_message', turnId, step, messageId: assistantMessageId(turnId, step), parts },
+    ...calls.map(({ call, provider }) => ({
+      type: 'tool_call' as const,
+      turnId,
+      step,
+      call,
+      ...(provider === undefined ? {} : { providerCallId: provider }),
+    })),
+  ];
+}
+
+/** Minted ids name turn and step: only a model that imitates them can have taken one. */
+function freeCallId(state: ConversationState, wanted: string, taken: ReadonlySet<string>): string {
+  let callId = wanted;
+  for (let suffix = 2; taken.has(callId) || takenCallIds(state, [callId]).size > 0; suffix += 1)
+    callId = `${wanted}_${suffix}`;
+  return callId;
+}
+
+function modelCallEvent(turn: TurnState, outcome: CallModelResult): EventBody {
+  const { attempt, model, finishReason, usage } = outcome;
+  return {
+    type: 'model_call',
+    turnId: turn.turnId,
+    step: turn.step,
+    attempt,
+    model,
+    finishReason,
+    usage,
+  };
+}
+
+/** The model call failed for good: the turn ends, and the next message goes on from here. */
+export function modelFailedEvents(turn: TurnState, error: TurnError): readonly EventBody[] {
+  return [turnEndedEvent(turn, { status: 'failed', reason: 'model_failed', error })];
+}
+
+/** The model call of a cancelled turn is over; what had come of its text is kept. */
+export function modelAbortedEvents(
+  turn: TurnState,
+  partial: CallModelResult | undefined,
+): readonly EventBody[] {
+  const { turnId, step } = turn;
+  const text = partial === undefined ? '' : textOf(partial.parts);
+  const events: EventBody[] = partial === undefined ? [] : [modelCallEvent(turn, partial)];
+  if (partial !== undefined && text !== '')
+    events.push({
+      type: 'assistant_message',
+      turnId,
+      step,
+      messageId: assistantMessageId(turnId, step),
+      // A provider refuses its own items when what followed them is missing.
+      parts: partial.parts.filter((part) => part.type !== 'provider_item'),
+      partial: true,
+    });
+  const end = turnEndedEvent(turn, { status: 'cancelled', reason: 'cancelled' });
+  return [...events, text === '' ? end : { ...end, text }];
+}
+
+/** The last step that a turn may have is over: the engine says so in the model's place. */
+export function limitEvents(state: ConversationState, turn: TurnState): readonly EventBody[] {
+  const { turnId, step } = turn;
+  const text = TEXTS.maxSteps(state.settings.maxSteps);
+  return [
+    {
+      type: 'assistant_message',
+      turnId,
+      step,
+      messageId: assistantMessageId(turnId, step),
+      parts: [{ type: 'text', text }],
+      synthetic: true,
+    },
+    {
+      ...turnEndedEvent(turn, { status: 'completed', reason: 'max_steps' }),
+      text,
+      steps: step - 1,
+    },
+  ];
+}

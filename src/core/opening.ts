@@ -1,0 +1,29 @@
+/** How a conversation begins, or goes on when it is opened again: the first events of its run. Pure. */
+import type { CanonicalEvent, ConversationStarted, EventBody } from '../protocol/events.js';
+import { apply } from './apply.js';
+import { leftOpenEvents } from './endings.js';
+import type { ConversationState } from './state.js';
+
+export interface Opening {
+  readonly state: ConversationState;
+  readonly events: readonly CanonicalEvent[];
+}
+
+/** Continues the log of `before`, if any; what that left open is ended first. */
+export function openingOf(
+  before: ConversationState | undefined,
+  started: ConversationStarted,
+  at: string,
+): Opening {
+  const last: EventBody = before === undefined ? started : { ...started, reopened: true };
+  const first = before === undefined ? [] : leftOpenEvents(before);
+  let state = before;
+  const events: CanonicalEvent[] = [];
+  for (const body of first) {
+    const event: CanonicalEvent = { ...body, seq: (state?.lastSeq ?? 0) + 1, at };
+    state = apply(state, event);
+    events.push(event);
+  }
+  const event: CanonicalEvent = { ...last, seq: (state?.lastSeq ?? 0) + 1, at };
+  return { state: apply(state, event), events: [...events, event] };
+}

@@ -1,0 +1,212 @@
+/**
+ * From outcomes to events: what is written into the log when a decision is carried out or something outside has happened.
+ * Pure functions of (state, outcome, time); the machine commits what they return.
+ */
+import type { CheckAnswerResult } from '../protocol/activities.js';
+import type { StampedActor } from '../protocol/actors.js';
+import { SYSTEM_ACTOR } from '../protocol/actors.js';
+import type { EventBody } from '../protocol/events.js';
+import { FOREIGN_QUEUE_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import type { Resolution } from '../protocol/resolutions.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolResult } from '../protocol/tools.js';
+import type { InternalEffect } from './decide.js';
+import { answeredResult } from './decide.js';
+import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
+import { limitEvents } from './model-outcomes.js';
+import type { CallState, ConversationState } from './state.js';
+import { isoOf } from './state.js';
+
+/** Carries out a decision that needs nobody outside. */
+export function internalEvents(
+  state: ConversationState,
+  effect: InternalEffect,
+  nowMs: number,
+): readonly EventBody[] {
+  switch (effect.type) {
+    case 'start_turn': {
+      const message = state.queue.find((entry) => entry.turnId === effect.turnId);
+      return message === undefined
+        ? []
+        : [{ type: 'turn_started', turnId: effect.turnId, messageId: message.messageId }];
+    }
+    case 'open_suspension': {
+      const call = state.calls[effect.toolCallId];
+      return call === undefined ? [] : [suspensionEvent(call, effect.kind, nowMs)];
+    }
+    case 'record_result': {
+      const call = state.calls[effect.toolCallId];
+      return call === undefined ? [] : [resultEvent(call, effect.result)];
+    }
+    case 'stop_at_limit':
+      return state.turn === undefined ? [] : limitEvents(state, state.turn);
+    case 'end_turn':
+      return state.turn === undefined ? [] : [turnEndedEvent(state.turn, { status: 'completed' })];
+  }
+}
+
+function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
+  const { plan, turnId } = call;
+  const waitMs = kind === 'approval' ? plan.timeouts.approvalMs : plan.timeouts.answerMs;
+  const { approval } = plan;
+  return {
+    type: 'suspension',
+    suspension: {
+      toolCallId: plan.toolCallId,
+      turnId,
+      name: plan.name,
+      executor: plan.executor,
+      kind,
+      prompt: plan.input ?? null,
+      ...(kind === 'approval' && approval.needed && approval.reason !== undefined
+        ? { reason: approval.reason }
+        : {}),
+      ...(kind !== 'approval' && plan.answerSchema !== undefined
+        ? { answerSchema: plan.answerSchema }
+        : {}),
+      ...(approval.needed && approval.audience !== undefined
+        ? { audience: approval.audience }
+        : {}),
+      ...(plan.argsDigest === undefined ? {} : { argsDigest: plan.argsDigest }),
+      openedAt: isoOf(nowMs),
+      deadline: call.reopenUntil ?? isoOf(nowMs + finiteWaitMs(waitMs)),
+    },
+  };
+}
+
+/** Every wait ends: a plan that says otherwise must not, nor may it make an impossible date. */
+function finiteWaitMs(milliseconds: number): number {
+  return Number.isFinite(milliseconds)
+    ? Math.min(Math.max(0, milliseconds), MAX_WAIT_MS)
+    : MAX_WAIT_MS;
+}
+
+/** A resolution was accepted; denials, declines and errors are the call's result at once. */
+export function resolutionEvents(
+  call: CallState,
+  accepted: {
+    readonly kind: SuspensionKind;
+    readonly resolution: Resolution;
+    readonly requestId: string;
+    readonly actor: StampedActor;
+    readonly receivedAt?: string;
+  },
+): readonly EventBody[] {
+  const { toolCallId } = call.plan;
+  const event: EventBody = { type: 'resolution', turnId: call.turnId, toolCallId, ...accepted };
+  const result = resultOfResolution(accepted.resolution, accepted.actor);
+  return result === undefined ? [event] : [event, resultEvent(call, result)];
+}
+
+function resultOfResolution(resolution: Resolution, actor: StampedActor): ToolResult | undefined {
+  switch (resolution.type) {
+    case 'deny':
+      return errorResult(
+        'denied',
+        { code: 'denied', message: resolution.reason ?? TEXTS.deniedDefault },
+        actor,
+      );
+    case 'decline':
+      return {
+        ...errorResult(
+          'errored',
+          { code: 'declined', message: resolution.reason ?? TEXTS.declinedDefault },
+          actor,
+        ),
+        provenance: 'untrusted',
+      };
+    case 'error':
+      return {
+        ...errorResult('errored', { code: 'client_error', message: resolution.message }, actor),
+        provenance: 'untrusted',
+      };
+    case 'approve':
+    case 'answer':
+    case 'result':
+      return undefined;
+  }
+}
+
+/** Nobody answered in time. Expiry acts as the system, and is neither a denial nor a cancel. */
+export function expiryEvents(call: CallState): readonly EventBody[] {
+  const { suspension, plan, turnId } = call;
+  if (suspension === undefined) return [];
+  const { toolCallId } = plan;
+  const { kind, deadline } = suspension;
+  const expired: EventBody = { type: 'expired', turnId, toolCallId, kind, deadline };
+  const fallback = plan.onExpireDefault;
+  if (kind !== 'approval' && fallback !== undefined)
+    return [
+      expired,
+      resultEvent(call, {
+        status: 'expired',
+        envelope: { ok: true, result: fallback.value },
+        provenance: 'trusted',
+        actor: SYSTEM_ACTOR,
+      }),
+    ];
+  const message = kind === 'approval' ? TEXTS.expiredApproval : TEXTS.expired;
+  return [
+    expired,
+    resultEvent(call, errorResult('expired', { code: 'expired', message }, SYSTEM_ACTOR)),
+  ];
+}
+
+/** A worker has checked an accepted answer. A bad one re-opens the call under its old deadline. */
+export function answerCheckedEvents(
+  call: CallState,
+  outcome: CheckAnswerResult,
+): readonly EventBody[] {
+  if (outcome.ok) return [resultEvent(call, answeredResult(call, outcome.value))];
+  return [
+    {
+      type: 'resolution_reverted',
+      requestId: call.answer?.requestId ?? '',
+      turnId: call.turnId,
+      toolCallId: call.plan.toolCallId,
+      problems: outcome.problems,
+    },
+  ];
+}
+
+/** A tool run is over. */
+export function toolFinishedEvents(
+  call: CallState,
+  outcome: { envelope: ToolResult['envelope']; executionMs: number },
+): readonly EventBody[] {
+  const { envelope, executionMs } = outcome;
+  const status = envelope.ok ? 'resolved' : 'errored';
+  return [resultEvent(call, { status, envelope, provenance: 'trusted', executionMs })];
+}
+
+/** How the run of a tool was lost. */
+export interface Loss {
+  readonly timedOut: boolean;
+  /** No worker ever took it: it certainly had no effect. */
+  readonly neverStarted?: boolean;
+  readonly message: string;
+}
+
+/** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
+export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
+  const { plan } = call;
+  if (loss.neverStarted === true) {
+    const message = TEXTS.notTaken(plan.name, FOREIGN_QUEUE_TIMEOUT_MS);
+    return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
+  }
+  if (plan.effects === 'once')
+    return [
+      resultEvent(
+        call,
+        errorResult('errored', {
+          code: 'outcome_unknown',
+          message: TEXTS.outcomeUnknown(plan.name),
+        }),
+      ),
+    ];
+  const error = loss.timedOut
+    ? { code: 'timeout' as const, message: TEXTS.timeout(plan.timeouts.runMs) }
+    : { code: 'tool_crashed' as const, message: TEXTS.toolCrashed(loss.message) };
+  return [resultEvent(call, errorResult('errored', error))];
+}

@@ -1,0 +1,79 @@
+/** The snapshot of a state: what readers see. Equal to the view that the store folds from the same events. */
+import type { ConversationSnapshot, ConversationStatus } from '../protocol/conversation.js';
+import { formatRef } from '../protocol/ids.js';
+import type { ToolCallView } from '../protocol/messaging.js';
+import type { InFlightTool } from '../protocol/tools.js';
+import type { CallState, ConversationState } from './state.js';
+import { isFinal, stepCalls, tombstoneOf } from './state.js';
+
+export function snapshotOf(state: ConversationState): ConversationSnapshot {
+  const { tenant, conversationId, turn } = state;
+  const inFlightTools = inFlightOf(state);
+  const pending = byAge(stepCalls(state)).flatMap(({ suspension }) =>
+    suspension === undefined
+      ? []
+      : [
+          {
+            ...suspension,
+            ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
+          },
+        ],
+  );
+  return {
+    tenant,
+    conversationId,
+    agent: state.agent,
+    status: statusOf(state, pending.length, inFlightTools.length),
+    seq: state.lastSeq,
+    startedAt: state.startedAt,
+    updatedAt: state.updatedAt,
+    ...(turn === undefined
+      ? {}
+      : { turn: { turnId: turn.turnId, step: turn.shownStep, startedAt: turn.startedAt } }),
+    queued: state.queue.map((entry) => entry.turnId),
+    pending,
+    inFlightTools,
+    usage: state.usage,
+  };
+}
+
+/** In the order in which they came where they are: a fold of events cannot know another. */
+function byAge(calls: readonly CallState[]): readonly CallState[] {
+  return calls.toSorted((left, right) => left.since - right.since);
+}
+
+function inFlightOf(state: ConversationState): readonly InFlightTool[] {
+  return byAge(stepCalls(state))
+    .filter(
+      ({ plan, status, suspension, approver }) =>
+        plan.executor === 'server' &&
+        plan.error === undefined &&
+        !isFinal(status) &&
+        suspension === undefined &&
+        (!plan.approval.needed || approver !== undefined),
+    )
+    .map(({ plan, turnId }) => ({
+      toolCallId: plan.toolCallId,
+      name: plan.name,
+      executor: plan.executor,
+      turnId,
+    }));
+}
+
+function statusOf(state: ConversationState, pending: number, inFlight: number): ConversationStatus {
+  if (state.closed) return 'closed';
+  if (state.turn === undefined) return 'idle';
+  if (pending > 0) return 'awaiting_input';
+  return inFlight > 0 ? 'executing_tools' : 'streaming';
+}
+
+/** One call of the conversation, as far as it is remembered. */
+export function toolCallView(state: ConversationState, toolCallId: string): ToolCallView | null {
+  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+  if (call !== undefined)
+    return { toolCallId, name: call.plan.name, status: call.status, turnId: call.turnId };
+  const ended = tombstoneOf(state, toolCallId);
+  return ended === undefined
+    ? null
+    : { toolCallId, name: ended.name, status: ended.status, turnId: ended.turnId };
+}

@@ -1,0 +1,66 @@
+/** The state with which a conversation begins, or goes on when it is opened again. Pure. */
+import type { ConversationStarted } from '../protocol/events.js';
+import { MAX_TOMBSTONES } from '../protocol/limits.js';
+import type { ToolResultPart } from '../protocol/messages.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolResultEnvelope } from '../protocol/tools.js';
+import type { ConversationState, Tombstone } from './state.js';
+import { withMessage } from './transcript.js';
+import { NO_USAGE } from './view.js';
+
+/** What is remembered goes on: transcript, ended calls, request ids, usage. Nothing of the old run is under way. */
+export function startedState(
+  before: ConversationState | undefined,
+  event: ConversationStarted & { readonly seq: number; readonly at: string },
+): ConversationState {
+  const ended = before === undefined ? undefined : withoutOpenStep(before, event.at);
+  return {
+    tenant: event.tenant,
+    conversationId: event.conversationId,
+    agent: event.agent,
+    chain: event.chain,
+    settings: event.settings,
+    startedAt: ended?.startedAt ?? event.at,
+    updatedAt: event.at,
+    lastSeq: event.seq,
+    turnCount: 0,
+    closed: false,
+    queue: [],
+    calls: {},
+    transcript: ended?.transcript ?? [],
+    transcriptBytes: ended?.transcriptBytes ?? 0,
+    tombstones: ended?.tombstones ?? [],
+    requests: ended?.requests ?? [],
+    usage: ended?.usage ?? NO_USAGE,
+  };
+}
+
+const CANCELLED: ToolResultEnvelope = {
+  ok: false,
+  error: { code: 'cancelled', message: TEXTS.cancelled },
+};
+
+/**
+ * A run that was terminated, not closed, may have left its step open. No provider takes a call without its result, so every
+ * call gets one, and whoever answers it later is told that it is over.
+ */
+function withoutOpenStep(state: ConversationState, at: string): ConversationState {
+  const last = state.transcript.at(-1);
+  if (last?.role !== 'assistant') return state;
+  const { turnId, step } = last;
+  const parts: ToolResultPart[] = [];
+  const left: Tombstone[] = [];
+  for (const part of last.parts) {
+    if (part.type !== 'tool_call') continue;
+    const { toolCallId, name } = part;
+    const result = Object.hasOwn(state.calls, toolCallId)
+      ? state.calls[toolCallId]?.result
+      : undefined;
+    parts.push({ type: 'tool_result', toolCallId, name, envelope: result?.envelope ?? CANCELLED });
+    if (result === undefined) left.push({ toolCallId, name, turnId, status: 'cancelled', at });
+  }
+  if (parts.length === 0) return state;
+  const tombstones = [...state.tombstones, ...left].slice(-MAX_TOMBSTONES);
+  const id = `${turnId}.${step}.results`;
+  return withMessage({ ...state, tombstones }, { role: 'tool', id, turnId, step, parts });
+}

@@ -1,0 +1,215 @@
+/**
+ * State of a conversation: what `apply` folds events into and `decide` reads. Plain JSON, so that it can be carried over a
+ * roll-over as it is. Owned by core; everybody else sees snapshots.
+ */
+import type { StampedActor } from '../protocol/actors.js';
+import type { AgentSettings, SendMessageReply } from '../protocol/conversation.js';
+import type { Usage } from '../protocol/events.js';
+import type { MessageId, ToolCallId, TurnId } from '../protocol/ids.js';
+import type { Json } from '../protocol/json.js';
+import { MAX_TOMBSTONES } from '../protocol/limits.js';
+import type { Message, UserPart } from '../protocol/messages.js';
+import type { AcceptedVerdict } from '../protocol/resolutions.js';
+import type { Suspension } from '../protocol/suspensions.js';
+import type { CallStatus, FinalCallStatus, PlannedCall, ToolResult } from '../protocol/tools.js';
+
+export interface QueuedMessage {
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  readonly parts: readonly UserPart[];
+  readonly actor: StampedActor;
+}
+
+export interface AcceptedAnswer {
+  readonly value: Json;
+  readonly actor: StampedActor;
+  readonly requestId: string;
+  /** Of the suspension that it answered. */
+  readonly deadline: string;
+}
+
+/** A call of the step in progress. */
+export interface CallState {
+  readonly plan: PlannedCall;
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly status: CallStatus;
+  /** `seq` of the event that brought it where it is (asked, suspended, resolved); readers list calls in this order. */
+  readonly since: number;
+  /** Present exactly while the call is awaiting somebody. */
+  readonly suspension?: Suspension;
+  readonly approver?: StampedActor;
+  /** An accepted answer that a worker still has to check. */
+  readonly answer?: AcceptedAnswer;
+  /** Set when an answer was reverted: the call opens again, but not for longer than before. */
+  readonly reopenUntil?: string;
+  /** Who resolved it last, and when; what a `stale` verdict tells. */
+  readonly resolvedBy?: string;
+  readonly resolvedAt?: string;
+  readonly result?: ToolResult;
+}
+
+export interface TurnState {
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  readonly requester: StampedActor;
+  readonly startedAt: string;
+  /** From 1. */
+  readonly step: number;
+  /** Step of the newest completed model call, at least 1: what readers are shown. */
+  readonly shownStep: number;
+  /** `model`: a model call is due or in flight. `tools`: calls of the step are open. `ending`: nothing is left to do. */
+  readonly phase: 'model' | 'tools' | 'ending';
+  /** Calls of the step, in the model's order. */
+  readonly callIds: readonly ToolCallId[];
+  readonly lastText: string;
+  readonly usage: Usage;
+  /** Somebody asked to stop; the model call in flight is being aborted. */
+  readonly cancel?: { readonly actor: StampedActor };
+}
+
+/** What remains of an ended call: enough to answer `stale` and `expired` for ever after. */
+export interface Tombstone {
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly turnId: TurnId;
+  readonly status: FinalCallStatus;
+  readonly at: string;
+  readonly by?: string;
+  readonly deadline?: string;
+}
+
+/** An accepted request and what it was answered; repeats get the same. */
+export type RememberedRequest =
+  | { readonly requestId: string; readonly operation: 'message'; readonly reply: SendMessageReply }
+  | {
+      readonly requestId: string;
+      readonly operation: 'resolution';
+      readonly reply: AcceptedVerdict;
+    }
+  | {
+      readonly requestId: string;
+      readonly operation: 'cancel';
+      readonly reply: { readonly turnId: TurnId; readonly seq: number };
+    };
+
+export interface ConversationState {
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly agent: string;
+  readonly chain: string;
+  readonly settings: AgentSettings;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly lastSeq: number;
+  /** Ordinal of the newest turn of this chain. */
+  readonly turnCount: number;
+  readonly closed: boolean;
+  readonly turn?: TurnState;
+  readonly queue: readonly QueuedMessage[];
+  readonly calls: Readonly<Record<ToolCallId, CallState>>;
+  readonly transcript: readonly Message[];
+  /** Size of the transcript as JSON; kept so that nobody has to measure it. */
+  readonly transcriptBytes: number;
+  readonly tombstones: readonly Tombstone[];
+  readonly requests: readonly RememberedRequest[];
+  readonly usage: Usage;
+}
+
+const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];
+
+export function isFinal(status: CallStatus): status is FinalCallStatus {
+  return FINAL.includes(status);
+}
+
+/** The calls of the step in progress, in the model's order. */
+export function stepCalls(state: ConversationState): readonly CallState[] {
+  const calls: CallState[] = [];
+  for (const callId of state.turn?.callIds ?? []) {
+    const call = state.calls[callId];
+    if (call !== undefined) calls.push(call);
+  }
+  return calls;
+}
+
+/** Open suspensions, in the model's call order. */
+export function openSuspensions(state: ConversationState): readonly Suspension[] {
+  return stepCalls(state).flatMap((call) =>
+    call.suspension === undefined ? [] : [call.suspension],
+  );
+}
+
+/** Which of the ids were ever used for a call in what this conversation still remembers. One pass, however many ids. */
+export function takenCallIds(
+  state: ConversationState,
+  callIds: readonly ToolCallId[],
+): ReadonlySet<ToolCallId> {
+  if (callIds.length === 0) return new Set();
+  const asked = new Set(callIds);
+  const taken = new Set(callIds.filter((callId) => Object.hasOwn(state.calls, callId)));
+  const see = (callId: ToolCallId): void => {
+    if (asked.has(callId)) taken.add(callId);
+  };
+  for (const { toolCallId } of state.tombstones) see(toolCallId);
+  // Until they overflow, the tombstones have every call that ever ended: no need to walk the transcript at each step.
+  if (state.tombstones.length < MAX_TOMBSTONES) return taken;
+  for (const message of state.transcript)
+    if (message.role === 'assistant')
+      for (const part of message.parts) if (part.type === 'tool_call') see(part.toolCallId);
+  return taken;
+}
+
+export function tombstoneOf(state: ConversationState, callId: ToolCallId): Tombstone | undefined {
+  return state.tombstones.findLast((tombstone) => tombstone.toolCallId === callId);
+}
+
+/** The accepted message with this request id. Messages and resolutions may share ids: a job's id serves for both. */
+export function rememberedMessage(
+  state: ConversationState,
+  requestId: string,
+): SendMessageReply | undefined {
+  const known = state.requests.findLast(
+    (request) => request.operation === 'message' && request.requestId === requestId,
+  );
+  return known?.operation === 'message' ? known.reply : undefined;
+}
+
+/** The accepted cancel with this request id. */
+export function rememberedCancel(
+  state: ConversationState,
+  requestId: unknown,
+): { readonly turnId: TurnId; readonly seq: number } | undefined {
+  const known = state.requests.findLast(
+    (request) => request.operation === 'cancel' && request.requestId === requestId,
+  );
+  return known?.operation === 'cancel' ? known.reply : undefined;
+}
+
+/** The accepted resolution of this call with this request id. */
+export function rememberedResolution(
+  state: ConversationState,
+  requestId: string,
+  toolCallId: ToolCallId,
+): AcceptedVerdict | undefined {
+  const known = state.requests.findLast((request) =>
+    isResolutionOf(request, requestId, toolCallId),
+  );
+  return known?.operation === 'resolution' ? known.reply : undefined;
+}
+
+export function isResolutionOf(
+  request: RememberedRequest,
+  requestId: string,
+  toolCallId: ToolCallId,
+): boolean {
+  return (
+    request.operation === 'resolution' &&
+    request.requestId === requestId &&
+    request.reply.toolCallId === toolCallId
+  );
+}
+
+/** ISO 8601 text of a clock reading in milliseconds. */
+export function isoOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

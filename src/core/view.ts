@@ -1,0 +1,175 @@
+/**
+ * The reader's view of a conversation as a fold over canonical events: what snapshots show. Pure; runs anywhere.
+ * The store folds it as it appends; it must always equal what the workflow itself would show (a property test holds that).
+ */
+import type {
+  ConversationSnapshot,
+  ConversationStatus,
+  TurnResult,
+} from '../protocol/conversation.js';
+import type { CanonicalEvent, ModelCallEvent, Usage } from '../protocol/events.js';
+import { formatRef, type TurnId } from '../protocol/ids.js';
+import type { PendingCall, Suspension } from '../protocol/suspensions.js';
+import type { InFlightTool } from '../protocol/tools.js';
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+
+export function addUsage(left: Usage, right: Usage): Usage {
+  const cached = (left.cachedInputTokens ?? 0) + (right.cachedInputTokens ?? 0);
+  const reasoning = (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0);
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    ...(cached > 0 ? { cachedInputTokens: cached } : {}),
+    ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
+  };
+}
+
+/** Folds one event; `undefined` before the first. Events that say nothing about the view only move `seq`. */
+export function foldView(
+  view: ConversationSnapshot | undefined,
+  event: CanonicalEvent,
+): ConversationSnapshot | undefined {
+  if (event.type === 'conversation_started') {
+    return {
+      tenant: event.tenant,
+      conversationId: event.conversationId,
+      agent: event.agent,
+      status: 'idle',
+      seq: event.seq,
+      startedAt: view?.startedAt ?? event.at,
+      updatedAt: event.at,
+      queued: [],
+      pending: [],
+      inFlightTools: [],
+      usage: view?.usage ?? NO_USAGE,
+    };
+  }
+  if (view === undefined) return undefined;
+  const next = withStatus(changed(view, event));
+  return { ...next, seq: event.seq, updatedAt: isNoise(event) ? view.updatedAt : event.at };
+}
+
+/** What was refused is written down, but is no sign of life: it must not keep an idle conversation open. */
+export function isNoise(event: CanonicalEvent): boolean {
+  return event.type === 'resolution_refused' || event.type === 'message_refused';
+}
+
+type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;
+
+function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSnapshot {
+  switch (event.type) {
+    case 'user_message':
+      return { ...view, queued: [...view.queued, event.turnId] };
+    case 'turn_started':
+      return {
+        ...view,
+        queued: view.queued.filter((turnId) => turnId !== event.turnId),
+        turn: { turnId: event.turnId, step: 1, startedAt: event.at },
+      };
+    case 'model_call':
+      return withModelCall(view, event);
+    case 'tool_call': {
+      const { call } = event;
+      const runs = call.error === undefined && call.executor === 'server' && !call.approval.needed;
+      return runs ? withInFlight(view, { ...call, turnId: event.turnId }) : view;
+    }
+    case 'suspension': {
+      const opened = pendingOf(view, event.suspension);
+      return { ...view, pending: [...without(view.pending, opened), opened] };
+    }
+    case 'resolution': {
+      const suspended = view.pending.find((entry) => entry.toolCallId === event.toolCallId);
+      const rest = { ...view, pending: without(view.pending, event) };
+      const runs = event.resolution.type === 'approve' && suspended?.executor === 'server';
+      return runs ? withInFlight(rest, suspended) : rest;
+    }
+    case 'expired':
+      return { ...view, pending: without(view.pending, event) };
+    case 'tool_result':
+      return {
+        ...view,
+        pending: without(view.pending, event),
+        inFlightTools: without(view.inFlightTools, event),
+      };
+    case 'turn_ended': {
+      const queued = view.queued.filter((turnId) => turnId !== event.turnId);
+      if (view.turn?.turnId !== event.turnId) return { ...view, queued };
+      const { turn: _ended, ...rest } = view;
+      return { ...rest, queued, pending: [], inFlightTools: [] };
+    }
+    case 'conversation_closed':
+    case 'run_ended': {
+      const { turn: _ended, ...rest } = view;
+      return { ...rest, status: 'closed', queued: [], pending: [], inFlightTools: [] };
+    }
+    case 'assistant_message':
+    case 'message_refused':
+    case 'resolution_refused':
+    case 'resolution_reverted':
+    case 'cancel_requested':
+    case 'inbox_event':
+    case 'rolled_over':
+    case 'log_rewritten':
+      return view;
+    default:
+      return ignoreUnknown(event, view);
+  }
+}
+
+function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): ConversationSnapshot {
+  const usage = addUsage(view.usage, event.usage);
+  const { turn } = view;
+  return { ...view, usage, ...(turn === undefined ? {} : { turn: { ...turn, step: event.step } }) };
+}
+
+/** A later version's event: compile-time exhaustive, run-time tolerant. */
+function ignoreUnknown(_event: never, view: ConversationSnapshot): ConversationSnapshot {
+  return view;
+}
+
+function withStatus(view: ConversationSnapshot): ConversationSnapshot {
+  return { ...view, status: statusOf(view) };
+}
+
+function statusOf(view: ConversationSnapshot): ConversationStatus {
+  if (view.status === 'closed') return 'closed';
+  if (view.turn === undefined) return 'idle';
+  if (view.pending.length > 0) return 'awaiting_input';
+  return view.inFlightTools.length > 0 ? 'executing_tools' : 'streaming';
+}
+
+function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingCall {
+  const { tenant, conversationId } = view;
+  return {
+    ...suspension,
+    ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
+  };
+}
+
+function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {
+  const { toolCallId, name, executor, turnId } = call;
+  const entry: InFlightTool = { toolCallId, name, executor, turnId };
+  return { ...view, inFlightTools: [...without(view.inFlightTools, call), entry] };
+}
+
+function without<Entry extends { readonly toolCallId: string }>(
+  entries: readonly Entry[],
+  gone: { readonly toolCallId: string },
+): readonly Entry[] {
+  return entries.filter((entry) => entry.toolCallId !== gone.toolCallId);
+}
+
+/**
+ * The `waiting` result of a turn, when only people, clients or other backends can move it on now: its own calls, or those of
+ * the turn that it is queued behind.
+ */
+export function waitingResult(
+  snapshot: ConversationSnapshot,
+  turnId: TurnId,
+): Extract<TurnResult, { status: 'waiting' }> | undefined {
+  const { turn, queued, status, inFlightTools, pending } = snapshot;
+  const concerned = turn?.turnId === turnId || queued.includes(turnId);
+  const waits = concerned && status === 'awaiting_input' && inFlightTools.length === 0;
+  return waits ? { status: 'waiting', turnId, pending, seq: snapshot.seq } : undefined;
+}

@@ -1,0 +1,217 @@
+/**
+ * The legal matrix: which fields an executor may have, and what their values must be. Judged at definition, for callers
+ * without a compiler too. Fields of later work are refused wherever taking them would promise something. Runs anywhere.
+ */
+
+import { isRecord } from '../protocol/json.js';
+import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import { toolNameProblem } from '../protocol/names.js';
+import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
+import { durationProblem } from './durations.js';
+import { checkKeys, type ProblemList, shown } from './problems.js';
+
+/** A definition as it came, perhaps from a caller without types. */
+export type Untyped = Readonly<Record<string, unknown>>;
+
+const COMMON = [
+  'name',
+  'description',
+  'usage',
+  'executor',
+  'input',
+  'visible',
+  'retention',
+  'executesFully',
+] as const;
+const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
+const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
+
+const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
+  server: [
+    ...COMMON,
+    ...WAITING,
+    'output',
+    'approval',
+    'effects',
+    'inline',
+    'taskQueue',
+    'timeouts',
+    'onExpire',
+    'streaming',
+    'run',
+    'reconcile',
+  ],
+  human: OUTSIDE,
+  client: [...OUTSIDE, 'approval', 'preflight'],
+  external: [...OUTSIDE, 'approval', 'streaming'],
+  provider: COMMON,
+  internal: [...COMMON, 'approval', 'timeouts', 'onExpire'],
+};
+const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
+
+const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
+  server: ['approval', 'run', 'total'],
+  human: ['answer', 'total'],
+  client: ['approval', 'answer', 'claim', 'total'],
+  external: ['approval', 'answer', 'claim', 'total'],
+  provider: [],
+  internal: ['approval', 'total'],
+};
+
+const NOT_YET = 'is not yet supported';
+const ENUMS: Readonly<Record<string, readonly string[]>> = {
+  mode: ['await', 'detach'],
+  effects: ['none', 'idempotent', 'once'],
+  lateResult: ['reject', 'inbox'],
+};
+const BOOLEANS: readonly string[] = ['inline', 'streaming', 'visible', 'executesFully'];
+
+/** The executor that a definition names, or `server`; undefined when there is no such executor. */
+export function executorOf(spec: Untyped): Executor | undefined {
+  const executor = spec['executor'] ?? 'server';
+  return EXECUTORS.find((known) => known === executor);
+}
+
+/** Judges everything but the schemas; adds every fault. */
+export function checkFields(spec: Untyped, problems: ProblemList): void {
+  problems.addIf('name', toolNameProblem(spec['name']));
+  checkTexts(spec, problems);
+  checkValues(spec, problems);
+  checkLater(spec, problems);
+  const executor = executorOf(spec);
+  if (executor === undefined) {
+    problems.add(
+      'executor',
+      `${shown(spec['executor'])} is unknown; known are ${EXECUTORS.join(', ')}`,
+    );
+    checkKeys(problems, spec, { prefix: '', allowed: [...ALL_FIELDS] });
+    return;
+  }
+  if (executor === 'external' || executor === 'provider')
+    problems.add('executor', `"${executor}" ${NOT_YET}`);
+  checkLegalFields(spec, executor, problems);
+  checkApproval(spec['approval'], executor, problems);
+  checkTimeouts(spec['timeouts'], executor, problems);
+  checkOnExpire(spec['onExpire'], executor, problems);
+  checkExecution(spec, executor, problems);
+}
+
+function checkTexts(spec: Untyped, problems: ProblemList): void {
+  const { description, usage, taskQueue } = spec;
+  if (typeof description !== 'string' || description.trim() === '')
+    problems.add('description', 'must be a non-empty text: the model chooses by it');
+  if (usage !== undefined && (typeof usage !== 'string' || usage.trim() === ''))
+    problems.add('usage', 'must be a non-empty text, or be left out');
+  if (taskQueue !== undefined && (typeof taskQueue !== 'string' || taskQueue.trim() === ''))
+    problems.add('taskQueue', 'must be the name of a task queue');
+}
+
+function checkValues(spec: Untyped, problems: ProblemList): void {
+  for (const [field, allowed] of Object.entries(ENUMS)) {
+    const value = spec[field];
+    if (value !== undefined && (typeof value !== 'string' || !allowed.includes(value)))
+      problems.add(field, `must be one of ${allowed.join(', ')}, got ${shown(value)}`);
+  }
+  for (const field of BOOLEANS) {
+    const value = spec[field];
+    if (value !== undefined && typeof value !== 'boolean')
+      problems.add(field, `must be true or false, got ${shown(value)}`);
+  }
+}
+
+/** Taking these would promise what the engine does not do yet. */
+function checkLater(spec: Untyped, problems: ProblemList): void {
+  if (spec['mode'] === 'detach') problems.add('mode', `"detach" ${NOT_YET}`);
+  if (spec['lateResult'] === 'inbox') problems.add('lateResult', `"inbox" ${NOT_YET}`);
+  if (spec['visible'] === true) problems.add('visible', NOT_YET);
+  for (const field of ['audience', 'retention', 'warnBefore', 'preflight', 'reconcile'])
+    if (spec[field] !== undefined) problems.add(field, NOT_YET);
+}
+
+function checkLegalFields(spec: Untyped, executor: Executor, problems: ProblemList): void {
+  for (const field of Object.keys(spec)) {
+    if (spec[field] === undefined || FIELDS[executor].includes(field)) continue;
+    // The gate has its own reasons, given with it.
+    if (field === 'approval') continue;
+    const rule = ALL_FIELDS.has(field)
+      ? `does not apply to ${executor} tools`
+      : `unknown field; known are ${FIELDS[executor].join(', ')}`;
+    problems.add(field, rule);
+  }
+}
+
+const UNGATED_REASONS: Readonly<Partial<Record<Executor, string>>> = {
+  human: 'a human tool cannot be gated: the answer already is the decision',
+  provider:
+    'a provider tool cannot be gated: it runs inside the model call, where nothing can be held',
+};
+
+function checkApproval(approval: unknown, executor: Executor, problems: ProblemList): void {
+  if (approval === undefined || approval === 'auto') return;
+  if (!MAY_BE_GATED[executor])
+    problems.add('approval', UNGATED_REASONS[executor] ?? `${executor} tools cannot be gated`);
+  if (typeof approval === 'function') problems.add('approval', `a function ${NOT_YET}`);
+  else if (isRecord(approval)) checkAsk(approval, problems);
+  else if (approval !== 'required')
+    problems.add('approval', `must be "auto", "required" or {ask}, got ${shown(approval)}`);
+}
+
+function checkAsk(approval: Untyped, problems: ProblemList): void {
+  checkKeys(problems, approval, { prefix: 'approval.', allowed: ['ask'] });
+  const { ask } = approval;
+  if (!isRecord(ask)) {
+    problems.add('approval.ask', 'must be an object such as {reason}');
+    return;
+  }
+  checkKeys(problems, ask, { prefix: 'approval.ask.', allowed: ['reason', 'audience'] });
+  const { reason, audience } = ask;
+  if (audience !== undefined) problems.add('approval.ask.audience', NOT_YET);
+  if (reason === undefined) return;
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > MAX_REASON_CHARS)
+    problems.add('approval.ask.reason', `must be a text of 1 to ${MAX_REASON_CHARS} characters`);
+}
+
+function checkTimeouts(timeouts: unknown, executor: Executor, problems: ProblemList): void {
+  if (timeouts === undefined) return;
+  if (!isRecord(timeouts)) {
+    problems.add('timeouts', `must be an object, got ${shown(timeouts)}`);
+    return;
+  }
+  const known: readonly string[] = ['approval', 'answer', 'claim', 'run', 'total'];
+  checkKeys(problems, timeouts, { prefix: 'timeouts.', allowed: known });
+  for (const clock of known) {
+    const value = timeouts[clock];
+    if (value === undefined) continue;
+    const field = `timeouts.${clock}`;
+    if (!TIMEOUTS[executor].includes(clock))
+      problems.add(field, `does not apply to ${executor} tools`);
+    if (clock === 'claim' || clock === 'total') problems.add(field, NOT_YET);
+    const maxMs = clock === 'run' ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS;
+    problems.addIf(field, durationProblem(value, { minMs: 1, maxMs }));
+  }
+}
+
+function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemList): void {
+  if (onExpire === undefined || onExpire === 'error') return;
+  if (!isRecord(onExpire) || !('default' in onExpire))
+    problems.add('onExpire', `must be "error" or {default}, got ${shown(onExpire)}`);
+  else if (WAITS_OUTSIDE[executor]) problems.add('onExpire', `a default ${NOT_YET}`);
+  else
+    problems.add(
+      'onExpire',
+      'an approval that expires never has a default: silence is not consent',
+    );
+}
+
+function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
+  const { run, executesFully, inline, effects, taskQueue } = spec;
+  if (executor === 'server' && typeof run !== 'function')
+    problems.add('run', 'a server tool must have a run function');
+  const derived = !WAITS_OUTSIDE[executor];
+  if (typeof executesFully === 'boolean' && executesFully !== derived)
+    problems.add('executesFully', `is ${derived} for ${executor} tools, declared ${executesFully}`);
+  if (inline === true && effects === 'once')
+    problems.add('inline', 'an inline tool may run twice, so its effects cannot be "once"');
+  if (inline === true && taskQueue !== undefined)
+    problems.add('inline', 'an inline tool cannot run on a task queue of its own');
+}

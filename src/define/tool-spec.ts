@@ -1,0 +1,194 @@
+/**
+ * The complete field list of `defineTool`, and the one place where it stands. Fields that make no sense for an executor are
+ * left out of its type: the compiler then names the field. Fields of later work are typed now and refused at definition with
+ * "not yet supported" (see `legal.ts`). Types only.
+ */
+import type { Json } from '../protocol/json.js';
+import type { Audience, Effects, LateResult, ToolMode } from '../protocol/tools.js';
+import type { ToolContext, ToolError } from './context.js';
+import type { Duration } from './durations.js';
+import type { GivenTo, ParsedOf, Schema } from './schema.js';
+
+/** Clocks of one call, each with its own text when it runs out. */
+export interface ToolTimeouts {
+  /** How long an approval may take. @defaultValue 24 hours */
+  readonly approval?: Duration;
+  /** How long a person or client may take to answer. @defaultValue 24 hours for people, 2 minutes for clients */
+  readonly answer?: Duration;
+  /** How long nobody may have claimed the call. Not yet supported. */
+  readonly claim?: Duration;
+  /** One attempt of `run`. @defaultValue 1 minute */
+  readonly run?: Duration;
+  /** All of it together. Not yet supported. */
+  readonly total?: Duration;
+}
+
+/** Asks for an approval, and says why. */
+export interface ApprovalRequest {
+  readonly ask: {
+    /** Shown to the approver. */
+    readonly reason?: string;
+    /** Who may decide. Not yet supported: any authenticated actor of the tenant may. */
+    readonly audience?: Audience;
+  };
+}
+
+/** What an approval function decides for one call. */
+export type ApprovalDecision = 'allow' | ApprovalRequest | { readonly deny: string };
+
+/** What an approval function may look at: nothing that lets it act. */
+export type PolicyContext<Services> = Omit<
+  ToolContext<Services>,
+  'progress' | 'signal' | 'attempt' | 'approver' | 'idempotencyKey'
+>;
+
+/**
+ * Whether a person must agree before the call runs. A function is evaluated once per call, recorded, and fails closed;
+ * functions are not yet supported.
+ */
+export type Approval<Services, Input> =
+  | 'auto'
+  | 'required'
+  | ApprovalRequest
+  | ((input: Input, ctx: PolicyContext<Services>) => ApprovalDecision | Promise<ApprovalDecision>);
+
+/** How much of a tool's old results the model keeps seeing. Not yet supported. */
+export interface Retention {
+  readonly maxAge?: Duration;
+  readonly maxCount?: number;
+  readonly neverEvict?: boolean;
+}
+
+/** What happens when nobody answers in time; an approval never has a default. Only `'error'` is supported yet. */
+export type OnExpire<Output> = 'error' | { readonly default: Output };
+
+interface CommonFields<Input extends Schema> {
+  /** Words of letters, digits and "-", joined by single "_" or "."; up to 64 characters with "." counted twice. */
+  readonly name: string;
+  /** What the tool does; the model reads it with the tool. */
+  readonly description: string;
+  /** How to use it; stands in the system prompt. @defaultValue the description */
+  readonly usage?: string;
+  /** An object: zod, or JSON Schema through `jsonSchema()`. The model sees its input side, the tool its output side. */
+  readonly input: Input;
+  /** Whether the call shows in a space as a message. Not yet supported. */
+  readonly visible?: boolean;
+  /** Not yet supported. */
+  readonly retention?: Retention;
+  /** A declaration of what follows from the executor anyway; one that disagrees is a fault. */
+  readonly executesFully?: boolean;
+}
+
+interface WaitingFields {
+  /** `'detach'` is not yet supported. @defaultValue 'await' */
+  readonly mode?: ToolMode;
+  /** Not yet supported. */
+  readonly warnBefore?: Duration;
+  /** `'inbox'` is not yet supported. @defaultValue 'reject' */
+  readonly lateResult?: LateResult;
+}
+
+/** Code of yours that runs in a worker. */
+export interface ServerToolSpec<Services, Input extends Schema, Output extends Schema>
+  extends CommonFields<Input>,
+    WaitingFields {
+  readonly executor?: 'server';
+  /** Shape of what `run` returns; checked after every run. Absent: any value, normalised to JSON. */
+  readonly output?: Output;
+  /** @defaultValue 'auto' */
+  readonly approval?: Approval<Services, ParsedOf<Input>>;
+  /**
+   * What a second run would do. `'once'` is never run again: a lost worker gives the model "outcome unknown".
+   * @defaultValue 'idempotent'
+   */
+  readonly effects?: Effects;
+  /** A hint: short and safe to run twice, so that it may run inside the workflow task's worker. */
+  readonly inline?: boolean;
+  /** Task queue of the workers that run it, when it is not the conversation's own. */
+  readonly taskQueue?: string;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'run' | 'total'>;
+  /** Of the approval, which never has a default. */
+  readonly onExpire?: 'error';
+  /** Whether `ctx.progress` reaches watchers. */
+  readonly streaming?: boolean;
+  /**
+   * Does the work. A thrown error is a result that the model reads, never a failure; it is run again only when its worker
+   * was lost (see `effects`).
+   */
+  readonly run: (
+    input: ParsedOf<Input>,
+    ctx: ToolContext<Services>,
+  ) => GivenTo<Output> | ToolError | Promise<GivenTo<Output> | ToolError>;
+  /** Finds out what a lost run of a `'once'` tool did. Not yet supported. */
+  readonly reconcile?: (
+    input: ParsedOf<Input>,
+    ctx: ToolContext<Services>,
+  ) => Promise<
+    { readonly happened: false } | { readonly happened: true; readonly result: GivenTo<Output> }
+  >;
+}
+
+/** A question to a person: the answer is the result, so there is nothing to gate and nothing to run. */
+export interface HumanToolSpec<Input extends Schema, Output extends Schema>
+  extends CommonFields<Input>,
+    WaitingFields {
+  readonly executor: 'human';
+  /** The form. @defaultValue free text */
+  readonly output?: Output;
+  readonly timeouts?: Pick<ToolTimeouts, 'answer' | 'total'>;
+  readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  /** Who may answer. Not yet supported. */
+  readonly audience?: Audience;
+}
+
+/** Code in the user's front end. What it returns is under the user's control. */
+export interface ClientToolSpec<Services, Input extends Schema, Output extends Schema>
+  extends CommonFields<Input>,
+    WaitingFields {
+  readonly executor: 'client';
+  /** Shape of what the client returns. Absent: any JSON. */
+  readonly output?: Output;
+  readonly approval?: Approval<Services, ParsedOf<Input>>;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
+  readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  /** Not yet supported. */
+  readonly audience?: Audience;
+  /** Shapes the request on the server before the client gets it. Not yet supported. */
+  readonly preflight?: (input: ParsedOf<Input>, ctx: ToolContext<Services>) => Json | Promise<Json>;
+}
+
+/** Another backend that claims the call and submits its result. Not yet supported. */
+export interface ExternalToolSpec<Services, Input extends Schema, Output extends Schema>
+  extends CommonFields<Input>,
+    WaitingFields {
+  readonly executor: 'external';
+  readonly output?: Output;
+  readonly approval?: Approval<Services, ParsedOf<Input>>;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
+  readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  readonly audience?: Audience;
+  readonly streaming?: boolean;
+}
+
+/** A tool that the model's provider runs inside the model call, where nothing can be held. Not yet supported. */
+export interface ProviderToolSpec<Input extends Schema> extends CommonFields<Input> {
+  readonly executor: 'provider';
+}
+
+/** Nobody runs it: the arguments are the result. For structured output and for calls whose making is the point. */
+export interface InternalToolSpec<Services, Input extends Schema> extends CommonFields<Input> {
+  readonly executor: 'internal';
+  readonly approval?: Approval<Services, ParsedOf<Input>>;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'total'>;
+  /** Of the approval, which never has a default. */
+  readonly onExpire?: 'error';
+}
+
+/** Everything that `defineTool` takes, by executor. */
+export type ToolSpec<Services, Input extends Schema, Output extends Schema> =
+  | ServerToolSpec<Services, Input, Output>
+  | HumanToolSpec<Input, Output>
+  | ClientToolSpec<Services, Input, Output>
+  | ExternalToolSpec<Services, Input, Output>
+  | ProviderToolSpec<Input>
+  | InternalToolSpec<Services, Input>;

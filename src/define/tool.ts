@@ -1,0 +1,217 @@
+/** `defineTool`: one declaration, judged whole, turned into the form that the engine works with. Runs anywhere. */
+import { isRecord, type JsonSchema } from '../protocol/json.js';
+import {
+  DEFAULT_ANSWER_TIMEOUT_MS,
+  DEFAULT_APPROVAL_TIMEOUT_MS,
+  DEFAULT_CLIENT_TIMEOUT_MS,
+  DEFAULT_RUN_TIMEOUT_MS,
+} from '../protocol/limits.js';
+import {
+  type ApprovalPlan,
+  type CallTimeouts,
+  type Effects,
+  type Executor,
+  WAITS_OUTSIDE,
+} from '../protocol/tools.js';
+import { relaxedSchema } from './answer-schema.js';
+import type { ToolContext, UntypedServices } from './context.js';
+import { durationMs } from './durations.js';
+import { checkFields, executorOf, type Untyped } from './legal.js';
+import { ProblemList, shown } from './problems.js';
+import { needsRecheck } from './recheck.js';
+import {
+  inputJsonSchema,
+  isObjectSchema,
+  jsonSchema,
+  type ParsedOf,
+  parsedSideProblems,
+  type RawSchema,
+  type Schema,
+  type SchemaProblem,
+  schemaProblem,
+} from './schema.js';
+import type { ToolSpec } from './tool-spec.js';
+
+/** The answer of a person or client, as it is judged. */
+export interface AnswerRule {
+  /** What an answerer has to write, without what only a worker checks. Absent: any JSON. */
+  readonly schema?: JsonSchema;
+  readonly recheck: boolean;
+}
+
+/**
+ * A tool as the engine knows it; made by `defineTool` only. `Services` is what `run` asks of `ctx.services`; `Input` and
+ * `Output` are for inference and stand for nothing at run time.
+ */
+export interface Tool<Services = UntypedServices, Input = unknown, Output = unknown> {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly description: string;
+  readonly usage: string;
+  readonly executor: Executor;
+  readonly input: Schema;
+  /** As the model gets it. */
+  readonly inputSchema: JsonSchema;
+  readonly output?: Schema;
+  readonly approval: ApprovalPlan;
+  readonly effects: Effects;
+  readonly inline: boolean;
+  readonly taskQueue?: string;
+  readonly timeouts: CallTimeouts;
+  readonly streaming: boolean;
+  readonly executesFully: boolean;
+  /** Present for tools whose result comes from outside. */
+  readonly answer?: AnswerRule;
+  /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
+  readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  readonly '~types'?: { readonly input: Input; readonly output: Output };
+}
+
+/** Any tool, whatever services it asks for: to look at, not to run. */
+export type AnyTool = Tool<never>;
+
+/**
+ * Declares a tool. See `ToolSpec` for the fields, by executor.
+ * @throws {DefinitionError} invalid_definition with every broken rule of the definition.
+ */
+export function defineTool<
+  Services = UntypedServices,
+  Input extends Schema = Schema,
+  Output extends Schema = RawSchema,
+>(spec: ToolSpec<Services, Input, Output>): Tool<Services, ParsedOf<Input>, ParsedOf<Output>> {
+  return compileTool(spec) as Tool<Services, ParsedOf<Input>, ParsedOf<Output>>;
+}
+
+/** Free text: what a person answers when the tool declares no form. */
+const FREE_TEXT = jsonSchema<string>({ type: 'string' });
+
+function compileTool(spec: unknown): Tool<never> {
+  const problems = new ProblemList();
+  if (!isRecord(spec)) {
+    problems.add('', `must be an object, got ${shown(spec)}`);
+    problems.throwIfAny('a tool');
+    return undefined as never;
+  }
+  checkFields(spec, problems);
+  const executor = executorOf(spec) ?? 'server';
+  const inputSchema = checkInput(spec['input'], problems);
+  const output = spec['output'] ?? (executor === 'human' ? FREE_TEXT : undefined);
+  const answer = checkOutput(output, executor, problems);
+  problems.throwIfAny(`tool ${shown(spec['name'])}`);
+  return Object.freeze({
+    kind: 'tool',
+    executor,
+    ...textsOf(spec),
+    input: spec['input'] as Schema,
+    inputSchema,
+    ...(output === undefined ? {} : { output: output as Schema }),
+    ...behaviourOf(spec, executor),
+    ...(answer === undefined ? {} : { answer }),
+    ...(typeof spec['run'] === 'function' ? { run: runOf(spec) } : {}),
+  }) satisfies Tool<never>;
+}
+
+function textsOf(spec: Untyped): Pick<AnyTool, 'name' | 'description' | 'usage'> {
+  // Judged by `checkFields` before.
+  const { name, description, usage } = spec as Readonly<Record<string, string | undefined>>;
+  return { name: name ?? '', description: description ?? '', usage: usage ?? description ?? '' };
+}
+
+function behaviourOf(
+  spec: Untyped,
+  executor: Executor,
+): Pick<
+  AnyTool,
+  'approval' | 'effects' | 'inline' | 'taskQueue' | 'timeouts' | 'streaming' | 'executesFully'
+> {
+  const { taskQueue } = spec;
+  return {
+    approval: approvalPlanOf(spec['approval']),
+    effects: (spec['effects'] as Effects | undefined) ?? 'idempotent',
+    inline: spec['inline'] === true,
+    ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
+    timeouts: timeoutsOf(spec['timeouts'], executor),
+    streaming: spec['streaming'] === true,
+    executesFully: !WAITS_OUTSIDE[executor],
+  };
+}
+
+function runOf(spec: Untyped): NonNullable<Tool<never>['run']> {
+  const run = spec['run'] as NonNullable<Tool<never>['run']>;
+  // Bound, so that a method that looks at its own definition through `this` works.
+  return (input, ctx) => run.call(spec, input, ctx);
+}
+
+function approvalPlanOf(approval: unknown): ApprovalPlan {
+  if (approval === undefined || approval === 'auto') return { needed: false };
+  const ask = isRecord(approval) && isRecord(approval['ask']) ? approval['ask'] : {};
+  return typeof ask['reason'] === 'string'
+    ? { needed: true, reason: ask['reason'] }
+    : { needed: true };
+}
+
+function timeoutsOf(timeouts: unknown, executor: Executor): CallTimeouts {
+  const given = isRecord(timeouts) ? timeouts : {};
+  const defaultAnswerMs =
+    executor === 'client' ? DEFAULT_CLIENT_TIMEOUT_MS : DEFAULT_ANSWER_TIMEOUT_MS;
+  return {
+    approvalMs: durationMs(given['approval']) ?? DEFAULT_APPROVAL_TIMEOUT_MS,
+    answerMs: durationMs(given['answer']) ?? defaultAnswerMs,
+    runMs: durationMs(given['run']) ?? DEFAULT_RUN_TIMEOUT_MS,
+  };
+}
+
+function checkInput(input: unknown, problems: ProblemList): JsonSchema {
+  const fault =
+    input === undefined
+      ? 'is missing; a tool without input takes z.object({})'
+      : schemaProblem(input);
+  if (fault !== undefined) {
+    problems.add('input', fault);
+    return {};
+  }
+  const schema = input as Schema;
+  const converted = inputJsonSchema(schema);
+  addAll(problems, 'input', converted.problems);
+  addAll(problems, 'input', onlyNew(parsedSideProblems(schema), converted.problems));
+  if (converted.problems.length === 0 && !isObjectSchema(converted.jsonSchema))
+    problems.add('input', 'must be an object at the top: models pass named arguments');
+  return converted.jsonSchema;
+}
+
+/**
+ * Outputs of tools that run here may be anything that normalises to JSON; what people and clients return has to be JSON
+ * already.
+ */
+function checkOutput(
+  output: unknown,
+  executor: Executor,
+  problems: ProblemList,
+): AnswerRule | undefined {
+  const fromOutside = WAITS_OUTSIDE[executor];
+  if (output === undefined) return fromOutside ? { recheck: false } : undefined;
+  const fault = schemaProblem(output);
+  if (fault !== undefined) {
+    problems.add('output', fault);
+    return undefined;
+  }
+  const schema = output as Schema;
+  const isRaw = 'jsonSchema' in schema;
+  if (!fromOutside && !isRaw) return undefined;
+  const converted = inputJsonSchema(schema);
+  addAll(problems, 'output', converted.problems);
+  return fromOutside
+    ? { schema: relaxedSchema(converted.jsonSchema), recheck: needsRecheck(schema) }
+    : undefined;
+}
+
+function addAll(problems: ProblemList, field: string, found: readonly SchemaProblem[]): void {
+  for (const { path, rule } of found) problems.add(path === '' ? field : `${field}.${path}`, rule);
+}
+
+function onlyNew(
+  found: readonly SchemaProblem[],
+  known: readonly SchemaProblem[],
+): readonly SchemaProblem[] {
+  return found.filter((problem) => known.every(({ path }) => path !== problem.path));
+}

@@ -1,0 +1,55 @@
+/** The HTTP API as an express app: no port, no lifetime of its own. */
+import express, { type Express, Router } from 'express';
+import helmet from 'helmet';
+import { EngineError } from '../client/errors.js';
+import type { AppDeps } from './deps.js';
+import { jsonBody, requestId, requestLog } from './middleware.js';
+import { problemHandler, sendProblem } from './problem.js';
+import { addAgentRoutes } from './routes/agents.js';
+import { addConversationRoutes } from './routes/conversations.js';
+import { addEventRoutes } from './routes/events.js';
+import { addHealthRoutes } from './routes/health.js';
+import { addToolCallRoutes } from './routes/tool-calls.js';
+import { addTurnRoutes } from './routes/turns.js';
+import { OpenStreams, rememberStreams } from './streams.js';
+
+/**
+ * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it).
+ * @example const server = await serve(createApp({ client, reader, conversations: store }), { port: 8080 });
+ */
+export function createApp(deps: AppDeps): Express {
+  const app = express();
+  const streams = new OpenStreams();
+  rememberStreams(app, streams);
+  app.disable('x-powered-by');
+  // Flat queries: `?a[b]=c` is a parameter named `a[b]`, refused by name.
+  app.set('query parser', 'simple');
+  app.set('etag', false);
+
+  app.use(requestId());
+  if (deps.log !== undefined) app.use(requestLog(deps.log));
+  app.use(helmet());
+  app.use((_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+
+  const router = Router();
+  router.use(jsonBody());
+  addHealthRoutes(router, deps);
+  addAgentRoutes(router, deps);
+  addConversationRoutes(router, deps);
+  addEventRoutes(router, deps, streams);
+  addToolCallRoutes(router, deps);
+  addTurnRoutes(router, deps);
+  app.use(router);
+
+  app.use((request, response) => {
+    sendProblem(
+      response,
+      new EngineError('not_found', `No route ${request.method} ${request.path}`),
+    );
+  });
+  app.use(problemHandler(deps));
+  return app;
+}

@@ -1,0 +1,36 @@
+/** What the HTTP app is made of. Everything that has a lifetime is given; the app opens and closes nothing. */
+import type { Logger } from 'pino';
+import type { ConversationClient } from '../client/conversation-client.js';
+import type { ConversationReader } from '../client/reader.js';
+import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
+
+/** The part of the event log that lists conversations. */
+export interface ConversationLister {
+  list(options: {
+    readonly tenant?: string;
+    readonly agent?: string;
+    readonly status?: string;
+    readonly limit?: number;
+    readonly cursor?: string;
+  }): Promise<{
+    readonly conversations: readonly ConversationSnapshot[];
+    readonly nextCursor?: string;
+  }>;
+}
+
+/** One thing that the API needs in order to serve. Rejects with the reason when it is not there. */
+export type HealthCheck = () => Promise<void>;
+
+export interface AppDeps {
+  readonly client: ConversationClient;
+  readonly reader: ConversationReader;
+  readonly conversations: ConversationLister;
+  /** @defaultValue the client's own */
+  readonly agents?: () => Promise<readonly AgentManifest[]>;
+  /** One line for each request. Absent = silent. */
+  readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** More checks of `/readyz`, by name; `temporal` and `store` are always there and may be replaced. */
+  readonly health?: Readonly<Record<string, HealthCheck>>;
+  /** Silence on an event stream before a comment is sent, in milliseconds. @defaultValue 15000 */
+  readonly heartbeatMs?: number;
+}

@@ -1,0 +1,5 @@
+/** Entry point `colloquy/http`: the API as an express app, and a server for it. */
+export { createApp } from './app.js';
+export type { AppDeps, ConversationLister, HealthCheck } from './deps.js';
+export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';
+export { AUTH_NOTICE } from './routes/health.js';

@@ -1,0 +1,107 @@
+/** Opens the port, and closes it in order: streams end, requests finish, then connections go. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { streamsOf } from './streams.js';
+
+export interface ServeOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Loopback only, as long as no identity is checked. @defaultValue "127.0.0.1" */
+  readonly host?: string;
+  /** Time for running requests when closing, in milliseconds. @defaultValue 5000 */
+  readonly graceMs?: number;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  /** Ends event streams, lets requests finish, closes. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+/** A port that cannot be opened; the message names it and the way out. */
+export class ListenError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'ListenError';
+    this.code = code;
+  }
+}
+
+const DEFAULT_GRACE_MS = 5_000;
+const SWEEP_MS = 25;
+
+/** @throws {ListenError} not_loopback, or the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL) */
+export async function serve(app: RequestListener, options: ServeOptions): Promise<HttpServer> {
+  const host = options.host ?? '127.0.0.1';
+  if (!isLoopback(host))
+    throw new ListenError(
+      'not_loopback',
+      `No identity is configured, so anyone who reaches the port could act as anyone: ${host} is not loopback. Use 127.0.0.1, or put an authenticating proxy on this machine`,
+    );
+  const server = createServer(app);
+  await listen(server, options.port, host);
+  const { port } = server.address() as AddressInfo;
+  const name = host.includes(':') ? `[${host}]` : host;
+  let closing: Promise<void> | undefined;
+  return {
+    port,
+    url: `http://${name}:${port}`,
+    close: () => {
+      closing ??= closeServer(server, app, options.graceMs ?? DEFAULT_GRACE_MS);
+      return closing;
+    },
+  };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      reject(
+        new ListenError(error.code ?? 'ELISTEN', listenText(error, port, host), { cause: error }),
+      );
+    };
+    server.once('error', failed);
+    server.listen(port, host, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function listenText(error: NodeJS.ErrnoException, port: number, host: string): string {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is taken. Stop what uses it (see: ss -ltnp 'sport = :${port}'), or choose another: COLLOQUY_PORT=${port + 1}`;
+  return `Cannot listen on ${host}:${port}: ${error.message}`;
+}
+
+async function closeServer(server: Server, app: RequestListener, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  streamsOf(app)?.endAll();
+  server.closeIdleConnections();
+  // A connection whose request ends only now would be kept open for the next one until its time-out.
+  const sweeping = setInterval(() => {
+    server.closeIdleConnections();
+  }, SWEEP_MS);
+  const over = new AbortController();
+  const forced = sleep(graceMs, undefined, { signal: over.signal })
+    .then(() => {
+      server.closeAllConnections();
+    })
+    .catch(() => undefined);
+  await closed;
+  clearInterval(sweeping);
+  over.abort();
+  await forced;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

@@ -1,0 +1,227 @@
+/** Conversations: create or continue, list, show, stop, close. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Request, Response, Router } from 'express';
+import { checkMessage } from '../../client/checks.js';
+import type { Conversation } from '../../client/conversation.js';
+import { EngineError, invalidField } from '../../client/errors.js';
+import type { Sent } from '../../client/types.js';
+import type { ConversationSnapshot } from '../../protocol/conversation.js';
+import {
+  CancelSchema,
+  CloseSchema,
+  CreateConversationSchema,
+  CreateWithMessageSchema,
+  ListQuerySchema,
+  NoQuerySchema,
+  SendMessageSchema,
+  SnapshotQuerySchema,
+  WaitQuerySchema,
+} from '../../protocol/http.schema.js';
+import { type ConversationKey, DEFAULT_TENANT } from '../../protocol/ids.js';
+import { isRecord } from '../../protocol/json.js';
+import { MAX_WAIT_RESULT_MS } from '../../protocol/limits.js';
+import type { AppDeps } from '../deps.js';
+import {
+  actorOf,
+  goneSignal,
+  keyOf,
+  parseBody,
+  parseQuery,
+  requestIdOf,
+  timeoutOf,
+} from '../parse.js';
+import { addRoute } from '../router.js';
+
+const DEFAULT_PAGE = 50;
+
+export function addConversationRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, '/v1/conversations', {
+    get: async (request, response) => {
+      await list(deps, request, response);
+    },
+    post: async (request, response) => {
+      await create(deps, request, response);
+    },
+  });
+  addRoute(router, '/v1/conversations/:id', {
+    get: async (request, response) => {
+      const { atLeastSeq } = parseQuery(SnapshotQuerySchema, request);
+      const { conversationId } = keyOf(request);
+      response.json(await deps.client.conversation(conversationId).snapshot({ atLeastSeq }));
+    },
+  });
+  addRoute(router, '/v1/conversations/:id/pending', {
+    get: async (request, response) => {
+      parseQuery(NoQuerySchema, request);
+      const { conversationId } = keyOf(request);
+      const { pending, seq } = await deps.client.conversation(conversationId).snapshot();
+      response.json({ pending, seq });
+    },
+  });
+  addRoute(router, '/v1/conversations/:id/messages', {
+    post: async (request, response) => {
+      await send(deps, request, response);
+    },
+  });
+  addRoute(router, '/v1/conversations/:id/cancel', {
+    post: async (request, response) => {
+      const body = parseBody(CancelSchema, request);
+      const options = {
+        ...body,
+        ...requestIdOf(request, body.requestId),
+        actor: actorOf(body.actor),
+      };
+      const outcome = await deps.client.cancel(keyOf(request), options);
+      response.status(outcome.status === 'queued' ? 202 : 200).json(outcome);
+    },
+  });
+  addRoute(router, '/v1/conversations/:id/close', {
+    post: async (request, response) => {
+      const { actor } = parseBody(CloseSchema, request);
+      const { conversationId } = keyOf(request);
+      response.json(
+        await deps.client.conversation(conversationId).close({ actor: actorOf(actor) }),
+      );
+    },
+  });
+}
+
+/**
+ * Any snapshot, from the store: there is such a conversation. One that the store does not have yet is asked of its workflow: a conversation that was
+ * created a moment ago must not be "unknown".
+ * @throws {EngineError} unknown_conversation
+ */
+export async function snapshotOf(
+  deps: AppDeps,
+  key: ConversationKey,
+): Promise<ConversationSnapshot> {
+  const stored = await deps.reader.snapshot(key);
+  const snapshot = stored ?? (await deps.reader.snapshot(key, { atLeastSeq: 1 }));
+  if (snapshot !== undefined) return snapshot;
+  throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
+}
+
+async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
+  const query = parseQuery(ListQuerySchema, request);
+  const page = await deps.conversations.list({
+    tenant: DEFAULT_TENANT,
+    limit: query.limit ?? DEFAULT_PAGE,
+    ...(query.agent === undefined ? {} : { agent: query.agent }),
+    ...(query.status === undefined ? {} : { status: query.status }),
+    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+  });
+  response.json(page);
+}
+
+async function create(deps: AppDeps, request: Request, response: Response): Promise<void> {
+  const body = createBodyOf(request);
+  const { requestId } = requestIdOf(request, body.requestId);
+  const conversation = deps.client.conversation(body.id ?? mintedId(requestId), {
+    agent: body.agent,
+  });
+  const wait = waitOf(request);
+  const sent = await conversation.send(body.text, {
+    ...(requestId === undefined ? {} : { requestId }),
+    actor: actorOf(body.actor),
+    onBusy: body.onBusy,
+    reopen: body.reopen,
+  });
+  response.setHeader('Location', `/v1/conversations/${conversation.id}`);
+  await answer(request, response, { conversation, sent, wait });
+}
+
+/** The two ways to say the first message, as one. */
+function createBodyOf(request: Request) {
+  const message = isRecord(request.body) ? request.body['message'] : '';
+  if (message === undefined)
+    throw invalidField('/message', 'is required: a conversation begins with its first message');
+  if (!isRecord(message)) {
+    const body = parseBody(CreateConversationSchema, request);
+    checkTextField('/message', body.message);
+    return { ...body, text: body.message };
+  }
+  const { message: first, ...body } = parseBody(CreateWithMessageSchema, request);
+  checkTextField('/message/text', first.text);
+  for (const field of ['actor', 'onBusy'] as const)
+    if (first[field] !== undefined && body[field] !== undefined)
+      throw invalidField(`/message/${field}`, 'is given beside the message already');
+  return { ...body, ...first };
+}
+
+async function send(deps: AppDeps, request: Request, response: Response): Promise<void> {
+  const body = parseBody(SendMessageSchema, request);
+  const key = keyOf(request);
+  checkTextField('/text', body.text);
+  const wait = waitOf(request);
+  const conversation = deps.client.conversation(key.conversationId, { agent: body.agent });
+  if (!(await conversation.exists()))
+    throw new EngineError(
+      'unknown_conversation',
+      `No conversation "${key.conversationId}". Create one with POST /v1/conversations`,
+    );
+  const sent = await conversation.send(body.text, {
+    ...requestIdOf(request, body.requestId),
+    actor: actorOf(body.actor),
+    onBusy: body.onBusy,
+    reopen: body.reopen,
+  });
+  await answer(request, response, { conversation, sent, wait });
+}
+
+interface Answer {
+  readonly conversation: Conversation;
+  readonly sent: Sent;
+  /** Milliseconds to wait for the result; undefined = not at all. */
+  readonly wait: number | undefined;
+}
+
+async function answer(
+  request: Request,
+  response: Response,
+  { conversation, sent, wait }: Answer,
+): Promise<void> {
+  const conversationId = conversation.id;
+  if (wait !== undefined) {
+    const result = await sent.result({ timeout: wait, signal: goneSignal(request) });
+    if (result.status !== 'queued') {
+      response.json({ conversationId, ...result });
+      return;
+    }
+  }
+  const { status, requestId } = sent;
+  if (status === 'queued') {
+    response.status(202).json({ status, conversationId, requestId, warning: sent.warning });
+    return;
+  }
+  const { turnId, messageId, seq, ahead, duplicate } = sent;
+  response
+    .status(202)
+    .json({ status, conversationId, turnId, messageId, seq, ahead, requestId, duplicate });
+}
+
+function waitOf(request: Request): number | undefined {
+  const { wait, timeout } = parseQuery(WaitQuerySchema, request);
+  const milliseconds = timeoutOf(timeout, MAX_WAIT_RESULT_MS);
+  if (timeout !== undefined && wait === undefined)
+    throw invalidField('?timeout', 'needs wait=result');
+  return wait === undefined ? undefined : milliseconds;
+}
+
+/** The client's rules of a message, told under the name that the body has for it. */
+function checkTextField(path: '/message' | '/message/text' | '/text', text: string): void {
+  try {
+    checkMessage({ text });
+  } catch (error) {
+    if (!EngineError.isInstance(error) || error.problems === undefined) throw error;
+    const problems = error.problems.map((problem) => ({ ...problem, path }));
+    throw new EngineError('invalid_request', `${path.slice(1)} ${problems[0]?.message ?? ''}`, {
+      problems,
+    });
+  }
+}
+
+/** With a request id the id follows from it, so that a repeated "create" finds what the first one made. */
+function mintedId(requestId: string | undefined): string {
+  if (requestId === undefined) return `c-${randomUUID()}`;
+  return `c-${createHash('sha256').update(requestId).digest('hex').slice(0, 32)}`;
+}

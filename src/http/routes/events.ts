@@ -1,0 +1,86 @@
+/** The log of a conversation: as pages, or as an event stream with live events between. */
+import type { Request, Response, Router } from 'express';
+import { EngineError } from '../../client/errors.js';
+import type { LogCursor } from '../../client/reader.js';
+import { formatCursor } from '../../protocol/cursor.js';
+import { EventsQuerySchema, LastEventIdSchema } from '../../protocol/http.schema.js';
+import type { ConversationKey } from '../../protocol/ids.js';
+import type { AppDeps } from '../deps.js';
+import { keyOf, parseQuery } from '../parse.js';
+import { addRoute } from '../router.js';
+import { HEARTBEAT_MS, streamFrames } from '../sse.js';
+import type { OpenStreams } from '../streams.js';
+import { snapshotOf } from './conversations.js';
+
+const DEFAULT_PAGE = 200;
+
+export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
+  addRoute(router, '/v1/conversations/:id/events', {
+    get: async (request, response) => {
+      const key = keyOf(request);
+      const query = parseQuery(EventsQuerySchema, request);
+      if (request.accepts(['json', 'text/event-stream']) !== 'text/event-stream') {
+        await page(deps, response, { key, after: query.after, limit: query.limit ?? DEFAULT_PAGE });
+        return;
+      }
+      const after = lastEventId(request) ?? query.after;
+      // Before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
+      await snapshotOf(deps, key);
+      // A HEAD has no body that could end.
+      if (request.method === 'HEAD') response.type('text/event-stream').end();
+      else await stream(deps, response, { key, after, streams });
+    },
+  });
+}
+
+/** What the client has received; newer than the `after` of the address it was first given. */
+function lastEventId(request: Request): LogCursor | undefined {
+  const header = request.get('last-event-id');
+  if (header === undefined || header === '') return undefined;
+  const parsed = LastEventIdSchema.safeParse(header);
+  if (parsed.success) return parsed.data;
+  const message = 'must be an id that this stream has sent, such as "1-42"';
+  throw new EngineError('invalid_request', `Last-Event-ID ${message}`, {
+    problems: [{ path: 'Last-Event-ID', message }],
+  });
+}
+
+async function page(
+  deps: AppDeps,
+  response: Response,
+  position: { key: ConversationKey; after: LogCursor | undefined; limit: number },
+): Promise<void> {
+  const { key, after, limit } = position;
+  const options = { limit, ...(after === undefined ? {} : { after }) };
+  const found = await deps.reader.events(key, options);
+  if (found === undefined) {
+    // The store may be behind a conversation that began just now: then its log is empty, not unknown.
+    await snapshotOf(deps, key);
+    response.json({
+      generation: 1,
+      events: [],
+      cursor: formatCursor({ generation: 1, seq: 0 }),
+      more: false,
+    });
+    return;
+  }
+  const { generation, events, cursor, more } = found;
+  response.json({ generation, events, cursor: formatCursor(cursor), more });
+}
+
+async function stream(
+  deps: AppDeps,
+  response: Response,
+  options: { key: ConversationKey; after: LogCursor | undefined; streams: OpenStreams },
+): Promise<void> {
+  const { key, after, streams } = options;
+  const { signal, done } = streams.open();
+  response.once('close', done);
+  try {
+    const position = after === undefined ? {} : { after };
+    const frames = deps.reader.watch(key, { ...position, signal });
+    await streamFrames(response, frames, { signal, heartbeatMs: deps.heartbeatMs ?? HEARTBEAT_MS });
+  } finally {
+    done();
+  }
+}

@@ -1,0 +1,57 @@
+/** Liveness (this process answers) and readiness (what it needs is there). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Router } from 'express';
+import { messageOf } from '../../client/errors.js';
+import { DEFAULT_TENANT } from '../../protocol/ids.js';
+import type { AppDeps, HealthCheck } from '../deps.js';
+import { addRoute } from '../router.js';
+
+/** No identity is configured: anyone who reaches the port may act as anyone. */
+export const AUTH_NOTICE = 'none: actors are not verified, serve on loopback only';
+
+/** A check that hangs has failed. */
+const CHECK_DEADLINE_MS = 2_000;
+
+export function addHealthRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, '/healthz', {
+    get: (_request, response) => {
+      response.json({ status: 'ok', auth: AUTH_NOTICE });
+    },
+  });
+  addRoute(router, '/readyz', {
+    get: async (_request, response) => {
+      const checks: Readonly<Record<string, HealthCheck>> = {
+        temporal: async () => {
+          await deps.client.ping();
+        },
+        store: async () => {
+          await deps.conversations.list({ tenant: DEFAULT_TENANT, limit: 1 });
+        },
+        ...deps.health,
+      };
+      const results = await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const),
+      );
+      const ready = results.every(([, result]) => result === 'ok');
+      response
+        .status(ready ? 200 : 503)
+        .json({ status: ready ? 'ready' : 'not_ready', checks: Object.fromEntries(results) });
+    },
+  });
+}
+
+async function resultOf(check: HealthCheck): Promise<string> {
+  const late = new AbortController();
+  const timeout = sleep(CHECK_DEADLINE_MS, `no answer in ${CHECK_DEADLINE_MS} ms`, {
+    signal: late.signal,
+  }).catch(() => 'ok');
+  const answer = check().then(
+    () => 'ok',
+    (error: unknown) => messageOf(error),
+  );
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    late.abort();
+  }
+}

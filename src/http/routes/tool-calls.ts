@@ -1,0 +1,53 @@
+/** Resolving a waiting call: the body is the verdict, the status is the verdict's. */
+import type { Request, Router } from 'express';
+import { EngineError } from '../../client/errors.js';
+import { ResolutionSchema, ResolveSchema } from '../../protocol/http.schema.js';
+import { isRecord } from '../../protocol/json.js';
+import type { AppDeps } from '../deps.js';
+import { actorOf, keyOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
+import { sendProblem } from '../problem.js';
+import { addRoute } from '../router.js';
+
+export function addToolCallRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, '/v1/conversations/:id/tool-calls/:callId/resolution', {
+    post: async (request, response) => {
+      // Stamped first: lateness is judged by when the answer came in, not by how long its delivery took.
+      const receivedAt = new Date().toISOString();
+      try {
+        const { httpStatus, shown } = await resolve(deps, request, receivedAt);
+        response.status(httpStatus).json(shown);
+      } catch (error) {
+        if (!EngineError.isInstance(error) || error.code !== 'invalid_request') throw error;
+        // The door and the conversation say "invalid" in one way, so that a caller needs to read only one.
+        sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
+      }
+    },
+  });
+}
+
+interface Answered {
+  readonly httpStatus: number;
+  readonly shown: object;
+}
+
+async function resolve(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
+  const body = bodyOf(request);
+  const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
+  const outcome = await deps.client.resolve(target, body.resolution, {
+    receivedAt,
+    actor: actorOf(body.actor),
+    argsDigest: body.argsDigest,
+    ...requestIdOf(request, body.requestId),
+  });
+  const shown: object = { ...outcome, httpStatus: undefined, final: undefined };
+  return { httpStatus: outcome.httpStatus, shown };
+}
+
+/** `{resolution, ...}`, or the resolution itself. */
+function bodyOf(request: Request): ReturnType<typeof parseBody<typeof ResolveSchema>> {
+  const body: unknown = request.body;
+  const bare = isRecord(body) && 'type' in body && !('resolution' in body);
+  return bare
+    ? { resolution: parseBody(ResolutionSchema, request) }
+    : parseBody(ResolveSchema, request);
+}

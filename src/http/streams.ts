@@ -1,0 +1,42 @@
+/** Event streams that are open, so that a server that stops can end them: they would keep it alive for ever. */
+import type { Express } from 'express';
+
+export class OpenStreams {
+  readonly #stops = new Set<AbortController>();
+  #closed = false;
+
+  /** A signal for one stream; aborted by `endAll` and, through `done`, when the stream is over. */
+  open(): { readonly signal: AbortSignal; readonly done: () => void } {
+    const stop = new AbortController();
+    if (this.#closed) stop.abort();
+    this.#stops.add(stop);
+    return {
+      signal: stop.signal,
+      done: () => {
+        this.#stops.delete(stop);
+        stop.abort();
+      },
+    };
+  }
+
+  get count(): number {
+    return this.#stops.size;
+  }
+
+  /** Ends every stream and any that is opened later. */
+  endAll(): void {
+    this.#closed = true;
+    for (const stop of [...this.#stops]) stop.abort();
+  }
+}
+
+const streamsByApp = new WeakMap<object, OpenStreams>();
+
+export function rememberStreams(app: Express, streams: OpenStreams): void {
+  streamsByApp.set(app, streams);
+}
+
+/** The streams of an app made by `createApp`; undefined for any other. */
+export function streamsOf(app: object): OpenStreams | undefined {
+  return streamsByApp.get(app);
+}

@@ -1,0 +1,48 @@
+/**
+ * Public entry point `colloquy`: declares agents and tools. No native dependency; running them is `colloquy/worker`, talking to
+ * them `colloquy/client`. Every name here is public: it changes by the rules of the changelog only.
+ */
+export type { Agent, AgentSettingsSpec, AgentSpec } from './define/agent.js';
+export { defineAgent, manifestOf } from './define/agent.js';
+export type { Logger, ToolContext, ToolSignal } from './define/context.js';
+export { ToolError, toolError } from './define/context.js';
+export type { Duration } from './define/durations.js';
+export type { Colloquy, ColloquyTypes } from './define/init.js';
+export { initColloquy } from './define/init.js';
+export type { Plugin, PluginSpec } from './define/plugin.js';
+export { definePlugin } from './define/plugin.js';
+export type { DefinitionProblem } from './define/problems.js';
+export { DefinitionError } from './define/problems.js';
+export type { GivenTo, ParsedOf, RawSchema, Schema } from './define/schema.js';
+export { jsonSchema } from './define/schema.js';
+export type { Tool } from './define/tool.js';
+export { defineTool } from './define/tool.js';
+export type {
+  Approval,
+  ApprovalDecision,
+  ApprovalRequest,
+  ClientToolSpec,
+  ExternalToolSpec,
+  HumanToolSpec,
+  InternalToolSpec,
+  OnExpire,
+  PolicyContext,
+  ProviderToolSpec,
+  Retention,
+  ServerToolSpec,
+  ToolSpec,
+  ToolTimeouts,
+} from './define/tool-spec.js';
+export { ModelFailure } from './model/failure.js';
+export type { OpenAIModelOptions } from './model/openai.js';
+export { openaiModel } from './model/openai.js';
+export type { Actor, StampedActor } from './protocol/actors.js';
+export type { AgentManifest, TurnResult } from './protocol/conversation.js';
+export type { CanonicalEvent } from './protocol/events.js';
+export type { Json, JsonSchema } from './protocol/json.js';
+export type { LiveEvent } from './protocol/live-events.js';
+export type { Message } from './protocol/messages.js';
+export type { Model, ModelRequest, ModelResponse, ModelStreamEvent } from './protocol/model.js';
+export type { Resolution, Verdict } from './protocol/resolutions.js';
+export type { PendingCall } from './protocol/suspensions.js';
+export type { Audience, Effects, Executor, ToolResultEnvelope } from './protocol/tools.js';

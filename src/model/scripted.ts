@@ -1,0 +1,240 @@
+/**
+ * The model for tests and demonstrations without a key: it gives the answers of a script. `script(...)` gives them one after
+ * the other; `scriptedBy(...)` computes each from the request alone, so that it survives the death of its worker.
+ */
+import type { Usage } from '../protocol/events.js';
+import { FAILURES } from '../protocol/failures.js';
+import type { Json } from '../protocol/json.js';
+import type {
+  AbortSignalLike,
+  Model,
+  ModelCallOptions,
+  ModelRequest,
+  ModelResponse,
+  RequestedCall,
+} from '../protocol/model.js';
+import { throwIfAborted } from './abort.js';
+import { ModelFailure, type ModelFailureCode } from './failure.js';
+
+/** One call that a scripted answer asks for. */
+export interface ScriptedCall {
+  readonly name: string;
+  readonly input: Json;
+  /** @defaultValue `call_1`, `call_2` and so on over the whole transcript */
+  readonly id?: string;
+}
+
+/** One answer of a script; made by the builders below, or written as it is for rarer things. */
+export type ScriptedAnswer =
+  | {
+      readonly type: 'answer';
+      readonly reasoning?: string;
+      readonly text?: string;
+      readonly calls?: readonly ScriptedCall[];
+      /** @defaultValue 'tool_calls' with calls, else 'stop' */
+      readonly finishReason?: string;
+      /** @defaultValue 10 tokens in, 5 out */
+      readonly usage?: Usage;
+    }
+  | {
+      readonly type: 'failure';
+      readonly code: ModelFailureCode;
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number;
+    }
+  | { readonly type: 'hang' }
+  | { readonly type: 'computed'; readonly answer: (request: ModelRequest) => ScriptedAnswer };
+
+/** The model says a text and ends its turn. */
+export function says(text: string): ScriptedAnswer {
+  return { type: 'answer', text };
+}
+
+/** The model asks for one call. */
+export function calls(
+  name: string,
+  input: Json,
+  options: { readonly id?: string } = {},
+): ScriptedAnswer {
+  return callsAll([{ name, input, ...options }]);
+}
+
+/** The model asks for several calls in one step, after a text if one is given. */
+export function callsAll(scripted: readonly ScriptedCall[], text?: string): ScriptedAnswer {
+  return { type: 'answer', calls: scripted, ...(text === undefined ? {} : { text }) };
+}
+
+/** The model call fails. Whether it is retried is, unless given, what the failure table says of the code. */
+export function fails(
+  code: ModelFailureCode,
+  options: { readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
+): ScriptedAnswer {
+  return { type: 'failure', code, retryable: FAILURES[code].retryable, ...options };
+}
+
+/** The model never answers; the call ends when it is aborted. */
+export function hangs(): ScriptedAnswer {
+  return { type: 'hang' };
+}
+
+/** The answer is computed from the request, in its turn of the script. */
+export function responds(answer: (request: ModelRequest) => ScriptedAnswer): ScriptedAnswer {
+  return { type: 'computed', answer };
+}
+
+/** A model that gives these answers in order, one a call (a retry is a call), and then fails with `script_exhausted`. */
+export function script(...answers: readonly ScriptedAnswer[]): ScriptedModel {
+  return new ScriptedModel(answers);
+}
+
+/**
+ * A model whose every answer is computed from the request. With a pure function of the transcript it does not matter which
+ * process asks, or how often.
+ */
+export function scriptedBy(answer: (request: ModelRequest) => ScriptedAnswer): ScriptedModel {
+  return new ScriptedModel([], responds(answer));
+}
+
+const DEFAULT_USAGE: Usage = { inputTokens: 10, outputTokens: 5 };
+
+export class ScriptedModel implements Model {
+  readonly name = 'scripted';
+  readonly #answers: ScriptedAnswer[];
+  readonly #otherwise: ScriptedAnswer | undefined;
+  readonly #requests: ModelRequest[] = [];
+
+  /** `otherwise` answers whenever the answers are used up. */
+  constructor(answers: readonly ScriptedAnswer[], otherwise?: ScriptedAnswer) {
+    this.#answers = [...answers];
+    this.#otherwise = otherwise;
+  }
+
+  /** Every request so far, oldest first: frozen copies, as they were when they came. */
+  get requests(): readonly ModelRequest[] {
+    return this.#requests;
+  }
+
+  /** @throws ModelFailure as scripted; `script_exhausted` when no answer is left */
+  async generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse> {
+    this.#requests.push(deepFreeze(structuredClone(request)));
+    throwIfAborted(options.signal);
+    const answer = resolved(this.#answers.shift() ?? this.#otherwise, request);
+    if (answer.type === 'hang') return untilAborted(options.signal);
+    if (answer.type === 'failure') throw failureOf(answer);
+    return respond(answer, request, options);
+  }
+
+  /** @throws Error naming the answers that nobody asked for */
+  assertFinished(): void {
+    if (this.#answers.length === 0) return;
+    const left = this.#answers.map(describe).join(', ');
+    throw new Error(`The script has ${this.#answers.length} unused answers: ${left}`);
+  }
+}
+
+type GivenAnswer = Extract<ScriptedAnswer, { type: 'answer' }>;
+type FailedAnswer = Extract<ScriptedAnswer, { type: 'failure' }>;
+
+function resolved(
+  answer: ScriptedAnswer | undefined,
+  request: ModelRequest,
+): Exclude<ScriptedAnswer, { type: 'computed' }> {
+  let current = answer;
+  while (current?.type === 'computed') current = current.answer(request);
+  if (current !== undefined) return current;
+  throw new ModelFailure('script_exhausted', 'The scripted model has no answer left', {
+    retryable: false,
+  });
+}
+
+function failureOf({ code, retryable, retryAfterMs }: FailedAnswer): ModelFailure {
+  const message = `${FAILURES[code].title} (scripted)`;
+  return new ModelFailure(code, message, { retryable, retryAfterMs });
+}
+
+async function respond(
+  answer: GivenAnswer,
+  request: ModelRequest,
+  { signal, onEvent }: ModelCallOptions,
+): Promise<ModelResponse> {
+  const { reasoning = '', text = '' } = answer;
+  for (const [type, whole] of [['reasoning', reasoning] as const, ['text', text] as const]) {
+    for (const piece of piecesOf(whole)) {
+      onEvent({ type, text: piece });
+      // Pieces of a real model come one by one: whoever stops the call may do so between two.
+      await Promise.resolve();
+      throwIfAborted(signal);
+    }
+  }
+  const requested = requestedCalls(answer.calls ?? [], request);
+  for (const [index, { name, argumentsJson }] of requested.entries())
+    onEvent({ type: 'tool_arguments', index, name, text: argumentsJson });
+  return {
+    parts: [
+      ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ],
+    calls: requested,
+    finishReason: answer.finishReason ?? (requested.length > 0 ? 'tool_calls' : 'stop'),
+    usage: answer.usage ?? DEFAULT_USAGE,
+    model: 'scripted',
+  };
+}
+
+/** By words: what is split inside of a character is not text. */
+function piecesOf(text: string): readonly string[] {
+  return text.match(/\s*\S+\s*/g) ?? (text === '' ? [] : [text]);
+}
+
+/** Ids go on from the transcript, not from a counter: a model in a new process goes on, too. */
+function requestedCalls(
+  scripted: readonly ScriptedCall[],
+  request: ModelRequest,
+): readonly RequestedCall[] {
+  let minted = lastMintedId(request);
+  return scripted.map(({ name, input, id }) => {
+    if (id === undefined) minted += 1;
+    return { id: id ?? `call_${minted}`, name, argumentsJson: JSON.stringify(input) };
+  });
+}
+
+function lastMintedId(request: ModelRequest): number {
+  const ids = request.messages.flatMap(({ role, parts }) =>
+    role === 'assistant'
+      ? parts.map((part) => (part.type === 'tool_call' ? part.toolCallId : ''))
+      : [],
+  );
+  return Math.max(0, ...ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0)));
+}
+
+async function untilAborted(signal: AbortSignalLike): Promise<never> {
+  while (true) {
+    throwIfAborted(signal);
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', resolve);
+    });
+  }
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const item of Object.values(value)) deepFreeze(item);
+  return Object.freeze(value);
+}
+
+function describe(answer: ScriptedAnswer): string {
+  switch (answer.type) {
+    case 'answer': {
+      const asked = (answer.calls ?? []).map(({ name }) => `calls(${name})`);
+      return [...(answer.text === undefined ? [] : [JSON.stringify(answer.text)]), ...asked].join(
+        ' + ',
+      );
+    }
+    case 'failure':
+      return `fails(${answer.code})`;
+    case 'hang':
+      return 'hangs()';
+    case 'computed':
+      return 'responds(...)';
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Copies canonical events from workflows into the event log: worker side, off the critical path. Hints say where it is
+ * worth to look; what is stored is only what a query answered. Nothing here ever stops a turn.
+ *
+ * J1  One query a conversation at a time.
+ * J2  A hint that comes while its conversation is being asked is looked at afterwards, never dropped.
+ * J3  A store outage loses nothing: hints are kept and tried again until the process ends; then the sweep finds them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { ConversationKey } from '../protocol/ids.js';
+import { conversationKey } from '../protocol/ids.js';
+import { PROJECTION_DELAY_MS } from '../protocol/limits.js';
+import type { Hint } from '../protocol/messaging.js';
+import type { LiveChannel } from '../store/live-port.js';
+import type { EventLog } from '../store/port.js';
+import { StoreUnavailable } from '../store/port.js';
+import type { Progress, Target } from './catch-up.js';
+import { CatchUp } from './catch-up.js';
+import { Gate } from './gate.js';
+import type { ProjectionLogger } from './outages.js';
+import { Outages, SILENT } from './outages.js';
+import type { WorkflowSource } from './workflow-source.js';
+
+export interface ProjectorDeps {
+  readonly log: EventLog;
+  readonly live: LiveChannel;
+  readonly source: WorkflowSource;
+  readonly logger?: ProjectionLogger;
+}
+
+/**
+ * Somebody watches: what people wait for (a turn's end, a suspension) is asked for at once, and brings all that came before it
+ * along. The rest may wait a little: a query for every task of a short turn would cost more than the turn.
+ */
+const WATCHED_DELAY_MS = 100;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 5_000;
+/** A workflow that does not answer (no worker, a broken task) is left to the sweep after about a minute. */
+const MAX_QUERY_TRIES = 15;
+/** After an outage all conversations come at once; workers have turns to run, too. */
+const MAX_QUERIES_AT_ONCE = 32;
+const DRAIN_MS = 5_000;
+const FLUSH_TRIES = 6;
+const FLUSH_RETRY_MS = 100;
+
+type Wanted = Target & { readonly seq: number; readonly urgent: boolean; readonly again?: true };
+
+/** What goes on for one conversation; exists only while something does. */
+interface Lane {
+  readonly key: ConversationKey;
+  readonly name: string;
+  wanted?: Wanted | undefined;
+  timer?: NodeJS.Timeout | undefined;
+  dueAt: number;
+  running?: Promise<void> | undefined;
+  failures: number;
+}
+
+export class Projector {
+  readonly #deps: Required<ProjectorDeps>;
+  readonly #catchUp: CatchUp;
+  readonly #outages: Outages;
+  readonly #gate = new Gate(MAX_QUERIES_AT_ONCE);
+  readonly #lanes = new Map<string, Lane>();
+  #draining = false;
+
+  constructor(deps: ProjectorDeps) {
+    this.#deps = { logger: SILENT, ...deps };
+    this.#catchUp = new CatchUp(this.#deps);
+    this.#outages = new Outages(this.#deps.logger);
+  }
+
+  /** Notes that a conversation is said to have got further. Never throws, never waits; repeats are free. */
+  hint(hint: Hint): void {
+    const { runId, seq, urgent, tenant, conversationId } = hint;
+    const lane = this.#laneOf({ tenant, conversationId });
+    lane.wanted = joined(lane.wanted, { runId, seq, urgent });
+    if (lane.running === undefined && lane.failures === 0) this.#schedule(lane);
+  }
+
+  /**
+   * Makes sure that the store has everything through a seq, hints or not: for the step before a roll-over or a close.
+   * Safe to repeat.
+   * @throws {StoreUnavailable} when it does not have it after about three seconds and as many tries as fit.
+   */
+  async flush(key: ConversationKey, throughSeq: number): Promise<{ readonly storedSeq: number }> {
+    let failure: unknown;
+    for (let attempt = 1; attempt <= FLUSH_TRIES; attempt += 1) {
+      try {
+        const current = await this.#deps.source.describe(key);
+        if (current === undefined) throw new Error('the workflow is gone');
+        const { storedSeq } = await this.catchUp(key, { runId: current.runId });
+        if (storedSeq >= throughSeq) return { storedSeq };
+        failure = new Error(`stored through seq ${storedSeq}`);
+      } catch (error) {
+        failure = error;
+      }
+      if (attempt < FLUSH_TRIES) await sleep(FLUSH_RETRY_MS * 2 ** (attempt - 1));
+    }
+    const reason = failure instanceof Error ? failure.message : String(failure);
+    throw new StoreUnavailable(
+      `The event log does not have ${conversationKey(key)} through seq ${throughSeq}: ${reason}`,
+      { cause: failure },
+    );
+  }
+
+  /** Looks at one workflow now, in turn with its hints. For the sweep. @throws what the store or the source throw. */
+  async catchUp(key: ConversationKey, target: Target): Promise<Progress> {
+    let lane = this.#laneOf(key);
+    while (lane.running !== undefined) {
+      await lane.running;
+      // Lanes end with their work; another one may have begun.
+      lane = this.#laneOf(key);
+    }
+    const work = this.#gate.run(async () => await this.#catchUp.run(key, target));
+    lane.running = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await work;
+    } finally {
+      this.#finish(lane);
+    }
+  }
+
+  /**
+   * Asks at once for everything hinted so far and waits for it, one try each: for shutdown, while a worker still answers
+   * queries. Never throws, ends after five seconds at most; hints that come later are taken as ever.
+   */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const giveUpAt = performance.now() + DRAIN_MS;
+    try {
+      // A worker that still runs brings new hints for ever.
+      while (this.#lanes.size > 0 && performance.now() < giveUpAt) {
+        for (const lane of this.#lanes.values()) this.#start(lane);
+        await Promise.all([...this.#lanes.values()].map(async (lane) => await lane.running));
+      }
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  #laneOf(key: ConversationKey): Lane {
+    const name = conversationKey(key);
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: Lane = { key, name, dueAt: Number.POSITIVE_INFINITY, failures: 0 };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.wanted === undefined) return;
+    const delayMs = lane.failures > 0 ? retryDelay(lane.failures) : this.#delayFor(lane);
+    const dueAt = performance.now() + delayMs;
+    if (lane.timer !== undefined && lane.dueAt <= dueAt) return;
+    clearTimeout(lane.timer);
+    lane.dueAt = dueAt;
+    lane.timer = setTimeout(() => {
+      this.#start(lane);
+    }, delayMs);
+    // What is not stored when a process ends, the sweep of another finds.
+    lane.timer.unref();
+  }
+
+  #delayFor(lane: Lane): number {
+    const watch = this.#deps.live.watched(lane.key);
+    if (watch === undefined || lane.wanted?.again === true) return PROJECTION_DELAY_MS;
+    return lane.wanted?.urgent === true ? 0 : WATCHED_DELAY_MS;
+  }
+
+  #start(lane: Lane): void {
+    clearTimeout(lane.timer);
+    lane.timer = undefined;
+    if (lane.running !== undefined) return;
+    const { wanted } = lane;
+    lane.wanted = undefined;
+    lane.running = (wanted === undefined ? Promise.resolve() : this.#project(lane, wanted)).then(
+      () => {
+        this.#finish(lane);
+      },
+    );
+  }
+
+  async #project(lane: Lane, wanted: Wanted): Promise<void> {
+    try {
+      const progress = await this.#gate.run(async () => await this.#catchUp.run(lane.key, wanted));
+      lane.failures = 0;
+      this.#outages.succeeded();
+      // The hint may have overtaken its own task: one more look, unless the task was lost and there is no more.
+      const isShort = (progress.workflowSeq ?? wanted.seq) < wanted.seq;
+      if (isShort && progress.outcome === 'caught_up' && wanted.again !== true)
+        lane.wanted = joined({ ...wanted, again: true }, lane.wanted);
+    } catch (error) {
+      lane.failures += 1;
+      this.#outages.failed(error, lane.name);
+      const isHopeless = !(error instanceof StoreUnavailable) && lane.failures >= MAX_QUERY_TRIES;
+      if (!isHopeless && !this.#draining) lane.wanted = joined(wanted, lane.wanted);
+    }
+  }
+
+  /** After whatever ran for a conversation: goes on with what came meanwhile, or forgets the lane. */
+  #finish(lane: Lane): void {
+    lane.running = undefined;
+    if (lane.wanted !== undefined) this.#schedule(lane);
+    else if (lane.timer === undefined) this.#lanes.delete(lane.name);
+  }
+}
+
+/** Joins two hints; the later one tells the run. */
+function joined(earlier: Wanted | undefined, later: Wanted): Wanted;
+function joined(earlier: Wanted, later: Wanted | undefined): Wanted;
+function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted | undefined {
+  if (earlier === undefined || later === undefined) return later ?? earlier;
+  if (earlier.runId !== later.runId) return later;
+  return {
+    runId: later.runId,
+    seq: Math.max(earlier.seq, later.seq),
+    urgent: earlier.urgent || later.urgent,
+  };
+}
+
+function retryDelay(failures: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+}

@@ -1,0 +1,171 @@
+/**
+ * The client's reader over the event log. The store answers; the workflow is asked only for what a caller knows to be
+ * recorded and the store does not have yet, because a workflow buffers one query and has turns to run.
+ */
+import type { ConversationReader, LogPage, ReadPosition, WatchFrame } from '../client/reader.js';
+import { applyAll } from '../core/apply.js';
+import { foldView } from '../core/view.js';
+import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
+import type { CanonicalEvent } from '../protocol/events.js';
+import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
+import type { CarriedState } from '../protocol/messaging.js';
+import type { LiveChannel } from '../store/live-port.js';
+import type { EventLog, LogHead } from '../store/port.js';
+import { completeLog } from './complete-log.js';
+import { waitForTurn } from './turn-result.js';
+import { Waker } from './waker.js';
+import { readAfter, watchLog } from './watch-log.js';
+import type { WorkflowSource } from './workflow-source.js';
+
+export interface StoreReaderDeps {
+  readonly log: EventLog;
+  /** Without it, everything works by polling. */
+  readonly live?: LiveChannel;
+  /** Without it, readers see what is stored, however old. */
+  readonly source?: WorkflowSource;
+  /** Folds a whole log into the state that a workflow carries; undefined when there is none. */
+  readonly rebuild?: (events: readonly CanonicalEvent[]) => unknown;
+}
+
+export function createStoreReader(deps: StoreReaderDeps): ConversationReader {
+  return new StoreReader(deps);
+}
+
+class StoreReader implements ConversationReader {
+  readonly #log: EventLog;
+  readonly #live: LiveChannel | undefined;
+  readonly #source: WorkflowSource | undefined;
+  readonly #rebuild: (events: readonly CanonicalEvent[]) => unknown;
+
+  constructor(deps: StoreReaderDeps) {
+    this.#log = deps.log;
+    this.#live = deps.live;
+    this.#source = deps.source;
+    this.#rebuild = deps.rebuild ?? applyAll;
+  }
+
+  async snapshot(
+    key: ConversationKey,
+    options: { atLeastSeq?: number } = {},
+  ): Promise<ConversationSnapshot | undefined> {
+    const stored = await this.#log.head(key);
+    const atLeastSeq = options.atLeastSeq ?? 1;
+    if (this.#source === undefined || (stored?.lastSeq ?? 0) >= atLeastSeq) return stored?.snapshot;
+    if (options.atLeastSeq === undefined && !(await this.#isRunning(key))) return undefined;
+    const head = await this.#waitFor(key, atLeastSeq);
+    if ((head?.lastSeq ?? 0) >= atLeastSeq) return head?.snapshot;
+    return await this.#withTail(key, head);
+  }
+
+  async events(
+    key: ConversationKey,
+    options: ReadPosition & { limit?: number } = {},
+  ): Promise<LogPage | undefined> {
+    const { after, limit } = options;
+    const read = async () =>
+      await readAfter(this.#log, key, { after, ...(limit === undefined ? {} : { limit }) });
+    let page = await read();
+    if (page === undefined && (await this.#isRunning(key))) {
+      await this.#waitFor(key, 1);
+      page = await read();
+    }
+    if (page === undefined) return undefined;
+    const { generation, events, more } = page;
+    const seq = events.at(-1)?.seq ?? after?.seq ?? 0;
+    return { generation, events, cursor: { generation, seq }, more };
+  }
+
+  async turnResult(
+    key: ConversationKey,
+    turnId: TurnId,
+    options: {
+      timeoutMs: number;
+      signal?: AbortSignal;
+      returnWhenWaiting?: boolean;
+      atLeastSeq?: number;
+    },
+  ): Promise<TurnResult | undefined> {
+    const { returnWhenWaiting = true } = options;
+    const deps = { log: this.#log, live: this.#live };
+    return await waitForTurn(deps, { ...options, key, turnId, returnWhenWaiting });
+  }
+
+  watch(
+    key: ConversationKey,
+    options: ReadPosition & { signal: AbortSignal },
+  ): AsyncIterable<WatchFrame> {
+    return watchLog({ log: this.#log, live: this.#live }, key, options);
+  }
+
+  async seed(key: ConversationKey): Promise<CarriedState | undefined> {
+    if (this.#source !== undefined)
+      await completeLog({ log: this.#log, live: this.#live, source: this.#source }, key);
+    const events: CanonicalEvent[] = [];
+    let generation: number | undefined;
+    for (let more = true; more; ) {
+      const read = await this.#log.read(key, {
+        afterSeq: events.at(-1)?.seq ?? 0,
+        ...(generation === undefined ? {} : { generation }),
+      });
+      if (read === undefined) return undefined;
+      generation = read.generation;
+      events.push(...read.events);
+      more = read.more;
+    }
+    const state = this.#rebuild(events);
+    return state === undefined ? undefined : { version: 1, state, events: [], reopened: true };
+  }
+
+  async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {
+    return await this.#log.findTurn(turnId);
+  }
+
+  /** Whether a conversation that the store does not know is about to appear there; needs no worker. */
+  async #isRunning(key: ConversationKey): Promise<boolean> {
+    try {
+      return (await this.#source?.describe(key))?.status === 'running';
+    } catch {
+      return false;
+    }
+  }
+
+  /** Gives the projector its time: what it stores, everybody can read; what a query answers, only one. */
+  async #waitFor(key: ConversationKey, seq: number): Promise<LogHead | undefined> {
+    const giveUpAt = performance.now() + QUERY_DEADLINE_MS;
+    const waker = new Waker({ live: this.#live, key, waiting: true });
+    try {
+      for (;;) {
+        const head = await this.#log.head(key);
+        const leftMs = giveUpAt - performance.now();
+        if ((head?.lastSeq ?? 0) >= seq || leftMs <= 0) return head;
+        waker.looked(true);
+        await waker.wait(leftMs);
+      }
+    } finally {
+      waker.close();
+    }
+  }
+
+  /** The stored snapshot with what the workflow has beyond it; the stored one when the workflow does not answer. */
+  async #withTail(
+    key: ConversationKey,
+    head: LogHead | undefined,
+  ): Promise<ConversationSnapshot | undefined> {
+    let view = head?.snapshot;
+    try {
+      for (let more = true; more; ) {
+        const page = await this.#source?.events(key, { after: view?.seq ?? 0 });
+        const next = page?.events[0]?.seq;
+        if (page === undefined || next !== (view?.seq ?? 0) + 1) return view;
+        for (const event of page.events) view = foldView(view, event);
+        more = page.more;
+      }
+    } catch {
+      // An old state is better than none; its `seq` says how old it is.
+    }
+    return head === undefined || view === undefined
+      ? view
+      : { ...view, generation: head.generation };
+  }
+}

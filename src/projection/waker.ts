@@ -1,0 +1,85 @@
+/** Waits for a conversation to move: woken by the live channel, or by the clock where nothing comes through it. */
+import type { ConversationKey } from '../protocol/ids.js';
+import type { LiveChannel, LiveMessage } from '../store/live-port.js';
+
+const FIRST_POLL_MS = 100;
+const MAX_POLL_MS = 1_000;
+/** A watcher that does not read keeps this many messages; older ones are dropped. */
+const MAX_KEPT_MESSAGES = 2_000;
+
+export interface WakerOptions {
+  readonly live: LiveChannel | undefined;
+  readonly key: ConversationKey;
+  /** Tells the projector not to coalesce. */
+  readonly waiting: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Keeps messages for `take`; without it they only wake. */
+  readonly keepMessages?: boolean;
+}
+
+export class Waker {
+  readonly #signal: AbortSignal | undefined;
+  readonly #stop: () => void;
+  readonly #messages: LiveMessage[] = [];
+  #woken = false;
+  #resolve: (() => void) | undefined;
+  #pollMs = FIRST_POLL_MS;
+  #pollAt: number;
+
+  /** Subscribes at once, so that nothing is missed between a look at the store and the wait. */
+  constructor(options: WakerOptions) {
+    const { live, key, waiting, signal, keepMessages = false } = options;
+    this.#signal = signal;
+    this.#pollAt = performance.now() + this.#pollMs;
+    this.#stop =
+      live?.subscribe(key, { waiting }, (message) => {
+        if (!keepMessages && message.type === 'live') return;
+        if (keepMessages) this.#messages.push(message);
+        if (this.#messages.length > MAX_KEPT_MESSAGES) this.#messages.shift();
+        this.#wake();
+      }) ?? (() => undefined);
+    signal?.addEventListener('abort', this.#wake);
+  }
+
+  /** The oldest kept message. */
+  take(): LiveMessage | undefined {
+    return this.#messages.shift();
+  }
+
+  /** Whether it is time to look at the store without having been told. */
+  isPollDue(): boolean {
+    return performance.now() >= this.#pollAt;
+  }
+
+  /** To be called after each look: polls come often at first and while something happens, later each second. */
+  looked(hasMoved: boolean): void {
+    this.#pollMs = hasMoved ? FIRST_POLL_MS : Math.min(this.#pollMs * 1.5, MAX_POLL_MS);
+    this.#pollAt = performance.now() + this.#pollMs;
+  }
+
+  /** Resolves on a message, on abort, when the next poll is due, or after `atMostMs`. */
+  async wait(atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const untilPollMs = Math.max(0, this.#pollAt - performance.now());
+    if (!this.#woken && this.#signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(untilPollMs, atMostMs));
+        this.#resolve = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#resolve = undefined;
+    this.#woken = false;
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#wake);
+    this.#stop();
+  }
+
+  readonly #wake = (): void => {
+    this.#woken = true;
+    this.#resolve?.();
+  };
+}

@@ -1,0 +1,99 @@
+/** A log from a position and then its tail, with live events between: what SSE streams are made of. */
+import type { WatchFrame } from '../client/reader.js';
+import type { LogCursor } from '../protocol/cursor.js';
+import type { ConversationKey } from '../protocol/ids.js';
+import type { LiveChannel, LiveMessage } from '../store/live-port.js';
+import type { EventLog, EventsRead } from '../store/port.js';
+import { StoreUnavailable } from '../store/port.js';
+import { Superseded } from './superseded.js';
+import { Waker } from './waker.js';
+
+const PAGE_EVENTS = 200;
+const PAGE_BYTES = 512 * 1024;
+
+/** The newest generation after a position; a position in another generation is worth nothing. */
+export async function readAfter(
+  log: EventLog,
+  key: ConversationKey,
+  options: { readonly after: LogCursor | undefined; readonly limit?: number },
+): Promise<EventsRead | undefined> {
+  const { after, limit = PAGE_EVENTS } = options;
+  const page = { limit, maxBytes: PAGE_BYTES };
+  const read = await log.read(key, { ...page, afterSeq: after?.seq ?? -1 });
+  if (after === undefined || read === undefined || read.generation === after.generation)
+    return read;
+  return await log.read(key, { ...page, afterSeq: -1 });
+}
+
+/**
+ * In order, without gap or repeat, until the signal aborts. A conversation that is not stored yet is waited for; a store
+ * that fails after the first look is looked at again.
+ * @throws {StoreUnavailable} when the first look fails.
+ */
+export async function* watchLog(
+  deps: { readonly log: EventLog; readonly live?: LiveChannel | undefined },
+  key: ConversationKey,
+  options: { readonly after?: LogCursor | undefined; readonly signal: AbortSignal },
+): AsyncGenerator<WatchFrame, void, undefined> {
+  const { signal } = options;
+  const superseded = new Superseded();
+  const waker = new Waker({ live: deps.live, key, waiting: false, signal, keepMessages: true });
+  let cursor = options.after;
+  let hasLooked = false;
+  let isReadDue = true;
+  try {
+    while (!isAborted(signal)) {
+      if (isReadDue) {
+        const read = await readAgain(deps.log, key, { after: cursor, mayFail: hasLooked });
+        hasLooked = true;
+        for (const event of read?.events ?? []) {
+          cursor = { generation: read?.generation ?? 1, seq: event.seq };
+          superseded.note(event);
+          yield { type: 'event', cursor, event };
+          if (isAborted(signal)) return;
+        }
+        waker.looked((read?.events.length ?? 0) > 0);
+        isReadDue = read?.more === true;
+        if (isReadDue) continue;
+      }
+      // Here the tail is reached.
+      for (let message = waker.take(); message !== undefined; message = waker.take()) {
+        isReadDue = isAhead(message, cursor);
+        if (isReadDue) break;
+        if (message.type !== 'live' || superseded.covers(message.event)) continue;
+        yield { type: 'live', event: message.event };
+        if (isAborted(signal)) return;
+      }
+      if (!isReadDue) {
+        await waker.wait();
+        isReadDue = waker.isPollDue();
+      }
+    }
+  } finally {
+    waker.close();
+  }
+}
+
+async function readAgain(
+  log: EventLog,
+  key: ConversationKey,
+  options: { readonly after: LogCursor | undefined; readonly mayFail: boolean },
+): Promise<EventsRead | undefined> {
+  try {
+    return await readAfter(log, key, { after: options.after });
+  } catch (error) {
+    if (options.mayFail && error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
+}
+
+function isAhead(message: LiveMessage, cursor: LogCursor | undefined): boolean {
+  if (message.type !== 'appended') return false;
+  if (cursor === undefined || message.generation !== cursor.generation) return true;
+  return message.lastSeq > cursor.seq;
+}
+
+/** A function, because the compiler would take a property that it saw once for constant. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}

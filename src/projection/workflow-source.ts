@@ -1,0 +1,140 @@
+/** Where canonical events come from: the conversation workflows themselves, asked by query, so only committed state is seen. */
+import type { Client } from '@temporalio/client';
+import { QueryRejectedError, WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
+
+import type { RunEnded } from '../protocol/events.js';
+import type { ConversationKey } from '../protocol/ids.js';
+import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
+import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
+import type { EventsPage, EventsQuery } from '../protocol/messaging.js';
+import { QUERIES, WORKFLOW_TYPE } from '../protocol/messaging.js';
+
+/** How a run was ended by something else than its own code. */
+export type EndedBy = RunEnded['status'];
+
+export interface WorkflowDescription {
+  readonly runId: string;
+  /** Number of history events of that run. */
+  readonly historyLength: number;
+  readonly status: 'running' | 'closed';
+  /** Present when the run did not end by itself: it said nothing more, and is not to be asked any more. */
+  readonly endedBy?: EndedBy;
+  /** ISO 8601; when a run is closed. */
+  readonly closedAt?: string;
+}
+
+/**
+ * The run was ended from outside. A query would replay it past its last completed task and could show events that were never
+ * committed, so it is not asked.
+ */
+export class RunEndedFromOutside extends Error {
+  constructor() {
+    super('The run was ended from outside');
+    this.name = 'RunEndedFromOutside';
+  }
+}
+
+export interface WorkflowSource {
+  /**
+   * One page of events after a seq. Without `runId`, of the current run. Rejects when no worker answers in time.
+   * @throws {RunEndedFromOutside} when the run was terminated, timed out or failed.
+   */
+  events(
+    key: ConversationKey,
+    query: { readonly after: number; readonly runId?: string },
+  ): Promise<EventsPage>;
+  /** The current run; needs no worker. Undefined when the server does not know the workflow (any more). */
+  describe(key: ConversationKey): Promise<WorkflowDescription | undefined>;
+  /** Conversations whose workflows run now. Absent where the source cannot list. */
+  running?(): AsyncIterable<ConversationKey>;
+}
+
+/** For what needs no worker: a connection that swallows requests must not hold a lane, a pass or an HTTP read for long. */
+const LOOK_DEADLINE_MS = 3_000;
+
+const ENDED_BY: Readonly<Record<string, EndedBy>> = {
+  TERMINATED: 'terminated',
+  FAILED: 'failed',
+  TIMED_OUT: 'timed_out',
+};
+const OPEN: readonly string[] = ['RUNNING', 'PAUSED'];
+/** `WorkflowExecutionStatus` of Temporal's API: what a refused query tells. */
+const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
+
+/**
+ * Asks through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`), because a workflow buffers only one, everything
+ * else `lookDeadlineMs`.
+ */
+export function createWorkflowSource(
+  client: Client,
+  options: { readonly lookDeadlineMs?: number } = {},
+): WorkflowSource {
+  const { lookDeadlineMs = LOOK_DEADLINE_MS } = options;
+  const look = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    await client.withDeadline(Date.now() + lookDeadlineMs, work);
+  const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
+    await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
+      asked
+        .getHandle(target.workflowId, target.runId)
+        .query<EventsPage, [EventsQuery]>(QUERIES.events, { after }),
+    );
+  const careful = withRejection(client);
+  return {
+    events: async (key, { after, runId }) => {
+      const target = { workflowId: workflowIdFor(key), runId };
+      try {
+        return await query(careful, target, after);
+      } catch (error) {
+        if (!(error instanceof QueryRejectedError)) throw error;
+        if (ENDED_BY_CODES.includes(error.status)) throw new RunEndedFromOutside();
+        // Cancelled or rolled over: closed by its own code, so its history is whole.
+        return await query(client.workflow, target, after);
+      }
+    },
+    describe: async (key) => {
+      try {
+        const handle = client.workflow.getHandle(workflowIdFor(key));
+        const { runId, historyLength, status, closeTime } = await look(() => handle.describe());
+        const endedBy = ENDED_BY[status.name];
+        return {
+          runId,
+          historyLength,
+          status: OPEN.includes(status.name) ? 'running' : 'closed',
+          ...(endedBy === undefined ? {} : { endedBy }),
+          ...(closeTime === undefined ? {} : { closedAt: closeTime.toISOString() }),
+        };
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined;
+        throw error;
+      }
+    },
+    running: async function* () {
+      const filter = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running'`;
+      const listed = client.workflow.list({ query: filter })[Symbol.asyncIterator]();
+      for (;;) {
+        const next = await look(() => listed.next());
+        if (next.done === true) return;
+        const key = parseWorkflowId(next.value.workflowId);
+        if (key !== undefined) yield key;
+      }
+    },
+  };
+}
+
+interface Target {
+  readonly workflowId: string;
+  readonly runId: string | undefined;
+}
+
+/** The same client, but the server refuses its queries of runs that did not complete. */
+function withRejection(client: Client): WorkflowClient {
+  const { connection, workflow } = client;
+  const dataConverter = workflow.options.loadedDataConverter;
+  const queryRejectCondition = 'NOT_COMPLETED_CLEANLY';
+  return new WorkflowClient({
+    ...workflow.options,
+    connection,
+    dataConverter,
+    queryRejectCondition,
+  });
+}

@@ -1,0 +1,148 @@
+/** Settings, inputs and replies of a conversation: what starts one, what it is told, what it answers. */
+import type { Actor, StampedActor } from './actors.js';
+import type { MessageId, TurnId } from './ids.js';
+import type { PendingCall } from './suspensions.js';
+import type { InFlightTool } from './tools.js';
+import type { TurnEndReason, TurnError, Usage } from './turns.js';
+
+/** What a conversation does with a message that comes while a turn runs. */
+export type OnBusy = 'reject' | 'queue';
+
+/** An agent's settings as the workflow needs them: data, taken from the definition when the conversation starts. */
+export interface AgentSettings {
+  readonly maxSteps: number;
+  readonly onBusy: OnBusy;
+  readonly idleCloseMs: number;
+}
+
+/** What the rest of the world knows of an agent. Published by workers, checked by clients before anything starts. */
+export interface AgentManifest {
+  readonly name: string;
+  readonly description?: string;
+  readonly model: string;
+  readonly settings: AgentSettings;
+  readonly tools: readonly ToolManifest[];
+}
+
+export interface ToolManifest {
+  readonly name: string;
+  readonly description: string;
+  readonly executor: string;
+  readonly approval: 'auto' | 'required';
+  readonly streaming: boolean;
+  readonly executesFully: boolean;
+  /** JSON Schema of the input, as the model gets it. */
+  readonly inputSchema: unknown;
+}
+
+/** States of a conversation; closed. */
+export type ConversationStatus =
+  | 'idle'
+  | 'preparing'
+  | 'streaming'
+  | 'executing_tools'
+  | 'awaiting_input'
+  | 'closed';
+
+/** Payload of `sendMessage`, as update and as signal. */
+export interface SendMessageInput {
+  /** UTF-8 text, not blank. */
+  readonly text: string;
+  /** Minted by the client before its first try. A signal without one is always a new message. */
+  readonly requestId?: string;
+  readonly actor?: Actor | StampedActor;
+  /** Overrides the agent's setting for this message. */
+  readonly onBusy?: OnBusy;
+  /** The agent that the caller expects; a conversation never changes its agent. */
+  readonly agent?: string;
+}
+
+export interface SendMessageReply {
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  /** Sequence number of the recorded message. */
+  readonly seq: number;
+  /** Turns that come first. */
+  readonly ahead: number;
+}
+
+export interface CancelTurnInput {
+  /** Cancels only this turn; absent = whichever runs. */
+  readonly turnId?: TurnId;
+  readonly requestId?: string;
+  readonly reason?: string;
+  readonly actor?: Actor | StampedActor;
+}
+
+/** Cancelling is idempotent: nothing to cancel is an answer, not an error. */
+export interface CancelTurnReply {
+  readonly cancelled: boolean;
+  readonly turnId?: TurnId;
+  readonly seq?: number;
+}
+
+export interface CloseConversationInput {
+  readonly requestId?: string;
+  readonly actor?: Actor | StampedActor;
+}
+
+export interface CloseConversationReply {
+  readonly closed: true;
+  readonly seq: number;
+}
+
+/** The end, or the present state, of a turn. Always a union, whoever asks and however often. */
+export type TurnResult =
+  | {
+      readonly status: 'completed';
+      readonly turnId: TurnId;
+      readonly text: string;
+      /** `max_steps` when the engine ended it. */
+      readonly reason?: TurnEndReason;
+      readonly usage: Usage;
+      readonly seq: number;
+    }
+  | {
+      readonly status: 'failed';
+      readonly turnId: TurnId;
+      readonly error: TurnError;
+      readonly text: string;
+      readonly usage: Usage;
+      readonly seq: number;
+    }
+  | {
+      readonly status: 'cancelled';
+      readonly turnId: TurnId;
+      readonly text: string;
+      readonly usage: Usage;
+      readonly seq: number;
+    }
+  /** Only people, clients or other backends can move it on now. */
+  | {
+      readonly status: 'waiting';
+      readonly turnId: TurnId;
+      readonly pending: readonly PendingCall[];
+      /** As of this point of the log. */
+      readonly seq: number;
+    }
+  /** The caller's time ran out; the turn goes on. */
+  | { readonly status: 'timeout'; readonly turnId: TurnId };
+
+/** State of a conversation for a newcomer, as of `seq`. */
+export interface ConversationSnapshot {
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly agent: string;
+  readonly status: ConversationStatus;
+  readonly seq: number;
+  /** Log generation, from 1. Set by the store; the workflow itself does not know it. */
+  readonly generation?: number;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly turn?: { readonly turnId: TurnId; readonly step: number; readonly startedAt: string };
+  /** Messages accepted but not yet begun. */
+  readonly queued: readonly TurnId[];
+  readonly pending: readonly PendingCall[];
+  readonly inFlightTools: readonly InFlightTool[];
+  readonly usage: Usage;
+}

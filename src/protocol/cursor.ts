@@ -1,0 +1,22 @@
+/** Positions in a log as text: the id of SSE events, the `after` of pages. Runs anywhere. */
+
+/** Position in a log: `<generation>-<seq>`, the id of SSE events. */
+export interface LogCursor {
+  /** From 1. */
+  readonly generation: number;
+  /** 0 is the `log_rewritten` marker of a later generation. */
+  readonly seq: number;
+}
+
+const CURSOR = /^(\d{1,15})-(\d{1,15})$/;
+
+export function formatCursor(cursor: LogCursor): string {
+  return `${cursor.generation}-${cursor.seq}`;
+}
+
+/** The inverse of `formatCursor`, or undefined when the text is no cursor (browsers send back whatever they were given). */
+export function parseCursor(text: string): LogCursor | undefined {
+  const match = CURSOR.exec(text);
+  const generation = Number(match?.[1]);
+  return generation >= 1 ? { generation, seq: Number(match?.[2]) } : undefined;
+}

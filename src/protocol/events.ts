@@ -1,0 +1,244 @@
+/**
+ * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
+ * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
+ * Reserved for later work, so not to be used for anything else: `claimed`, `lease_lost`, `suspension_expiring`, `extended`,
+ * `rule_remembered`, `rule_revoked`, `state_patch`, `summary`.
+ */
+import type { StampedActor } from './actors.js';
+import type { AgentSettings } from './conversation.js';
+import type { MessageId, ToolCallId, TurnId } from './ids.js';
+import type { AssistantPart, UserPart } from './messages.js';
+import type { FieldProblem, Resolution, VerdictName } from './resolutions.js';
+import type { Suspension, SuspensionKind } from './suspensions.js';
+import type { PlannedCall, ToolResult } from './tools.js';
+import type { TurnEndReason, TurnError, Usage } from './turns.js';
+
+export type { TurnEndReason, TurnError, Usage } from './turns.js';
+
+interface Stamp {
+  /** Dense from 1 within a generation of the log. */
+  readonly seq: number;
+  /** ISO 8601, workflow time. */
+  readonly at: string;
+}
+
+export interface ConversationStarted {
+  readonly type: 'conversation_started';
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly agent: string;
+  /** Names this incarnation; part of idempotency keys and turn ids. */
+  readonly chain: string;
+  readonly settings: AgentSettings;
+  /** Present when a closed conversation was opened again; its log goes on. */
+  readonly reopened?: true;
+}
+
+/** A message was accepted. It enters the transcript with its `turn_started`. */
+export interface UserMessageEvent {
+  readonly type: 'user_message';
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  readonly requestId: string;
+  readonly parts: readonly UserPart[];
+  readonly actor: StampedActor;
+}
+
+export interface TurnStarted {
+  readonly type: 'turn_started';
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+}
+
+/** One model call was completed. `attempt` counts tries, from 1; live events of earlier attempts are superseded. */
+export interface ModelCallEvent {
+  readonly type: 'model_call';
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly finishReason: string;
+  readonly usage: Usage;
+}
+
+export interface AssistantMessageEvent {
+  readonly type: 'assistant_message';
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly messageId: MessageId;
+  readonly parts: readonly AssistantPart[];
+  readonly partial?: true;
+  readonly synthetic?: true;
+}
+
+export interface ToolCallEvent {
+  readonly type: 'tool_call';
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly call: PlannedCall;
+  /** The provider's id, when it had to be replaced because it was taken or unusable. */
+  readonly providerCallId?: string;
+}
+
+export interface SuspensionEvent {
+  readonly type: 'suspension';
+  readonly suspension: Suspension;
+}
+
+export interface ResolutionEvent {
+  readonly type: 'resolution';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly kind: SuspensionKind;
+  readonly resolution: Resolution;
+  readonly requestId: string;
+  readonly actor: StampedActor;
+  /** As stamped by the API or client; absent when it came unstamped. */
+  readonly receivedAt?: string;
+}
+
+/** A message that came as a signal, so that nobody could be told, was not taken. */
+export interface MessageRefused {
+  readonly type: 'message_refused';
+  readonly requestId: string;
+  /** Of the failure table. */
+  readonly code: string;
+  readonly actor: StampedActor;
+}
+
+/** A resolution that came as a signal, so that nobody could be told, was not taken. */
+export interface ResolutionRefused {
+  readonly type: 'resolution_refused';
+  readonly toolCallId: string;
+  readonly verdict: VerdictName;
+  readonly requestId: string;
+  readonly actor: StampedActor;
+  readonly detail: string;
+}
+
+/** An accepted answer failed the checks that only a worker can run; the call is open again. */
+export interface ResolutionReverted {
+  readonly type: 'resolution_reverted';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  /** Of the resolution that is taken back; it may be sent again. */
+  readonly requestId: string;
+  readonly problems: readonly FieldProblem[];
+}
+
+export interface Expired {
+  readonly type: 'expired';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly kind: SuspensionKind;
+  readonly deadline: string;
+}
+
+export interface ToolResultEvent {
+  readonly type: 'tool_result';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly result: ToolResult;
+}
+
+/** Somebody asked to stop the turn. The turn ends as soon as what runs has been told. */
+export interface CancelRequested {
+  readonly type: 'cancel_requested';
+  readonly turnId: TurnId;
+  /** Remembered, so that a copy that comes late does not stop the next turn. */
+  readonly requestId?: string;
+  readonly actor: StampedActor;
+  readonly reason?: string;
+}
+
+/** Late and foreign input: reserved, not yet written. */
+export interface InboxEvent {
+  readonly type: 'inbox_event';
+  readonly eventId: string;
+  readonly kind: string;
+}
+
+export interface RolledOver {
+  readonly type: 'rolled_over';
+  readonly reason: RollOverReason;
+  /** Messages that the carried transcript leaves out because it outgrew its bound; the log keeps them. */
+  readonly droppedMessages: number;
+}
+
+export type RollOverReason =
+  | 'history_size'
+  | 'suggested'
+  | 'update_count'
+  | 'signal_count'
+  | 'requested';
+
+export interface TurnEnded {
+  readonly type: 'turn_ended';
+  readonly turnId: TurnId;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  /** Absent when the model ended the turn itself. */
+  readonly reason?: TurnEndReason;
+  /** Text of the last assistant message of the turn; empty when there was none. */
+  readonly text: string;
+  readonly error?: TurnError;
+  readonly steps: number;
+  readonly usage: Usage;
+}
+
+export interface ConversationClosed {
+  readonly type: 'conversation_closed';
+  readonly reason: 'requested' | 'idle' | 'workflow_cancelled';
+  readonly actor: StampedActor;
+}
+
+/**
+ * Written by the projector, not by the workflow: its run was ended from outside (terminated, timed out, failed) and said
+ * nothing more. Everything that was open is over; the conversation can be opened again.
+ */
+export interface RunEnded {
+  readonly type: 'run_ended';
+  readonly runId: string;
+  readonly status: 'terminated' | 'failed' | 'timed_out';
+}
+
+/**
+ * Written by the projector, not by the workflow, at seq 0 of a new generation: the workflow's log no longer agrees with
+ * what was stored (a reset, a fail-over, a restored server). Readers drop what they know and read on from here.
+ */
+export interface LogRewritten {
+  readonly type: 'log_rewritten';
+  readonly previousGeneration: number;
+  readonly divergedAtSeq: number;
+}
+
+export type EventBody =
+  | ConversationStarted
+  | UserMessageEvent
+  | TurnStarted
+  | ModelCallEvent
+  | AssistantMessageEvent
+  | ToolCallEvent
+  | SuspensionEvent
+  | ResolutionEvent
+  | MessageRefused
+  | ResolutionRefused
+  | ResolutionReverted
+  | Expired
+  | ToolResultEvent
+  | CancelRequested
+  | InboxEvent
+  | RolledOver
+  | TurnEnded
+  | ConversationClosed
+  | RunEnded
+  | LogRewritten;
+
+export type CanonicalEvent = EventBody & Stamp;
+export type EventType = EventBody['type'];
+
+/** The turn that an event belongs to, if any. */
+export function turnIdOf(event: EventBody): TurnId | undefined {
+  if (event.type === 'suspension') return event.suspension.turnId;
+  return 'turnId' in event ? event.turnId : undefined;
+}

@@ -1,0 +1,81 @@
+/**
+ * The failure table: everything that can be refused or go wrong, as (code, HTTP status, retry). Codes are the `type` of
+ * failures that cross Temporal, the `code` of errors in a process and of problem documents on HTTP: one word for one thing.
+ */
+
+export interface FailureRow {
+  readonly httpStatus: number;
+  readonly title: string;
+  /** Whether the same call may succeed later without a change by the caller. */
+  readonly retryable: boolean;
+}
+
+export const FAILURES = {
+  // Refusals at the doors.
+  invalid_request: { httpStatus: 422, title: 'The request breaks a rule', retryable: false },
+  malformed_json: { httpStatus: 400, title: 'The body is not JSON', retryable: false },
+  unsupported_media_type: {
+    httpStatus: 415,
+    title: 'The content type is not JSON',
+    retryable: false,
+  },
+  body_too_large: { httpStatus: 413, title: 'The body is too large', retryable: false },
+  unknown_agent: { httpStatus: 404, title: 'No such agent', retryable: false },
+  unknown_conversation: { httpStatus: 404, title: 'No such conversation', retryable: false },
+  unknown_turn: { httpStatus: 404, title: 'No such turn', retryable: false },
+  not_found: { httpStatus: 404, title: 'No such route', retryable: false },
+  method_not_allowed: { httpStatus: 405, title: 'Method not allowed', retryable: false },
+  agent_mismatch: {
+    httpStatus: 409,
+    title: 'The conversation belongs to another agent',
+    retryable: false,
+  },
+  busy: { httpStatus: 409, title: 'A turn is running', retryable: true },
+  queue_full: { httpStatus: 429, title: 'Too many messages wait', retryable: true },
+  conversation_closed: { httpStatus: 410, title: 'The conversation is closed', retryable: false },
+  duplicate: { httpStatus: 200, title: 'The request was accepted before', retryable: false },
+  // Verdicts travel as failures of this type, so that refused updates leave no history.
+  verdict: { httpStatus: 409, title: 'The resolution was not accepted', retryable: false },
+  // Infrastructure.
+  temporal_unreachable: {
+    httpStatus: 503,
+    title: 'The Temporal server cannot be reached',
+    retryable: true,
+  },
+  no_worker: { httpStatus: 503, title: 'No worker answers', retryable: true },
+  store_unavailable: { httpStatus: 503, title: 'The event log cannot be read', retryable: true },
+  timeout: { httpStatus: 504, title: 'The answer did not come in time', retryable: true },
+  internal: { httpStatus: 500, title: 'Internal error', retryable: true },
+  // Model calls.
+  model_bad_request: { httpStatus: 502, title: 'The model refused the request', retryable: false },
+  model_unauthorized: { httpStatus: 502, title: 'The model key was refused', retryable: false },
+  model_not_found: { httpStatus: 502, title: 'The model does not exist', retryable: false },
+  model_rate_limited: { httpStatus: 503, title: 'The model is rate limited', retryable: true },
+  model_unavailable: { httpStatus: 503, title: 'The model cannot be reached', retryable: true },
+  model_stream_broken: { httpStatus: 503, title: "The model's stream broke off", retryable: true },
+  model_empty_answer: { httpStatus: 502, title: 'The model answered nothing', retryable: true },
+  model_content_filtered: {
+    httpStatus: 502,
+    title: 'The model provider filtered the answer',
+    retryable: false,
+  },
+  model_context_too_long: {
+    httpStatus: 502,
+    title: 'The conversation is too long for the model',
+    retryable: false,
+  },
+  script_exhausted: {
+    httpStatus: 502,
+    title: 'The scripted model has no answer left',
+    retryable: false,
+  },
+  // Tools, as infrastructure failures of their activity (a thrown error is a result instead).
+  tool_lost: { httpStatus: 500, title: 'The tool run was lost', retryable: true },
+  not_admitted: { httpStatus: 409, title: 'The run admitted nothing', retryable: false },
+} as const satisfies Readonly<Record<string, FailureRow>>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+export function isFailureCode(value: unknown): value is FailureCode {
+  return typeof value === 'string' && Object.hasOwn(FAILURES, value);
+}

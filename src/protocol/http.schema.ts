@@ -1,0 +1,174 @@
+/**
+ * Bodies and queries of the HTTP API. Unknown fields are refused and named: a misspelt one must not be silently ignored.
+ * Bounds that depend on bytes are checked by the client, which every door goes through.
+ */
+import { z } from 'zod';
+import { parseCursor } from './cursor.js';
+import type { Json } from './json.js';
+import { MAX_ID_CHARS, MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from './limits.js';
+import { RESOLVES } from './resolutions.js';
+
+const IdSchema = z
+  .string()
+  .min(1)
+  .max(MAX_ID_CHARS)
+  .regex(/^[A-Za-z0-9_.-]+$/, 'may hold only letters, digits, "_", "." and "-"');
+
+export const RequestIdSchema = z.string().min(1).max(MAX_REQUEST_ID_CHARS);
+
+export const ActorSchema = z.strictObject({
+  id: z.string().min(1).max(200),
+  name: z.string().max(200).exactOptional(),
+  roles: z.array(z.string().min(1).max(100)).max(50).exactOptional(),
+});
+
+const OnBusySchema = z.enum(['reject', 'queue']);
+
+/** What a message may say besides its text, wherever it is posted. */
+const messageFields = { actor: ActorSchema.exactOptional(), onBusy: OnBusySchema.exactOptional() };
+
+const createFields = {
+  agent: IdSchema,
+  id: IdSchema.exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  reopen: z.boolean().exactOptional(),
+  ...messageFields,
+};
+
+/** `POST /v1/conversations`, with the first message as its text. */
+export const CreateConversationSchema = z.strictObject({ ...createFields, message: z.string() });
+
+/**
+ * `POST /v1/conversations`, with the first message as an object: `{text, onBusy?, actor?}` as `/messages` takes them. What it
+ * says of itself must not be said beside it, too.
+ */
+export const CreateWithMessageSchema = z.strictObject({
+  ...createFields,
+  message: z.strictObject({ text: z.string(), ...messageFields }),
+});
+
+/** `POST /v1/conversations/{id}/messages` */
+export const SendMessageSchema = z.strictObject({
+  text: z.string(),
+  agent: IdSchema.exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  reopen: z.boolean().exactOptional(),
+  ...messageFields,
+});
+
+const ReasonSchema = z.string().max(MAX_REASON_CHARS);
+/** Any JSON: it was parsed as such. Depth and size are bounded by the client, without recursion over hostile depths. */
+const ValueSchema = z.custom<Json>((value) => value !== undefined, 'is required');
+
+/** The shapes that a resolution may have; whether it fits the call is for the conversation to say. */
+export const ResolutionSchema = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('approve') }),
+    z.strictObject({ type: z.literal('deny'), reason: ReasonSchema.exactOptional() }),
+    z.strictObject({ type: z.literal('answer'), value: ValueSchema }),
+    z.strictObject({ type: z.literal('decline'), reason: ReasonSchema.exactOptional() }),
+    z.strictObject({ type: z.literal('result'), value: ValueSchema }),
+    z.strictObject({ type: z.literal('error'), message: ReasonSchema.min(1) }),
+  ],
+  {
+    // Of the union itself only an unknown type is a problem; other than an object is told by its default.
+    error: ({ input }) =>
+      typeof input === 'object' && input !== null && !Array.isArray(input)
+        ? `must be one of ${Object.keys(RESOLVES).join(', ')}`
+        : undefined,
+  },
+);
+
+/** `POST /v1/conversations/{id}/tool-calls/{callId}/resolution`; the resolution alone is taken, too. */
+export const ResolveSchema = z.strictObject({
+  resolution: ResolutionSchema,
+  argsDigest: z.string().min(1).max(200).exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
+/** `POST /v1/conversations/{id}/cancel` */
+export const CancelSchema = z.strictObject({
+  turnId: z.string().min(1).max(200).exactOptional(),
+  reason: ReasonSchema.exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
+/** `POST /v1/conversations/{id}/close` */
+export const CloseSchema = z.strictObject({ actor: ActorSchema.exactOptional() });
+
+/** Whole numbers in queries; bounds as given. */
+function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .refine(
+      (value) => value >= minimum && value <= maximum,
+      `must be from ${minimum} to ${maximum}`,
+    );
+}
+
+const CursorSchema = z.string().transform((text, context) => {
+  const cursor = parseCursor(text);
+  if (cursor !== undefined) return cursor;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be a cursor "<generation>-<seq>", such as "1-42"',
+  });
+  return z.NEVER;
+});
+
+/** `?wait=result&timeout=20s` */
+export const WaitQuerySchema = z.strictObject({
+  wait: z.literal('result', 'must be "result"').exactOptional(),
+  timeout: z.string().exactOptional(),
+});
+
+const SeqSchema = wholeNumber(0, 999_999_999);
+
+/** `GET /v1/turns/{turnId}?timeout=20s&atLeastSeq=42`; the seq is one that another process was told. */
+export const TurnQuerySchema = z.strictObject({
+  timeout: z.string().exactOptional(),
+  atLeastSeq: SeqSchema.exactOptional(),
+});
+
+/** `GET /v1/conversations` */
+export const ListQuerySchema = z.strictObject({
+  agent: IdSchema.exactOptional(),
+  status: z
+    .enum(['idle', 'preparing', 'streaming', 'executing_tools', 'awaiting_input', 'closed'])
+    .exactOptional(),
+  cursor: z.string().min(1).max(1000).exactOptional(),
+  limit: wholeNumber(1, 100).exactOptional(),
+});
+
+/** `GET /v1/conversations/{id}` */
+export const SnapshotQuerySchema = z.strictObject({
+  atLeastSeq: SeqSchema.exactOptional(),
+});
+
+/** `GET /v1/conversations/{id}/events` */
+export const EventsQuerySchema = z.strictObject({
+  after: CursorSchema.exactOptional(),
+  limit: wholeNumber(1, 1000).exactOptional(),
+});
+
+/** The header that an `EventSource` sends when it reconnects. */
+export const LastEventIdSchema = CursorSchema;
+
+/** Queries of routes that take none. */
+export const NoQuerySchema = z.strictObject({});
+
+/** RFC 9457, with the failure table's code. @see https://www.rfc-editor.org/rfc/rfc9457 */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  /** The fields that break a rule; `path` is a JSON Pointer into the body, or `?name` for a query parameter. */
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+}

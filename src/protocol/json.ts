@@ -1,0 +1,81 @@
+/** JSON values as they cross every boundary, and the few pure operations on them. Runs anywhere. */
+
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+/** A JSON Schema document; the engine never interprets more of it than the validators do. */
+export type JsonSchema = { readonly [key: string]: Json | undefined };
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Number of bytes of a string in UTF-8. Counted by hand: the sandbox types have no TextEncoder. */
+export function utf8Bytes(text: string): number {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (isPair(unit, text.charCodeAt(index + 1))) {
+      bytes += 4;
+      index += 1;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+/** A surrogate without its partner is encoded as the three bytes of U+FFFD. */
+function isPair(unit: number, next: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
+}
+
+/** JSON text with sorted keys: equal values give equal text, whatever the order they were built in. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
+  if (isRecord(value)) {
+    const parts: string[] = [];
+    for (const key of Object.keys(value).sort()) {
+      const item = value[key];
+      if (item !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(item)}`);
+    }
+    return `{${parts.join(',')}}`;
+  }
+  // These have no JSON text, whatever the types of JSON.stringify say.
+  if (value === undefined || typeof value === 'function' || typeof value === 'symbol')
+    return 'null';
+  return JSON.stringify(value);
+}
+
+/**
+ * A short, stable fingerprint of a text (53 bits, base 36). For telling repeats apart, never for security:
+ * the sandbox has no cryptography.
+ */
+export function fingerprint(text: string): string {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    high = Math.imul(high ^ unit, 2654435761);
+    low = Math.imul(low ^ unit, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
+}
+
+/** True when the value is plain JSON no deeper than `maxDepth`; cycles and functions are not. */
+export function isBoundedJson(value: unknown, maxDepth: number): value is Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || maxDepth <= 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isBoundedJson(item, maxDepth - 1));
+  return Object.values(value).every(
+    (item) => item === undefined || isBoundedJson(item, maxDepth - 1),
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * Every bound of the engine: unit in the name, reason beside it.
+ * Server limits are those of Temporal's dynamic configuration defaults (blob 2 MiB, history 50 MiB / 51,200 events,
+ * 10 updates in flight, 2,000 updates and 10,000 signals a run).
+ */
+
+/** Tenant and conversation ids: fit in workflow ids (1,000) and in URLs; no colon, which separates the parts. */
+export const MAX_ID_CHARS = 128;
+/** One user message. A quarter of the server's 2 MiB payload bound: it stands in the update and in one model call. */
+export const MAX_MESSAGE_BYTES = 256 * 1024;
+/** One answer or client result; judged synchronously in the workflow task, so it must stay cheap to walk. */
+export const MAX_ANSWER_BYTES = 200 * 1024;
+/** Nesting of an answer: the schema check recurses. */
+export const MAX_ANSWER_DEPTH = 64;
+/** One tool result as the model sees it; more is cut with a marker. */
+export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
+/** A reason, decline or error text given by a person. */
+export const MAX_REASON_CHARS = 2_000;
+/** Request ids are minted by clients (UUIDs, job ids). They are kept for every message, so they are short. */
+export const MAX_REQUEST_ID_CHARS = 200;
+/** Request ids remembered for `duplicate`; about 150 bytes each ride through every roll-over. */
+export const MAX_REMEMBERED_REQUESTS = 1_000;
+/** Ended calls remembered for `stale` and `expired`; same budget. */
+export const MAX_TOMBSTONES = 1_000;
+/** Messages that may wait behind a turn. */
+export const MAX_QUEUED_MESSAGES = 100;
+/** Calls of one step. The server allows 2,000 pending activities; a gRPC message 4 MiB. */
+export const MAX_CALLS_PER_STEP = 64;
+/** Provider call ids longer than this are replaced by ids of our own. */
+export const MAX_CALL_ID_CHARS = 128;
+/** Tool names on the provider's wire (OpenAI: `^[a-zA-Z0-9_-]{1,64}$`). */
+export const MAX_WIRE_NAME_CHARS = 64;
+/** Steps of one turn before a final message names the limit. @see agentic-core `maxRounds` */
+export const DEFAULT_MAX_STEPS = 25;
+export const MAX_MAX_STEPS = 500;
+
+/** Approvals and questions wait for people: a day. */
+export const DEFAULT_APPROVAL_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+export const DEFAULT_ANSWER_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+/** A client runs at once or is gone. */
+export const DEFAULT_CLIENT_TIMEOUT_MS = 2 * 60 * 1000;
+/** One server tool attempt. */
+export const DEFAULT_RUN_TIMEOUT_MS = 60 * 1000;
+/** Every wait is finite; a year is beyond any approval and far below a timer's bound. */
+export const MAX_WAIT_MS = 366 * 24 * 60 * 60 * 1000;
+export const MAX_RUN_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+/** An answer stamped this little after the deadline still counts: clocks of honest machines differ. */
+export const LATE_TOLERANCE_MS = 1_000;
+/** An idle conversation closes after this; its log stays, and it can be reopened. */
+export const DEFAULT_IDLE_CLOSE_MS = 30 * 24 * 60 * 60 * 1000;
+/** A run that was started and admitted nothing (its first message was refused) ends itself. */
+export const EMPTY_RUN_CLOSE_MS = 60 * 1000;
+
+/** Roll over before the server's own suggestion (4 MiB) and far below its kill (50 MiB). */
+export const ROLL_OVER_HISTORY_BYTES = 3 * 1024 * 1024;
+/** The server refuses the 2,001st update of a run. */
+export const ROLL_OVER_UPDATE_COUNT = 1_500;
+/** The server refuses the 10,001st signal of a run. */
+export const ROLL_OVER_SIGNAL_COUNT = 5_000;
+/** Transcript carried inline; with the rest below the 2 MiB payload bound. */
+export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
+/** Transcript sent to one model call; the activity input is one payload. */
+export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
+/** Unprojected events carried when the store cannot take them. */
+export const MAX_CARRIED_EVENT_BYTES = 256 * 1024;
+/** One page of the `events` query: far below the 2 MiB payload bound. */
+export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
+
+/** How long a client waits for a verdict before it falls back to a signal. */
+export const UPDATE_DEADLINE_MS = 3_000;
+/** How long a reader waits for a query of the workflow; one query is buffered per workflow. */
+export const QUERY_DEADLINE_MS = 1_000;
+/** Longest wait of one HTTP request for a turn's result. */
+export const MAX_WAIT_RESULT_MS = 30_000;
+/** Body of one HTTP request: the largest message plus its envelope. */
+export const MAX_HTTP_BODY_BYTES = 512 * 1024;
+/** Hints of one conversation are joined for this long before the projector asks. Measured: 30 ms costs a fifth of throughput. */
+export const PROJECTION_DELAY_MS = 150;
+export const SWEEP_INTERVAL_MS = 30_000;
+/** A call on a queue that nobody polls ends after this, instead of holding its turn for ever. */
+export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
+/** The server ends a workflow whose search attribute value exceeds 2 KiB; names in it are cut well before. */
+export const MAX_PENDING_TOOLS_BYTES = 1_500;
+/** A worker killed in the middle of a task holds it for this long (default 10 s); tasks take milliseconds, a replay under a second. */
+export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+/** A conversation's task leaves a dead worker after this instead of the default 10 s. */
+export const STICKY_TIMEOUT_MS = 1_000;
+/** A stop button reaches an activity through its heartbeats; the default throttle would be 60 s. */
+export const HEARTBEAT_THROTTLE_MS = 3_000;

@@ -1,0 +1,72 @@
+/**
+ * Live events: for watchers, may be lost, never recorded. Tied to a message and attempt, and superseded by the canonical
+ * event of that item. Not assignable to canonical events: they have no `seq`.
+ */
+import type { MessageId, ToolCallId, TurnId } from './ids.js';
+import type { Json } from './json.js';
+
+interface OfStep {
+  readonly turnId: TurnId;
+  readonly step: number;
+  /** Attempt of the activity, from 1. A higher attempt replaces the text of lower ones. */
+  readonly attempt: number;
+}
+
+export interface TextDelta extends OfStep {
+  readonly type: 'text_delta';
+  readonly messageId: MessageId;
+  /** Characters of this message's text before this delta: a reader can tell what it missed. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+export interface ReasoningDelta extends OfStep {
+  readonly type: 'reasoning_delta';
+  readonly messageId: MessageId;
+  readonly offset: number;
+  readonly text: string;
+}
+
+export interface ToolArgumentsDelta extends OfStep {
+  readonly type: 'tool_arguments_delta';
+  readonly messageId: MessageId;
+  /** Position of the call in the model's answer. */
+  readonly index: number;
+  readonly name?: string;
+  readonly offset: number;
+  readonly text: string;
+}
+
+export interface ToolCallStarted extends OfStep {
+  readonly type: 'tool_call_started';
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+}
+
+/** An opaque report of a tool that runs; never completes the call. */
+export interface ToolProgress extends OfStep {
+  readonly type: 'tool_progress';
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly payload: Json;
+}
+
+/** A model call attempt began: text of earlier attempts is void. */
+export interface ModelCallStarted extends OfStep {
+  readonly type: 'model_call_started';
+  readonly messageId: MessageId;
+  readonly model: string;
+}
+
+export type LiveEvent =
+  | TextDelta
+  | ReasoningDelta
+  | ToolArgumentsDelta
+  | ToolCallStarted
+  | ToolProgress
+  | ModelCallStarted;
+
+/** The id of the message that a step's model call produces; known before the call, so that deltas can name it. */
+export function assistantMessageId(turnId: TurnId, step: number): MessageId {
+  return `${turnId}.${step}`;
+}

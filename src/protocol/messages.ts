@@ -1,0 +1,75 @@
+/** Messages of the transcript, provider-neutral. Runs anywhere; imports nothing but JSON and ids. */
+import type { MessageId, ToolCallId, TurnId } from './ids.js';
+import type { Json } from './json.js';
+import type { ToolResultEnvelope } from './tools.js';
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+}
+
+/** The model's request, as it was made: `argumentsJson` is its text to the letter, so that prompt caches hit. */
+export interface ToolCallPart {
+  readonly type: 'tool_call';
+  readonly toolCallId: ToolCallId;
+  /** The tool's own name, not the provider's encoding of it. */
+  readonly name: string;
+  readonly argumentsJson: string;
+}
+
+export interface ToolResultPart {
+  readonly type: 'tool_result';
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly envelope: ToolResultEnvelope;
+}
+
+/** An item that only its provider understands; kept and replayed to that provider as it came. */
+export interface ProviderPart {
+  readonly type: 'provider_item';
+  readonly provider: string;
+  readonly item: Json;
+}
+
+export type UserPart = TextPart;
+export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | ProviderPart;
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly id: MessageId;
+  readonly turnId: TurnId;
+  readonly parts: readonly UserPart[];
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly id: MessageId;
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly parts: readonly AssistantPart[];
+  /** Present when the message is not whole: the turn was cancelled while it streamed. */
+  readonly partial?: true;
+  /** Present when the engine wrote it (a limit was reached), not the model. */
+  readonly synthetic?: true;
+}
+
+/** The results of one step, in the model's call order: every call of the step has exactly one. */
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly id: MessageId;
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly parts: readonly ToolResultPart[];
+}
+
+export type Message = UserMessage | AssistantMessage | ToolMessage;
+
+/** The text parts of a message, joined. */
+export function textOf(parts: readonly (UserPart | AssistantPart | ToolResultPart)[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

@@ -1,0 +1,149 @@
+/**
+ * Names in recorded histories: never rename, only add. Handler payloads are wire format, too: never change a field's
+ * meaning, only add optional fields.
+ */
+import type {
+  AgentSettings,
+  CancelTurnInput,
+  CancelTurnReply,
+  CloseConversationInput,
+  CloseConversationReply,
+  ConversationSnapshot,
+  SendMessageInput,
+  SendMessageReply,
+} from './conversation.js';
+import type { CanonicalEvent } from './events.js';
+import type { ConversationKey } from './ids.js';
+import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
+import type { PendingCall } from './suspensions.js';
+import type { CallStatus } from './tools.js';
+
+export const WORKFLOW_TYPE = 'conversation';
+export const DEFAULT_TASK_QUEUE = 'colloquy';
+
+export const UPDATES = {
+  sendMessage: 'sendMessage',
+  resolveToolCall: 'resolveToolCall',
+  cancelTurn: 'cancelTurn',
+  closeConversation: 'closeConversation',
+} as const;
+
+export const SIGNALS = {
+  sendMessage: 'sendMessage',
+  resolveToolCall: 'resolveToolCall',
+  cancelTurn: 'cancelTurn',
+  /** Asks for a roll-over at the next quiet point; for operators and tests. */
+  rollOver: 'rollOver',
+} as const;
+
+export const QUERIES = {
+  snapshot: 'snapshot',
+  pending: 'pending',
+  toolCall: 'toolCall',
+  events: 'events',
+  transcriptSlice: 'transcriptSlice',
+} as const;
+
+/** Group and function of the sink that hints the projector. Sinks are not in history, but workers must agree. */
+export const HINT_SINK = 'colloquy';
+
+/** What a workflow handler gets in place of an argument that the data converter could not decode. */
+export const UNDECODABLE = '__colloquy_undecodable_payload__';
+
+/** Upserted only when suspensions open or the last one closes: one upsert a turn costs a fifth of throughput. */
+export const SEARCH_ATTRIBUTES = {
+  status: 'ColloquyStatus',
+  agent: 'ColloquyAgent',
+  tenant: 'ColloquyTenant',
+  pendingTools: 'ColloquyPendingTools',
+  deadline: 'ColloquyDeadline',
+} as const;
+
+export type SearchStatus = 'active' | 'awaiting_input' | 'closed';
+
+/** The argument of the workflow. A new field is optional; `carried` is opaque to everyone but `core`. */
+export interface ConversationInput extends ConversationKey {
+  readonly agent: string;
+  readonly settings: AgentSettings;
+  /** Name of the agent's model when the conversation began; for summaries in the Temporal UI only. */
+  readonly model?: string;
+  /** State brought over a roll-over, or rebuilt from the log when a closed conversation is opened again. */
+  readonly carried?: CarriedState;
+  /** False where the server has no search attributes registered. */
+  readonly searchAttributes?: boolean;
+}
+
+export interface CarriedState {
+  /** Version of the carried form; a worker refuses what it does not know. */
+  readonly version: 1;
+  readonly state: unknown;
+  /** Events that the store has not confirmed yet. */
+  readonly events: readonly CanonicalEvent[];
+  readonly reopened?: true;
+}
+
+export interface EventsQuery {
+  /** Returns events with a greater `seq`. */
+  readonly after: number;
+  readonly maxBytes?: number;
+}
+
+export interface EventsPage {
+  readonly events: readonly CanonicalEvent[];
+  readonly lastSeq: number;
+  /** The oldest event that this run still has; older ones are in the store. */
+  readonly firstSeq: number;
+  readonly more: boolean;
+}
+
+export interface ToolCallView {
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly status: CallStatus;
+  readonly turnId: string;
+}
+
+export interface Hint extends ConversationKey {
+  readonly seq: number;
+  readonly runId: string;
+  /** A turn ended or a call was suspended: somebody may be waiting for just this. */
+  readonly urgent: boolean;
+}
+
+/** Types of handlers, for clients: payload and reply of each name above. */
+export interface UpdateTypes {
+  sendMessage: { input: SendMessageInput; reply: SendMessageReply };
+  resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };
+  cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
+  closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };
+}
+
+export interface QueryTypes {
+  snapshot: { input: undefined; reply: ConversationSnapshot };
+  pending: { input: undefined; reply: readonly PendingCall[] };
+  toolCall: { input: { readonly toolCallId: string }; reply: ToolCallView | null };
+  events: { input: EventsQuery; reply: EventsPage };
+}
+
+/**
+ * Update ids are shared over update names by the server, and repeat their first answer: so they name the operation, what
+ * it is about, by whom, and the request. What is long is cut, but never the request id.
+ */
+export function updateIdFor(parts: {
+  readonly operation: string;
+  readonly requestId: string;
+  readonly callId?: string;
+  readonly type?: string;
+  readonly actor?: string;
+}): string {
+  const { operation, callId, type, actor, requestId } = parts;
+  return [
+    operation,
+    (callId ?? '').slice(0, 200),
+    type ?? '',
+    (actor ?? '').slice(0, 200),
+    requestId,
+  ]
+    .map((part) => part.replaceAll('%', '%25').replaceAll(':', '%3A'))
+    .join(':');
+}

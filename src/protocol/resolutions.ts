@@ -1,0 +1,116 @@
+/** Resolutions (what is answered) and verdicts (what the answerer is told). Wire format: only ever extended. */
+import type { Actor, StampedActor } from './actors.js';
+import type { ToolCallId } from './ids.js';
+import type { Json } from './json.js';
+import type { SuspensionKind } from './suspensions.js';
+import type { CallStatus } from './tools.js';
+
+/**
+ * The type implies the kind of suspension that it answers, so a second `approve` can never become the result of the
+ * phase that follows an approval.
+ */
+export type Resolution =
+  | { readonly type: 'approve' }
+  | { readonly type: 'deny'; readonly reason?: string }
+  | { readonly type: 'answer'; readonly value: Json }
+  | { readonly type: 'decline'; readonly reason?: string }
+  | { readonly type: 'result'; readonly value: Json }
+  | { readonly type: 'error'; readonly message: string };
+
+export type ResolutionType = Resolution['type'];
+
+/** Which kinds of suspension a resolution may answer. */
+export const RESOLVES: Readonly<Record<ResolutionType, readonly SuspensionKind[]>> = {
+  approve: ['approval'],
+  deny: ['approval'],
+  answer: ['elicitation'],
+  decline: ['elicitation'],
+  result: ['client_execution', 'external_execution'],
+  error: ['client_execution', 'external_execution'],
+};
+
+/** Payload of `resolveToolCall`, as update and as signal. */
+export interface ResolveToolCallInput {
+  readonly toolCallId: ToolCallId;
+  readonly resolution: Resolution;
+  /** Minted by the client before its first try; repeats of one try answer `duplicate`. A signal without one gets a digest. */
+  readonly requestId?: string;
+  /** When given, must equal the digest of what is pending: guards against approving what has changed. */
+  readonly argsDigest?: string;
+  readonly actor?: Actor | StampedActor;
+  /** ISO 8601, stamped by the API or client when the answer came in; lateness is judged by it. */
+  readonly receivedAt?: string;
+}
+
+/** One field of an input and the rule it breaks. `path` is a JSON Pointer into the value. */
+export interface FieldProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * The one synchronous answer to a resolution, in order of precedence.
+ *
+ * | verdict | when | recorded |
+ * |---|---|---|
+ * | `unknown` | no such conversation or call | nothing |
+ * | `duplicate` | this `requestId` was accepted before; carries that verdict | nothing |
+ * | `forbidden` | the actor is outside the audience | nothing |
+ * | `stale` | already resolved, or a type of another kind | nothing |
+ * | `expired` | past the deadline | nothing |
+ * | `invalid` | wrong shape, schema violation, digest mismatch; the call stays open | nothing |
+ * | `accepted` | the first valid resolution | `resolution` |
+ * | `accepted_late` | after expiry, where late results are taken | `resolution` |
+ * | `queued` | not confirmed in time; sent as a signal | later, by the workflow |
+ */
+export type Verdict =
+  | { readonly verdict: 'unknown'; readonly what: 'conversation' | 'tool_call' }
+  | { readonly verdict: 'duplicate'; readonly first: AcceptedVerdict }
+  | { readonly verdict: 'forbidden'; readonly reason: string }
+  | {
+      readonly verdict: 'stale';
+      readonly why: 'already_resolved' | 'other_kind' | 'not_holder';
+      readonly status: CallStatus;
+      readonly by?: string;
+      readonly at?: string;
+      /** The kind that is open now, when the resolution was of another. */
+      readonly openKind?: SuspensionKind;
+    }
+  | { readonly verdict: 'expired'; readonly deadline: string }
+  | { readonly verdict: 'invalid'; readonly problems: readonly FieldProblem[] }
+  | AcceptedVerdict
+  | { readonly verdict: 'queued'; readonly requestId: string };
+
+export interface AcceptedVerdict {
+  readonly verdict: 'accepted' | 'accepted_late';
+  readonly toolCallId: ToolCallId;
+  /** Sequence number of the recorded resolution. */
+  readonly seq: number;
+}
+
+export type VerdictName = Verdict['verdict'];
+
+/** Order in which verdicts are considered; the first that applies is given. */
+export const VERDICT_PRECEDENCE: readonly VerdictName[] = [
+  'unknown',
+  'duplicate',
+  'forbidden',
+  'stale',
+  'expired',
+  'invalid',
+  'accepted',
+  'accepted_late',
+  'queued',
+];
+
+export const VERDICT_HTTP_STATUS: Readonly<Record<VerdictName, number>> = {
+  unknown: 404,
+  duplicate: 200,
+  forbidden: 403,
+  stale: 409,
+  expired: 410,
+  invalid: 422,
+  accepted: 200,
+  accepted_late: 200,
+  queued: 202,
+};

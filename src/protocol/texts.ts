@@ -1,0 +1,33 @@
+/**
+ * Every text that the model may read from the engine, in one table. Models behave by these words: they change only on
+ * purpose. Where a source system has fixed a text, it is kept: "user did not respond" (Agentix), "Rejected by user",
+ * `Tool "x" not found…` and the rounds limit (agentic-core), "Tool timed out after Nms" (Hsafa), "tool crashed: …" (Agentix).
+ */
+export const TEXTS = {
+  expired: 'user did not respond',
+  expiredApproval: 'user did not respond: the approval expired, the tool did not run',
+  deniedDefault: 'Rejected by user',
+  declinedDefault: 'The user declined to answer',
+  cancelled: '[cancelled]',
+  unknownTool: (name: string, available: readonly string[]): string =>
+    `Tool "${name}" not found. Available tools: ${available.length === 0 ? '(none)' : available.join(', ')}`,
+  noLongerAvailable: (name: string): string => `Tool "${name}" no longer available`,
+  invalidJson: (name: string, problem: string): string =>
+    `Invalid JSON in arguments for tool "${name}": ${problem}`,
+  invalidInput: (name: string, problem: string): string =>
+    `Invalid arguments for tool "${name}": ${problem}`,
+  invalidOutput: (name: string, problem: string): string =>
+    `Tool "${name}" returned an invalid result: ${problem}`,
+  toolError: (name: string, problem: string): string => `Error in tool "${name}": ${problem}`,
+  toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
+  timeout: (milliseconds: number): string => `Tool timed out after ${milliseconds}ms`,
+  notTaken: (name: string, milliseconds: number): string =>
+    `No worker took tool "${name}" within ${milliseconds}ms; it did not run`,
+  outcomeUnknown: (name: string): string =>
+    `The worker running tool "${name}" was lost. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
+  tooManyCalls: (limit: number): string =>
+    `Too many tool calls in one step: only the first ${limit} were considered`,
+  maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,
+  truncated: (shownBytes: number, totalBytes: number): string =>
+    `[truncated: ${shownBytes} of ${totalBytes} bytes shown]`,
+} as const;

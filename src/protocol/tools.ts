@@ -1,0 +1,155 @@
+/** Tools as data: executors, the legal matrix, plans of calls, call states, the result envelope. Runs anywhere. */
+import type { StampedActor } from './actors.js';
+import type { ToolCallId, TurnId } from './ids.js';
+import type { Json, JsonSchema } from './json.js';
+
+/** Who produces the result of a call. */
+export type Executor = 'server' | 'human' | 'client' | 'external' | 'provider' | 'internal';
+
+export const EXECUTORS: readonly Executor[] = [
+  'server',
+  'human',
+  'client',
+  'external',
+  'provider',
+  'internal',
+];
+
+export type ToolMode = 'await' | 'detach';
+export type Effects = 'none' | 'idempotent' | 'once';
+export type LateResult = 'reject' | 'inbox';
+
+/**
+ * Whether an executor may stand behind an approval gate.
+ * `human` is circular (the answer is already a decision); `provider` runs inside the model call, where nothing can be held.
+ */
+export const MAY_BE_GATED: Readonly<Record<Executor, boolean>> = {
+  server: true,
+  client: true,
+  external: true,
+  internal: true,
+  human: false,
+  provider: false,
+};
+
+/** Whether a call of the executor waits for somebody outside, besides its approval. */
+export const WAITS_OUTSIDE: Readonly<Record<Executor, boolean>> = {
+  server: false,
+  human: true,
+  client: true,
+  external: true,
+  provider: false,
+  internal: false,
+};
+
+/** States of a call; closed. The first seven are open, the rest are final. */
+export type CallStatus =
+  | 'running'
+  | 'awaiting_approval'
+  | 'awaiting_answer'
+  | 'awaiting_client'
+  | 'awaiting_external'
+  | 'detached'
+  | 'outcome_unknown'
+  | FinalCallStatus;
+
+export type FinalCallStatus = 'resolved' | 'errored' | 'denied' | 'expired' | 'cancelled';
+
+/** What the model always sees as the result of a call. */
+export type ToolResultEnvelope =
+  | { readonly ok: true; readonly result: Json }
+  | { readonly ok: false; readonly error: ToolResultError };
+
+export interface ToolResultError {
+  readonly code: ToolErrorCode;
+  readonly message: string;
+}
+
+/** Codes in result envelopes; readable by models and by clients. */
+export type ToolErrorCode =
+  | 'unknown_tool'
+  | 'invalid_json'
+  | 'invalid_input'
+  | 'invalid_output'
+  | 'tool_error'
+  | 'tool_crashed'
+  | 'timeout'
+  | 'outcome_unknown'
+  | 'denied'
+  | 'declined'
+  | 'expired'
+  | 'cancelled'
+  | 'client_error'
+  | 'policy_error'
+  | 'too_many_calls'
+  | 'not_available';
+
+/** Where a result came from. What people, browsers and other backends return is under their control. */
+export type Provenance = 'trusted' | 'untrusted';
+
+export interface Audience {
+  readonly users?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly exclude?: readonly string[];
+}
+
+/** The outcome of the approval policy, decided once and recorded. */
+export type ApprovalPlan =
+  | { readonly needed: false }
+  | { readonly needed: true; readonly reason?: string; readonly audience?: Audience };
+
+/** Clocks of one call, in milliseconds; each has its own text when it runs out. */
+export interface CallTimeouts {
+  readonly approvalMs: number;
+  readonly answerMs: number;
+  readonly runMs: number;
+}
+
+/**
+ * One call as it was planned when the model asked for it. Everything that later decides its fate is pinned here,
+ * so that a deploy which changes the tool cannot change a call already made.
+ */
+export interface PlannedCall {
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly executor: Executor;
+  readonly mode: ToolMode;
+  /** Validated input: after parsing, defaults and transforms. Absent when the call is an error from the start. */
+  readonly input?: Json;
+  /** `sha256:` digest of the canonical JSON of the input. What is approved is what runs. */
+  readonly argsDigest?: string;
+  readonly approval: ApprovalPlan;
+  readonly timeouts: CallTimeouts;
+  readonly effects: Effects;
+  /** Attempts on infrastructure failure (a lost worker, a timeout); a thrown error is a result, not a failure. */
+  readonly maxAttempts: number;
+  readonly lateResult: LateResult;
+  /** Task queue of a worker elsewhere; absent = the conversation's own. */
+  readonly taskQueue?: string;
+  /** JSON Schema of an answer or client result, without `pattern`: judged synchronously in the workflow. */
+  readonly answerSchema?: JsonSchema;
+  /** True when the answer must also pass checks that only the worker can run (patterns, refinements, transforms). */
+  readonly recheckAnswer?: true;
+  /** Given instead of an error when nobody answers; never for approvals. */
+  readonly onExpireDefault?: { readonly value: Json };
+  /** The call cannot run: unknown tool, bad JSON, failed validation. Its result is this. */
+  readonly error?: ToolResultError;
+}
+
+/** One ended call, as results and logs carry it. */
+export interface ToolResult {
+  readonly status: FinalCallStatus;
+  readonly envelope: ToolResultEnvelope;
+  readonly provenance: Provenance;
+  /** Who answered or decided; absent for tools that simply ran. */
+  readonly actor?: StampedActor;
+  readonly executionMs?: number;
+}
+
+/** What a call in flight looks like to readers. */
+export interface InFlightTool {
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly executor: Executor;
+  readonly turnId: TurnId;
+}

@@ -1,0 +1,34 @@
+/**
+ * The live channel port: hints and live events between workers and API processes. May lose anything; nothing may depend on
+ * a message having arrived. Adapters: in process, and local sockets beside the sqlite file for several processes.
+ */
+import type { ConversationKey } from '../protocol/ids.js';
+import type { LiveEvent } from '../protocol/live-events.js';
+
+export type LiveMessage =
+  | ({ readonly type: 'live'; readonly event: LiveEvent } & ConversationKey)
+  /** The store has more: readers read it. */
+  | ({
+      readonly type: 'appended';
+      readonly generation: number;
+      readonly lastSeq: number;
+    } & ConversationKey);
+
+export interface Watch {
+  /** `waiting` asks the projector not to coalesce: somebody waits for this conversation right now. */
+  readonly waiting: boolean;
+}
+
+export interface LiveChannel {
+  /** Never throws, never blocks; drops when nobody watches. */
+  publish(message: LiveMessage): void;
+  /** Messages of one conversation from now on, from any process. Returns a function that stops. */
+  subscribe(
+    key: ConversationKey,
+    watch: Watch,
+    listener: (message: LiveMessage) => void,
+  ): () => void;
+  /** Whether anybody, here or in another process, watches. Publishers skip work when nobody does. */
+  watched(key: ConversationKey): Watch | undefined;
+  close(): Promise<void>;
+}

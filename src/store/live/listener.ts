@@ -1,0 +1,93 @@
+/** The subscribing side: a socket of this process's own, where publishers connect, learn what is watched, and send it. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, renameSync, unlinkSync } from 'node:fs';
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import type { LiveMessage, Watch } from '../live-port.js';
+import type { LiveSubscriptions } from './subscriptions.js';
+import { onLines, sendInterest } from './wire.js';
+
+export class LiveListener {
+  readonly path: string;
+  readonly #subscriptions: LiveSubscriptions;
+  readonly #publishers = new Set<Socket>();
+  #server: Server | undefined;
+
+  constructor(directory: string, subscriptions: LiveSubscriptions) {
+    this.path = join(directory, `${process.pid}-${randomBytes(4).toString('hex')}.sock`);
+    this.#subscriptions = subscriptions;
+  }
+
+  /** Listens, unless it does already and its socket is still there. Safe to repeat; never throws. */
+  ensure(): void {
+    if (this.#server !== undefined && (!this.#server.listening || existsSync(this.path))) return;
+    this.#server?.close();
+    const server = createServer((socket) => {
+      this.#accept(socket);
+    });
+    this.#server = server;
+    server.on('error', () => {
+      if (this.#server === server) this.#server = undefined;
+    });
+    // Made under another name and renamed when it listens: a publisher that found it earlier would be refused, and
+    // would take the socket for one of a dead process.
+    const unready = `${this.path}.new`;
+    server.listen(unready, () => {
+      try {
+        renameSync(unready, this.path);
+      } catch {
+        server.close();
+        if (this.#server === server) this.#server = undefined;
+      }
+    });
+    server.unref();
+  }
+
+  changed(keyText: string, watch: Watch | undefined): void {
+    for (const socket of this.#publishers) tell(socket, keyText, watch);
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    for (const socket of this.#publishers) socket.destroy();
+    try {
+      unlinkSync(this.path);
+    } catch {
+      // It was never made, or is gone already.
+    }
+    if (server === undefined) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => {
+        resolve();
+      });
+    });
+  }
+
+  #accept(socket: Socket): void {
+    this.#publishers.add(socket);
+    socket.unref();
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#publishers.delete(socket));
+    onLines(socket, (message) => {
+      if (isLiveMessage(message)) this.#subscriptions.deliver(message);
+    });
+    for (const [keyText, watch] of this.#subscriptions.all()) tell(socket, keyText, watch);
+  }
+}
+
+function tell(socket: Socket, keyText: string, watch: Watch | undefined): void {
+  const interest =
+    watch === undefined ? { unwatch: keyText } : { watch: keyText, waiting: watch.waiting };
+  sendInterest(socket, interest);
+}
+
+/** Only this user's processes can connect; checked so far that a listener never meets a half message. */
+function isLiveMessage(value: object): value is LiveMessage {
+  if (!('tenant' in value) || typeof value.tenant !== 'string') return false;
+  if (!('conversationId' in value) || typeof value.conversationId !== 'string') return false;
+  if (!('type' in value)) return false;
+  return value.type === 'appended' || (value.type === 'live' && 'event' in value);
+}

@@ -1,0 +1,135 @@
+/** The publishing side: finds the sockets of subscribing processes, connects to each, and sends what each watches. */
+import type { FSWatcher } from 'node:fs';
+import { readdirSync, statSync, unlinkSync, watch as watchFolder } from 'node:fs';
+import type { Socket } from 'node:net';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+
+import { conversationKey } from '../../protocol/ids.js';
+import type { LiveMessage, Watch } from '../live-port.js';
+import { canTake, onLines, sendLine } from './wire.js';
+
+/** Leftovers of a listener that died before its socket was ready. */
+const UNREADY_LEFTOVER_MS = 60_000;
+
+interface Subscriber {
+  readonly socket: Socket;
+  /** What it watches; the value says whether somebody waits. */
+  readonly interests: Map<string, boolean>;
+}
+
+export class LivePublisher {
+  readonly #directory: string;
+  readonly #ownPath: string;
+  readonly #subscribers = new Map<string, Subscriber>();
+  #folder: FSWatcher | undefined;
+  #closed = false;
+
+  constructor(directory: string, ownPath: string) {
+    this.#directory = directory;
+    this.#ownPath = ownPath;
+  }
+
+  /** Looks for new sockets. Called each second as well: change notices may be missing or lost. Never throws. */
+  scan(): void {
+    if (this.#closed) return;
+    this.#watchFolder();
+    for (const name of this.#names()) {
+      const path = join(this.#directory, name);
+      if (name.endsWith('.new')) removeLeftover(path);
+      if (!name.endsWith('.sock') || path === this.#ownPath) continue;
+      if (!this.#subscribers.has(path)) this.#connect(path);
+    }
+  }
+
+  publish(message: LiveMessage): void {
+    const keyText = conversationKey(message);
+    let line: string | undefined;
+    for (const { socket, interests } of this.#subscribers.values()) {
+      if (!interests.has(keyText) || !canTake(socket)) continue;
+      line ??= JSON.stringify(message);
+      sendLine(socket, line);
+    }
+  }
+
+  watchOf(keyText: string): Watch | undefined {
+    let found: Watch | undefined;
+    for (const { interests } of this.#subscribers.values()) {
+      const waiting = interests.get(keyText);
+      if (waiting === true) return { waiting };
+      if (waiting === false) found = { waiting };
+    }
+    return found;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#folder?.close();
+    for (const { socket } of this.#subscribers.values()) {
+      // Ends instead of being cut, so that what was published last still arrives.
+      socket.end();
+      socket.unref();
+    }
+    this.#subscribers.clear();
+  }
+
+  #names(): readonly string[] {
+    try {
+      return readdirSync(this.#directory);
+    } catch {
+      return [];
+    }
+  }
+
+  #watchFolder(): void {
+    if (this.#folder !== undefined) return;
+    try {
+      const folder = watchFolder(this.#directory, { persistent: false });
+      folder.on('change', () => {
+        this.scan();
+      });
+      folder.on('error', () => {
+        folder.close();
+        if (this.#folder === folder) this.#folder = undefined;
+      });
+      this.#folder = folder;
+    } catch {
+      // The system has no watches left, or the folder is gone: the scan each second does it.
+    }
+  }
+
+  #connect(path: string): void {
+    const socket = createConnection({ path });
+    const subscriber: Subscriber = { socket, interests: new Map() };
+    this.#subscribers.set(path, subscriber);
+    socket.unref();
+    socket.on('error', (error) => {
+      // Nobody listens: the process died without removing its socket.
+      if ('code' in error && error.code === 'ECONNREFUSED') remove(path);
+    });
+    socket.on('close', () => {
+      if (this.#subscribers.get(path) === subscriber) this.#subscribers.delete(path);
+    });
+    onLines(socket, (interest) => {
+      const { watch, unwatch, waiting } = interest;
+      if (typeof watch === 'string') subscriber.interests.set(watch, waiting === true);
+      if (typeof unwatch === 'string') subscriber.interests.delete(unwatch);
+    });
+  }
+}
+
+function removeLeftover(path: string): void {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > UNREADY_LEFTOVER_MS) unlinkSync(path);
+  } catch {
+    // Somebody else was faster.
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Somebody else was faster.
+  }
+}

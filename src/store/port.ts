@@ -1,0 +1,114 @@
+/**
+ * The event log port: a projection of what workflows have decided. Adapters: sqlite here, Postgres later; one conformance
+ * suite (`test/support/event-log-conformance.ts`) holds for all. Every method may reject with `StoreUnavailable`.
+ */
+import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
+import type { CanonicalEvent } from '../protocol/events.js';
+import type { ConversationKey, TurnId } from '../protocol/ids.js';
+
+export class StoreUnavailable extends Error {
+  readonly code = 'store_unavailable';
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StoreUnavailable';
+  }
+}
+
+/** Where the stored log of a conversation stands. */
+export interface LogHead extends ConversationKey {
+  /** From 1; a higher one replaces the log (see `log_rewritten`). */
+  readonly generation: number;
+  readonly lastSeq: number;
+  /** Run that the newest events came from. */
+  readonly runId: string;
+  /** History length of that run when it was last projected; the sweep compares it. */
+  readonly historyLength: number;
+  /** Fold of all events of the generation (`core/view.ts`), with `generation` set. */
+  readonly snapshot: ConversationSnapshot;
+}
+
+export interface AppendBatch extends ConversationKey {
+  readonly runId: string;
+  readonly historyLength?: number;
+  /** Dense and ascending, as the workflow gave them; may overlap what is stored. */
+  readonly events: readonly CanonicalEvent[];
+  /**
+   * The run that is current now ends its log at `lastSeq`, below what is stored: a reset dropped the rest, so the log is
+   * rewritten without it. Ignored unless `head` is still the stored head (somebody else may have been faster).
+   */
+  readonly cutsOff?: {
+    readonly lastSeq: number;
+    readonly head: HeadPosition;
+  };
+  /** Nothing is stored, and the outcome is `gap`, unless this is still the stored head: for what no workflow has said. */
+  readonly onlyAt?: HeadPosition;
+}
+
+/** Names one state of a stored log. */
+export type HeadPosition = Pick<LogHead, 'generation' | 'runId' | 'lastSeq'>;
+
+/**
+ * `appended`: stored (0 added when all was known). `rewritten`: the same seq was stored with other content, so a new
+ * generation was opened: it holds a `log_rewritten` marker at seq 0, the rows before the divergence, and the new events.
+ * `gap`: the first event is beyond `lastSeq + 1`, or the head is not the one of `onlyAt`; nothing was stored, ask again from
+ * `lastSeq`.
+ */
+export type AppendResult =
+  | { readonly outcome: 'appended' | 'rewritten'; readonly head: LogHead; readonly added: number }
+  | { readonly outcome: 'gap'; readonly lastSeq: number };
+
+export interface ReadOptions {
+  readonly generation?: number;
+  /** Events with a greater seq. -1 includes the `log_rewritten` marker at 0. @defaultValue -1 */
+  readonly afterSeq?: number;
+  readonly limit?: number;
+  readonly maxBytes?: number;
+}
+
+export interface EventsRead {
+  readonly generation: number;
+  readonly lastSeq: number;
+  readonly events: readonly CanonicalEvent[];
+  readonly more: boolean;
+}
+
+export interface ListOptions {
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly status?: string;
+  readonly limit?: number;
+  /** Opaque, from `nextCursor` of the previous page. */
+  readonly cursor?: string;
+}
+
+export interface ConversationList {
+  readonly conversations: readonly ConversationSnapshot[];
+  readonly nextCursor?: string;
+}
+
+export interface EventLog {
+  /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
+  append(batch: AppendBatch): Promise<AppendResult>;
+  head(key: ConversationKey): Promise<LogHead | undefined>;
+  /** Undefined when the conversation is not in the store. Without `generation`, the newest one. */
+  read(key: ConversationKey, options?: ReadOptions): Promise<EventsRead | undefined>;
+  /** Events of one turn, newest generation, in order. */
+  readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
+  /** Turn ids are unique over all conversations, so a turn finds its conversation. */
+  findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  list(options?: ListOptions): Promise<ConversationList>;
+  /** Heads of conversations that are not closed, for the sweep, in key order after the given key. */
+  openHeads(options: {
+    readonly limit: number;
+    readonly after?: ConversationKey;
+  }): Promise<readonly LogHead[]>;
+  /** Records that the run was looked at and had nothing new. */
+  touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
+  /** Workers publish the agents that they serve; clients check against them. */
+  publishAgents(manifests: readonly AgentManifest[]): Promise<void>;
+  agents(): Promise<readonly AgentManifest[]>;
+  /** One holder at a time; true when the caller holds the lease until now + ttl. Safe to repeat; renews. */
+  acquireLease(lease: { name: string; holder: string; ttlMs: number }): Promise<boolean>;
+  releaseLease(lease: { name: string; holder: string }): Promise<void>;
+  close(): Promise<void>;
+}

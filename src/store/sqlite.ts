@@ -1,0 +1,137 @@
+/**
+ * The event log in one sqlite file: the embedded default. Worker and API processes share the file; writers take turns,
+ * readers never wait (write-ahead log). For one machine: the file must not lie on a network drive.
+ */
+import type { AgentManifest } from '../protocol/conversation.js';
+import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { AppendBatch, EventLog, ListOptions, ReadOptions } from './port.js';
+import { appendBatch } from './sqlite/append.js';
+import { SqliteDatabase, textIn } from './sqlite/database.js';
+import {
+  findTurnKey,
+  listSnapshots,
+  readEvents,
+  readHead,
+  readOpenHeads,
+  readTurnEvents,
+} from './sqlite/read.js';
+
+export interface SqliteEventLogOptions {
+  /** Path of the database file; created with its folder when absent. `:memory:` for tests. */
+  readonly file: string;
+  /**
+   * `normal` survives any killed process; a power cut may cost the last commits. `full` survives that, too, for one disk
+   * flush a write.
+   * @defaultValue 'normal'
+   */
+  readonly synchronous?: 'normal' | 'full';
+}
+
+/**
+ * Opens the log. Any number of processes may have it open.
+ * @throws {StoreUnavailable} naming the file, when it cannot be opened, is damaged, or was written by a newer version.
+ */
+export async function openSqliteEventLog(options: SqliteEventLogOptions): Promise<EventLog> {
+  const database = await SqliteDatabase.open(options.file, options.synchronous ?? 'normal');
+  return new SqliteEventLog(database);
+}
+
+class SqliteEventLog implements EventLog {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async append(batch: AppendBatch) {
+    return await this.#database.write(() => appendBatch(this.#database, batch));
+  }
+
+  async head(key: ConversationKey) {
+    return await this.#database.read(() => readHead(this.#database, key));
+  }
+
+  async read(key: ConversationKey, options: ReadOptions = {}) {
+    return await this.#database.read(() => readEvents(this.#database, key, options));
+  }
+
+  async readTurn(key: ConversationKey, turnId: TurnId) {
+    return await this.#database.read(() => readTurnEvents(this.#database, key, turnId));
+  }
+
+  async findTurn(turnId: TurnId) {
+    return await this.#database.read(() => findTurnKey(this.#database, turnId));
+  }
+
+  async list(options: ListOptions = {}) {
+    return await this.#database.read(() => listSnapshots(this.#database, options));
+  }
+
+  async openHeads(options: { readonly limit: number; readonly after?: ConversationKey }) {
+    return await this.#database.read(() => readOpenHeads(this.#database, options));
+  }
+
+  async touch(key: ConversationKey, seen: { runId: string; historyLength: number }) {
+    await this.#database.write(() =>
+      this.#database.run(
+        'UPDATE conversations SET run_id = ?, history_length = ? WHERE tenant = ? AND conversation_id = ?',
+        seen.runId,
+        seen.historyLength,
+        key.tenant,
+        key.conversationId,
+      ),
+    );
+  }
+
+  async publishAgents(manifests: readonly AgentManifest[]) {
+    const now = new Date().toISOString();
+    await this.#database.write(() => {
+      for (const manifest of manifests)
+        this.#database.run(
+          `INSERT INTO agents (name, manifest, published_at) VALUES (?, ?, ?)
+           ON CONFLICT (name) DO UPDATE SET manifest = excluded.manifest, published_at = excluded.published_at`,
+          manifest.name,
+          JSON.stringify(manifest),
+          now,
+        );
+    });
+  }
+
+  async agents() {
+    return await this.#database.read(() =>
+      this.#database
+        .all('SELECT manifest FROM agents ORDER BY name')
+        .map((row) => JSON.parse(textIn(row, 'manifest')) as AgentManifest),
+    );
+  }
+
+  async acquireLease(lease: { name: string; holder: string; ttlMs: number }) {
+    const nowMs = Date.now();
+    const changed = await this.#database.write(() =>
+      this.#database.run(
+        `INSERT INTO leases (name, holder, expires_at_ms) VALUES (?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
+         WHERE leases.holder = excluded.holder OR leases.expires_at_ms <= ?`,
+        lease.name,
+        lease.holder,
+        nowMs + lease.ttlMs,
+        nowMs,
+      ),
+    );
+    return changed > 0;
+  }
+
+  async releaseLease(lease: { name: string; holder: string }) {
+    await this.#database.write(() =>
+      this.#database.run(
+        'DELETE FROM leases WHERE name = ? AND holder = ?',
+        lease.name,
+        lease.holder,
+      ),
+    );
+  }
+
+  async close() {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,152 @@
+/** Appends of the sqlite event log: carries out an `AppendPlan` inside one transaction. */
+import type { CanonicalEvent } from '../../protocol/events.js';
+import { turnIdOf } from '../../protocol/events.js';
+import { foldSnapshot, planAppend, rewrittenMarker } from '../append-plan.js';
+import { contentHash } from '../content-hash.js';
+import type { AppendBatch, AppendResult, LogHead } from '../port.js';
+import type { SqliteDatabase } from './database.js';
+import { textIn } from './database.js';
+import { eventsThrough, readHead } from './read.js';
+
+/** To be called inside a write transaction. */
+export function appendBatch(database: SqliteDatabase, batch: AppendBatch): AppendResult {
+  const head = readHead(database, batch);
+  const plan = planAppend(batch, head, (seq) => hashAt(database, batch, { seq, head }));
+  if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
+  if (plan.type === 'extend') return extend(database, batch, { head, ...plan });
+  if (head === undefined) throw new TypeError('only a stored log can be rewritten');
+  return rewrite(database, batch, { head, ...plan });
+}
+
+function extend(
+  database: SqliteDatabase,
+  batch: AppendBatch,
+  plan: {
+    readonly head: LogHead | undefined;
+    readonly events: readonly CanonicalEvent[];
+    readonly confirms: boolean;
+  },
+): AppendResult {
+  const { head, events, confirms } = plan;
+  if (head !== undefined && events.length === 0 && !confirms)
+    return { outcome: 'appended', head, added: 0 };
+  const generation = head?.generation ?? 1;
+  const snapshot = foldSnapshot(head?.snapshot, events, generation);
+  insertEvents(database, { ...batch, generation, events });
+  const next = headAfter(batch, { before: head, generation, snapshot });
+  putHead(database, next);
+  return { outcome: 'appended', head: next, added: events.length };
+}
+
+function rewrite(
+  database: SqliteDatabase,
+  batch: AppendBatch,
+  plan: {
+    readonly head: LogHead;
+    readonly keepThrough: number;
+    readonly events: readonly CanonicalEvent[];
+  },
+): AppendResult {
+  const { head, keepThrough, events } = plan;
+  const { tenant, conversationId } = batch;
+  const generation = head.generation + 1;
+  const marker = rewrittenMarker(head.generation, keepThrough + 1);
+  insertEvents(database, { ...batch, generation, events: [marker] });
+  database.run(
+    `INSERT INTO events (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
+     SELECT tenant, conversation_id, ?, seq, type, turn_id, run_id, hash, event FROM events
+     WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq BETWEEN 1 AND ?`,
+    generation,
+    tenant,
+    conversationId,
+    head.generation,
+    keepThrough,
+  );
+  insertEvents(database, { ...batch, generation, events });
+  const kept = eventsThrough(database, { tenant, conversationId, generation }, keepThrough);
+  const folded = keepThrough === 0 ? undefined : foldSnapshot(undefined, kept, generation);
+  const snapshot = foldSnapshot(folded, events, generation);
+  const next = headAfter(batch, { before: undefined, generation, snapshot });
+  putHead(database, next);
+  return { outcome: 'rewritten', head: next, added: events.length };
+}
+
+function headAfter(
+  batch: AppendBatch,
+  parts: {
+    readonly before: LogHead | undefined;
+    readonly generation: number;
+    readonly snapshot: LogHead['snapshot'];
+  },
+): LogHead {
+  const { tenant, conversationId, runId } = batch;
+  const { before, generation, snapshot } = parts;
+  // What was known of another run says nothing of this one: 0 makes the sweep look at it.
+  const knownLength = before?.runId === runId ? before.historyLength : 0;
+  return {
+    tenant,
+    conversationId,
+    generation,
+    lastSeq: snapshot.seq,
+    runId,
+    historyLength: batch.historyLength ?? knownLength,
+    snapshot,
+  };
+}
+
+function hashAt(
+  database: SqliteDatabase,
+  batch: AppendBatch,
+  at: { readonly seq: number; readonly head: LogHead | undefined },
+): string | undefined {
+  const row = database.get(
+    'SELECT hash FROM events WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq = ?',
+    batch.tenant,
+    batch.conversationId,
+    at.head?.generation ?? 0,
+    at.seq,
+  );
+  return row === undefined ? undefined : textIn(row, 'hash');
+}
+
+function insertEvents(
+  database: SqliteDatabase,
+  rows: AppendBatch & { readonly generation: number },
+): void {
+  for (const event of rows.events) {
+    database.run(
+      `INSERT INTO events (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      rows.tenant,
+      rows.conversationId,
+      rows.generation,
+      event.seq,
+      event.type,
+      turnIdOf(event) ?? null,
+      rows.runId,
+      contentHash(event),
+      JSON.stringify(event),
+    );
+  }
+}
+
+function putHead(database: SqliteDatabase, head: LogHead): void {
+  database.run(
+    `INSERT INTO conversations
+       (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+       generation = excluded.generation, last_seq = excluded.last_seq, run_id = excluded.run_id,
+       history_length = excluded.history_length, agent = excluded.agent, status = excluded.status,
+       snapshot = excluded.snapshot`,
+    head.tenant,
+    head.conversationId,
+    head.generation,
+    head.lastSeq,
+    head.runId,
+    head.historyLength,
+    head.snapshot.agent,
+    head.snapshot.status,
+    JSON.stringify(head.snapshot),
+  );
+}

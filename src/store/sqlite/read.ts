@@ -1,0 +1,183 @@
+/** Reads of the sqlite event log: rows into heads, snapshots and events. Synchronous; callers wrap them. */
+import type { ConversationSnapshot } from '../../protocol/conversation.js';
+import type { CanonicalEvent } from '../../protocol/events.js';
+import type { ConversationKey, TurnId } from '../../protocol/ids.js';
+import type { ConversationList, EventsRead, ListOptions, LogHead, ReadOptions } from '../port.js';
+import type { Row, SqliteDatabase } from './database.js';
+import { numberIn, textIn } from './database.js';
+
+const DEFAULT_READ_LIMIT = 1_000;
+const DEFAULT_READ_BYTES = 4 * 1024 * 1024;
+const DEFAULT_LIST_LIMIT = 50;
+const MAX_LIST_LIMIT = 1_000;
+
+export function readHead(database: SqliteDatabase, key: ConversationKey): LogHead | undefined {
+  const row = database.get(
+    'SELECT * FROM conversations WHERE tenant = ? AND conversation_id = ?',
+    key.tenant,
+    key.conversationId,
+  );
+  return row === undefined ? undefined : headOf(row);
+}
+
+export function readEvents(
+  database: SqliteDatabase,
+  key: ConversationKey,
+  options: ReadOptions,
+): EventsRead | undefined {
+  const end = endOf(database, key, options.generation);
+  if (end === undefined) return undefined;
+  const events: CanonicalEvent[] = [];
+  let bytes = 0;
+  let lastRead = options.afterSeq ?? -1;
+  const rows = database.iterate(
+    `SELECT seq, event, octet_length(event) AS bytes FROM events
+     WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq > ? AND seq <= ?
+     ORDER BY seq LIMIT ?`,
+    key.tenant,
+    key.conversationId,
+    end.generation,
+    lastRead,
+    end.lastSeq,
+    Math.max(1, options.limit ?? DEFAULT_READ_LIMIT),
+  );
+  for (const row of rows) {
+    bytes += numberIn(row, 'bytes');
+    // At least one, or a reader could never get past a big event.
+    if (events.length > 0 && bytes > (options.maxBytes ?? DEFAULT_READ_BYTES)) break;
+    events.push(eventOf(row));
+    lastRead = numberIn(row, 'seq');
+  }
+  return { ...end, events, more: events.length > 0 && lastRead < end.lastSeq };
+}
+
+/** Rows of one generation through a seq, oldest first, without its marker. */
+export function* eventsThrough(
+  database: SqliteDatabase,
+  key: ConversationKey & { readonly generation: number },
+  lastSeq: number,
+): Generator<CanonicalEvent> {
+  const rows = database.iterate(
+    `SELECT event FROM events
+     WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq BETWEEN 1 AND ? ORDER BY seq`,
+    key.tenant,
+    key.conversationId,
+    key.generation,
+    lastSeq,
+  );
+  for (const row of rows) yield eventOf(row);
+}
+
+export function readTurnEvents(
+  database: SqliteDatabase,
+  key: ConversationKey,
+  turnId: TurnId,
+): readonly CanonicalEvent[] {
+  const rows = database.all(
+    `SELECT events.event FROM events JOIN conversations USING (tenant, conversation_id, generation)
+     WHERE turn_id = ? AND tenant = ? AND conversation_id = ? ORDER BY seq`,
+    turnId,
+    key.tenant,
+    key.conversationId,
+  );
+  return rows.map(eventOf);
+}
+
+export function findTurnKey(database: SqliteDatabase, turnId: TurnId): ConversationKey | undefined {
+  const row = database.get(
+    'SELECT tenant, conversation_id FROM events WHERE turn_id = ? ORDER BY generation DESC LIMIT 1',
+    turnId,
+  );
+  if (row === undefined) return undefined;
+  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
+}
+
+/**
+ * Newest conversations first; positions never change, so paging neither repeats nor skips.
+ * @throws {RangeError} when the cursor is not one of ours.
+ */
+export function listSnapshots(database: SqliteDatabase, options: ListOptions): ConversationList {
+  const { tenant, agent, status, cursor } = options;
+  const limit = Math.min(Math.max(1, options.limit ?? DEFAULT_LIST_LIMIT), MAX_LIST_LIMIT);
+  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+    throw new RangeError(`not a list cursor: "${cursor}"`);
+  const filters: (readonly [string, string | number | undefined])[] = [
+    ['tenant = ?', tenant],
+    ['agent = ?', agent],
+    ['status = ?', status],
+    ['position < ?', cursor === undefined ? undefined : Number(cursor)],
+  ];
+  const given = filters.filter(([, value]) => value !== undefined);
+  const where = given.length === 0 ? '' : `WHERE ${given.map(([sql]) => sql).join(' AND ')}`;
+  const rows = database.all(
+    `SELECT position, snapshot FROM conversations ${where} ORDER BY position DESC LIMIT ?`,
+    ...given.map(([, value]) => value ?? null),
+    limit + 1,
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    conversations: page.map(snapshotOf),
+    ...(rows.length > limit && last !== undefined
+      ? { nextCursor: String(numberIn(last, 'position')) }
+      : {}),
+  };
+}
+
+export function readOpenHeads(
+  database: SqliteDatabase,
+  options: { readonly limit: number; readonly after?: ConversationKey },
+): readonly LogHead[] {
+  const rows = database.all(
+    `SELECT * FROM conversations WHERE status <> 'closed' AND (tenant, conversation_id) > (?, ?)
+     ORDER BY tenant, conversation_id LIMIT ?`,
+    options.after?.tenant ?? '',
+    options.after?.conversationId ?? '',
+    options.limit,
+  );
+  return rows.map(headOf);
+}
+
+function endOf(
+  database: SqliteDatabase,
+  key: ConversationKey,
+  generation: number | undefined,
+): { generation: number; lastSeq: number } | undefined {
+  const row = database.get(
+    'SELECT generation, last_seq FROM conversations WHERE tenant = ? AND conversation_id = ?',
+    key.tenant,
+    key.conversationId,
+  );
+  if (row === undefined) return undefined;
+  const newest = numberIn(row, 'generation');
+  if (generation === undefined || generation === newest)
+    return { generation: newest, lastSeq: numberIn(row, 'last_seq') };
+  const older = database.get(
+    'SELECT max(seq) AS last_seq FROM events WHERE tenant = ? AND conversation_id = ? AND generation = ?',
+    key.tenant,
+    key.conversationId,
+    generation,
+  );
+  if (older === undefined || older['last_seq'] === null) return undefined;
+  return { generation, lastSeq: numberIn(older, 'last_seq') };
+}
+
+function headOf(row: Row): LogHead {
+  return {
+    tenant: textIn(row, 'tenant'),
+    conversationId: textIn(row, 'conversation_id'),
+    generation: numberIn(row, 'generation'),
+    lastSeq: numberIn(row, 'last_seq'),
+    runId: textIn(row, 'run_id'),
+    historyLength: numberIn(row, 'history_length'),
+    snapshot: snapshotOf(row),
+  };
+}
+
+function snapshotOf(row: Row): ConversationSnapshot {
+  return JSON.parse(textIn(row, 'snapshot')) as ConversationSnapshot;
+}
+
+function eventOf(row: Row): CanonicalEvent {
+  return JSON.parse(textIn(row, 'event')) as CanonicalEvent;
+}

@@ -1,0 +1,48 @@
+/** Tables of the sqlite event log. A step is never edited once released; the next one is added below it. */
+
+/** Step n brings a file from `user_version` n to n + 1. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE conversations (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    history_length INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    status TEXT NOT NULL,
+    snapshot TEXT NOT NULL,
+    UNIQUE (tenant, conversation_id)
+  ) STRICT;
+  CREATE INDEX conversations_open ON conversations (tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_by_status ON conversations (tenant, status, position);
+
+  CREATE TABLE events (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    turn_id TEXT,
+    run_id TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, generation, seq)
+  ) STRICT;
+  CREATE INDEX events_by_turn ON events (turn_id, generation, seq) WHERE turn_id IS NOT NULL;
+
+  CREATE TABLE agents (
+    name TEXT PRIMARY KEY,
+    manifest TEXT NOT NULL,
+    published_at TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
+  `,
+];

@@ -1,0 +1,18 @@
+/** Entry `colloquy/testing`: test agents with no Temporal and no key. */
+export {
+  calls,
+  callsAll,
+  fails,
+  hangs,
+  responds,
+  ScriptedModel,
+  says,
+  script,
+  scriptedBy,
+} from '../model/scripted.js';
+export type {
+  TestConversationOptions,
+  TestResolveOptions,
+  TestSendOptions,
+} from './test-conversation.js';
+export { MessageRefused, TestConversation, testConversation } from './test-conversation.js';

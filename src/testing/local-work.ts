@@ -1,0 +1,129 @@
+/** What activities do, without Temporal: model calls, tool runs and answer checks of a test conversation. */
+import { visibleTranscript } from '../core/context.js';
+import type { CallState, ConversationState } from '../core/state.js';
+import type { Agent } from '../define/agent.js';
+import type { Logger } from '../define/context.js';
+import type { Tool } from '../define/tool.js';
+import { isModelFailure } from '../model/failure.js';
+import type { CallModelResult, CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
+import type { TurnError } from '../protocol/events.js';
+import { idempotencyKeyFor } from '../protocol/ids.js';
+import type { Model } from '../protocol/model.js';
+import { TEXTS } from '../protocol/texts.js';
+import { checkAnswer } from '../tools/answers.js';
+import { planCalls } from '../tools/plan.js';
+import { modelTools, systemPrompt } from '../tools/prompt.js';
+import { runToolCall } from '../tools/run.js';
+
+const QUIET: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+type ModelAnswer =
+  | { readonly ok: true; readonly value: CallModelResult }
+  | { readonly ok: false; readonly error: TurnError };
+
+export class LocalWork<Services> {
+  readonly #agent: Agent<Services>;
+  readonly #model: Model;
+  readonly #services: Services;
+
+  constructor(
+    agent: Agent<Services>,
+    options: { readonly model?: Model; readonly services?: Services },
+  ) {
+    this.#agent = agent;
+    this.#model = options.model ?? agent.model;
+    this.#services = options.services as Services;
+  }
+
+  /** One try: a test says itself what a retry would bring. A failure of the model ends the turn; a bug is thrown. */
+  async callModel(state: ConversationState, at: { step: number }): Promise<ModelAnswer> {
+    const request = {
+      system: systemPrompt(this.#agent),
+      messages: visibleTranscript(state),
+      tools: modelTools(this.#agent),
+    };
+    const { signal } = new AbortController();
+    try {
+      const response = await this.#model.generate(request, { signal, onEvent: () => undefined });
+      const calls = await planCalls({ agent: this.#agent, calls: response.calls });
+      const { parts, model, finishReason, usage } = response;
+      return { ok: true, value: { parts, calls, model, finishReason, usage, attempt: 1 } };
+    } catch (error) {
+      if (!isModelFailure(error)) throw error;
+      return {
+        ok: false,
+        error: { code: error.code, message: `${error.message} (step ${at.step})` },
+      };
+    }
+  }
+
+  async runTool(state: ConversationState, toolCallId: string): Promise<RunToolResult> {
+    const call = callOf(state, toolCallId);
+    const tool = this.#toolOf(call);
+    if (tool === undefined) {
+      const message = TEXTS.noLongerAvailable(call.plan.name);
+      return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
+    }
+    const { signal } = new AbortController();
+    const ctx = {
+      agent: state.agent,
+      tenant: state.tenant,
+      conversationId: state.conversationId,
+      turnId: call.turnId,
+      step: call.step,
+      toolCallId,
+      idempotencyKey: idempotencyKeyFor(state, {
+        ...call.plan,
+        turnId: call.turnId,
+        step: call.step,
+      }),
+      requester: state.turn?.requester ?? {
+        id: 'unknown',
+        verified: false,
+        channel: 'system' as const,
+      },
+      ...(call.approver === undefined ? {} : { approver: call.approver }),
+      attempt: 1,
+      progress: () => undefined,
+      services: this.#services as never,
+      logger: QUIET,
+    };
+    const { runMs } = call.plan.timeouts;
+    const { executionMs: _real, ...result } = await runToolCall({
+      tool,
+      input: call.plan.input ?? null,
+      ctx,
+      signal,
+      timeoutMs: runMs,
+    });
+    // Real milliseconds would make logs differ from run to run.
+    return { ...result, executionMs: 0 };
+  }
+
+  async checkAnswer(state: ConversationState, toolCallId: string): Promise<CheckAnswerResult> {
+    const call = callOf(state, toolCallId);
+    const tool = this.#toolOf(call);
+    const value = call.answer?.value ?? null;
+    if (tool === undefined)
+      return {
+        ok: false,
+        problems: [{ path: '', message: TEXTS.noLongerAvailable(call.plan.name) }],
+      };
+    return checkAnswer({ tool, value });
+  }
+
+  #toolOf(call: CallState): Tool<Services> | undefined {
+    return this.#agent.tools.find((tool) => tool.name === call.plan.name);
+  }
+}
+
+function callOf(state: ConversationState, toolCallId: string): CallState {
+  const call = state.calls[toolCallId];
+  if (call === undefined) throw new Error(`no open call "${toolCallId}"`);
+  return call;
+}

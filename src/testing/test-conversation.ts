@@ -1,0 +1,273 @@
+/**
+ * `testConversation`: an agent's conversation on the real core, with no Temporal, no network and a virtual clock. Drives the
+ * same machine as the workflow does; tools run for real, people and clients are played by the test.
+ */
+
+import type { ExternalEffect } from '../core/decide.js';
+import { effectKey } from '../core/decide.js';
+import { ConversationMachine, startedState } from '../core/machine.js';
+import { snapshotOf } from '../core/snapshot.js';
+import type { ConversationState } from '../core/state.js';
+import { isoOf } from '../core/state.js';
+import type { Agent } from '../define/agent.js';
+import { type Duration, durationMs } from '../define/durations.js';
+import type { Actor } from '../protocol/actors.js';
+import type { ConversationSnapshot, OnBusy, SendMessageReply } from '../protocol/conversation.js';
+import type { CanonicalEvent, EventType } from '../protocol/events.js';
+import type { Model } from '../protocol/model.js';
+import type { Resolution, Verdict } from '../protocol/resolutions.js';
+import type { PendingCall } from '../protocol/suspensions.js';
+import type { ToolResultEnvelope } from '../protocol/tools.js';
+import { LocalWork } from './local-work.js';
+
+export interface TestConversationOptions<Services> {
+  /** Plays the agent's model. @defaultValue the agent's own */
+  readonly model?: Model;
+  readonly services?: Services;
+  /** Where the virtual clock begins. @defaultValue 2026-01-01T00:00:00Z */
+  readonly startAt?: Date;
+}
+
+export interface TestSendOptions {
+  readonly requestId?: string;
+  readonly actor?: Actor;
+  readonly onBusy?: OnBusy;
+}
+
+export interface TestResolveOptions {
+  readonly requestId?: string;
+  readonly actor?: Actor;
+  readonly argsDigest?: string;
+  /** @defaultValue the virtual clock's time */
+  readonly receivedAt?: Date;
+}
+
+/** A message that the conversation refused; `code` is of the failure table. */
+export class MessageRefused extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(`${code}: ${message}`);
+    this.name = 'MessageRefused';
+    this.code = code;
+  }
+}
+
+const DEFAULT_START = Date.UTC(2026, 0, 1);
+const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;
+/** More rounds than any turn can take; reached only when an effect makes no progress. */
+const MAX_ROUNDS = 10_000;
+
+export class TestConversation<Services> {
+  readonly events: CanonicalEvent[] = [];
+  #machine: ConversationMachine;
+  #nowMs: number;
+  #requests = 0;
+  readonly #work: LocalWork<Services>;
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(agent: Agent<Services>, options: TestConversationOptions<Services> = {}) {
+    this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
+    this.#work = new LocalWork(agent, options);
+    const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
+      type: 'conversation_started',
+      seq: 1,
+      at: isoOf(this.#nowMs),
+      tenant: 'default',
+      conversationId: 'test',
+      agent: agent.name,
+      chain: 'test',
+      settings: agent.settings,
+    };
+    this.events.push(started);
+    this.#machine = this.#machineOn(startedState(undefined, started));
+  }
+
+  /**
+   * Sends a message and runs until nothing is left to do but to wait.
+   * @throws {MessageRefused} busy, conversation_closed, invalid_request, queue_full
+   */
+  async send(text: string, options: TestSendOptions = {}): Promise<SendMessageReply> {
+    const { requestId = this.#nextRequestId(), actor, onBusy } = options;
+    const outcome = this.#machine.sendMessage({
+      text,
+      requestId,
+      actor: { ...TESTER, ...actor },
+      ...(onBusy === undefined ? {} : { onBusy }),
+    });
+    if (!outcome.accepted && outcome.refusal.reply === undefined)
+      throw new MessageRefused(outcome.refusal.code, outcome.refusal.message);
+    await this.settle();
+    return outcome.accepted ? outcome.reply : (outcome.refusal.reply as SendMessageReply);
+  }
+
+  /** Resolves a call, by its id or by the name of its tool (the oldest one pending), and runs on. Never throws. */
+  async resolve(
+    target: string,
+    resolution: Resolution,
+    options: TestResolveOptions = {},
+  ): Promise<Verdict> {
+    const { requestId = this.#nextRequestId(), actor, argsDigest, receivedAt } = options;
+    const verdict = this.#machine.resolve({
+      toolCallId: this.#callIdOf(target),
+      resolution,
+      requestId,
+      actor: { ...TESTER, ...actor },
+      receivedAt: (receivedAt ?? new Date(this.#nowMs)).toISOString(),
+      ...(argsDigest === undefined ? {} : { argsDigest }),
+    });
+    await this.settle();
+    return verdict;
+  }
+
+  async cancel(): Promise<boolean> {
+    const { cancelled } = this.#machine.cancelTurn({ actor: TESTER });
+    await this.settle();
+    return cancelled;
+  }
+
+  close(): void {
+    this.#machine.close('requested', { actor: TESTER });
+  }
+
+  /** Moves the clock; deadlines on the way fire in their order, each at its own time. */
+  async advance(duration: Duration): Promise<void> {
+    const byMs = durationMs(duration);
+    if (byMs === undefined || byMs < 0) throw new RangeError(`not a duration: ${String(duration)}`);
+    const until = this.#nowMs + byMs;
+    for (;;) {
+      const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
+      if (next === undefined) break;
+      this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
+      this.#machine.deadlinePassed(next.toolCallId, next.deadline);
+      await this.settle();
+    }
+    this.#nowMs = until;
+  }
+
+  /** What continue-as-new does: nothing survives but the state as JSON. */
+  rollOver(): void {
+    this.#machine.rolledOver('requested');
+    const carried = JSON.parse(JSON.stringify(this.#machine.state)) as ConversationState;
+    this.#machine = this.#machineOn(carried);
+  }
+
+  get now(): Date {
+    return new Date(this.#nowMs);
+  }
+
+  get pending(): readonly PendingCall[] {
+    return this.snapshot.pending;
+  }
+
+  get snapshot(): ConversationSnapshot {
+    return snapshotOf(this.#machine.state);
+  }
+
+  /** Text of the newest assistant message; empty before the first. */
+  get text(): string {
+    const ended = this.events.findLast((event) => event.type === 'turn_ended');
+    return ended?.text ?? '';
+  }
+
+  /** The log, as types: the first thing to assert on. */
+  get eventTypes(): readonly EventType[] {
+    return this.events.map((event) => event.type);
+  }
+
+  /** What the model got as the result of a call, by its id or by the name of its tool (the newest). */
+  result(target: string): ToolResultEnvelope | undefined {
+    const event = this.events.findLast(
+      (entry) =>
+        entry.type === 'tool_result' && (entry.toolCallId === target || entry.name === target),
+    );
+    return event?.type === 'tool_result' ? event.result.envelope : undefined;
+  }
+
+  /** Runs until only people, clients or the clock can move the conversation on. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      this.#startMissing();
+      if (this.#underWay.size === 0) return;
+      await Promise.race(this.#underWay.values());
+    }
+    throw new Error('the conversation did not settle');
+  }
+
+  #startMissing(): void {
+    for (const effect of this.#machine.effects()) {
+      const key = effectKey(effect);
+      if (effect.type === 'await_deadline' || this.#underWay.has(key)) continue;
+      const work = this.#carryOut(effect).finally(() => {
+        this.#underWay.delete(key);
+      });
+      this.#underWay.set(key, work);
+    }
+  }
+
+  async #carryOut(effect: Exclude<ExternalEffect, { type: 'await_deadline' }>): Promise<void> {
+    const { state } = this.#machine;
+    switch (effect.type) {
+      case 'call_model': {
+        const answer = await this.#work.callModel(state, effect);
+        if (answer.ok) this.#machine.modelCompleted(effect, answer.value);
+        else this.#machine.modelFailed(effect, answer.error);
+        return;
+      }
+      case 'abort_model':
+        this.#machine.modelAborted(effect);
+        return;
+      case 'run_tool':
+        this.#machine.toolFinished(
+          effect.toolCallId,
+          await this.#work.runTool(state, effect.toolCallId),
+        );
+        return;
+      case 'check_answer': {
+        const { toolCallId } = effect;
+        this.#machine.answerChecked(effect, await this.#work.checkAnswer(state, toolCallId));
+      }
+    }
+  }
+
+  #machineOn(state: ConversationState): ConversationMachine {
+    return new ConversationMachine({
+      state,
+      now: () => this.#nowMs,
+      onEvent: (event) => {
+        this.events.push(event);
+      },
+    });
+  }
+
+  #deadlines(): readonly Extract<ExternalEffect, { type: 'await_deadline' }>[] {
+    return this.#machine
+      .effects()
+      .filter((effect) => effect.type === 'await_deadline')
+      .sort((left, right) => left.deadline.localeCompare(right.deadline));
+  }
+
+  /** A pending call first; else the newest call of that tool, so that a second answer is told `stale`. */
+  #callIdOf(target: string): string {
+    const { pending } = this;
+    if (pending.some((entry) => entry.toolCallId === target)) return target;
+    const waiting = pending.find((entry) => entry.name === target);
+    if (waiting !== undefined) return waiting.toolCallId;
+    const made = this.events.findLast(
+      (event) => event.type === 'tool_call' && event.call.name === target,
+    );
+    return made?.type === 'tool_call' ? made.call.toolCallId : target;
+  }
+
+  #nextRequestId(): string {
+    this.#requests += 1;
+    return `request-${this.#requests}`;
+  }
+}
+
+/** Starts a conversation with the agent; nothing has been said yet. */
+export function testConversation<Services>(
+  agent: Agent<Services>,
+  options: TestConversationOptions<Services> = {},
+): TestConversation<Services> {
+  return new TestConversation(agent, options);
+}

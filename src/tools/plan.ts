@@ -1,0 +1,133 @@
+/**
+ * From the calls that a model asked for to plans that pin everything about them: validated input, gate, clocks, retries.
+ * What cannot run gets its error result here, so that it never parks a person on bad arguments. Runs in the worker.
+ */
+import { createHash } from 'node:crypto';
+import type { AnyAgent } from '../define/agent.js';
+import type { AnyTool } from '../define/tool.js';
+import type { CallModelResult } from '../protocol/activities.js';
+import { canonicalJson, isBoundedJson, type Json } from '../protocol/json.js';
+import {
+  DEFAULT_ANSWER_TIMEOUT_MS,
+  DEFAULT_APPROVAL_TIMEOUT_MS,
+  DEFAULT_RUN_TIMEOUT_MS,
+  MAX_ANSWER_DEPTH,
+  MAX_CALLS_PER_STEP,
+} from '../protocol/limits.js';
+import type { RequestedCall } from '../protocol/model.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { PlannedCall, ToolResultError } from '../protocol/tools.js';
+import { toJson } from './normalise.js';
+import { problemText, validate } from './validate.js';
+
+type PlannedCalls = CallModelResult['calls'];
+
+/** Attempts on infrastructure failure of a tool that may run again. */
+const MAX_TOOL_ATTEMPTS = 3;
+/** A name that no tool has is still recorded and shown; models invent long ones. */
+const MAX_UNKNOWN_NAME_CHARS = 128;
+
+/**
+ * Plans every call, in the model's order: one plan per call, whatever is wrong with it. Has no effects; planning again
+ * gives the same plans as far as the schemas are deterministic. Never throws.
+ */
+export async function planCalls(request: {
+  readonly agent: AnyAgent;
+  readonly calls: readonly RequestedCall[];
+}): Promise<PlannedCalls> {
+  const { agent, calls } = request;
+  return Promise.all(
+    calls.map(async (call, index) => ({
+      plan: await planCall(agent, call, index),
+      argumentsJson: call.argumentsJson,
+    })),
+  );
+}
+
+/** `sha256:` and 64 hex digits over the canonical JSON: what is approved is what runs. */
+export function argsDigest(input: Json): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(input)).digest('hex')}`;
+}
+
+async function planCall(agent: AnyAgent, call: RequestedCall, index: number): Promise<PlannedCall> {
+  const tool = agent.tools.find(({ name }) => name === call.name);
+  if (tool === undefined) {
+    const available = agent.tools.map(({ name }) => name);
+    const name = call.name.slice(0, MAX_UNKNOWN_NAME_CHARS);
+    return failed(unknownCall(call.id, name), 'unknown_tool', TEXTS.unknownTool(name, available));
+  }
+  const plan = planOf(tool, call.id);
+  if (index >= MAX_CALLS_PER_STEP)
+    return failed(plan, 'too_many_calls', TEXTS.tooManyCalls(MAX_CALLS_PER_STEP));
+  const parsed = parseArguments(call.argumentsJson);
+  if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
+  const input = await validInput(tool, parsed.value);
+  if (!input.ok) return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, input.problem));
+  return { ...plan, input: input.value, argsDigest: argsDigest(input.value) };
+}
+
+type Outcome<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: string };
+
+function parseArguments(text: string): Outcome<unknown> {
+  // Some providers send nothing at all for a call without arguments.
+  if (text.trim() === '') return { ok: true, value: {} };
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function validInput(tool: AnyTool, value: unknown): Promise<Outcome<Json>> {
+  if (!isBoundedJson(value, MAX_ANSWER_DEPTH))
+    return { ok: false, problem: `nested deeper than ${MAX_ANSWER_DEPTH} levels` };
+  const validated = await validate(tool.input, value);
+  if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
+  try {
+    return { ok: true, value: toJson(validated.value) };
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function failed(plan: PlannedCall, code: ToolResultError['code'], message: string): PlannedCall {
+  return { ...plan, error: { code, message } };
+}
+
+function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
+  const { answer, taskQueue } = tool;
+  return {
+    toolCallId,
+    name: tool.name,
+    executor: tool.executor,
+    mode: 'await',
+    approval: tool.approval,
+    timeouts: tool.timeouts,
+    effects: tool.effects,
+    maxAttempts: tool.effects === 'once' ? 1 : MAX_TOOL_ATTEMPTS,
+    lateResult: 'reject',
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+    ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
+    ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
+  };
+}
+
+function unknownCall(toolCallId: string, name: string): PlannedCall {
+  return {
+    toolCallId,
+    name,
+    executor: 'server',
+    mode: 'await',
+    approval: { needed: false },
+    timeouts: {
+      approvalMs: DEFAULT_APPROVAL_TIMEOUT_MS,
+      answerMs: DEFAULT_ANSWER_TIMEOUT_MS,
+      runMs: DEFAULT_RUN_TIMEOUT_MS,
+    },
+    effects: 'none',
+    maxAttempts: 1,
+    lateResult: 'reject',
+  };
+}

@@ -1,0 +1,23 @@
+/** The system prompt of an agent. A function of the definition alone, so that providers' prompt caches hit. Runs in the worker. */
+import type { AnyAgent } from '../define/agent.js';
+import type { ModelTool } from '../protocol/model.js';
+import { toWireName } from '../protocol/names.js';
+
+/**
+ * Instructions, then how to use each tool, in the order of definition. Tools go by their names on the wire there: these are
+ * the names that the model sees and has to call.
+ */
+export function systemPrompt(agent: AnyAgent): string {
+  if (agent.tools.length === 0) return agent.instructions;
+  const usages = agent.tools.map(({ name, usage }) => `## ${toWireName(name)}\n${usage}`);
+  return [agent.instructions, '# Tools', ...usages].join('\n\n');
+}
+
+/** The tools as the model port takes them. */
+export function modelTools(agent: AnyAgent): readonly ModelTool[] {
+  return agent.tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+}

@@ -1,0 +1,47 @@
+/** Agents and their tools by name, as one worker has them. Runs in the worker. */
+import type { AnyAgent } from '../define/agent.js';
+import { manifestOf } from '../define/agent.js';
+import { DefinitionError, type DefinitionProblem } from '../define/problems.js';
+import type { AnyTool } from '../define/tool.js';
+import type { AgentManifest } from '../protocol/conversation.js';
+import { fromWireName } from '../protocol/names.js';
+
+export interface AgentRegistry {
+  readonly agents: readonly AnyAgent[];
+  agent(name: string): AnyAgent | undefined;
+  /** By the tool's own name, or by its name on the provider's wire. */
+  tool(agentName: string, toolName: string): AnyTool | undefined;
+  /** Data for clients and the API, in the order of definition. */
+  manifests(): readonly AgentManifest[];
+}
+
+/**
+ * Indexes agents.
+ * @throws {DefinitionError} invalid_definition when two different agents share a name, or something is no agent.
+ */
+export function createAgentRegistry(agents: readonly AnyAgent[]): AgentRegistry {
+  const byName = new Map<string, { agent: AnyAgent; tools: ReadonlyMap<string, AnyTool> }>();
+  const problems: DefinitionProblem[] = [];
+  for (const [index, agent] of agents.entries()) {
+    const field = `agents[${index}]`;
+    if ((agent as { kind?: unknown } | undefined)?.kind !== 'agent') {
+      problems.push({ field, rule: 'must come from defineAgent' });
+      continue;
+    }
+    // The same definition listed twice is no conflict.
+    if ((byName.get(agent.name)?.agent ?? agent) !== agent)
+      problems.push({ field, rule: `duplicate name "${agent.name}"` });
+    byName.set(agent.name, { agent, tools: new Map(agent.tools.map((tool) => [tool.name, tool])) });
+  }
+  if (problems.length > 0) throw new DefinitionError('a list of agents', problems);
+  const known = [...byName.values()].map(({ agent }) => agent);
+  return {
+    agents: known,
+    agent: (name) => byName.get(name)?.agent,
+    tool: (agentName, toolName) => {
+      const tools = byName.get(agentName)?.tools;
+      return tools?.get(toolName) ?? tools?.get(fromWireName(toolName));
+    },
+    manifests: () => known.map(manifestOf),
+  };
+}

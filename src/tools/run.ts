@@ -1,0 +1,161 @@
+/**
+ * Runs one server tool: its clock, its failures, its output. Whatever the tool's code does, one result comes out that history
+ * can hold and a model can read. Runs in the worker.
+ */
+import { isToolError, type ToolContext } from '../define/context.js';
+import { isZodSchema } from '../define/schema.js';
+import type { AnyTool } from '../define/tool.js';
+import type { RunToolResult } from '../protocol/activities.js';
+import type { Json } from '../protocol/json.js';
+import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/tools.js';
+import { boundedJson, toJson } from './normalise.js';
+import { problemText, validate } from './validate.js';
+
+export interface ToolRun {
+  readonly tool: AnyTool;
+  /** As it was validated when the call was planned; it is not parsed again. */
+  readonly input: Json;
+  /** Everything of the tool's context but the signal, which is this run's own. */
+  readonly ctx: Omit<ToolContext<never>, 'signal'>;
+  /** Stops the run from outside: a cancel, or the end of the worker. */
+  readonly signal: AbortSignal;
+  /** The clock pinned in the call's plan. @defaultValue the tool's own */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Runs the tool's code once and tells how it ended:
+ *
+ * | what happens | result |
+ * |---|---|
+ * | it returns a value | `ok`, validated by `output`, normalised to JSON, cut at `MAX_TOOL_RESULT_BYTES` with a marker |
+ * | it returns what `output` refuses | `invalid_output` |
+ * | it throws, or returns `toolError(...)` | `tool_error` |
+ * | its time is over | `timeout`, even when the code ignores its signal and goes on |
+ *
+ * @throws the reason of `signal` once that fires; the tool's own signal has fired by then.
+ */
+export async function runToolCall(run: ToolRun): Promise<RunToolResult> {
+  const startedAt = performance.now();
+  const envelope = await envelopeOf(run);
+  return { envelope, executionMs: Math.round(performance.now() - startedAt) };
+}
+
+async function envelopeOf(run: ToolRun): Promise<ToolResultEnvelope> {
+  const { tool } = run;
+  const handler = tool.run;
+  if (handler === undefined) return failure('not_available', TEXTS.noLongerAvailable(tool.name));
+  run.signal.throwIfAborted();
+  const stop = new AbortController();
+  const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
+  const clock = startClocks(run.signal, stop, timeoutMs);
+  try {
+    // In a promise of its own, so that code that throws at once is no different.
+    const work = Promise.resolve().then(() => handler(run.input, contextOf(run, stop.signal)));
+    // It may go on after it lost the race; nobody listens then, and that must not end the process.
+    work.catch(() => undefined);
+    const returned = await Promise.race([work, clock.ended]);
+    // An abort makes most code throw or return at once: the clock's word comes first.
+    run.signal.throwIfAborted();
+    if (clock.isOver()) return failure('timeout', TEXTS.timeout(timeoutMs));
+    return await outputEnvelope(run, returned);
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (clock.isOver()) return failure('timeout', TEXTS.timeout(timeoutMs));
+    run.ctx.logger.warn('tool failed', { error: describeError(error) });
+    return thrownEnvelope(tool.name, error);
+  } finally {
+    clock.stop();
+  }
+}
+
+/** Two clocks on one signal; `ended` settles when either is over and never rejects. */
+function startClocks(
+  outer: AbortSignal,
+  stop: AbortController,
+  timeoutMs: number,
+): { readonly ended: Promise<void>; isOver(): boolean; stop(): void } {
+  let over = false;
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const timer = setTimeout(() => {
+    over = true;
+    stop.abort(new DOMException(TEXTS.timeout(timeoutMs), 'TimeoutError'));
+    end();
+  }, timeoutMs);
+  const onOuter = (): void => {
+    stop.abort(outer.reason);
+    end();
+  };
+  outer.addEventListener('abort', onOuter, { once: true });
+  return {
+    ended,
+    isOver: () => over,
+    stop: () => {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', onOuter);
+    },
+  };
+}
+
+function contextOf(run: ToolRun, signal: AbortSignal): ToolContext<never> {
+  return { ...run.ctx, signal };
+}
+
+async function outputEnvelope(run: ToolRun, returned: unknown): Promise<ToolResultEnvelope> {
+  const { tool } = run;
+  if (isToolError(returned)) return thrownEnvelope(tool.name, returned);
+  const output = await checkedOutput(tool, returned);
+  if (!output.ok) {
+    run.ctx.logger.warn('tool returned an invalid result', { problem: output.problem });
+    return failure('invalid_output', TEXTS.invalidOutput(tool.name, output.problem));
+  }
+  return { ok: true, result: boundedJson(output.value, MAX_TOOL_RESULT_BYTES) };
+}
+
+type Output =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: string };
+
+async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Output> {
+  const { output } = tool;
+  try {
+    if (output === undefined) return { ok: true, value: toJson(returned) };
+    // zod judges what the code returned, dates and all; JSON Schema can only judge JSON.
+    const validated = await validate(output, isZodSchema(output) ? returned : toJson(returned));
+    if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
+    return { ok: true, value: toJson(validated.value) };
+  } catch (error) {
+    return { ok: false, problem: `it cannot be turned into JSON: ${messageOf(error)}` };
+  }
+}
+
+function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {
+  // What a tool says on purpose is said in its own words.
+  const message = isToolError(error) ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
+  return failure('tool_error', message.slice(0, MAX_REASON_CHARS));
+}
+
+function failure(code: ToolErrorCode, message: string): ToolResultEnvelope {
+  return { ok: false, error: { code, message } };
+}
+
+/** Never a stack: those name files and sometimes arguments, and the model has no use for them. */
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message === '' ? error.name : error.message;
+  if (typeof error === 'string') return error;
+  try {
+    return JSON.stringify(toJson(error));
+  } catch {
+    return 'an unknown error';
+  }
+}
+
+/** For logs, which stay with the operator. */
+function describeError(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+}

@@ -1,0 +1,169 @@
+/**
+ * The composition root of a worker process: workflow code, activities, projector and sweep around one Temporal worker.
+ * Owns what it opened and closes it in the reverse order; everything that is given stays the caller's.
+ */
+import type { Client } from '@temporalio/client';
+import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
+import { createActivities } from '../activities/index.js';
+import type { Agent } from '../define/agent.js';
+import { manifestOf } from '../define/agent.js';
+import type { Logger } from '../define/context.js';
+import type { EventLogChoice, OpenLog } from '../projection/open-log.js';
+import { openEventLog } from '../projection/open-log.js';
+import { Projector } from '../projection/projector.js';
+import { Sweep } from '../projection/sweep.js';
+import { createWorkflowSource } from '../projection/workflow-source.js';
+import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
+import { requireSearchAttributes } from './search-attributes.js';
+import { hintSinks } from './sinks.js';
+import type { TemporalSettings } from './temporal.js';
+import { connectClient, connectNative, temporalSettings } from './temporal.js';
+
+export interface ColloquyWorkerOptions<Services> {
+  readonly agents: readonly Agent<Services>[];
+  /** Handed to every tool as `ctx.services`; never enters history. */
+  readonly services: Services;
+  /** Event log file, or adapters. */
+  readonly eventLog: EventLogChoice;
+  /** Where Temporal is. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
+  readonly temporal?: TemporalSettings | undefined;
+  /** @defaultValue "colloquy" */
+  readonly taskQueue?: string | undefined;
+  /** False where the server has no search attributes; clients must be told the same. @defaultValue true */
+  readonly searchAttributes?: boolean | undefined;
+  /** Keep trying to reach Temporal for this long at start. @defaultValue 0 */
+  readonly retryForMs?: number | undefined;
+  /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
+  readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;
+  readonly logger?: Logger | undefined;
+  /** Running model calls and tools get this long at SIGTERM. @defaultValue 60 s */
+  readonly shutdownGraceMs?: number | undefined;
+  /** Any other option of Temporal's worker; wins over ours. */
+  readonly tuning?: Partial<WorkerOptions> | undefined;
+}
+
+export interface ColloquyWorker {
+  readonly worker: Worker;
+  /** Resolves after `shutdown()` has drained everything; rejects when the worker fails. */
+  run(): Promise<void>;
+  shutdown(): void;
+}
+
+const SILENT: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/**
+ * Connects and creates a worker that serves the given agents.
+ * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable}
+ */
+export async function createColloquyWorker<Services>(
+  options: ColloquyWorkerOptions<Services>,
+): Promise<ColloquyWorker> {
+  const logger = options.logger ?? SILENT;
+  const settings = options.temporal ?? temporalSettings();
+  const policy = { retryForMs: options.retryForMs ?? 0, logger };
+  const closers: (() => Promise<void>)[] = [];
+  try {
+    const opened = await openEventLog(options.eventLog);
+    closers.push(() => opened.close());
+    const client = await connectClient(settings, policy);
+    closers.push(() => client.connection.close());
+    if (options.searchAttributes !== false) await requireSearchAttributes(client);
+    const connection = await connectNative(settings, policy);
+    closers.push(() => connection.close());
+    await opened.log.publishAgents(options.agents.map((agent) => manifestOf(agent)));
+    const { namespace } = settings;
+    return await assemble(options, { client, connection, opened, logger, namespace });
+  } catch (error) {
+    for (const close of closers.reverse()) await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly client: Client;
+  readonly connection: NativeConnection;
+  readonly opened: OpenLog;
+  readonly logger: Logger;
+  readonly namespace: string;
+}
+
+async function assemble<Services>(
+  options: ColloquyWorkerOptions<Services>,
+  parts: Parts,
+): Promise<ColloquyWorker> {
+  const { client, connection, opened, logger, namespace } = parts;
+  const { log, live } = opened;
+  const { tuning } = options;
+  const source = createWorkflowSource(client);
+  const projector = new Projector({ log, live, source, logger });
+  const sweep = new Sweep({ log, projector, source, logger });
+  const activities = createActivities({
+    agents: options.agents,
+    services: options.services,
+    logger,
+    flush: (key, throughSeq) => projector.flush(key, throughSeq),
+    publish: (key, event) => {
+      live.publish({ type: 'live', ...key, event });
+    },
+    watched: (key) => live.watched(key) !== undefined,
+  });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    ...(tuning?.workflowBundle === undefined ? workflowCode() : {}),
+    activities: { ...activities },
+    sinks: hintSinks(projector),
+    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    shutdownGraceTime: options.shutdownGraceMs ?? 60_000,
+    ...deploymentOptions(options),
+    ...tuning,
+    // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
+    dataConverter: { payloadConverterPath: PAYLOAD_CONVERTER_PATH, ...tuning?.dataConverter },
+  });
+  return {
+    worker,
+    run: async () => {
+      sweep.start();
+      try {
+        await worker.run();
+      } finally {
+        await sweep.stop();
+        await projector.drain();
+        await opened.close();
+        await connection.close();
+        await client.connection.close();
+      }
+    },
+    shutdown: () => {
+      // The projector asks workflows, and once this worker has stopped there may be nobody to answer.
+      void projector.drain().finally(() => {
+        if (worker.getState() === 'RUNNING') worker.shutdown();
+      });
+    },
+  };
+}
+
+function deploymentOptions(
+  options: Pick<ColloquyWorkerOptions<never>, 'deployment'>,
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  const { deployment } = options;
+  if (deployment === undefined) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: deployment.name, buildId: deployment.buildId },
+      useWorkerVersioning: true,
+      // Conversations live for months: they must move to new builds; kept histories are replayed before each release.
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
+  };
+}

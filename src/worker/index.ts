@@ -1,0 +1,8 @@
+/** Entry `colloquy/worker`: run agents. Named exports only; adding one is adding to the public surface. */
+export type { EventLogChoice } from '../projection/open-log.js';
+export { openEventLog } from '../projection/open-log.js';
+export type { ColloquyWorker, ColloquyWorkerOptions } from './create-worker.js';
+export { createColloquyWorker } from './create-worker.js';
+export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './search-attributes.js';
+export type { TemporalSettings } from './temporal.js';
+export { connectClient, connectNative, TemporalUnreachable, temporalSettings } from './temporal.js';

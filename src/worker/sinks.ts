@@ -1,0 +1,19 @@
+/** The sink through which workflows tell the projector how far their log is. */
+import type { WorkerOptions } from '@temporalio/worker';
+import type { Projector } from '../projection/projector.js';
+import type { Hint } from '../protocol/messaging.js';
+import { HINT_SINK } from '../protocol/messaging.js';
+
+/** Not called during replay: what is replayed was hinted, or is found by the sweep. */
+export function hintSinks(projector: Projector): NonNullable<WorkerOptions['sinks']> {
+  return {
+    [HINT_SINK]: {
+      hint: {
+        fn: (_info: unknown, hint: Hint) => {
+          projector.hint(hint);
+        },
+        callDuringReplay: false,
+      },
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Connections to Temporal, with what was tried and how to start a server said in words. Settings come from Temporal's own
+ * environment (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, TLS, profiles).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import type { Logger } from '../define/context.js';
+
+export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
+
+export interface TemporalSettings {
+  readonly address: string;
+  readonly namespace: string;
+  readonly options: Omit<ConnectionOptions, 'address'>;
+}
+
+/** Reads where Temporal is. Overrides win over the environment, the environment over the configuration file. */
+export function temporalSettings(
+  overrides: {
+    readonly address?: string | undefined;
+    readonly namespace?: string | undefined;
+  } = {},
+): TemporalSettings {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const { address, ...options } = connectionOptions;
+  return {
+    address: overrides.address ?? address ?? DEFAULT_TEMPORAL_ADDRESS,
+    namespace: overrides.namespace ?? namespace ?? 'default',
+    options,
+  };
+}
+
+/** No Temporal server answered; the message says where it was looked for and how to start one. */
+export class TemporalUnreachable extends Error {
+  readonly code = 'temporal_unreachable';
+  readonly address: string;
+  constructor(address: string, cause: unknown) {
+    super(
+      `No Temporal server answers at ${address} (${causeOf(cause)}). ` +
+        'Start one: ./temporal-dev.sh - or point TEMPORAL_ADDRESS at yours.',
+      { cause },
+    );
+    this.name = 'TemporalUnreachable';
+    this.address = address;
+  }
+}
+
+function causeOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return (text.split('\n')[0] ?? '').slice(0, 200);
+}
+
+export interface ConnectPolicy {
+  /** Keep trying (1 s apart, then 5 s) until this many milliseconds have passed; 0 = one try. */
+  readonly retryForMs: number;
+  readonly logger: Logger;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws {TemporalUnreachable} when the time for retries is over. */
+export async function connectClient(
+  settings: TemporalSettings,
+  policy: ConnectPolicy,
+): Promise<Client> {
+  const { address, namespace, options } = settings;
+  const connection = await retrying(settings, policy, () =>
+    Connection.connect({ ...options, address, connectTimeout: 3_000 }),
+  );
+  return new Client({ connection, namespace });
+}
+
+/** @throws {TemporalUnreachable} when the time for retries is over. */
+export async function connectNative(
+  settings: TemporalSettings,
+  policy: ConnectPolicy,
+): Promise<NativeConnection> {
+  const { address, options } = settings;
+  const { tls, apiKey, metadata } = options as Pick<
+    NativeConnectionOptions,
+    'tls' | 'apiKey' | 'metadata'
+  >;
+  const native: NativeConnectionOptions = {
+    address,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  return retrying(settings, policy, () => NativeConnection.connect(native));
+}
+
+async function retrying<T>(
+  settings: TemporalSettings,
+  policy: ConnectPolicy,
+  connect: () => Promise<T>,
+): Promise<T> {
+  const startedAt = Date.now();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await connect();
+    } catch (error) {
+      const failure = new TemporalUnreachable(settings.address, error);
+      const left = policy.retryForMs - (Date.now() - startedAt);
+      if (left <= 0 || policy.signal?.aborted === true) throw failure;
+      if (attempt === 1) policy.logger.warn(`${failure.message} Trying again…`);
+      await delay(Math.min(left, attempt < 10 ? 1_000 : 5_000));
+    }
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * The `conversation` workflow: one per conversation, the same for every agent, with no user code. A thin shell: opens the
+ * doors, lets the machine decide, lets the driver carry out, rolls over at quiet points, ends when the conversation closes.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  sleep,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { ConversationMachine } from '../core/machine.js';
+import { type Opening, openingOf } from '../core/opening.js';
+import type { ConversationState } from '../core/state.js';
+import { isoOf, openSuspensions } from '../core/state.js';
+import type { ConversationStarted } from '../protocol/events.js';
+import { chainOf, idProblem } from '../protocol/ids.js';
+import { isRecord } from '../protocol/json.js';
+import { EMPTY_RUN_CLOSE_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import type { ConversationInput } from '../protocol/messaging.js';
+import { openDoors } from './doors.js';
+import { Driver } from './driver.js';
+import { EventLogOfRun } from './event-log.js';
+import { canCarry, nextInput, RollOver } from './roll-over.js';
+import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
+import { SearchAttributes, showDetails } from './show.js';
+
+export interface ConversationOutcome {
+  readonly status: 'closed';
+  readonly lastSeq: number;
+}
+
+export async function conversation(input: ConversationInput): Promise<ConversationOutcome> {
+  const shell = new Shell(checkedInput(input));
+  try {
+    return await shell.run();
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() => shell.cancelled());
+    throw error;
+  }
+}
+
+/** Arguments that no client of ours sends: the run ends at once, and says why. */
+function checkedInput(input: ConversationInput): ConversationInput {
+  const received: unknown = input;
+  const given: Readonly<Record<string, unknown>> = isRecord(received) ? received : {};
+  const problem =
+    idProblem('tenant', given['tenant']) ??
+    idProblem('conversationId', given['conversationId']) ??
+    idProblem('agent', given['agent']) ??
+    settingsProblem(given['settings']) ??
+    carriedProblem(given['carried']);
+  if (problem !== undefined)
+    throw ApplicationFailure.nonRetryable(
+      `conversation cannot start: ${problem}`,
+      'invalid_request',
+    );
+  return input;
+}
+
+/** A bound that is missing would make a turn endless, or a timer impossible: the task would fail for ever. */
+function settingsProblem(settings: unknown): string | undefined {
+  if (!isRecord(settings)) return 'settings must be given';
+  const { maxSteps, onBusy, idleCloseMs } = settings;
+  if (!isPositive(maxSteps)) return 'settings.maxSteps must be a positive number';
+  if (!isPositive(idleCloseMs) || idleCloseMs > MAX_WAIT_MS)
+    return `settings.idleCloseMs must be a positive number, at most ${MAX_WAIT_MS}`;
+  return typeof onBusy === 'string' ? undefined : 'settings.onBusy must be a text';
+}
+
+function carriedProblem(carried: unknown): string | undefined {
+  return carried === undefined || isRecord(carried)
+    ? undefined
+    : 'carried must be absent or an object';
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0;
+}
+
+class Shell {
+  readonly #input: ConversationInput;
+  readonly #machine: ConversationMachine;
+  readonly #log: EventLogOfRun;
+  readonly #driver: Driver;
+  readonly #rollOver = new RollOver();
+  readonly #attributes: SearchAttributes;
+  #dirty = false;
+  #idleTimer = false;
+
+  constructor(input: ConversationInput) {
+    this.#input = input;
+    const { state, events } = initialState(input);
+    this.#log = new EventLogOfRun(input, events, state.lastSeq);
+    this.#machine = new ConversationMachine({
+      state,
+      now: () => Date.now(),
+      // Seeded by the server, anew at a reset.
+      turnToken: () => uuid4().slice(0, 6),
+      onEvent: (event) => {
+        this.#log.append(event);
+      },
+    });
+    const wake = (): void => {
+      this.#dirty = true;
+    };
+    this.#driver = new Driver({
+      machine: this.#machine,
+      modelName: input.model ?? input.agent,
+      wake,
+    });
+    // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
+    const shown = openSuspensions(state).map((entry) => `${entry.toolCallId}:${entry.kind}`);
+    this.#attributes = new SearchAttributes(input.searchAttributes !== false, shown);
+    openDoors({
+      machine: this.#machine,
+      log: this.#log,
+      wake,
+      requestRollOver: () => {
+        this.#rollOver.request();
+      },
+      countSignal: () => {
+        this.#rollOver.countSignal();
+      },
+      countUpdate: () => {
+        this.#rollOver.countUpdate();
+      },
+    });
+  }
+
+  async run(): Promise<ConversationOutcome> {
+    if (this.#input.carried === undefined || this.#input.carried.reopened === true)
+      await this.#firstInput();
+    else this.#dirty = true;
+    for (;;) {
+      await condition(() => this.#dirty);
+      this.#dirty = false;
+      this.#driver.rethrowFault();
+      this.#driver.sync(() => this.#rollOver.due(this.#log.lastSeq) === undefined);
+      this.#show();
+      if (this.#machine.state.closed) return this.#end();
+      if (!this.#driver.busy) await this.#whenQuiet();
+    }
+  }
+
+  /** A conversation is started by its first message only. A run whose message was refused must not stay open. */
+  async #firstInput(): Promise<void> {
+    const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
+    if (await condition(admitted, EMPTY_RUN_CLOSE_MS)) return;
+    throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
+  }
+
+  #show(): void {
+    this.#log.hint();
+    showDetails(this.#machine.state);
+    this.#attributes.update(this.#machine.state);
+  }
+
+  async #whenQuiet(): Promise<void> {
+    const { lastSeq } = this.#log;
+    const reason = this.#rollOver.due(lastSeq);
+    if (reason === undefined) {
+      this.#watchIdleness();
+      return;
+    }
+    // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
+    const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
+    await condition(allHandlersFinished);
+    const closed = this.#machine.state.closed;
+    if (!closed && canCarry(this.#machine.state, this.#log.after(storedSeq))) {
+      this.#machine.rolledOver(reason);
+      const next = nextInput(this.#input, this.#machine, this.#log.after(storedSeq));
+      await makeContinueAsNewFunc<typeof conversation>()(next);
+    }
+    if (!closed) this.#rollOver.postpone(this.#log.lastSeq);
+    this.#dirty = true;
+  }
+
+  /** Returns how far the store has confirmed the log; what it lacks is carried, never lost. */
+  async #flush(options = FLUSH_LOG): Promise<number> {
+    const { tenant, conversationId } = this.#input;
+    const throughSeq = this.#log.lastSeq;
+    try {
+      const { storedSeq } = await activities.flushLog.executeWithOptions(
+        { ...options, summary: `log through seq ${throughSeq}` },
+        [{ tenant, conversationId, throughSeq }],
+      );
+      return Math.min(storedSeq, throughSeq);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      return 0;
+    }
+  }
+
+  /** One timer a run, looked at again when it fires: a timer per turn would cost two events each. */
+  #watchIdleness(): void {
+    if (this.#idleTimer || this.#machine.state.turn !== undefined) return;
+    this.#idleTimer = true;
+    const { idleCloseMs } = this.#input.settings;
+    const closeAt = Date.parse(this.#machine.state.updatedAt) + idleCloseMs;
+    const summary = `close when idle until ${isoOf(closeAt)}`;
+    void sleep(Math.max(1, closeAt - Date.now()), { summary }).then(
+      () => {
+        this.#idleTimer = false;
+        const { turn, updatedAt, queue } = this.#machine.state;
+        const idle = turn === undefined && queue.length === 0;
+        if (idle && Date.now() >= Date.parse(updatedAt) + idleCloseMs) this.#machine.close('idle');
+        this.#dirty = true;
+      },
+      () => undefined,
+    );
+  }
+
+  async #end(): Promise<ConversationOutcome> {
+    this.#attributes.closed();
+    await this.#flush();
+    await condition(allHandlersFinished);
+    return { status: 'closed', lastSeq: this.#log.lastSeq };
+  }
+
+  /** A cancel from the Temporal UI: everything open is resolved as cancelled, and the log is complete before the end. */
+  async cancelled(): Promise<void> {
+    this.#machine.close('workflow_cancelled');
+    this.#show();
+    this.#attributes.closed();
+    await this.#flush();
+  }
+}
+
+function initialState(input: ConversationInput): Opening {
+  const { carried, tenant, conversationId, agent, settings } = input;
+  if (carried !== undefined && carried.version !== (1 as number))
+    throw new TypeError(`carried state of version ${String(carried.version)} needs a newer worker`);
+  const before = carried?.state as ConversationState | undefined;
+  if (before !== undefined && carried?.reopened !== true)
+    return { state: before, events: carried?.events ?? [] };
+  const started: ConversationStarted = {
+    type: 'conversation_started',
+    tenant,
+    conversationId,
+    // A conversation never changes its agent; a message for another one is refused as ever.
+    agent: before?.agent ?? agent,
+    chain: chainOf(workflowInfo().firstExecutionRunId),
+    settings,
+  };
+  return openingOf(before, started, isoOf(Date.now()));
+}

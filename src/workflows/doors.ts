@@ -1,0 +1,169 @@
+/**
+ * The doors of the conversation: updates, signals and queries. Handlers are synchronous and total: they take `unknown`,
+ * mutate through the machine, wake the main loop and return; the reply leaves before anything that follows from it.
+ * Refusals of updates come from validators, so they leave no history.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  log,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import type { Refusal } from '../core/judge.js';
+import type { ConversationMachine } from '../core/machine.js';
+import { snapshotOf, toolCallView } from '../core/snapshot.js';
+import type { FailureCode } from '../protocol/failures.js';
+import { isRecord } from '../protocol/json.js';
+import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
+import type { EventLogOfRun } from './event-log.js';
+
+export interface DoorsOptions {
+  readonly machine: ConversationMachine;
+  readonly log: EventLogOfRun;
+  /** Something was accepted. */
+  readonly wake: () => void;
+  readonly requestRollOver: () => void;
+  readonly countSignal: () => void;
+  readonly countUpdate: () => void;
+}
+
+/** Registers every handler; must be called synchronously in the first activation. */
+export function openDoors(options: DoorsOptions): void {
+  openUpdates(options);
+  openSignals(options);
+  openQueries(options);
+}
+
+function refuse(code: FailureCode, message: string, detail: unknown): never {
+  throw ApplicationFailure.create({ type: code, message, nonRetryable: true, details: [detail] });
+}
+
+function throwRefusal(refusal: Refusal): never {
+  const { code, message, problems, reply } = refusal;
+  return refuse(
+    code,
+    message,
+    reply ?? { message, ...(problems === undefined ? {} : { problems }) },
+  );
+}
+
+function openUpdates(options: DoorsOptions): void {
+  const { machine, wake, countUpdate } = options;
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.sendMessage),
+    (input) => {
+      countUpdate();
+      const outcome = machine.sendMessage(input);
+      if (!outcome.accepted) throwRefusal(outcome.refusal);
+      wake();
+      return outcome.reply;
+    },
+    {
+      description: 'Start or continue the conversation with a message: {text, requestId, actor}',
+      validator: (input) => {
+        const refusal = machine.refuseMessage(input);
+        if (refusal !== undefined) throwRefusal(refusal);
+      },
+    },
+  );
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.resolveToolCall),
+    (input) => {
+      countUpdate();
+      const verdict = machine.resolve(input);
+      if (verdict.verdict !== 'accepted') refuse('verdict', verdict.verdict, verdict);
+      wake();
+      return verdict;
+    },
+    {
+      description: 'Answer a waiting call: {toolCallId, resolution, actor, requestId}',
+      validator: (input) => {
+        const verdict = machine.judgeResolution(input);
+        if (verdict !== undefined) refuse('verdict', verdict.verdict, verdict);
+      },
+    },
+  );
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.cancelTurn),
+    (input) => {
+      countUpdate();
+      const reply = machine.cancelTurn(input);
+      wake();
+      return reply;
+    },
+    { description: 'Stop the running turn: {turnId?, reason?, actor}' },
+  );
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.closeConversation),
+    (input) => {
+      countUpdate();
+      const reply = machine.close('requested', isRecord(input) ? input : {});
+      wake();
+      return reply;
+    },
+    { description: 'Close the conversation: {actor}' },
+  );
+}
+
+function openSignals(options: DoorsOptions): void {
+  const { machine, wake, countSignal } = options;
+  const door = (name: string, description: string, take: (input: unknown) => void): void => {
+    const handler = (input: unknown): void => {
+      countSignal();
+      take(input);
+      wake();
+    };
+    setHandler(defineSignal<[unknown]>(name), handler, { description });
+  };
+  door(SIGNALS.sendMessage, 'The same as the update, with no reply', (input) => {
+    machine.sendMessageBySignal(input);
+  });
+  door(SIGNALS.resolveToolCall, 'The same as the update, with no reply', (input) => {
+    machine.resolveBySignal(input);
+  });
+  door(SIGNALS.cancelTurn, 'The same as the update, with no reply', (input) => {
+    machine.cancelTurn(input);
+  });
+  door(SIGNALS.rollOver, 'Continue in a new run at the next quiet point', () => {
+    options.requestRollOver();
+  });
+  // Without a default, unknown signals would be kept for a handler that never comes.
+  setDefaultSignalHandler((name) => {
+    countSignal();
+    log.warn('unknown signal ignored', { signal: name });
+  });
+}
+
+function openQueries(options: DoorsOptions): void {
+  const { machine, log: events } = options;
+  setHandler(defineQuery<unknown>(QUERIES.snapshot), () => snapshotOf(machine.state), {
+    description: 'State of the conversation, with what is pending',
+  });
+  setHandler(defineQuery<unknown>(QUERIES.pending), () => snapshotOf(machine.state).pending, {
+    description: 'Calls that wait for somebody',
+  });
+  setHandler(
+    defineQuery<unknown, [unknown]>(QUERIES.toolCall),
+    (input) => {
+      const id = isRecord(input) ? input['toolCallId'] : input;
+      return typeof id === 'string' ? toolCallView(machine.state, id) : null;
+    },
+    { description: 'One call: {toolCallId}' },
+  );
+  setHandler(defineQuery<unknown, [unknown]>(QUERIES.events), (input) => events.page(input), {
+    description: 'Events of this run: {after, maxBytes?}',
+  });
+  setHandler(
+    defineQuery<unknown, [unknown]>(QUERIES.transcriptSlice),
+    (input) => {
+      const range = isRecord(input) ? input : {};
+      const from = typeof range['from'] === 'number' ? range['from'] : 0;
+      const to = typeof range['to'] === 'number' ? range['to'] : undefined;
+      return { epoch: 0, from, messages: machine.state.transcript.slice(from, to) };
+    },
+    { description: 'Messages of the transcript: {from, to}' },
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * Carries out the orders of the core: starts activities and timers that `decide` wants and that are not under way, stops
+ * those that it no longer wants, and feeds outcomes back into the machine. Owns what is under way in this run, and nothing
+ * else; after a roll-over or a replay everything is started again from the state.
+ */
+import { TimeoutType } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  sleep,
+  TemporalFailure,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import { visibleTranscript } from '../core/context.js';
+import type { ExternalEffect } from '../core/decide.js';
+import { effectKey } from '../core/decide.js';
+import type { ConversationMachine } from '../core/machine.js';
+import type { Loss } from '../core/outcomes.js';
+import type { CallState, ConversationState } from '../core/state.js';
+import type { CallModelInput, RunToolInput } from '../protocol/activities.js';
+import type { TurnError } from '../protocol/events.js';
+import { isFailureCode } from '../protocol/failures.js';
+import { idempotencyKeyFor } from '../protocol/ids.js';
+import { activities, CHECK_ANSWER, MODEL_CALL, summaryOf, toolOptions } from './schedule.js';
+
+interface UnderWay {
+  readonly effect: ExternalEffect;
+  readonly scope: CancellationScope;
+}
+
+export interface DriverOptions {
+  readonly machine: ConversationMachine;
+  readonly modelName: string;
+  /** Called whenever an outcome has changed the state, so that the main loop looks again. */
+  readonly wake: () => void;
+}
+
+export class Driver {
+  readonly #machine: ConversationMachine;
+  readonly #modelName: string;
+  readonly #wake: () => void;
+  readonly #underWay = new Map<string, UnderWay>();
+  /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
+  #fault: Error | undefined;
+
+  constructor(options: DriverOptions) {
+    this.#machine = options.machine;
+    this.#modelName = options.modelName;
+    this.#wake = options.wake;
+  }
+
+  /** True while an activity runs; timers do not count: a roll-over carries deadlines. */
+  get busy(): boolean {
+    for (const { effect } of this.#underWay.values())
+      if (effect.type !== 'await_deadline') return true;
+    return false;
+  }
+
+  rethrowFault(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  /** Brings what is under way in line with what the state wants. */
+  sync(mayStart: () => boolean): void {
+    const wanted = new Map(
+      this.#machine.effects().map((effect) => [effectKey(effect), effect] as const),
+    );
+    for (const [key, { effect, scope }] of this.#underWay)
+      if (!wanted.has(key) && !isAwaitedAbort(effect, wanted)) scope.cancel();
+    for (const [key, effect] of wanted) {
+      if (this.#underWay.has(key)) continue;
+      if (effect.type === 'abort_model') this.#abortModel(effect);
+      else if (effect.type === 'await_deadline' || mayStart()) this.#start(key, effect);
+    }
+  }
+
+  #abortModel(effect: Extract<ExternalEffect, { type: 'abort_model' }>): void {
+    const { turnId, step } = effect;
+    const call = this.#underWay.get(effectKey({ type: 'call_model', turnId, step }));
+    if (call === undefined) {
+      this.#machine.modelAborted(effect);
+      this.#wake();
+    } else call.scope.cancel();
+  }
+
+  #start(key: string, effect: Exclude<ExternalEffect, { type: 'abort_model' }>): void {
+    const scope = new CancellationScope({ cancellable: true });
+    this.#underWay.set(key, { effect, scope });
+    const done = (): void => {
+      this.#underWay.delete(key);
+      this.#wake();
+    };
+    scope
+      .run(() => this.#carryOut(effect))
+      .then(done, (error: unknown) => {
+        if (!isCancellation(error))
+          this.#fault = error instanceof Error ? error : new Error(String(error));
+        done();
+      });
+  }
+
+  async #carryOut(effect: Exclude<ExternalEffect, { type: 'abort_model' }>): Promise<void> {
+    switch (effect.type) {
+      case 'call_model':
+        return this.#callModel(effect);
+      case 'run_tool':
+        return this.#runTool(effect.toolCallId);
+      case 'check_answer':
+        return this.#checkAnswer(effect);
+      case 'await_deadline': {
+        const summary = summaryOf(`${effect.kind} ${effect.name} until ${effect.deadline}`);
+        await sleep(Math.max(1, Date.parse(effect.deadline) - Date.now()), { summary });
+        this.#machine.deadlinePassed(effect.toolCallId, effect.deadline);
+      }
+    }
+  }
+
+  async #callModel(effect: Extract<ExternalEffect, { type: 'call_model' }>): Promise<void> {
+    const { state } = this.#machine;
+    const { turn, tenant, conversationId, agent } = state;
+    if (turn === undefined) return;
+    const { turnId, step } = effect;
+    const input: CallModelInput = {
+      tenant,
+      conversationId,
+      agent,
+      turnId,
+      step,
+      transcript: { epoch: 0, base: 0, append: visibleTranscript(state) },
+      requester: turn.requester,
+    };
+    const options = {
+      ...MODEL_CALL,
+      activityId: `model:${turnId}:${step}`,
+      summary: summaryOf(`model ${this.#modelName} step ${step}`),
+    };
+    try {
+      const outcome = await activities.callModel.executeWithOptions(options, [input]);
+      this.#machine.modelCompleted(effect, outcome);
+    } catch (error) {
+      if (isCancellation(error)) this.#machine.modelAborted(effect);
+      else this.#machine.modelFailed(effect, turnErrorOf(error));
+    }
+  }
+
+  async #runTool(toolCallId: string): Promise<void> {
+    const { state } = this.#machine;
+    const call = state.calls[toolCallId];
+    if (call === undefined) return;
+    const run = activities.runTool.executeWithOptions(toolOptions(call.plan), [
+      runToolInput(state, call),
+    ]);
+    try {
+      this.#machine.toolFinished(toolCallId, await run);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      this.#machine.toolLost(toolCallId, lossOf(error));
+    }
+  }
+
+  async #checkAnswer(effect: Extract<ExternalEffect, { type: 'check_answer' }>): Promise<void> {
+    const { toolCallId } = effect;
+    const { tenant, conversationId, agent, calls } = this.#machine.state;
+    const call = calls[toolCallId];
+    if (call?.answer === undefined) return;
+    const { name } = call.plan;
+    const { value } = call.answer;
+    const summary = summaryOf(`check answer of ${name} (${toolCallId})`);
+    const input = { tenant, conversationId, agent, toolCallId, name, value };
+    try {
+      const outcome = await activities.checkAnswer.executeWithOptions(
+        { ...CHECK_ANSWER, summary },
+        [input],
+      );
+      this.#machine.answerChecked(effect, outcome);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      // No worker could check it: the answer is not taken on trust, and the call stays open.
+      const message = `could not be checked: ${lossOf(error).message}`;
+      this.#machine.answerChecked(effect, {
+        ok: false,
+        problems: [{ path: '/resolution/value', message }],
+      });
+    }
+  }
+}
+
+/** A model call whose turn was cancelled stays until it has reported what it had. */
+function isAwaitedAbort(
+  effect: ExternalEffect,
+  wanted: ReadonlyMap<string, ExternalEffect>,
+): boolean {
+  if (effect.type !== 'call_model') return false;
+  const { turnId, step } = effect;
+  return wanted.has(effectKey({ type: 'abort_model', turnId, step }));
+}
+
+function runToolInput(state: ConversationState, call: CallState): RunToolInput {
+  const { tenant, conversationId, agent, turn } = state;
+  const { plan, turnId, step, approver } = call;
+  const { toolCallId, name, effects, timeouts, input } = plan;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    turnId,
+    step,
+    call: { toolCallId, name, effects, timeouts, input: input ?? null },
+    idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
+    requester: turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
+    ...(approver === undefined ? {} : { approver }),
+  };
+}
+
+/** What ended an activity for good, in the words of the failure table. Anything but a Temporal failure is a bug. */
+function turnErrorOf(error: unknown): TurnError {
+  const cause = activityCause(error);
+  if (cause instanceof ApplicationFailure)
+    return {
+      code: isFailureCode(cause.type) ? cause.type : 'internal',
+      message: cause.message.slice(0, 1_000),
+    };
+  const { message } = lossOf(error);
+  return { code: 'no_worker', message };
+}
+
+function lossOf(error: unknown): Loss {
+  const cause = activityCause(error);
+  if (!(cause instanceof TimeoutFailure))
+    return { timedOut: false, message: cause.message.slice(0, 1_000) };
+  const { timeoutType } = cause;
+  return {
+    timedOut: timeoutType === TimeoutType.START_TO_CLOSE,
+    neverStarted: timeoutType === TimeoutType.SCHEDULE_TO_START,
+    message: timeoutType === TimeoutType.HEARTBEAT ? 'the worker was lost' : 'the time ran out',
+  };
+}
+
+function activityCause(error: unknown): Error {
+  if (!(error instanceof TemporalFailure)) throw error;
+  return error instanceof ActivityFailure && error.cause !== undefined ? error.cause : error;
+}

@@ -1,0 +1,87 @@
+/** The events of this run, for the `events` query, and the hint that tells the worker's projector about them. */
+import { proxySinks, type Sinks, workflowInfo } from '@temporalio/workflow';
+import type { CanonicalEvent, EventType } from '../protocol/events.js';
+import { isRecord, utf8Bytes } from '../protocol/json.js';
+import { MAX_EVENT_PAGE_BYTES } from '../protocol/limits.js';
+import type { EventsPage, Hint } from '../protocol/messaging.js';
+import { HINT_SINK } from '../protocol/messaging.js';
+
+interface HintSinks extends Sinks {
+  readonly [HINT_SINK]: { hint(hint: Hint): void };
+}
+
+const sinks = proxySinks<HintSinks>();
+
+/** Somebody may be waiting for just these. */
+const URGENT: readonly EventType[] = ['turn_ended', 'suspension', 'conversation_closed'];
+
+export class EventLogOfRun {
+  readonly #tenant: string;
+  readonly #conversationId: string;
+  #events: readonly CanonicalEvent[];
+  #lastSeq: number;
+  #hintedSeq: number;
+  #urgent = false;
+
+  constructor(
+    key: { readonly tenant: string; readonly conversationId: string },
+    carried: readonly CanonicalEvent[],
+    lastSeq: number,
+  ) {
+    this.#tenant = key.tenant;
+    this.#conversationId = key.conversationId;
+    this.#events = carried;
+    this.#lastSeq = lastSeq;
+    this.#hintedSeq = carried.length > 0 ? lastSeq - 1 : lastSeq;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  append(event: CanonicalEvent): void {
+    this.#events = [...this.#events, event];
+    this.#lastSeq = event.seq;
+    this.#urgent ||= URGENT.includes(event.type);
+  }
+
+  /** Tells the projector how far the log is. Costs no history; lost hints are repaired by its sweep. */
+  hint(): void {
+    if (this.#hintedSeq === this.#lastSeq) return;
+    this.#hintedSeq = this.#lastSeq;
+    const { runId } = workflowInfo();
+    const { [HINT_SINK]: sink } = sinks;
+    sink.hint({
+      tenant: this.#tenant,
+      conversationId: this.#conversationId,
+      seq: this.#lastSeq,
+      runId,
+      urgent: this.#urgent,
+    });
+    this.#urgent = false;
+  }
+
+  /** Events that the store has not confirmed. */
+  after(seq: number): readonly CanonicalEvent[] {
+    return this.#events.filter((event) => event.seq > seq);
+  }
+
+  page(input: unknown): EventsPage {
+    const query = isRecord(input) ? input : {};
+    const after = typeof query['after'] === 'number' ? query['after'] : 0;
+    const wanted = typeof query['maxBytes'] === 'number' ? query['maxBytes'] : MAX_EVENT_PAGE_BYTES;
+    const maxBytes = Math.min(wanted, MAX_EVENT_PAGE_BYTES);
+    const firstSeq = this.#events[0]?.seq ?? this.#lastSeq + 1;
+    const events: CanonicalEvent[] = [];
+    let bytes = 0;
+    for (let index = Math.max(0, after + 1 - firstSeq); index < this.#events.length; index += 1) {
+      const event = this.#events[index];
+      if (event === undefined) break;
+      bytes += utf8Bytes(JSON.stringify(event));
+      if (events.length > 0 && bytes > maxBytes) break;
+      events.push(event);
+    }
+    const last = events.at(-1)?.seq ?? Math.max(after, this.#lastSeq);
+    return { events, lastSeq: this.#lastSeq, firstSeq, more: last < this.#lastSeq };
+  }
+}

@@ -1,0 +1,84 @@
+/** When and how a conversation continues in a new run: what is asked of the server's counters, and what is carried. */
+import { workflowInfo } from '@temporalio/workflow';
+import { carriedBytes, MAX_CARRIED_STATE_BYTES } from '../core/context.js';
+import type { ConversationMachine } from '../core/machine.js';
+import type { ConversationState } from '../core/state.js';
+import type { CanonicalEvent, RollOverReason } from '../protocol/events.js';
+import { utf8Bytes } from '../protocol/json.js';
+import {
+  MAX_CARRIED_EVENT_BYTES,
+  ROLL_OVER_HISTORY_BYTES,
+  ROLL_OVER_SIGNAL_COUNT,
+  ROLL_OVER_UPDATE_COUNT,
+} from '../protocol/limits.js';
+import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
+
+/** After an attempt that failed because the store could take nothing, wait for this many events before the next. */
+const RETRY_AFTER_EVENTS = 50;
+
+export class RollOver {
+  #updates = 0;
+  #signals = 0;
+  #requested = false;
+  #notBeforeSeq = 0;
+
+  countUpdate(): void {
+    this.#updates += 1;
+  }
+
+  countSignal(): void {
+    this.#signals += 1;
+  }
+
+  request(): void {
+    this.#requested = true;
+  }
+
+  postpone(lastSeq: number): void {
+    this.#notBeforeSeq = lastSeq + RETRY_AFTER_EVENTS;
+  }
+
+  /** Why the run should end at the next quiet point, or undefined. */
+  due(lastSeq: number): RollOverReason | undefined {
+    if (lastSeq < this.#notBeforeSeq) return undefined;
+    if (this.#requested) return 'requested';
+    const { historySize, continueAsNewSuggested } = workflowInfo();
+    if (historySize > ROLL_OVER_HISTORY_BYTES) return 'history_size';
+    if (continueAsNewSuggested) return 'suggested';
+    if (this.#updates >= ROLL_OVER_UPDATE_COUNT) return 'update_count';
+    return this.#signals >= ROLL_OVER_SIGNAL_COUNT ? 'signal_count' : undefined;
+  }
+}
+
+/**
+ * False when the store is so far behind that too much of the log would have to be carried, or when a turn in progress has
+ * grown so large that the payload would be refused: that would fail the task for ever, while a run may still grow.
+ */
+export function canCarry(
+  state: ConversationState,
+  unconfirmed: readonly CanonicalEvent[],
+): boolean {
+  return (
+    utf8Bytes(JSON.stringify(unconfirmed)) <= MAX_CARRIED_EVENT_BYTES &&
+    carriedBytes(state) <= MAX_CARRIED_STATE_BYTES
+  );
+}
+
+/** The input of the next run: the state as it is, and the events that the store has not confirmed. */
+export function nextInput(
+  input: ConversationInput,
+  machine: ConversationMachine,
+  unconfirmed: readonly CanonicalEvent[],
+): ConversationInput {
+  const carried: CarriedState = { version: 1, state: machine.state, events: unconfirmed };
+  const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    settings,
+    ...(model === undefined ? {} : { model }),
+    ...(searchAttributes === undefined ? {} : { searchAttributes }),
+    carried,
+  };
+}

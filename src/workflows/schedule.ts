@@ -1,0 +1,87 @@
+/** Options of every activity and timer that the workflow schedules: each number with its reason. */
+import type { Duration } from '@temporalio/common';
+import {
+  ActivityCancellationType,
+  type ActivityOptions,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { ConversationActivities } from '../protocol/activities.js';
+import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
+import type { PlannedCall } from '../protocol/tools.js';
+
+/** Summaries are bounded by the server (400 bytes) and hold no arguments: they are not encrypted by every codec. */
+const MAX_SUMMARY_CHARS = 200;
+
+export function summaryOf(text: string): string {
+  return text.length <= MAX_SUMMARY_CHARS ? text : `${text.slice(0, MAX_SUMMARY_CHARS - 1)}…`;
+}
+
+/** Activities heartbeat by a timer, so a lost worker is noticed after this, whatever the length of the work. */
+const HEARTBEAT_TIMEOUT: Duration = '10s';
+/** Slack over a tool's own run timeout, which its activity enforces itself with the better text. */
+const RUN_TIMEOUT_SLACK_MS = 5_000;
+
+/** Long enough for the slowest reasoning models; a stuck one is noticed by its stream, a lost worker by heartbeats. */
+export const MODEL_CALL: ActivityOptions = {
+  startToCloseTimeout: '15 minutes',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  // Waits, so that what a cancelled call has said so far comes back.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: {
+    initialInterval: '500ms',
+    backoffCoefficient: 2,
+    maximumInterval: '8s',
+    // About 45 s of a provider's outage; lost workers count, too.
+    maximumAttempts: 10,
+  },
+};
+
+/** Short and read-only: checks of an answer that somebody waits for, so a lost worker is noticed sooner than elsewhere. */
+export const CHECK_ANSWER: ActivityOptions = {
+  startToCloseTimeout: '10s',
+  heartbeatTimeout: '2s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '200ms', maximumInterval: '2s', maximumAttempts: 10 },
+};
+
+/** Before the end of a conversation nobody waits: two tries. */
+export const FLUSH_LOG: ActivityOptions = {
+  startToCloseTimeout: '5s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '200ms', maximumAttempts: 2 },
+};
+
+/** Before a roll-over the next step of a turn may wait for it, and what the store lacks can be carried: one short try. */
+export const FLUSH_BEFORE_ROLL_OVER: ActivityOptions = {
+  startToCloseTimeout: '2s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { maximumAttempts: 1 },
+};
+
+export function toolOptions(call: PlannedCall): ActivityOptions {
+  return {
+    activityId: `tool:${call.name}:${call.toolCallId}`,
+    summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
+    startToCloseTimeout: call.timeouts.runMs + RUN_TIMEOUT_SLACK_MS,
+    // A worker elsewhere may not heartbeat; ours always does.
+    ...(call.taskQueue === undefined
+      ? { heartbeatTimeout: HEARTBEAT_TIMEOUT }
+      : { taskQueue: call.taskQueue, scheduleToStartTimeout: FOREIGN_QUEUE_TIMEOUT_MS }),
+    // The result of a cancelled call is recorded already: nobody waits for what the tool still does.
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: {
+      initialInterval: '500ms',
+      backoffCoefficient: 2,
+      maximumInterval: '10s',
+      maximumAttempts: call.maxAttempts,
+    },
+  };
+}
+
+/**
+ * Options given with a call are merged *into* these, field by field: so these hold nothing but what the SDK insists on, and
+ * every set above is complete in itself.
+ */
+export const activities = proxyActivities<ConversationActivities>({
+  startToCloseTimeout: '1 minute',
+});

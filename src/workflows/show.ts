@@ -1,0 +1,123 @@
+/** What an operator sees in the Temporal UI: current details (no history cost) and search attributes (few upserts). */
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { snapshotOf } from '../core/snapshot.js';
+import type { ConversationState } from '../core/state.js';
+import { openSuspensions } from '../core/state.js';
+import { workflowIdFor } from '../protocol/ids.js';
+import { utf8Bytes } from '../protocol/json.js';
+import { MAX_PENDING_TOOLS_BYTES } from '../protocol/limits.js';
+import type { SearchStatus } from '../protocol/messaging.js';
+import { SEARCH_ATTRIBUTES, SIGNALS } from '../protocol/messaging.js';
+import type { PendingCall, SuspensionKind } from '../protocol/suspensions.js';
+
+const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
+const PENDING_TOOLS = defineSearchAttributeKey(
+  SEARCH_ATTRIBUTES.pendingTools,
+  SearchAttributeType.KEYWORD_LIST,
+);
+const DEADLINE = defineSearchAttributeKey(SEARCH_ATTRIBUTES.deadline, SearchAttributeType.DATETIME);
+
+const BY_HAND: Readonly<Record<SuspensionKind, string>> = {
+  approval: '{"type":"approve"}',
+  elicitation: '{"type":"answer","value":…}',
+  client_execution: '{"type":"result","value":…}',
+  external_execution: '{"type":"result","value":…}',
+};
+
+/** Sets the page that the UI shows for a running conversation. */
+export function showDetails(state: ConversationState): void {
+  const snapshot = snapshotOf(state);
+  const { turn, pending, queued, agent, status, seq } = snapshot;
+  const lines = [
+    `**${status}** · agent \`${agent}\` · log at seq ${seq}`,
+    '',
+    turn === undefined ? 'No turn is running.' : `Turn \`${turn.turnId}\`, step ${turn.step}.`,
+  ];
+  if (queued.length > 0) lines.push('', `${queued.length} message(s) wait.`);
+  if (pending.length > 0) lines.push('', ...pendingTable(pending), '', ...byHand(state, pending));
+  setCurrentDetails(lines.join('\n'));
+}
+
+function pendingTable(pending: readonly PendingCall[]): readonly string[] {
+  return [
+    '| waits for | tool | call | until | why |',
+    '|---|---|---|---|---|',
+    ...pending.map(
+      (entry) =>
+        `| ${entry.kind} | ${entry.name} | \`${entry.toolCallId}\` | ${entry.deadline} | ${cell(entry.reason ?? '')} |`,
+    ),
+  ];
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ').slice(0, 200);
+}
+
+function byHand(state: ConversationState, pending: readonly PendingCall[]): readonly string[] {
+  const [first] = pending;
+  if (first === undefined) return [];
+  const payload = `{"toolCallId":"${first.toolCallId}","resolution":${BY_HAND[first.kind]},"actor":{"id":"<you>"}}`;
+  return [
+    'Resolve by hand:',
+    '```',
+    `temporal workflow signal -w ${workflowIdFor(state)} --name ${SIGNALS.resolveToolCall} \\`,
+    `  --input '${payload}'`,
+    '```',
+  ];
+}
+
+/**
+ * Keeps the search attributes by the frugal rule: written when a suspension opens, and when the last one closes. One upsert
+ * a turn would cost a fifth of the server's throughput.
+ */
+export class SearchAttributes {
+  readonly #enabled: boolean;
+  #shown: readonly string[];
+
+  constructor(enabled: boolean, shown: readonly string[]) {
+    this.#enabled = enabled;
+    this.#shown = shown;
+  }
+
+  update(state: ConversationState): void {
+    if (!this.#enabled) return;
+    const open = openSuspensions(state);
+    const ids = open.map((entry) => `${entry.toolCallId}:${entry.kind}`);
+    const opened = ids.some((id) => !this.#shown.includes(id));
+    if (!opened && !(ids.length === 0 && this.#shown.length > 0)) return;
+    this.#shown = ids;
+    const deadlines = open.map((entry) => entry.deadline).sort();
+    const [earliest] = deadlines;
+    this.#upsert([
+      { key: STATUS, value: statusOf(open.length) },
+      { key: PENDING_TOOLS, value: boundedNames(open.map((entry) => entry.name)) },
+      { key: DEADLINE, value: earliest === undefined ? null : new Date(earliest) },
+    ]);
+  }
+
+  closed(): void {
+    if (this.#enabled) this.#upsert([{ key: STATUS, value: 'closed' satisfies SearchStatus }]);
+  }
+
+  #upsert(pairs: SearchAttributeUpdatePair[]): void {
+    upsertSearchAttributes(pairs);
+  }
+}
+
+/** The server ends a workflow whose attribute is too large, so the list says `…` where it leaves names out. */
+function boundedNames(names: readonly string[]): string[] {
+  const shown: string[] = [];
+  let bytes = 0;
+  for (const name of new Set(names)) {
+    bytes += utf8Bytes(name) + 3;
+    if (bytes > MAX_PENDING_TOOLS_BYTES) return [...shown, '…'];
+    shown.push(name);
+  }
+  return shown;
+}
+
+function statusOf(openCount: number): SearchStatus {
+  return openCount > 0 ? 'awaiting_input' : 'active';
+}

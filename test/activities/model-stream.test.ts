@@ -1,0 +1,82 @@
+/** The stream of a model call, on a clock of the test. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ModelStream } from '../../src/activities/model-stream.js';
+import type { LiveEvent } from '../../src/protocol/live-events.js';
+
+const origin = { turnId: 'turn_1', step: 1, attempt: 1, messageId: 'turn_1.1' };
+
+describe('a stream of deltas', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function streaming() {
+    const live: LiveEvent[] = [];
+    const stream = new ModelStream(origin, (event) => live.push(event));
+    const seen = () =>
+      live.map((event) =>
+        'text' in event ? `${event.type} ${event.offset} ${event.text}` : event.type,
+      );
+    return { live, stream, seen };
+  }
+
+  it('shows the first piece at once and joins those that follow closely', () => {
+    const { stream, seen, live } = streaming();
+    stream.take({ type: 'reasoning', text: 'Hm' });
+    expect(seen()).toEqual(['reasoning_delta 0 Hm']);
+    stream.take({ type: 'reasoning', text: 'm.' });
+    stream.take({ type: 'text', text: 'He' });
+    vi.advanceTimersByTime(29);
+    stream.take({ type: 'text', text: 'llo' });
+    expect(seen()).toHaveLength(1);
+    vi.advanceTimersByTime(1);
+    expect(seen().slice(1)).toEqual(['reasoning_delta 2 m.', 'text_delta 0 Hello']);
+    vi.advanceTimersByTime(100);
+    stream.take({ type: 'text', text: ' you' });
+    expect(seen().slice(3)).toEqual(['text_delta 5  you']);
+    expect(live[3]).toEqual({ type: 'text_delta', ...origin, offset: 5, text: ' you' });
+  });
+
+  it('keeps the arguments of several calls apart', () => {
+    const { stream, seen, live } = streaming();
+    stream.take({ type: 'tool_arguments', index: 0, name: 'work', text: '{"a"' });
+    stream.take({ type: 'tool_arguments', index: 1, text: '{' });
+    stream.take({ type: 'tool_arguments', index: 0, text: ':1}' });
+    stream.close();
+    expect(seen()).toEqual([
+      'tool_arguments_delta 0 {"a"',
+      'tool_arguments_delta 0 {',
+      'tool_arguments_delta 4 :1}',
+    ]);
+    expect(live[0]).toMatchObject({ index: 0, name: 'work' });
+    expect(live[1]).not.toHaveProperty('name');
+  });
+
+  it('sends what waits when it closes, and nothing afterwards', () => {
+    const { stream, seen } = streaming();
+    stream.take({ type: 'text', text: 'a' });
+    stream.take({ type: 'text', text: 'b' });
+    stream.close();
+    stream.take({ type: 'text', text: 'c' });
+    stream.close();
+    vi.advanceTimersByTime(100);
+    expect(seen()).toEqual(['text_delta 0 a', 'text_delta 1 b']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('remembers text and reasoning in the order in which they came, without unfinished calls', () => {
+    const { stream } = streaming();
+    stream.take({ type: 'reasoning', text: '' });
+    stream.take({ type: 'text', text: 'a' });
+    stream.take({ type: 'tool_arguments', index: 0, text: '{' });
+    stream.take({ type: 'text', text: 'b' });
+    stream.take({ type: 'reasoning', text: 'c' });
+    expect(stream.partsSoFar()).toEqual([
+      { type: 'text', text: 'ab' },
+      { type: 'reasoning', text: 'c' },
+    ]);
+  });
+});

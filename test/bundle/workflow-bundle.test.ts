@@ -1,0 +1,102 @@
+/** The third net around the sandbox: what is really in the workflow bundle, and what the root entry really loads. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const ignore = (): void => undefined;
+const quiet = {
+  log: ignore,
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+};
+
+describe('the workflow bundle', () => {
+  let code = '';
+  let sources: readonly string[] = [];
+
+  beforeAll(async () => {
+    const bundle = await bundleWorkflowCode({
+      workflowsPath: at('src/workflows/index.ts'),
+      payloadConverterPath: at('src/workflows/payload-converter.ts'),
+      logger: quiet,
+    });
+    ({ code } = bundle);
+    const map = /sourceMappingURL=data:application\/json;[^,]*,([A-Za-z0-9+/=]+)\s*$/.exec(
+      code,
+    )?.[1];
+    expect(map, 'the bundle carries its source map').toBeDefined();
+    const parsed = JSON.parse(Buffer.from(map ?? '', 'base64').toString('utf8')) as {
+      sources: string[];
+    };
+    ({ sources } = parsed);
+  });
+
+  it('holds these packages and no other: no zod, no openai, no Node', () => {
+    const packages = sources.flatMap((source) => {
+      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(source)?.[1];
+      return name === undefined ? [] : [name];
+    });
+    expect([...new Set(packages)].sort()).toEqual([
+      '@cfworker/json-schema',
+      '@temporalio/common',
+      '@temporalio/workflow',
+      'long',
+      'ms',
+      'nexus-rpc',
+    ]);
+  });
+
+  it('holds these folders of ours and no other: no user code can be in it', () => {
+    const folders = sources.flatMap((source) => {
+      const name = /\/src\/([a-z]+)\/[^/]+\.ts$/.exec(source)?.[1];
+      return name === undefined || source.includes('node_modules') ? [] : [name];
+    });
+    expect([...new Set(folders)].sort()).toEqual(['core', 'protocol', 'workflows']);
+  });
+
+  it('stays small: it is parsed by every worker at its start', () => {
+    const withoutMap = code.slice(0, code.lastIndexOf('//# sourceMappingURL'));
+    expect(Buffer.byteLength(withoutMap) / 1024).toBeLessThan(1_100);
+  });
+});
+
+describe('the root entry', () => {
+  it('loads nothing native, and no model client until one is called', () => {
+    const program = `
+      await import(${JSON.stringify(at('dist/index.js'))});
+      const { createRequire } = await import('node:module');
+      const loaded = Object.keys(createRequire(import.meta.url).cache);
+      console.log(JSON.stringify({
+        native: loaded.filter((file) => file.endsWith('.node')),
+        packages: loaded,
+      }));`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+    });
+    const { native, packages } = JSON.parse(output) as { native: string[]; packages: string[] };
+    expect(native).toEqual([]);
+    expect(packages.filter((file) => /@temporalio|openai|express/.test(file))).toEqual([]);
+  });
+
+  it('exports these names: adding one is adding to the public surface', async () => {
+    const names = Object.keys((await import(at('dist/index.js'))) as object);
+    expect(names.sort()).toEqual([
+      'DefinitionError',
+      'ModelFailure',
+      'ToolError',
+      'defineAgent',
+      'definePlugin',
+      'defineTool',
+      'initColloquy',
+      'jsonSchema',
+      'manifestOf',
+      'openaiModel',
+      'toolError',
+    ]);
+  });
+});

@@ -1,0 +1,135 @@
+/** Commands as a user runs them, and what they leave behind. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished } from 'vitest';
+import { until } from '../../support/until.js';
+
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+export const MAIN = `${ROOT}dist/cli/main.js`;
+
+export interface Command {
+  readonly pid: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the whole output once it matches. @throws when the command ends first, or takes too long. */
+  prints(pattern: RegExp): Promise<string>;
+}
+
+const PATIENCE_MS = 60_000;
+
+/** Starts a command, which is killed when the test ends. Settings of this process do not reach it. */
+export function start(
+  executable: string,
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
+): Command {
+  const child = spawn(executable, args, {
+    cwd: options.cwd ?? ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...cleanEnvironment(), ...options.env },
+  });
+  const ended = endOf(child);
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const output = (): string => `${stdout()}${stderr()}`;
+  return {
+    pid: child.pid ?? 0,
+    stdout,
+    stderr,
+    ended,
+    kill: (signal) => child.kill(signal),
+    prints: async (pattern) => {
+      const look = (): string => {
+        if (isOver && !pattern.test(output()))
+          throw new Error(`ended without ${String(pattern)}:\n${output()}`);
+        return output();
+      };
+      const what = `${args.join(' ')} prints ${String(pattern)}`;
+      return await until(what, look, {
+        holds: (text) => pattern.test(text),
+        timeoutMs: PATIENCE_MS,
+      });
+    },
+  };
+}
+
+/** Runs `colloquy` with the Node that runs the tests. */
+export function colloquy(args: readonly string[], env: NodeJS.ProcessEnv = {}): Command {
+  return start(process.execPath, [MAIN, ...args], { env });
+}
+
+/** What a command that must fail said on stderr. */
+export async function failure(command: Command): Promise<string> {
+  expect(await command.ended).toBe(1);
+  expect(command.stdout()).toBe('');
+  // Words, not a stack of our insides.
+  expect(command.stderr()).not.toMatch(/^\s+at /m);
+  return command.stderr();
+}
+
+/** Processes, of whatever parent, that inherited this variable: none can hide by leaving its group. */
+export function processesWith(variable: string): readonly string[] {
+  if (existsSync('/proc/self/environ'))
+    return readdirSync('/proc')
+      .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+      .flatMap((pid) => {
+        try {
+          const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+          const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+          return environment.includes(variable) ? [`${pid} ${words}`] : [];
+        } catch {
+          // Gone meanwhile, or not ours.
+          return [];
+        }
+      });
+  const listed = execFileSync('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], {
+    encoding: 'utf8',
+  });
+  return listed.split('\n').filter((line) => line.includes(variable));
+}
+
+/** Resolves when no process has the variable any more. */
+export async function untilNoneLeft(variable: string): Promise<void> {
+  await until('no process is left behind', () => processesWith(variable), {
+    holds: (left) => left.length === 0,
+    timeoutMs: 20_000,
+  });
+}
+
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(COLLOQUY|TEMPORAL|OPENAI|DEMO|E2E)_|^(VITEST|NODE_ENV|TEST)/.test(name),
+    ),
+  );
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return () => text;
+}
+
+async function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      resolve(signal ?? code ?? 1);
+    });
+  });
+}

@@ -1,0 +1,40 @@
+/** The demo's model server with an answer for each message that the tests send; counts what it was asked. */
+import {
+  type ModelServer,
+  type ServerAnswer,
+  startModelServer,
+} from '../../../examples/demo/model-server.js';
+import { DEMO_SCRIPT, type ScriptRequest } from '../../../examples/demo/script.js';
+
+/** @param ask How often the model was asked about this message before, plus 1. */
+export type Scenario = (request: ScriptRequest, ask: number) => ServerAnswer;
+
+export interface ScenarioModel {
+  readonly url: string;
+  /** What is answered in conversations whose newest message is this one; any other has the demo's script. */
+  answer(message: string, scenario: Scenario): void;
+  /** How often the model was asked with this as the newest message. */
+  asked(message: string): number;
+  close(): Promise<void>;
+}
+
+export async function startScenarioModel(): Promise<ScenarioModel> {
+  const scenarios = new Map<string, Scenario>();
+  const asked = new Map<string, number>();
+  const server: ModelServer = await startModelServer({
+    script: (request) => {
+      const message = request.userTexts.at(-1) ?? '';
+      const ask = (asked.get(message) ?? 0) + 1;
+      asked.set(message, ask);
+      return (scenarios.get(message) ?? DEMO_SCRIPT)(request, ask);
+    },
+  });
+  return {
+    url: server.url,
+    answer: (message, scenario) => {
+      scenarios.set(message, scenario);
+    },
+    asked: (message) => asked.get(message) ?? 0,
+    close: () => server.close(),
+  };
+}

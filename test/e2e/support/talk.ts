@@ -1,0 +1,86 @@
+/** One conversation over the HTTP API, with waits that say what they saw. */
+import type { CanonicalEvent, PendingCall } from 'colloquy';
+import { until } from '../../support/until.js';
+import { type Call, call, type EventStream, openEventStream, type Reply } from './api.js';
+
+/** A killed worker's activity is given up after 10 s without a heartbeat; the rest is for slow machines. */
+const PATIENCE_MS = 60_000;
+
+export type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>;
+
+export class Talk {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly #apiUrl: () => string;
+
+  constructor(id: string, apiUrl: () => string) {
+    this.id = id;
+    this.workflowId = `conversation:default:${id}`;
+    this.#apiUrl = apiUrl;
+  }
+
+  async begin(agent: string, message: string): Promise<Reply> {
+    const url = `${this.#apiUrl()}/v1/conversations`;
+    const reply = await call(url, { body: { agent, id: this.id, message } });
+    if (reply.status !== 202 || reply.body['status'] !== 'admitted')
+      throw new Error(`not admitted: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply;
+  }
+
+  async call(path: string, request: Call = {}): Promise<Reply> {
+    return await call(`${this.#apiUrl()}/v1/conversations/${this.id}${path}`, request);
+  }
+
+  async resolve(toolCallId: string, resolution: object, options: Call = {}): Promise<Reply> {
+    const body = { resolution, actor: { id: 'http' } };
+    return await this.call(`/tool-calls/${toolCallId}/resolution`, { body, ...options });
+  }
+
+  /** The calls that wait, once they are so many. */
+  async waitingCalls(count: number): Promise<readonly PendingCall[]> {
+    return await until(`${count} calls wait in ${this.id}`, () => this.#pending(), {
+      holds: (calls) => calls.length === count,
+      timeoutMs: PATIENCE_MS,
+    });
+  }
+
+  /** The same by the name of their tool. */
+  async waiting(count: number): Promise<ReadonlyMap<string, PendingCall>> {
+    return new Map((await this.waitingCalls(count)).map((entry) => [entry.name, entry]));
+  }
+
+  async events(): Promise<readonly CanonicalEvent[]> {
+    const { body } = await this.call('/events?limit=1000');
+    return (body['events'] ?? []) as readonly CanonicalEvent[];
+  }
+
+  async eventsOf<Type extends CanonicalEvent['type']>(
+    type: Type,
+  ): Promise<readonly EventOf<Type>[]> {
+    const events = await this.events();
+    return events.filter((event): event is EventOf<Type> => event.type === type);
+  }
+
+  /** The end of the first turn, or of the given one. */
+  async ended(turn = 1): Promise<EventOf<'turn_ended'>> {
+    const ends = await until(`turn ${turn} of ${this.id} ends`, () => this.eventsOf('turn_ended'), {
+      holds: (found) => found.length >= turn,
+      timeoutMs: PATIENCE_MS,
+    });
+    const end = ends[turn - 1];
+    if (end === undefined) throw new Error('unreachable');
+    return end;
+  }
+
+  async stream(lastEventId?: string): Promise<EventStream> {
+    return await openEventStream(
+      `${this.#apiUrl()}/v1/conversations/${this.id}/events`,
+      lastEventId,
+    );
+  }
+
+  async #pending(): Promise<readonly PendingCall[]> {
+    const { body } = await this.call('/pending');
+    return (body['pending'] ?? []) as readonly PendingCall[];
+  }
+}

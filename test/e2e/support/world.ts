@@ -1,0 +1,110 @@
+/** A whole installation for one file of tests: Temporal, worker and API as processes of their own, and a scripted model. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { type Child, type Stack, startChild, startStack } from 'colloquy/dev';
+import { type DevServer, startDevServer } from '../../support/dev-server.js';
+import { type ScenarioModel, startScenarioModel } from './scenario-model.js';
+import { Talk } from './talk.js';
+
+export const AGENTS = fileURLToPath(new URL('../fixtures/agents.ts', import.meta.url));
+const TASK_QUEUE = 'colloquy';
+
+export interface World {
+  readonly folder: string;
+  readonly server: DevServer;
+  readonly stack: Stack;
+  readonly model: ScenarioModel;
+  readonly temporal: Client;
+  readonly taskQueue: string;
+  /** Where the API of the stack is; `startApi` does not change it. */
+  readonly apiUrl: string;
+  talk(id: string): Talk;
+  /** Another API process on the same data. 0 = any free port. */
+  startApi(port: number): Promise<Child & { readonly url: string }>;
+  /** Lets slow tools with this label end. */
+  release(label: string): Promise<void>;
+  /** Lines that tools left behind in a file of the folder. */
+  lines(
+    file: 'refunds.jsonl' | 'runs.jsonl',
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything; stops what was started when a part fails. */
+export async function startWorld(): Promise<World> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'colloquy-e2e-'));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const model = await startScenarioModel();
+    closers.push(() => model.close());
+    const server = await startDevServer({ dbFile: join(folder, 'temporal.db') });
+    closers.push(() => server.stop());
+    const env = {
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'scripted',
+      E2E_FOLDER: folder,
+      DEMO_LEDGER: join(folder, 'refunds.jsonl'),
+      COLLOQUY_LOG_LEVEL: 'warn',
+    };
+    const stack = await startStack({
+      agentsModule: AGENTS,
+      dataDir: folder,
+      apiPort: 0,
+      temporalAddress: server.address,
+      taskQueue: TASK_QUEUE,
+      env,
+    });
+    closers.push(() => stack.stop());
+    const connection = await Connection.connect({ address: server.address });
+    closers.push(() => connection.close());
+    const temporal = new Client({ connection });
+    return assemble({ folder, server, stack, model, temporal, env, closers, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Parts = Pick<World, 'folder' | 'server' | 'stack' | 'model' | 'temporal' | 'stop'> & {
+  readonly env: Readonly<Record<string, string>>;
+  readonly closers: (() => Promise<unknown>)[];
+};
+
+function assemble({ env, closers, ...parts }: Parts): World {
+  const { folder, server, stack } = parts;
+  return {
+    ...parts,
+    taskQueue: TASK_QUEUE,
+    apiUrl: stack.apiUrl,
+    talk: (id) => new Talk(id, () => stack.apiUrl),
+    startApi: async (port) => {
+      const child = await startChild({
+        name: 'api',
+        args: ['serve', '--port', String(port)],
+        env: {
+          ...env,
+          TEMPORAL_ADDRESS: server.address,
+          COLLOQUY_DATA: folder,
+          COLLOQUY_TASK_QUEUE: TASK_QUEUE,
+        },
+      });
+      closers.push(() => child.stop());
+      return { ...child, url: /http:\/\/\S+/.exec(child.output())?.[0] ?? '' };
+    },
+    release: (label) => writeFile(join(folder, label), ''),
+    lines: async (file) => {
+      const text = await readFile(join(folder, file), 'utf8').catch(() => '');
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** Histories that were recorded once and are kept for ever: every later version has to make the same decisions again. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { bundleFromSource, replay } from '../support/engine-replay.js';
+
+const HISTORIES = new URL('./histories/', import.meta.url);
+const files = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));
+
+let code = '';
+
+beforeAll(async () => {
+  code = await bundleFromSource();
+}, 60_000);
+
+function textOf(file: string): string {
+  return readFileSync(new URL(file, HISTORIES), 'utf8');
+}
+
+test('histories of every kind are kept', () => {
+  expect(files.map((file) => file.replace('.json', ''))).toEqual(
+    expect.arrayContaining([
+      ...['cancelled-in-the-temporal-ui', 'closed', 'hostile-signals'],
+      ...['parked-on-a-browser-call', 'parked-on-a-question', 'parked-on-an-approval'],
+      'parked-on-the-second-phase-of-a-gated-browser-call',
+      ...['rolled-over-with-calls-open-run-1', 'rolled-over-with-calls-open-run-2'],
+      ...['stopped-while-the-model-spoke', 'turns-with-tools-and-answers'],
+    ]),
+  );
+});
+
+test.each(files)('a recorded conversation goes on with the present code: %s', async (file) => {
+  await replay({ code }, JSON.parse(textOf(file)));
+});
+
+test('a history that the present code would not have made is refused', async () => {
+  const other = textOf('turns-with-tools-and-answers.json').replaceAll('"callModel"', '"askModel"');
+  await expect(replay({ code }, JSON.parse(other))).rejects.toThrow(
+    /nondeterminism|Nondeterminism|TMPRL1100/,
+  );
+});

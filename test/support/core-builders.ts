@@ -1,0 +1,124 @@
+/** Builders for tests of the core: settings, planned calls, model outcomes, actors, a virtual clock. No Temporal, no time. */
+import type { CallModelResult } from '../../src/protocol/activities.js';
+import type { StampedActor } from '../../src/protocol/actors.js';
+import type { AgentSettings } from '../../src/protocol/conversation.js';
+import type { ConversationStarted } from '../../src/protocol/events.js';
+import type { Json } from '../../src/protocol/json.js';
+import { canonicalJson, fingerprint } from '../../src/protocol/json.js';
+import type { Resolution } from '../../src/protocol/resolutions.js';
+import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
+
+export const EPOCH_MS = Date.parse('2026-03-01T12:00:00.000Z');
+export const MINUTE_MS = 60_000;
+export const APPROVAL_MS = 60 * MINUTE_MS;
+export const ANSWER_MS = 10 * MINUTE_MS;
+export const RUN_MS = 30_000;
+
+export const CHAIN = 'chain0000001';
+/** The id of the nth turn of a machine made by `aMachine`. */
+export const turn = (ordinal: number): string => `turn_${CHAIN}_${ordinal}`;
+
+export function settings(overrides: Partial<AgentSettings> = {}): AgentSettings {
+  return { maxSteps: 5, onBusy: 'reject', idleCloseMs: 1_000_000, ...overrides };
+}
+
+export function conversationStarted(overrides: Partial<AgentSettings> = {}): ConversationStarted {
+  return {
+    type: 'conversation_started',
+    tenant: 'default',
+    conversationId: 'order-42',
+    agent: 'support',
+    chain: CHAIN,
+    settings: settings(overrides),
+  };
+}
+
+export class VirtualClock {
+  #nowMs = EPOCH_MS;
+
+  readonly now = (): number => this.#nowMs;
+
+  advance(milliseconds: number): void {
+    this.#nowMs += milliseconds;
+  }
+
+  iso(offsetMs = 0): string {
+    return new Date(this.#nowMs + offsetMs).toISOString();
+  }
+}
+
+/** An actor as the API stamps it. */
+export function actor(id: string, overrides: Partial<StampedActor> = {}): StampedActor {
+  return { id, verified: true, channel: 'api', ...overrides };
+}
+
+/** What came of the model's answer when the worker planned it; the default is an ungated server tool. */
+export function plannedCall(
+  toolCallId: string,
+  overrides: Partial<PlannedCall> & { executor?: Executor } = {},
+): PlannedCall {
+  const input: Json = overrides.input ?? { of: toolCallId };
+  return {
+    toolCallId,
+    name: `${overrides.executor ?? 'server'}.tool`,
+    executor: 'server',
+    mode: 'await',
+    input,
+    argsDigest: `sha256:${fingerprint(canonicalJson(input))}`,
+    approval: { needed: false },
+    timeouts: { approvalMs: APPROVAL_MS, answerMs: ANSWER_MS, runMs: RUN_MS },
+    effects: 'idempotent',
+    maxAttempts: 3,
+    lateResult: 'reject',
+    ...overrides,
+  };
+}
+
+/** The same, behind an approval gate. */
+export function gatedCall(
+  toolCallId: string,
+  overrides: Partial<PlannedCall> & { executor?: Executor } = {},
+): PlannedCall {
+  return plannedCall(toolCallId, {
+    approval: { needed: true, reason: 'costs money' },
+    ...overrides,
+  });
+}
+
+/** A call that is an error from the start: what the plan holds for an unknown tool or bad arguments. */
+export function brokenCall(
+  toolCallId: string,
+  code: 'unknown_tool' | 'invalid_json' | 'invalid_input' | 'policy_error' = 'unknown_tool',
+): PlannedCall {
+  const { input: _input, argsDigest: _digest, ...plan } = plannedCall(toolCallId);
+  return { ...plan, error: { code, message: `${code} of ${toolCallId}` } };
+}
+
+export const USAGE = { inputTokens: 10, outputTokens: 3 };
+
+export function modelSays(text: string): CallModelResult {
+  return {
+    parts: [{ type: 'text', text }],
+    calls: [],
+    model: 'scripted',
+    finishReason: 'stop',
+    usage: USAGE,
+    attempt: 1,
+  };
+}
+
+export function modelCalls(plans: readonly PlannedCall[], text?: string): CallModelResult {
+  return {
+    parts: text === undefined ? [] : [{ type: 'text', text }],
+    calls: plans.map((plan) => ({ plan, argumentsJson: JSON.stringify(plan.input ?? null) })),
+    model: 'scripted',
+    finishReason: 'tool_calls',
+    usage: USAGE,
+    attempt: 1,
+  };
+}
+
+export const APPROVE: Resolution = { type: 'approve' };
+export const DENY: Resolution = { type: 'deny' };
+export const answer = (value: Json): Resolution => ({ type: 'answer', value });
+export const result = (value: Json): Resolution => ({ type: 'result', value });

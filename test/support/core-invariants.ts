@@ -1,0 +1,155 @@
+/** What must hold of a conversation after every input, whatever it was. */
+import { isDeepStrictEqual } from 'node:util';
+import { applyAll } from '../../src/core/apply.js';
+import { decide, effectKey, isInternal } from '../../src/core/decide.js';
+import { snapshotOf } from '../../src/core/snapshot.js';
+import type { ConversationState } from '../../src/core/state.js';
+import { openSuspensions } from '../../src/core/state.js';
+import { foldView } from '../../src/core/view.js';
+import type { ConversationSnapshot } from '../../src/protocol/conversation.js';
+import type { CanonicalEvent } from '../../src/protocol/events.js';
+import { MAX_REMEMBERED_REQUESTS, MAX_TOMBSTONES } from '../../src/protocol/limits.js';
+import type { MachineUnderTest } from './core-driver.js';
+
+/** Throws with the name of the first invariant that does not hold. Folds the whole log: quadratic over a schedule. */
+export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const { state, events } = m;
+  hold('the state is the fold of the events', applyAll(events), state);
+  hold('the state is plain JSON', JSON.parse(JSON.stringify(state)), state);
+  hold('the events are plain JSON', JSON.parse(JSON.stringify(events)), events);
+  hold(
+    'seq is dense',
+    events.map((event) => event.seq),
+    events.map((_, index) => index + 1),
+  );
+  hold('the snapshot is the view of the events', snapshotOf(state), viewOf(events));
+  hold(
+    'the snapshot has what is suspended',
+    snapshotOf(state).pending.length,
+    openSuspensions(state).length,
+  );
+  hold(
+    'decide is a function of the state',
+    decide(JSON.parse(JSON.stringify(state)) as ConversationState),
+    decide(state),
+  );
+  hold('nothing internal is left to do', decide(state).filter(isInternal), []);
+  const keys = decide(state).flatMap((effect) => (isInternal(effect) ? [] : [effectKey(effect)]));
+  hold('effects have keys of their own', new Set(keys).size, keys.length);
+  hold('a turn that runs has something under way', keys.length > 0, state.turn !== undefined);
+  hold(
+    'memory is bounded',
+    [state.tombstones.length <= MAX_TOMBSTONES, state.requests.length <= MAX_REMEMBERED_REQUESTS],
+    [true, true],
+  );
+  expectCalls(m);
+  expectTranscript(state);
+  expectNothingAfterClose(events);
+}
+
+/** The view at every prefix of the log equals the snapshot of the state at that prefix. */
+export function expectViewsAgree(events: readonly CanonicalEvent[]): void {
+  for (let length = 1; length <= events.length; length += 1) {
+    const prefix = events.slice(0, length);
+    const state = applyAll(prefix);
+    if (state !== undefined)
+      hold(`view after ${prefix.at(-1)?.type ?? ''}`, snapshotOf(state), viewOf(prefix));
+  }
+}
+
+function hold(invariant: string, actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected))
+    throw new Error(
+      `${invariant}: ${JSON.stringify(actual).slice(0, 2_000)} instead of ${JSON.stringify(expected).slice(0, 2_000)}`,
+    );
+}
+
+function viewOf(events: readonly CanonicalEvent[]): ConversationSnapshot | undefined {
+  let view: ConversationSnapshot | undefined;
+  for (const event of events) view = foldView(view, event);
+  return view;
+}
+
+/** One result for each call by the end of its turn; one accepted resolution for each wait; waits and answers add up. */
+function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const open = new Map<string, string>();
+  const seen = new Set<string>();
+  const waiting = new Map<string, string>();
+  for (const event of events) {
+    switch (event.type) {
+      case 'tool_call':
+        hold('call ids are used once', seen.has(event.call.toolCallId), false);
+        seen.add(event.call.toolCallId);
+        open.set(event.call.toolCallId, event.turnId);
+        break;
+      case 'suspension':
+        hold('a call waits for one thing', waiting.has(event.suspension.toolCallId), false);
+        waiting.set(event.suspension.toolCallId, event.suspension.kind);
+        break;
+      case 'resolution':
+      case 'expired':
+        hold('a wait is ended once, by its kind', waiting.get(event.toolCallId), event.kind);
+        waiting.delete(event.toolCallId);
+        break;
+      case 'tool_result':
+        hold('a call has one result', open.delete(event.toolCallId), true);
+        waiting.delete(event.toolCallId);
+        break;
+      case 'turn_ended':
+        hold('no call outlives its turn', [...open.values()].includes(event.turnId), false);
+        break;
+      case 'conversation_started':
+        open.clear();
+        waiting.clear();
+        break;
+      default:
+    }
+  }
+  hold(
+    'what waits is what was suspended and not ended',
+    openSuspensions(state)
+      .map((entry) => entry.toolCallId)
+      .sort(),
+    [...waiting.keys()].sort(),
+  );
+}
+
+/** A call is followed by its step's results, in call order, before anything else is said. */
+function expectTranscript(state: ConversationState): void {
+  let asked: string[] | undefined;
+  for (const message of state.transcript) {
+    if (asked !== undefined) {
+      const answered = message.parts.map((part) =>
+        part.type === 'tool_result' ? part.toolCallId : '',
+      );
+      hold('results follow their calls, in order', answered, asked);
+    } else hold('no results without calls', message.role === 'tool', false);
+    const calls = message.parts.flatMap((part) =>
+      part.type === 'tool_call' ? [part.toolCallId] : [],
+    );
+    asked = calls.length > 0 ? calls : undefined;
+  }
+  hold(
+    'calls without results are only those of the open step',
+    asked ?? [],
+    state.turn?.callIds ?? [],
+  );
+}
+
+function expectNothingAfterClose(events: readonly CanonicalEvent[]): void {
+  let closed = false;
+  const accepted = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'conversation_started') {
+      closed = false;
+      accepted.clear();
+    }
+    if (closed) hold('a closed conversation only refuses', event.type, 'resolution_refused');
+    if (event.type === 'user_message') accepted.add(event.turnId);
+    if (event.type === 'turn_ended') hold('a turn ends once', accepted.delete(event.turnId), true);
+    if (event.type === 'conversation_closed') {
+      closed = true;
+      hold('every accepted turn has ended', [...accepted], []);
+    }
+  }
+}

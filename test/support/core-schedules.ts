@@ -1,0 +1,278 @@
+/**
+ * Random schedules of a conversation: legal and illegal inputs, outcomes in any order, late and repeated answers, roll-overs
+ * through JSON, a clock that jumps. A step is three numbers; what they mean depends on what there is to choose from.
+ */
+import * as fc from 'fast-check';
+import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
+import type { CallModelResult } from '../../src/protocol/activities.js';
+import type { Resolution } from '../../src/protocol/resolutions.js';
+import type { SuspensionKind } from '../../src/protocol/suspensions.js';
+import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
+import { actor, brokenCall, modelCalls, modelSays, plannedCall } from './core-builders.js';
+import { aMachine, type MachineUnderTest } from './core-driver.js';
+
+const WEIGHTS = {
+  message: 4,
+  effect: 12,
+  resolve: 8,
+  wrong: 2,
+  repeat: 2,
+  signal: 3,
+  clock: 3,
+  cancel: 1,
+  stray: 2,
+  roll_over: 1,
+  restart: 1,
+  garbage: 1,
+  close: 1,
+} as const;
+export type StepKind = keyof typeof WEIGHTS;
+
+export interface Step {
+  readonly kind: StepKind;
+  readonly pick: number;
+  readonly variant: number;
+}
+
+const KINDS = (Object.keys(WEIGHTS) as StepKind[]).flatMap((kind) =>
+  Array.from({ length: WEIGHTS[kind] }, () => kind),
+);
+/** Evenly spread: the usual bias towards zero would pick the same thing again and again. */
+const dice = fc.noBias(fc.nat(1_000_000));
+const step = fc.record({ kind: fc.noBias(fc.constantFrom(...KINDS)), pick: dice, variant: dice });
+const FIRST: Step = { kind: 'message', pick: 1, variant: 1 };
+
+/** Begins with a message. `close` ends a schedule for good, so most schedules have none. */
+export const schedule: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), fc.nat(9))
+  .map(([steps, chance]) => [
+    FIRST,
+    ...(chance === 0 ? steps : steps.filter(({ kind }) => kind !== 'close')),
+  ]);
+
+const EXECUTORS: readonly Executor[] = [
+  'server',
+  'human',
+  'client',
+  'external',
+  'internal',
+  'provider',
+];
+const CALL_IDS = [
+  'a',
+  'b',
+  'c',
+  '__proto__',
+  'constructor',
+  '',
+  'ü',
+  'call_turn_chain0000001_1_1_1',
+  'call_turn_chain0000001_1_2',
+];
+
+/** 0 to 6 calls: ids that repeat, every executor, gates, broken plans, answers that need a check, defaults on expiry. */
+export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
+  const count = variant % 7;
+  if (count === 0) return modelSays(`text ${variant}`);
+  const plans: PlannedCall[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const dice = Math.floor(variant / 7) + index * 31;
+    const id = dice % 3 === 0 ? CALL_IDS[dice % CALL_IDS.length]! : fresh();
+    const executor = EXECUTORS[dice % EXECUTORS.length]!;
+    if (dice % 11 === 0) plans.push(brokenCall(id));
+    else
+      plans.push(
+        plannedCall(id, {
+          executor,
+          effects: dice % 5 === 0 ? 'once' : 'idempotent',
+          ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
+          ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
+          ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
+          ...(dice % 10 === 0 ? { answerSchema: { type: 'number' } } : {}),
+        }),
+      );
+  }
+  return modelCalls(plans, variant % 2 === 0 ? 'thinking' : undefined);
+}
+
+const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
+  approval: [{ type: 'approve' }, { type: 'approve' }, { type: 'deny' }],
+  elicitation: [{ type: 'answer', value: 7 }, { type: 'decline' }],
+  client_execution: [
+    { type: 'result', value: 7 },
+    { type: 'error', message: 'no' },
+  ],
+  external_execution: [
+    { type: 'result', value: 7 },
+    { type: 'error', message: 'no' },
+  ],
+};
+const ANY = Object.values(FITTING).flat();
+
+export class ScheduleRunner {
+  readonly m: MachineUnderTest = aMachine({ settings: { onBusy: 'queue', maxSteps: 4 } });
+  readonly #sent: unknown[] = [];
+  #minted = 0;
+
+  run(step: Step): void {
+    const { m } = this;
+    const { kind, pick, variant } = step;
+    switch (kind) {
+      case 'message':
+        m.trySend(variant % 9 === 0 ? ' ' : `text ${variant}`, {
+          ...(variant % 5 === 0 ? { requestId: `m${variant % 4}` } : {}),
+          ...(variant % 3 === 0 ? { onBusy: 'reject' } : {}),
+        });
+        return;
+      case 'effect': {
+        const effects = m.effects();
+        const effect = effects[pick % Math.max(1, effects.length)];
+        if (effect !== undefined) this.#carryOut(effect, variant);
+        return;
+      }
+      case 'resolve':
+      case 'signal':
+      case 'wrong':
+        this.#resolve(step);
+        return;
+      case 'repeat':
+        if (this.#sent.length > 0) m.machine.resolve(this.#sent[pick % this.#sent.length]);
+        return;
+      case 'clock':
+        // Backwards, too: a workflow's clock never does, a virtual one of a test may.
+        m.clock.advance((variant % 5) * 900_000 - 600_000);
+        if (pick % 2 === 0) m.advance(0);
+        return;
+      case 'cancel':
+        m.machine.cancelTurn(pick % 2 === 0 ? {} : { turnId: this.#someTurn(variant) });
+        return;
+      case 'stray':
+        this.#stray(pick, variant);
+        return;
+      case 'roll_over':
+        if (!m.state.closed) m.rollOver();
+        return;
+      case 'restart':
+        m.restart();
+        return;
+      case 'close':
+        m.machine.close('requested');
+        return;
+      case 'garbage':
+        m.machine.resolveBySignal([undefined, null, 7, {}, { toolCallId: 'a' }][pick % 5]);
+        return;
+    }
+  }
+
+  /** Answers everything that can be answered until nothing is left: it must come to rest. */
+  drain(): void {
+    for (let round = 0; this.m.effects().length > 0; round += 1) {
+      if (round > 2_000) throw new Error('the conversation never comes to rest');
+      for (const effect of this.m.effects()) {
+        if (effect.type === 'await_deadline') this.#answer(effect, round);
+        else if (effect.type === 'call_model') this.m.model(modelSays('done'));
+        else this.#carryOut(effect, 0);
+        break;
+      }
+    }
+  }
+
+  #answer(effect: Extract<ExternalEffect, { type: 'await_deadline' }>, round: number): void {
+    const resolution = FITTING[effect.kind][0]!;
+    const receivedAt = effect.deadline;
+    const { verdict } = this.m.resolve(effect.toolCallId, resolution, {
+      receivedAt,
+      requestId: `drain-${round}`,
+    });
+    if (verdict !== 'accepted') throw new Error(`${effectKey(effect)} was answered ${verdict}`);
+  }
+
+  #carryOut(effect: ExternalEffect, variant: number): void {
+    const { machine } = this.m;
+    switch (effect.type) {
+      case 'call_model':
+        if (variant % 29 === 0) machine.modelFailed(effect, { code: 'internal', message: 'down' });
+        else if (variant % 37 === 0) machine.modelAborted(effect);
+        else machine.modelCompleted(effect, modelOutcome(variant, this.#fresh));
+        return;
+      case 'abort_model':
+        if (variant % 3 === 0) machine.modelAborted(effect);
+        else if (variant % 3 === 1)
+          machine.modelCompleted(effect, { ...modelOutcome(variant, this.#fresh), aborted: true });
+        else machine.modelCompleted(effect, modelOutcome(variant, this.#fresh));
+        return;
+      case 'run_tool':
+        if (variant % 5 === 0)
+          machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
+        else this.m.tool(effect.toolCallId, variant);
+        return;
+      case 'check_answer':
+        machine.answerChecked(
+          effect,
+          variant % 3 === 0 ? { ok: true, value: 1 } : { ok: false, problems: [] },
+        );
+        return;
+      case 'await_deadline':
+        // Timers fire when it is time; one that fires early would be a defect of the driver.
+        if (Date.parse(effect.deadline) <= this.m.clock.now())
+          machine.deadlinePassed(effect.toolCallId, effect.deadline);
+    }
+  }
+
+  #resolve({ kind, pick, variant }: Step): void {
+    const { m } = this;
+    const waiting = m.pending[pick % Math.max(1, m.pending.length)];
+    const ended = m.state.tombstones[pick % Math.max(1, m.state.tombstones.length)];
+    const target = kind === 'wrong' && pick % 2 === 0 ? ended : waiting;
+    const fitting = kind === 'wrong' || waiting === undefined ? ANY : FITTING[waiting.kind];
+    const input = {
+      toolCallId: target?.toolCallId ?? 'nobody',
+      resolution: fitting[variant % fitting.length],
+      actor: actor(`user-${variant % 3}`),
+      ...(kind === 'signal' && variant % 2 === 0 ? {} : { requestId: `r${variant % 200}` }),
+      ...(variant % 4 === 0
+        ? { receivedAt: m.clock.iso((variant % 7) * 600_000 - 1_800_000) }
+        : {}),
+    };
+    this.#sent.push(input);
+    if (kind === 'signal') m.machine.resolveBySignal(input);
+    else m.machine.resolve(input);
+  }
+
+  /** Outcomes that nobody asked for. */
+  #stray(pick: number, variant: number): void {
+    const { machine, state } = this.m;
+    const ids = [
+      ...Object.keys(state.calls),
+      ...state.tombstones.map((entry) => entry.toolCallId),
+      'nobody',
+      '__proto__',
+    ];
+    const callId = ids[variant % ids.length]!;
+    const at = { turnId: this.#someTurn(variant), step: variant % 4 };
+    const strays = [
+      () => machine.toolFinished(callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
+      () => machine.toolLost(callId, { timedOut: true, message: 'x' }),
+      () =>
+        machine.answerChecked(
+          { toolCallId: callId, requestId: `r${variant % 200}` },
+          { ok: true, value: 0 },
+        ),
+      () => machine.deadlinePassed(callId, '2020-01-01T00:00:00.000Z'),
+      () =>
+        machine.modelCompleted({ ...at, step: at.step + 9 }, modelOutcome(variant, this.#fresh)),
+      () =>
+        machine.modelFailed({ ...at, turnId: 'turn_other_1' }, { code: 'internal', message: 'x' }),
+    ];
+    strays[pick % strays.length]!();
+  }
+
+  readonly #fresh = (): string => {
+    this.#minted += 1;
+    return `id${this.#minted}`;
+  };
+
+  #someTurn(variant: number): string {
+    return `turn_chain0000001_${(variant % (this.m.state.turnCount + 2)) + 1}`;
+  }
+}

@@ -1,0 +1,279 @@
+/**
+ * A whole engine in the process of a test: a worker on the bundle from source, clients with and without the event log, and
+ * a look at what Temporal has recorded. One per test; everything is its own: task queue, log file, conversation ids.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
+import { inject, onTestFinished } from 'vitest';
+import type {
+  Conversation,
+  ConversationReader,
+  SendOptions,
+  Turn,
+} from '../../src/client/index.js';
+import { ConversationClient } from '../../src/client/index.js';
+import { type Agent, manifestOf } from '../../src/define/agent.js';
+import type { EventLogChoice, OpenLog } from '../../src/projection/index.js';
+import { createStoreReader, openEventLog } from '../../src/projection/index.js';
+import { createWorkflowSource } from '../../src/projection/workflow-source.js';
+import type {
+  AgentManifest,
+  ConversationSnapshot,
+  ConversationStatus,
+  TurnResult,
+} from '../../src/protocol/conversation.js';
+import type { CanonicalEvent, EventType } from '../../src/protocol/events.js';
+import { workflowIdFor } from '../../src/protocol/ids.js';
+import type { LogHead } from '../../src/store/port.js';
+import { type ColloquyWorker, createColloquyWorker } from '../../src/worker/index.js';
+import { EngineHistory } from './engine-history.js';
+import './engine-quiet.js';
+import './typescript-hooks.mjs';
+import { until } from './until.js';
+
+export interface EngineOptions<Services> {
+  readonly agents: readonly Agent<Services>[];
+  readonly services?: Services;
+  /** @defaultValue the dev server of the project of tests */
+  readonly address?: string;
+  /** @defaultValue a sqlite file of its own */
+  readonly eventLog?: EventLogChoice;
+  /** What the worker alone writes to and reads from; for stores that are down. @defaultValue `eventLog` */
+  readonly workerLog?: EventLogChoice;
+  readonly taskQueue?: string;
+  readonly tuning?: Partial<WorkerOptions>;
+  /** Start without a worker; `startWorker` brings one. */
+  readonly workerless?: boolean;
+  readonly searchAttributes?: boolean;
+}
+
+const CONVERTER = fileURLToPath(
+  new URL('../../src/workflows/payload-converter.ts', import.meta.url),
+);
+
+interface EngineParts {
+  readonly address: string;
+  readonly temporal: Client;
+  readonly opened: OpenLog;
+  readonly closesLog: boolean;
+  readonly taskQueue: string;
+  readonly agents: readonly AgentManifest[];
+  readonly searchAttributes: boolean;
+  readonly makeWorker: () => Promise<ColloquyWorker>;
+}
+
+const QUERY_TRIES = 4;
+const QUERY_PATIENCE_MS = 5_000;
+/** Neutral, since it stands in recorded histories. */
+const IDENTITY = 'colloquy-test';
+
+export class Engine {
+  readonly address: string;
+  readonly taskQueue: string;
+  readonly temporal: Client;
+  readonly opened: OpenLog;
+  readonly reader: ConversationReader;
+  /** Reads the event log. */
+  readonly client: ConversationClient;
+  /** Asks the workflows themselves. */
+  readonly bareClient: ConversationClient;
+  readonly history: EngineHistory;
+  readonly #parts: EngineParts;
+  #worker: { readonly worker: ColloquyWorker; readonly ended: Promise<void> } | undefined;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.address = parts.address;
+    this.temporal = parts.temporal;
+    this.opened = parts.opened;
+    this.taskQueue = parts.taskQueue;
+    const common = {
+      temporal: parts.temporal,
+      taskQueue: this.taskQueue,
+      agents: parts.agents,
+      actor: { id: 'tester' },
+      searchAttributes: parts.searchAttributes,
+    };
+    const { log, live } = parts.opened;
+    const source = createWorkflowSource(parts.temporal);
+    this.reader = createStoreReader({ log, live, source });
+    this.client = new ConversationClient({ ...common, reader: this.reader });
+    this.bareClient = new ConversationClient(common);
+    this.history = new EngineHistory(parts.temporal);
+  }
+
+  async startWorker(): Promise<void> {
+    const worker = await this.#parts.makeWorker();
+    const ended = worker.run();
+    ended.catch(() => undefined);
+    this.#worker = { worker, ended };
+  }
+
+  async stopWorker(): Promise<void> {
+    const running = this.#worker;
+    this.#worker = undefined;
+    running?.worker.shutdown();
+    await running?.ended;
+  }
+
+  /** A conversation of its own, with the first agent. */
+  begin(conversationId: string = randomUUID()): Conversation {
+    return this.client.conversation(conversationId, { agent: this.#parts.agents[0]?.name ?? '' });
+  }
+
+  /** Sends a message to a new conversation and returns when the turn has ended, or waits for somebody. */
+  async ask(text = 'hello'): Promise<{ readonly talk: Conversation; readonly result: TurnResult }> {
+    const talk = this.begin();
+    return { talk, result: await this.say(talk, text) };
+  }
+
+  /** Sends a message that a worker must take. */
+  async send(talk: Conversation, text: string, options: SendOptions = {}): Promise<Turn> {
+    const turn = await talk.send(text, options);
+    if (turn.status === 'queued') throw new Error(`no worker took the message: ${turn.warning}`);
+    return turn;
+  }
+
+  async say(talk: Conversation, text: string, options: SendOptions = {}): Promise<TurnResult> {
+    const turn = await this.send(talk, text, options);
+    return await turn.result({ timeout: '20s' });
+  }
+
+  /** The whole log in the store, once it has what the workflow has; dense from 1, or this throws. */
+  async log(talk: Conversation): Promise<readonly CanonicalEvent[]> {
+    const { seq } = await this.query<ConversationSnapshot>(talk.id, 'snapshot');
+    const key = { tenant: 'default', conversationId: talk.id };
+    const { log } = this.opened;
+    const caughtUp = (head: LogHead | undefined): boolean => (head?.lastSeq ?? 0) >= seq;
+    await until(`the log has seq ${seq}`, () => log.head(key), {
+      holds: caughtUp,
+      timeoutMs: 10_000,
+    });
+    const events: CanonicalEvent[] = [];
+    for (let more = true; more; ) {
+      const read = await log.read(key, { afterSeq: events.at(-1)?.seq ?? 0 });
+      events.push(...(read?.events ?? []));
+      more = read?.more ?? false;
+    }
+    for (const [index, event] of events.entries())
+      if (event.seq !== index + 1) throw new Error(`seq ${event.seq} at place ${index + 1}`);
+    return events;
+  }
+
+  /** Types of the whole log. */
+  async logTypes(talk: Conversation): Promise<readonly EventType[]> {
+    return (await this.log(talk)).map((event) => event.type);
+  }
+
+  /** Id of the workflow of a conversation. */
+  workflowId(talk: Pick<Conversation, 'id'>): string {
+    return workflowIdFor({ tenant: 'default', conversationId: talk.id });
+  }
+
+  handle(talk: Pick<Conversation, 'id'>): WorkflowHandle {
+    return this.temporal.workflow.getHandle(this.workflowId(talk));
+  }
+
+  async signal(talk: Pick<Conversation, 'id'>, name: string, ...args: unknown[]): Promise<void> {
+    await this.handle(talk).signal(name, ...args);
+  }
+
+  /** Asks again when the answer is lost: the time-skipping server drops a query now and then. */
+  async query<Reply>(id: string, name: string, ...args: unknown[]): Promise<Reply> {
+    const ask = (): Promise<Reply> => this.handle({ id }).query<Reply, unknown[]>(name, ...args);
+    for (let left = QUERY_TRIES; ; left -= 1) {
+      try {
+        return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS, ask);
+      } catch (error) {
+        if (left <= 1 || !isGrpcDeadlineError(error)) throw error;
+      }
+    }
+  }
+
+  /** An update with any name and payload, as anybody with the Temporal client may send it. */
+  async update<Reply>(
+    talk: Pick<Conversation, 'id'>,
+    name: string,
+    ...args: [unknown, ...unknown[]]
+  ): Promise<Reply> {
+    return await this.handle(talk).executeUpdate<Reply, [unknown, ...unknown[]]>(name, { args });
+  }
+
+  /** Waits until no turn runs. */
+  async idle(talk: Pick<Conversation, 'id'>): Promise<ConversationSnapshot> {
+    return await this.reaches(talk, 'idle');
+  }
+
+  async reaches(
+    talk: Pick<Conversation, 'id'>,
+    status: ConversationStatus,
+  ): Promise<ConversationSnapshot> {
+    const holds = (seen: ConversationSnapshot): boolean => seen.status === status;
+    return await until(`the conversation is ${status}`, () => this.snapshot(talk), {
+      holds,
+      timeoutMs: 15_000,
+    });
+  }
+
+  async snapshot(talk: Pick<Conversation, 'id'>): Promise<ConversationSnapshot> {
+    return await this.query<ConversationSnapshot>(talk.id, 'snapshot');
+  }
+
+  async close(): Promise<void> {
+    await this.stopWorker();
+    if (this.#parts.closesLog) await this.opened.close();
+    await this.temporal.connection.close();
+  }
+}
+
+/** Starts an engine and closes it when the test ends. */
+export async function startEngine<Services>(options: EngineOptions<Services>): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), 'colloquy-engine-'));
+  const choice = options.eventLog ?? join(folder, 'log.db');
+  const address = options.address ?? inject('temporalAddress');
+  const taskQueue = options.taskQueue ?? `test-${randomUUID()}`;
+  const connection = await Connection.connect({ address });
+  const engine = new Engine({
+    address,
+    temporal: new Client({ connection, identity: IDENTITY }),
+    opened: await openEventLog(choice),
+    closesLog: typeof choice === 'string',
+    taskQueue,
+    agents: options.agents.map((agent) => manifestOf(agent)),
+    searchAttributes: options.searchAttributes ?? true,
+    makeWorker: () => makeWorker(options, { address, taskQueue, choice }),
+  });
+  onTestFinished(async () => {
+    await engine.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (options.workerless !== true) await engine.startWorker();
+  return engine;
+}
+
+async function makeWorker<Services>(
+  options: EngineOptions<Services>,
+  parts: { address: string; taskQueue: string; choice: EventLogChoice },
+): Promise<ColloquyWorker> {
+  const { agents, services, workerLog, tuning, searchAttributes = true } = options;
+  return await createColloquyWorker({
+    agents,
+    services: services as Services,
+    eventLog: workerLog ?? parts.choice,
+    temporal: { address: parts.address, namespace: 'default', options: {} },
+    taskQueue: parts.taskQueue,
+    shutdownGraceMs: 500,
+    searchAttributes,
+    tuning: {
+      workflowBundle: { codePath: inject('workflowBundlePath') },
+      dataConverter: { payloadConverterPath: CONVERTER },
+      identity: IDENTITY,
+      ...tuning,
+    },
+  });
+}

@@ -1,0 +1,112 @@
+/** A Temporal client with a script for its answers and a record of what reached it. For tests of the client's own rules. */
+import {
+  type Client,
+  type WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+
+export interface FakeCall {
+  readonly kind:
+    | 'updateWithStart'
+    | 'update'
+    | 'signal'
+    | 'signalWithStart'
+    | 'query'
+    | 'describe'
+    | 'result';
+  readonly name: string;
+  readonly workflowId: string;
+  readonly input: unknown;
+  /** Update id, start options: whatever else was given. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export type Script = Partial<Record<FakeCall['kind'], (call: FakeCall) => unknown>>;
+
+export interface FakeTemporal {
+  readonly client: Client;
+  readonly calls: readonly FakeCall[];
+}
+
+/** A call without a script is a mistake of the test, and says so. */
+export function fakeTemporal(script: Script, pollers: readonly object[] = []): FakeTemporal {
+  const calls: FakeCall[] = [];
+  const answer = async (call: FakeCall): Promise<unknown> => {
+    calls.push(call);
+    const scripted = script[call.kind];
+    if (scripted === undefined)
+      throw new Error(`the test does not expect ${call.kind} ${call.name}`);
+    return await scripted(call);
+  };
+  const handle = (workflowId: string, runId?: string) => ({
+    executeUpdate: (name: string, options: { args: unknown[] }) =>
+      answer({ kind: 'update', name, workflowId, input: options.args[0], options: { ...options } }),
+    signal: (name: string, input: unknown) =>
+      answer({ kind: 'signal', name, workflowId, input, options: {} }),
+    query: (name: string, input?: unknown) =>
+      answer({ kind: 'query', name, workflowId, input, options: {} }),
+    describe: () =>
+      answer({ kind: 'describe', name: '', workflowId, input: undefined, options: {} }),
+    result: () =>
+      answer({ kind: 'result', name: '', workflowId, input: undefined, options: { runId } }),
+  });
+  const client = {
+    options: { namespace: 'default' },
+    connection: { options: { address: '127.0.0.1:7233' } },
+    withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
+    workflowService: {
+      describeTaskQueue: () => Promise.resolve({ pollers }),
+      getSystemInfo: () => Promise.resolve({}),
+    },
+    workflow: {
+      getHandle: handle,
+      executeUpdateWithStart: (
+        name: string,
+        options: { args: unknown[]; startWorkflowOperation: WithStartWorkflowOperation<never> },
+      ) => {
+        const { args, startWorkflowOperation, ...rest } = options;
+        const start = startWorkflowOperation.options as unknown as Record<string, unknown>;
+        return answer({
+          kind: 'updateWithStart',
+          name,
+          workflowId: String(start['workflowId']),
+          input: args[0],
+          options: { ...rest, ...start },
+        });
+      },
+      signalWithStart: (_type: string, options: Record<string, unknown>) =>
+        answer({
+          kind: 'signalWithStart',
+          name: String(options['signal']),
+          workflowId: String(options['workflowId']),
+          input: (options['signalArgs'] as unknown[])[0],
+          options,
+        }),
+    },
+  };
+  return { client: client as unknown as Client, calls };
+}
+
+/** What an update validator's refusal looks like to the client. */
+export function refusal(type: string, detail: unknown): Error {
+  const cause = ApplicationFailure.create({
+    type,
+    message: type,
+    details: [detail],
+    nonRetryable: true,
+  });
+  return new WorkflowUpdateFailedError('Workflow Update failed', cause);
+}
+
+/** Nobody answered before the deadline. */
+export function noAnswer(): Error {
+  return new WorkflowUpdateRPCTimeoutOrCancelledError('Deadline exceeded');
+}
+
+/** An error of the gRPC layer, as the Temporal client wraps it. */
+export function grpcError(code: number, details: string): Error {
+  const inner = Object.assign(new Error(details), { code, details, metadata: {} });
+  return Object.assign(new Error('call failed'), { cause: inner });
+}

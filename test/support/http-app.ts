@@ -1,0 +1,65 @@
+/** The HTTP app on a real loopback port, over a scripted Temporal client and logs in memory. */
+import { onTestFinished } from 'vitest';
+import { ConversationClient } from '../../src/client/conversation-client.js';
+import { createApp } from '../../src/http/app.js';
+import type { AppDeps } from '../../src/http/deps.js';
+import { type HttpServer, serve } from '../../src/http/listen.js';
+import { FakeReader } from './fake-reader.js';
+import { type FakeCall, fakeTemporal, type Script } from './fake-temporal.js';
+import { SUPPORT } from './sample-log.js';
+
+export interface HttpApp {
+  readonly server: HttpServer;
+  readonly reader: FakeReader;
+  readonly calls: readonly FakeCall[];
+  readonly logged: readonly object[];
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  /** POSTs JSON. */
+  readonly post: (
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Response>;
+}
+
+export async function startHttpApp(
+  script: Script = {},
+  deps: Partial<AppDeps> = {},
+): Promise<HttpApp> {
+  const reader = new FakeReader();
+  const temporal = fakeTemporal(script);
+  const client = new ConversationClient({
+    temporal: temporal.client,
+    agents: [SUPPORT, { ...SUPPORT, name: 'sales' }],
+    reader,
+    channel: 'api',
+  });
+  const logged: object[] = [];
+  const keep = (line: object): void => {
+    logged.push(line);
+  };
+  const app = createApp({
+    client,
+    reader,
+    conversations: { list: () => Promise.resolve({ conversations: [] }) },
+    log: { info: keep, warn: keep, error: keep },
+    ...deps,
+  });
+  const server = await serve(app, { port: 0, graceMs: 500 });
+  onTestFinished(() => server.close());
+  const request = (path: string, init?: RequestInit): Promise<Response> =>
+    fetch(server.url + path, init);
+  return {
+    server,
+    reader,
+    calls: temporal.calls,
+    logged,
+    request,
+    post: (path, body, headers = {}) =>
+      request(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+  };
+}

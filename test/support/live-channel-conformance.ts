@@ -1,0 +1,89 @@
+/** What every adapter of the live channel port does. `make` gives a publishing and a subscribing side; they may be one. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { ConversationKey } from '../../src/protocol/ids.js';
+import type { LiveChannel, LiveMessage } from '../../src/store/live-port.js';
+import { delta, textsOf } from './live-messages.js';
+import { KEY } from './log-events.js';
+import { until } from './until.js';
+
+export interface LiveSides {
+  readonly publisher: LiveChannel;
+  readonly subscriber: LiveChannel;
+}
+
+export function describeLiveChannel(name: string, make: () => LiveSides): void {
+  describe(name, () => {
+    let sides: LiveSides;
+    beforeEach(() => {
+      sides = make();
+    });
+    afterEach(async () => {
+      await sides.publisher.close();
+      await sides.subscriber.close();
+    });
+
+    function listen(key: ConversationKey = KEY, waiting = false) {
+      const heard: LiveMessage[] = [];
+      const stop = sides.subscriber.subscribe(key, { waiting }, (message) => heard.push(message));
+      return { heard, stop };
+    }
+
+    async function connected(key: ConversationKey = KEY): Promise<void> {
+      await until('the publisher knows of the watcher', () => sides.publisher.watched(key));
+    }
+
+    it('brings messages to those who watch the conversation, in order', async () => {
+      const { heard } = listen();
+      await connected();
+      sides.publisher.publish(delta('a'));
+      sides.publisher.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: 3 });
+      sides.publisher.publish(delta('b', { ...KEY, conversationId: 'another' }));
+      sides.publisher.publish(delta('c'));
+      await until('three messages', () => heard.length, { holds: (count) => count === 3 });
+      expect(textsOf(heard)).toEqual(['a', 'appended', 'c']);
+    });
+
+    it('knows whether anybody watches, and whether anybody waits', async () => {
+      expect(sides.publisher.watched(KEY)).toBeUndefined();
+      const watcher = listen();
+      await connected();
+      expect(sides.publisher.watched(KEY)).toEqual({ waiting: false });
+      const waiter = listen(KEY, true);
+      await until('somebody waits', () => sides.publisher.watched(KEY)?.waiting);
+      waiter.stop();
+      await until('nobody waits', () => sides.publisher.watched(KEY)?.waiting === false);
+      watcher.stop();
+      await until('nobody watches', () => sides.publisher.watched(KEY) === undefined);
+    });
+
+    it('brings nothing after a listener has stopped; stopping twice is fine', async () => {
+      const [first, second] = [listen(), listen()];
+      await connected();
+      first.stop();
+      first.stop();
+      sides.publisher.publish(delta('a'));
+      await until('the other one hears', () => second.heard.length);
+      expect(first.heard).toEqual([]);
+    });
+
+    it('survives a listener that throws', async () => {
+      sides.subscriber.subscribe(KEY, { waiting: false }, () => {
+        throw new Error('broken listener');
+      });
+      const { heard } = listen();
+      await connected();
+      sides.publisher.publish(delta('a'));
+      await until('the other one hears', () => heard.length);
+    });
+
+    it('takes everything quietly when nobody watches or it is closed', async () => {
+      sides.publisher.publish(delta('a'));
+      await sides.publisher.close();
+      await sides.publisher.close();
+      sides.publisher.publish(delta('b'));
+      expect(sides.publisher.watched(KEY)).toBeUndefined();
+      sides.publisher.subscribe(KEY, { waiting: true }, () => undefined)();
+    });
+  });
+}

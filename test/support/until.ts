@@ -1,0 +1,18 @@
+/** Waits for a condition with a deadline, and says what it saw last. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export async function until<Value>(
+  what: string,
+  look: () => Value | Promise<Value>,
+  options: { readonly holds?: (value: Value) => boolean; readonly timeoutMs?: number } = {},
+): Promise<Value> {
+  const { holds = Boolean, timeoutMs = 4_000 } = options;
+  const giveUpAt = performance.now() + timeoutMs;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    if (performance.now() > giveUpAt)
+      throw new Error(`${what}: not within ${timeoutMs} ms; last seen ${JSON.stringify(seen)}`);
+    await sleep(5);
+  }
+}

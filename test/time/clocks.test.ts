@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { fails, says, script } from '../../src/model/scripted.js';
+import type { CarriedState } from '../../src/protocol/messaging.js';
+import type { Engine } from '../support/engine.js';
+import { ledger, shop } from '../support/engine-agents.js';
+import { startTimedEngine } from '../support/engine-time.js';
+import { until } from '../support/until.js';
+
+type Workflow = (input: unknown) => Promise<void>;
+
+/** What no client of ours does: starts a conversation with a message that must be refused. */
+async function sendBlank(
+  engine: Engine,
+  conversationId: string,
+  carried?: CarriedState,
+): Promise<unknown> {
+  const settings = { maxSteps: 5, onBusy: 'reject', idleCloseMs: 3_600_000 };
+  const input = {
+    tenant: 'default',
+    conversationId,
+    agent: 'shop',
+    settings,
+    searchAttributes: false,
+  };
+  const startWorkflowOperation = new WithStartWorkflowOperation<Workflow>('conversation', {
+    workflowId: engine.workflowId({ id: conversationId }),
+    taskQueue: engine.taskQueue,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    args: [carried === undefined ? input : { ...input, carried }],
+  });
+  return await engine.temporal.workflow.executeUpdateWithStart<Workflow, unknown, [unknown]>(
+    'sendMessage',
+    {
+      args: [{ text: ' ' }],
+      startWorkflowOperation,
+    },
+  );
+}
+
+test('a conversation that nobody uses closes after thirty days, and can be opened again', async () => {
+  const model = script(says('one'), says('two'), says('three'));
+  const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
+  const { talk } = await engine.ask();
+  await pass('20 days');
+  expect(await engine.say(talk, 'still there?')).toMatchObject({ text: 'two' });
+  await pass('20 days');
+  expect((await engine.snapshot(talk)).status).toBe('idle');
+  await pass('11 days');
+  await engine.reaches(talk, 'closed');
+  expect((await engine.log(talk)).at(-1)).toMatchObject({
+    type: 'conversation_closed',
+    reason: 'idle',
+    actor: { id: 'system' },
+  });
+  await expect(talk.send('hello?')).rejects.toMatchObject({ code: 'conversation_closed' });
+  expect(await engine.say(talk, 'hello?', { reopen: true })).toMatchObject({ text: 'three' });
+});
+
+test('a model that asks for a pause is asked again after it, not before', async () => {
+  const model = script(fails('model_rate_limited', { retryAfterMs: 50_000 }), says('at last'));
+  const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
+  const talk = engine.begin();
+  const turn = await engine.send(talk, 'hi');
+  await until('the model refused', () => model.requests.length === 1);
+  await pass('40s');
+  expect(model.requests).toHaveLength(1);
+  await pass('15s');
+  expect(await turn.result({ timeout: '10s' })).toMatchObject({
+    status: 'completed',
+    text: 'at last',
+  });
+  expect((await engine.log(talk)).find(({ type }) => type === 'model_call')).toMatchObject({
+    attempt: 2,
+  });
+});
+
+test('a model that stays away ends the turn as failed after ten tries, and the next message is tried again', async () => {
+  const model = script(
+    ...Array.from({ length: 10 }, () => fails('model_unavailable')),
+    says('back'),
+  );
+  const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
+  const talk = engine.begin();
+  const turn = await engine.send(talk, 'hi');
+  for (let tries = 1; tries <= 10; tries += 1) {
+    await until(`try ${tries}`, () => model.requests.length >= tries, { timeoutMs: 10_000 });
+    await pass('10s');
+  }
+  expect(await turn.result({ timeout: '10s' })).toMatchObject({
+    status: 'failed',
+    error: { code: 'model_unavailable' },
+  });
+  expect(await engine.say(talk, 'again')).toMatchObject({ status: 'completed', text: 'back' });
+});
+
+test('a run whose first message was refused ends after a minute, and the id is free for a proper one', async () => {
+  const { engine, pass } = await startTimedEngine({
+    agents: [shop(script(says('hi')))],
+    services: ledger(),
+  });
+  const id = randomUUID();
+  await expect(sendBlank(engine, id)).rejects.toMatchObject({ cause: { type: 'invalid_request' } });
+  await pass('61s');
+  const failed = async (): Promise<string> => (await engine.handle({ id }).describe()).status.name;
+  await until('the empty run ends', failed, { holds: (name) => name === 'FAILED' });
+  const talk = engine.begin(id);
+  expect(await engine.say(talk, 'hello')).toMatchObject({ status: 'completed', text: 'hi' });
+  expect((await engine.logTypes(talk))[0]).toBe('conversation_started');
+});
+
+test('a closed conversation stays closed when the message that would have opened it again was refused', async () => {
+  const model = script(says('one'), says('two'));
+  const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
+  const { talk } = await engine.ask();
+  await talk.close();
+  const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
+  await until('it is closed', status, { holds: (name) => name === 'COMPLETED' });
+  const carried = await engine.reader.seed({ tenant: 'default', conversationId: talk.id });
+  await expect(sendBlank(engine, talk.id, carried)).rejects.toMatchObject({
+    cause: { type: 'invalid_request' },
+  });
+  await pass('61s');
+  await until('the empty run ends', status, { holds: (name) => name === 'FAILED' });
+  await expect(talk.send('hello?')).rejects.toMatchObject({ code: 'conversation_closed' });
+  expect(await engine.say(talk, 'hello?', { reopen: true })).toMatchObject({ text: 'two' });
+  const started = (await engine.log(talk)).filter(({ type }) => type === 'conversation_started');
+  expect(started).toHaveLength(2);
+});

@@ -1,0 +1,147 @@
+/** Whatever happens, in whatever order: the invariants of the core hold after every step, and everything comes to rest. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { applyAll } from '../../../src/core/apply.js';
+import { expectInvariants, expectViewsAgree } from '../../support/core-invariants.js';
+import type { Step } from '../../support/core-schedules.js';
+import { ScheduleRunner, schedule } from '../../support/core-schedules.js';
+
+/** `FC_RUNS=20000` for a long search. */
+const RUNS = Number(process.env['FC_RUNS'] ?? 0);
+const runs = (usual: number): { numRuns: number } => ({ numRuns: RUNS > 0 ? RUNS : usual });
+const TIMEOUT_MS = 60_000 + RUNS * 50;
+
+function runAll(steps: readonly Step[]): ScheduleRunner {
+  const runner = new ScheduleRunner();
+  for (const step of steps) runner.run(step);
+  return runner;
+}
+
+describe('any schedule', () => {
+  it(
+    'keeps every invariant after every step',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const runner = new ScheduleRunner();
+          for (const step of steps) {
+            runner.run(step);
+            expectInvariants(runner.m);
+          }
+        }),
+        runs(300),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'comes to rest when everything is answered: every turn has ended, every call has its result',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const runner = runAll(steps);
+          runner.drain();
+          const { m } = runner;
+          expectInvariants(m);
+          expect(m.state.turn).toBeUndefined();
+          expect(m.state.queue).toEqual([]);
+          expect(m.all('turn_ended')).toHaveLength(m.all('user_message').length);
+          expect(m.all('tool_result')).toHaveLength(m.all('tool_call').length);
+        }),
+        runs(400),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'shows readers of the log what it shows itself, at every event',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          expectViewsAgree(runAll(steps).m.events);
+        }),
+        runs(150),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'closed at any point and opened again goes on with a whole transcript and a dense log',
+    () => {
+      fc.assert(
+        fc.property(schedule, schedule, fc.boolean(), (before, after, closed) => {
+          const runner = runAll(before);
+          const { m } = runner;
+          if (closed) m.machine.close('requested');
+          m.reopen('chain0000009');
+          expectInvariants(m);
+          for (const step of after) runner.run(step);
+          expectInvariants(m);
+        }),
+        runs(150),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'cut off at any event can be folded and opened again',
+    () => {
+      fc.assert(
+        fc.property(schedule, fc.nat(), (steps, cut) => {
+          const { m } = runAll(steps);
+          m.events.length = 1 + (cut % m.events.length);
+          m.reopen('chain0000009');
+          expectInvariants({ state: m.state, events: m.events });
+          expect(applyAll(m.events)).toEqual(m.state);
+        }),
+        runs(150),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'repeats to each sender the verdict that was recorded, even after the end, and takes nothing twice',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const { m } = runAll(steps);
+          m.machine.close('requested');
+          const resolutions = m.all('resolution');
+          const reverted = new Set(
+            m
+              .all('resolution_reverted')
+              .map((event) =>
+                resolutions.findLast(
+                  (entry) => entry.seq < event.seq && entry.toolCallId === event.toolCallId,
+                ),
+              ),
+          );
+          const before = m.events.length;
+          for (const event of resolutions) {
+            const again = m.machine.resolve(event);
+            const same = resolutions.filter(
+              (entry) =>
+                entry.requestId === event.requestId &&
+                entry.toolCallId === event.toolCallId &&
+                !reverted.has(entry),
+            );
+            if (same.length === 0) expect(['stale', 'expired']).toContain(again.verdict);
+            else
+              expect(again).toEqual({
+                verdict: 'duplicate',
+                first: { verdict: 'accepted', toolCallId: event.toolCallId, seq: same.at(-1)?.seq },
+              });
+          }
+          expect(m.events).toHaveLength(before);
+        }),
+        runs(200),
+      );
+    },
+    TIMEOUT_MS,
+  );
+});

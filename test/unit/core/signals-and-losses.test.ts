@@ -1,0 +1,36 @@
+/** What comes as a signal and is refused is written down; a call that nobody took did not run. */
+import { describe, expect, it } from 'vitest';
+import { modelCalls, plannedCall } from '../../support/core-builders.js';
+import { aMachine } from '../../support/core-driver.js';
+
+describe('a message that comes as a signal', () => {
+  it('and is refused leaves its request id and the reason in the log', () => {
+    const m = aMachine();
+    m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
+    m.machine.sendMessageBySignal({ text: 'two', requestId: 'r2' });
+    m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
+    const refused = m.events.filter((event) => event.type === 'message_refused');
+    expect(refused).toMatchObject([{ requestId: 'r2', code: 'busy' }]);
+  });
+
+  it('does not keep an idle conversation alive when it is refused', () => {
+    const m = aMachine();
+    const { updatedAt } = m.machine.state;
+    m.machine.sendMessageBySignal(null);
+    expect(m.machine.state.updatedAt).toBe(updatedAt);
+  });
+});
+
+describe('a call on a queue that nobody polls', () => {
+  it('ends as not run, whatever the tool says of its effects', () => {
+    const m = aMachine();
+    m.machine.sendMessage({ text: 'go' });
+    const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
+    const turnId = m.machine.state.turn?.turnId ?? '';
+    m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([call]));
+    m.machine.toolLost('pay', { timedOut: false, neverStarted: true, message: 'x' });
+    expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
+      result: { status: 'errored', envelope: { ok: false, error: { code: 'not_available' } } },
+    });
+  });
+});

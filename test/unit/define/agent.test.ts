@@ -1,0 +1,110 @@
+/** Agents: definition, manifest, and what is refused. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent, definePlugin, defineTool, manifestOf } from '../../../src/index.js';
+import { agentFaults, containing } from './faults.js';
+
+const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
+const tool = defineTool({
+  name: 'notes.search',
+  description: 'Searches notes.',
+  input: z.object({ query: z.string().describe('What to look for') }),
+  approval: 'required',
+  streaming: true,
+  run: () => [],
+});
+const base = { name: 'support', model, instructions: 'Help.' };
+
+describe('an agent definition', () => {
+  it('gets its defaults', () => {
+    expect(defineAgent(base)).toMatchObject({
+      tools: [],
+      settings: { maxSteps: 25, onBusy: 'reject', idleCloseMs: 2_592_000_000 },
+    });
+  });
+
+  it('takes its settings', () => {
+    const settings = { maxSteps: 3, onBusy: 'queue', idleClose: '2 days' } as const;
+    expect(defineAgent({ ...base, settings }).settings).toEqual({
+      maxSteps: 3,
+      onBusy: 'queue',
+      idleCloseMs: 172_800_000,
+    });
+  });
+
+  it('shows the world what it is, and the schema as the model gets it', () => {
+    expect(manifestOf(defineAgent({ ...base, description: 'Helps.', tools: [tool] }))).toEqual({
+      name: 'support',
+      description: 'Helps.',
+      model: 'none',
+      settings: { maxSteps: 25, onBusy: 'reject', idleCloseMs: 2_592_000_000 },
+      tools: [
+        {
+          name: 'notes.search',
+          description: 'Searches notes.',
+          executor: 'server',
+          approval: 'required',
+          streaming: true,
+          executesFully: true,
+          inputSchema: {
+            type: 'object',
+            properties: { query: { type: 'string', description: 'What to look for' } },
+            required: ['query'],
+          },
+        },
+      ],
+    });
+  });
+
+  it('lists all of its faults in one error', () => {
+    const faults = agentFaults({
+      name: 'sup port',
+      description: 1,
+      model: { name: 'x' },
+      instructions: '',
+      tools: [tool, { name: 'fake' }, tool],
+      settings: {
+        maxSteps: 0,
+        onBusy: 'steer',
+        idleClose: 'soon',
+        whileWaiting: 'detach',
+        toolExecution: 'sequential',
+        maxStep: 1,
+      },
+      plugins: [],
+      temperature: 1,
+    });
+    expect(faults).toEqual({
+      name: containing('letters'),
+      description: 'must be a text',
+      model: containing('must be a model'),
+      instructions: 'must be a non-empty text',
+      'tools[1]': 'must come from defineTool',
+      'tools[2]': 'duplicate name "notes.search"',
+      'settings.maxSteps': 'must be a whole number from 1 to 500',
+      'settings.onBusy': '"steer" is not yet supported',
+      'settings.idleClose': containing('"soon"'),
+      'settings.whileWaiting': '"detach" is not yet supported',
+      'settings.toolExecution': '"sequential" is not yet supported',
+      'settings.maxStep': containing('unknown field'),
+      plugins: 'is not yet supported',
+      temperature: containing('unknown field'),
+    });
+  });
+
+  it.each([
+    [{ ...base, settings: { maxSteps: 1.5 } }, 'settings.maxSteps'],
+    [{ ...base, settings: { maxSteps: 501 } }, 'settings.maxSteps'],
+    [{ ...base, settings: { onBusy: 'wait' } }, 'settings.onBusy'],
+    [{ ...base, settings: [] }, 'settings'],
+    [{ ...base, tools: 'all' }, 'tools'],
+    [{ ...base, instructions: () => 'Help.' }, 'instructions'],
+    [null, ''],
+  ])('refuses %j', (spec, field) => {
+    expect(Object.keys(agentFaults(spec))).toEqual([field]);
+  });
+
+  it('refuses plugins, which nothing would run', () => {
+    expect(() => definePlugin({ id: 'spaces' })).toThrow(/not yet supported/);
+  });
+});

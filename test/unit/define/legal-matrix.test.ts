@@ -1,0 +1,225 @@
+/** The legal matrix of tools, as callers without a compiler meet it. Scenario S7. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { jsonSchema } from '../../../src/index.js';
+import { containing, toolFaults as faultsOf } from './faults.js';
+
+const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
+const run = (): string => 'done';
+
+describe('a tool definition', () => {
+  const illegal: readonly [title: string, spec: unknown, field: string, rule: RegExp][] = [
+    [
+      'a gated human tool',
+      { ...base, executor: 'human', approval: 'required' },
+      'approval',
+      /cannot be gated/,
+    ],
+    [
+      'a human tool gated with a reason',
+      { ...base, executor: 'human', approval: { ask: {} } },
+      'approval',
+      /cannot be gated/,
+    ],
+    [
+      'a gated provider tool',
+      { ...base, executor: 'provider', approval: 'required' },
+      'approval',
+      /inside the model call/,
+    ],
+    ['a server tool without code', base, 'run', /must have a run function/],
+    [
+      'a server tool with something that is no code',
+      { ...base, run: 'echo' },
+      'run',
+      /must have a run function/,
+    ],
+    ['an unknown executor', { ...base, executor: 'robot', run }, 'executor', /"robot" is unknown/],
+    [
+      'a name that no provider takes',
+      { ...base, name: 'search notes', run },
+      'name',
+      /words of letters/,
+    ],
+    [
+      'a name that is too long on the wire',
+      { ...base, name: 'a.'.repeat(25) + 'a', run },
+      'name',
+      /on the wire/,
+    ],
+    ['a missing name', { ...base, name: undefined, run }, 'name', /non-empty/],
+    ['an empty usage text', { ...base, usage: '  ', run }, 'usage', /non-empty/],
+    ['an empty description', { ...base, description: '', run }, 'description', /non-empty/],
+    ['no input', { ...base, input: undefined, run }, 'input', /is missing/],
+    [
+      'an input that is no schema',
+      { ...base, input: { a: 'string' }, run },
+      'input',
+      /must be a zod type/,
+    ],
+    ['an input of zod 3', { ...base, input: { _def: {} }, run }, 'input', /zod 3/],
+    [
+      'an input that is no object',
+      { ...base, input: z.string(), run },
+      'input',
+      /object at the top/,
+    ],
+    [
+      'an input that is a choice',
+      { ...base, input: z.union([z.object({}), z.object({})]), run },
+      'input',
+      /object at the top/,
+    ],
+    [
+      'a raw input that is no object',
+      { ...base, input: jsonSchema({ type: 'array' }), run },
+      'input',
+      /object at the top/,
+    ],
+    [
+      'a raw schema that leads nowhere',
+      {
+        ...base,
+        input: jsonSchema({ type: 'object', properties: { a: { $ref: '#/$defs/b' } } }),
+        run,
+      },
+      'input./properties/a',
+      /must point into this schema/,
+    ],
+    [
+      'a client tool with code',
+      { ...base, executor: 'client', run },
+      'run',
+      /does not apply to client/,
+    ],
+    [
+      'an internal tool with code',
+      { ...base, executor: 'internal', run },
+      'run',
+      /does not apply to internal/,
+    ],
+    [
+      'an internal tool with an output',
+      { ...base, executor: 'internal', output: z.string() },
+      'output',
+      /does not apply/,
+    ],
+    ['a bad duration', { ...base, timeouts: { run: 'soon' }, run }, 'timeouts.run', /got "soon"/],
+    [
+      'a duration without a unit',
+      { ...base, timeouts: { run: '30' }, run },
+      'timeouts.run',
+      /got "30"/,
+    ],
+    [
+      'a negative duration',
+      { ...base, timeouts: { run: -1 }, run },
+      'timeouts.run',
+      /at least 1 ms/,
+    ],
+    [
+      'an endless run',
+      { ...base, timeouts: { run: Infinity }, run },
+      'timeouts.run',
+      /must be milliseconds/,
+    ],
+    [
+      'a run of more than a day',
+      { ...base, timeouts: { run: '25h' }, run },
+      'timeouts.run',
+      /at most 1 day/,
+    ],
+    [
+      'an approval of more than a year',
+      { ...base, timeouts: { approval: '2 years' }, run },
+      'timeouts.approval',
+      /at most 366 days/,
+    ],
+    ['timeouts that are a number', { ...base, timeouts: 5, run }, 'timeouts', /must be an object/],
+    [
+      'an approval with a default',
+      { ...base, approval: 'required', onExpire: { default: 1 }, run },
+      'onExpire',
+      /silence is not consent/,
+    ],
+    [
+      'an approval that is a mere true',
+      { ...base, approval: true, run },
+      'approval',
+      /must be "auto", "required"/,
+    ],
+    [
+      'an approval with an empty reason',
+      { ...base, approval: { ask: { reason: '' } }, run },
+      'approval.ask.reason',
+      /1 to 2000/,
+    ],
+    [
+      'an approval with unknown fields',
+      { ...base, approval: { ask: {}, who: 'me' }, run },
+      'approval.who',
+      /unknown field/,
+    ],
+    [
+      'a declared executesFully that is not so',
+      { ...base, executor: 'client', executesFully: true },
+      'executesFully',
+      /is false for client/,
+    ],
+    [
+      'an inline tool that must not run twice',
+      { ...base, inline: true, effects: 'once', run },
+      'inline',
+      /may run twice/,
+    ],
+    [
+      'an inline tool on another task queue',
+      { ...base, inline: true, taskQueue: 'q', run },
+      'inline',
+      /task queue/,
+    ],
+    [
+      'a task queue without a name',
+      { ...base, taskQueue: '', run },
+      'taskQueue',
+      /name of a task queue/,
+    ],
+    ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
+  ];
+  it.each(illegal)('refuses %s', (_title, spec, field, rule) => {
+    const faults = faultsOf(spec);
+    expect(faults[field]).toMatch(rule);
+  });
+
+  const later: readonly [title: string, spec: unknown, field: string][] = [
+    ['external tools', { ...base, executor: 'external' }, 'executor'],
+    ['provider tools', { ...base, executor: 'provider' }, 'executor'],
+    ['approval functions', { ...base, approval: () => 'allow', run }, 'approval'],
+    [
+      'approvers by audience',
+      { ...base, approval: { ask: { audience: { roles: ['lead'] } } }, run },
+      'approval.ask.audience',
+    ],
+    ['detached calls', { ...base, mode: 'detach', run }, 'mode'],
+    ['preflights', { ...base, executor: 'client', preflight: run }, 'preflight'],
+    ['reconciliation', { ...base, effects: 'once', reconcile: run, run }, 'reconcile'],
+    ['audiences', { ...base, executor: 'human', audience: { users: ['u'] } }, 'audience'],
+    [
+      'a clock for claims',
+      { ...base, executor: 'client', timeouts: { claim: '15s' } },
+      'timeouts.claim',
+    ],
+    ['a clock for everything', { ...base, timeouts: { total: '1h' }, run }, 'timeouts.total'],
+    ['warnings', { ...base, executor: 'human', warnBefore: '1h' }, 'warnBefore'],
+    ['late results', { ...base, executor: 'human', lateResult: 'inbox' }, 'lateResult'],
+    ['visible calls', { ...base, visible: true, run }, 'visible'],
+    ['retention', { ...base, retention: { maxCount: 3 }, run }, 'retention'],
+    ['default answers', { ...base, executor: 'human', onExpire: { default: 'no' } }, 'onExpire'],
+  ];
+  it.each(later)('says plainly that %s are not yet supported', (_title, spec, field) => {
+    const faults = faultsOf(spec);
+    expect(faults).toEqual({
+      [field]: containing('not yet supported'),
+    });
+  });
+});

@@ -1,0 +1,7 @@
+/** The example that the README shows must do what it says. */
+import { it } from 'vitest';
+import { anUnansweredRefundExpires } from '../../../examples/uses/test-an-agent.js';
+
+it('an agent can be tested with no Temporal, as the README shows', async () => {
+  await anUnansweredRefundExpires();
+});

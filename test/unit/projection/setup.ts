@@ -1,0 +1,67 @@
+/** A store in memory, a fake Temporal, and what stands between them. */
+import { onTestFinished } from 'vitest';
+import { Projector } from '../../../src/projection/projector.js';
+import { createStoreReader } from '../../../src/projection/store-reader.js';
+import type { CanonicalEvent } from '../../../src/protocol/events.js';
+import { createLocalLiveChannel } from '../../../src/store/live-local.js';
+import type { LiveMessage } from '../../../src/store/live-port.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite.js';
+import { breakable } from '../../support/breakable-log.js';
+import { FakeSource } from '../../support/fake-source.js';
+import { KEY, outline } from '../../support/log-events.js';
+
+export async function aProjection() {
+  const inner = await openSqliteEventLog({ file: ':memory:' });
+  const outage = breakable(inner);
+  const { log } = outage;
+  const live = createLocalLiveChannel();
+  const source = new FakeSource();
+  const said: string[] = [];
+  const logger = {
+    info: (message: string) => said.push(message),
+    warn: (message: string) => said.push(message),
+  };
+  const projector = new Projector({ log, live, source, logger });
+  onTestFinished(async () => {
+    source.failing = false;
+    await projector.drain();
+    await log.close();
+  });
+  return {
+    log,
+    outage,
+    live,
+    source,
+    said,
+    logger,
+    projector,
+    stored: async () => (await inner.head(KEY))?.lastSeq ?? 0,
+    rows: async () => outline((await inner.read(KEY))?.events ?? []),
+    listen: (waiting: boolean): LiveMessage[] => {
+      const heard: LiveMessage[] = [];
+      live.subscribe(KEY, { waiting }, (message) => heard.push(message));
+      return heard;
+    },
+  };
+}
+
+/** A reader over such a store; `store` appends as a projector in another process would. */
+export async function aReader(
+  options: { readonly withLive?: boolean; readonly withSource?: boolean } = {},
+) {
+  const { withLive = true, withSource = false } = options;
+  const projection = await aProjection();
+  const { log, live, source } = projection;
+  const reader = createStoreReader({
+    log,
+    ...(withLive ? { live } : {}),
+    ...(withSource ? { source } : {}),
+  });
+  const store = async (events: readonly CanonicalEvent[], runId = 'run-a') => {
+    const result = await log.append({ ...KEY, runId, events });
+    if (result.outcome === 'gap') throw new Error('gap');
+    const { generation, lastSeq } = result.head;
+    live.publish({ type: 'appended', ...KEY, generation, lastSeq });
+  };
+  return { ...projection, reader, store };
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+
+import { Sweep } from '../../../src/projection/sweep.js';
+import { closes, KEY, stamped, started, turn } from '../../support/log-events.js';
+import { until } from '../../support/until.js';
+import { aProjection } from './setup.js';
+
+const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
+
+async function aSweep() {
+  const projection = await aProjection();
+  const { log, source, projector, logger } = projection;
+  const create = (intervalMs = 30_000) => new Sweep({ log, source, projector, logger, intervalMs });
+  return { ...projection, create, sweep: create() };
+}
+
+describe('the sweep', () => {
+  it('stores what lost hints told of, and asks only where a run has moved', async () => {
+    const { source, projector, stored, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
+    await projector.flush(KEY, 6);
+    await sweep.pass();
+    const before = source.queries.length;
+    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
+    expect(source.queries).toHaveLength(before);
+    source.set({ runId: 'run-a', events: LOG });
+    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 1 });
+    expect(await stored()).toBe(LOG.length);
+    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
+  });
+
+  it('finds a conversation that the store has never heard of', async () => {
+    const { source, stored, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG });
+    expect(await sweep.pass()).toMatchObject({ looked: 0, asked: 0, found: 1 });
+    expect(await stored()).toBe(LOG.length);
+  });
+
+  it('finds a conversation that was opened again', async () => {
+    const { source, projector, stored, sweep } = await aSweep();
+    const closed = [...LOG, ...stamped([closes()], { from: 12 })];
+    source.set({ runId: 'run-a', events: closed, status: 'closed' });
+    await projector.flush(KEY, 12);
+    const reopened = stamped([{ ...started(), reopened: true } as ReturnType<typeof started>], {
+      from: 13,
+    });
+    source.addRun({ runId: 'run-b', events: reopened, carriedSeq: 12 });
+    await sweep.pass();
+    expect(await stored()).toBe(13);
+  });
+
+  it('is done by one process at a time, and by the next when that one stops', async () => {
+    const { sweep, create } = await aSweep();
+    const other = create();
+    expect(await sweep.pass()).toBeDefined();
+    expect(await other.pass()).toBeUndefined();
+    await sweep.stop();
+    expect(await other.pass()).toBeDefined();
+  });
+
+  it('speaks once of a workflow that is gone, and of one that ended without closing', async () => {
+    const { source, projector, stored, sweep, said } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG });
+    await projector.flush(KEY, LOG.length);
+    await sweep.pass();
+    source.set({ runId: 'run-a', events: LOG, status: 'closed' });
+    expect(await sweep.pass()).toMatchObject({ endedSilently: 1 });
+    expect(await stored()).toBe(LOG.length);
+    source.runs.clear();
+    expect(await sweep.pass()).toMatchObject({ gone: 1 });
+    await sweep.pass();
+    expect(said).toHaveLength(1);
+  });
+
+  it('goes on when one conversation does not answer', async () => {
+    const { log, source, sweep } = await aSweep();
+    for (const id of ['a', 'b', 'c']) {
+      const key = { ...KEY, conversationId: id };
+      await log.append({ ...key, runId: 'r', events: stamped([started(key)]) });
+      if (id !== 'b')
+        source.set({ runId: 'r', events: stamped([started(key), ...turn(`t${id}`)]) }, key);
+      else source.set({ runId: 'r2', events: [] }, key);
+    }
+    const failing = source.events.bind(source);
+    source.events = async (key, query) => {
+      if (key.conversationId === 'b') throw new Error('no worker answers');
+      return await failing(key, query);
+    };
+    expect(await sweep.pass()).toMatchObject({ looked: 3, asked: 2, failed: 1 });
+    expect((await log.head({ ...KEY, conversationId: 'c' }))?.lastSeq).toBe(6);
+  });
+
+  it('looks at what has not moved for an hour in every tenth pass only', async () => {
+    const { log, source, sweep } = await aSweep();
+    const clock = Date.parse('2020-01-01T00:00:00Z') - Date.parse('2030-01-01T00:00:00Z');
+    const still = { ...KEY, conversationId: 'still' };
+    const ofStill = stamped([started(still)], { clock });
+    await log.append({ ...KEY, runId: 'r', events: LOG, historyLength: LOG.length * 3 });
+    await log.append({ ...still, runId: 'r', events: ofStill, historyLength: 3 });
+    source.set({ runId: 'r', events: LOG });
+    source.set({ runId: 'r', events: ofStill }, still);
+    const looked: (number | undefined)[] = [];
+    for (let pass = 0; pass < 12; pass += 1) looked.push((await sweep.pass())?.looked);
+    expect(looked).toEqual([2, ...Array<number>(9).fill(1), 2, 1]);
+  });
+
+  it('comes round by itself, survives a store outage, and stops', async () => {
+    const { source, outage, stored, create } = await aSweep();
+    const sweep = create(10);
+    outage.isDown = true;
+    sweep.start();
+    sweep.start();
+    await until('passes failed', () => outage.refused > 2);
+    source.set({ runId: 'run-a', events: LOG });
+    outage.isDown = false;
+    await until('the log is stored', async () => (await stored()) === LOG.length);
+    await sweep.stop();
+    const before = source.describes;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(source.describes).toBe(before);
+  });
+});

@@ -1,0 +1,172 @@
+/** The tables of the protocol: what may be gated, what resolves what, what each failure is on HTTP, what the model reads. */
+import { describe, expect, it } from 'vitest';
+import { actorFrom } from '../../../src/protocol/actors.js';
+import { FAILURES, isFailureCode } from '../../../src/protocol/failures.js';
+import * as limits from '../../../src/protocol/limits.js';
+import { QUERIES, SIGNALS, UPDATES } from '../../../src/protocol/messaging.js';
+import {
+  RESOLVES,
+  VERDICT_HTTP_STATUS,
+  VERDICT_PRECEDENCE,
+} from '../../../src/protocol/resolutions.js';
+import { SUSPENSION_KINDS } from '../../../src/protocol/suspensions.js';
+import { TEXTS } from '../../../src/protocol/texts.js';
+import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/tools.js';
+
+describe('the legal matrix', () => {
+  it('gates what can be held, and nothing that is a decision already or runs inside the model', () => {
+    expect(
+      EXECUTORS.map((executor) => [executor, MAY_BE_GATED[executor], WAITS_OUTSIDE[executor]]),
+    ).toEqual([
+      ['server', true, false],
+      ['human', false, true],
+      ['client', true, true],
+      ['external', true, true],
+      ['provider', false, false],
+      ['internal', true, false],
+    ]);
+  });
+
+  it('has two ways to answer every kind of suspension: one that gives, one that refuses', () => {
+    for (const kind of SUSPENSION_KINDS)
+      expect(Object.values(RESOLVES).filter((kinds) => kinds.includes(kind))).toHaveLength(2);
+  });
+});
+
+describe('verdicts', () => {
+  it('have an order and a status each', () => {
+    expect(Object.keys(VERDICT_HTTP_STATUS).sort()).toEqual([...VERDICT_PRECEDENCE].sort());
+    expect(VERDICT_PRECEDENCE.map((verdict) => VERDICT_HTTP_STATUS[verdict])).toEqual([
+      404, 200, 403, 409, 410, 422, 200, 200, 202,
+    ]);
+  });
+});
+
+describe('the failure table', () => {
+  const rows = Object.entries(FAILURES);
+  it('has a status that HTTP knows and a title for every code', () => {
+    for (const [code, row] of rows) {
+      expect(code).toMatch(/^[a-z][a-z_]*$/);
+      expect(row.title.length).toBeGreaterThan(5);
+      expect(row.httpStatus === 200 || (row.httpStatus >= 400 && row.httpStatus <= 504)).toBe(true);
+    }
+  });
+
+  it('calls nothing retryable that the caller has to change first', () => {
+    const final = [400, 403, 404, 405, 410, 413, 415, 422];
+    for (const [code, row] of rows)
+      if (final.includes(row.httpStatus)) expect([code, row.retryable]).toEqual([code, false]);
+    for (const [code, row] of rows)
+      if (row.httpStatus === 503 || row.httpStatus === 429)
+        expect([code, row.retryable]).toEqual([code, true]);
+  });
+
+  it('knows its own codes, and none that objects bring along', () => {
+    for (const [code] of rows) expect(isFailureCode(code)).toBe(true);
+    for (const code of ['toString', '__proto__', 'constructor', '', 7, null])
+      expect(isFailureCode(code)).toBe(false);
+  });
+});
+
+describe('names in histories', () => {
+  it('never change', () => {
+    expect({ UPDATES, SIGNALS, QUERIES }).toEqual({
+      UPDATES: {
+        sendMessage: 'sendMessage',
+        resolveToolCall: 'resolveToolCall',
+        cancelTurn: 'cancelTurn',
+        closeConversation: 'closeConversation',
+      },
+      SIGNALS: {
+        sendMessage: 'sendMessage',
+        resolveToolCall: 'resolveToolCall',
+        cancelTurn: 'cancelTurn',
+        rollOver: 'rollOver',
+      },
+      QUERIES: {
+        snapshot: 'snapshot',
+        pending: 'pending',
+        toolCall: 'toolCall',
+        events: 'events',
+        transcriptSlice: 'transcriptSlice',
+      },
+    });
+  });
+});
+
+describe('the texts that models read', () => {
+  it('are those of the source systems, to the letter', () => {
+    expect([
+      TEXTS.expired,
+      TEXTS.deniedDefault,
+      TEXTS.cancelled,
+      TEXTS.unknownTool('x', ['a', 'b']),
+      TEXTS.unknownTool('x', []),
+      TEXTS.timeout(30_000),
+      TEXTS.toolCrashed('exit 1'),
+      TEXTS.maxSteps(25),
+    ]).toEqual([
+      'user did not respond',
+      'Rejected by user',
+      '[cancelled]',
+      'Tool "x" not found. Available tools: a, b',
+      'Tool "x" not found. Available tools: (none)',
+      'Tool timed out after 30000ms',
+      'tool crashed: exit 1',
+      'Exceeded maximum number of rounds (25). Stopping.',
+    ]);
+    expect(TEXTS.expiredApproval.startsWith(TEXTS.expired)).toBe(true);
+  });
+});
+
+describe('the limits', () => {
+  it('fit into each other and into a payload of 2 MiB', () => {
+    const payload = 2 * 1024 * 1024;
+    expect(limits.MAX_CARRIED_TRANSCRIPT_BYTES + limits.MAX_CARRIED_EVENT_BYTES).toBeLessThan(
+      payload,
+    );
+    expect(limits.MAX_TRANSCRIPT_BYTES).toBeLessThan(payload);
+    expect(limits.MAX_CARRIED_TRANSCRIPT_BYTES).toBeLessThanOrEqual(limits.MAX_TRANSCRIPT_BYTES);
+    expect(limits.MAX_MESSAGE_BYTES).toBeLessThan(limits.MAX_HTTP_BODY_BYTES);
+    expect(limits.MAX_ANSWER_BYTES).toBeLessThan(limits.MAX_HTTP_BODY_BYTES);
+    expect(limits.DEFAULT_MAX_STEPS).toBeLessThanOrEqual(limits.MAX_MAX_STEPS);
+    for (const wait of [
+      limits.DEFAULT_APPROVAL_TIMEOUT_MS,
+      limits.DEFAULT_ANSWER_TIMEOUT_MS,
+      limits.DEFAULT_CLIENT_TIMEOUT_MS,
+    ])
+      expect(wait).toBeLessThan(limits.MAX_WAIT_MS);
+  });
+});
+
+describe('an actor as it came over the wire', () => {
+  it('is taken as stamped by the API or a client, bounded, and without fields that we do not know', () => {
+    expect(
+      actorFrom({
+        id: 'x'.repeat(300),
+        name: 'n'.repeat(300),
+        roles: ['a', 7, 'b'],
+        channel: 'api',
+        verified: true,
+        token: 'secret',
+      }),
+    ).toEqual({
+      id: 'x'.repeat(200),
+      name: 'n'.repeat(200),
+      roles: ['a', 'b'],
+      channel: 'api',
+      verified: true,
+    });
+  });
+
+  it('is the unverified sender of a signal when it says nothing else', () => {
+    const anonymous = { id: 'anonymous', verified: false, channel: 'temporal' };
+    for (const value of [undefined, null, 7, 'ann', {}, { id: '' }, { id: 7 }, []])
+      expect(actorFrom(value)).toEqual(anonymous);
+    expect(actorFrom({ id: 'ann', channel: 'client' })).toEqual({
+      id: 'ann',
+      verified: false,
+      channel: 'client',
+    });
+  });
+});

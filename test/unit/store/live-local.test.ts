@@ -1,0 +1,7 @@
+import { createLocalLiveChannel } from '../../../src/store/live-local.js';
+import { describeLiveChannel } from '../../support/live-channel-conformance.js';
+
+describeLiveChannel('live channel in one process', () => {
+  const channel = createLocalLiveChannel();
+  return { publisher: channel, subscriber: channel };
+});

@@ -1,0 +1,205 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import type { Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { liveDirectoryFor, makeLiveDirectory } from '../../../src/store/live/directory.js';
+import type { LiveChannel, LiveMessage } from '../../../src/store/live-port.js';
+import { openLiveChannel } from '../../../src/store/live-sockets.js';
+import { startChild } from '../../support/children.js';
+import { describeLiveChannel } from '../../support/live-channel-conformance.js';
+import { delta, textsOf } from '../../support/live-messages.js';
+import { KEY } from '../../support/log-events.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { until } from '../../support/until.js';
+
+describeLiveChannel('live channel over sockets', () => {
+  const file = join(temporaryFolder(), 'log.db');
+  return { publisher: openLiveChannel({ file }), subscriber: openLiveChannel({ file }) };
+});
+
+describeLiveChannel('live channel over sockets, both sides in one process', () => {
+  const channel = openLiveChannel({ file: join(temporaryFolder(), 'log.db') });
+  return { publisher: channel, subscriber: channel };
+});
+
+function opened(file: string): LiveChannel {
+  const channel = openLiveChannel({ file });
+  onTestFinished(async () => {
+    await channel.close();
+  });
+  return channel;
+}
+
+function socketsIn(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.sock'));
+}
+
+const PROGRAM = new URL('../../support/live-child.ts', import.meta.url);
+
+describe('live channel between processes', () => {
+  it('brings what one process publishes to another that watches, until that one is killed', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const publisher = startChild(PROGRAM, ['publish', file]);
+    const watcher = startChild(PROGRAM, ['watch', file]);
+    await until('messages arrive', () => watcher.lines.length, { holds: (count) => count > 5 });
+    const heard = watcher.lines.flatMap((line) =>
+      (line as { heard?: LiveMessage }).heard === undefined
+        ? []
+        : [(line as { heard: LiveMessage }).heard],
+    );
+    expect(textsOf(heard).slice(0, 3)).toEqual(['n1', 'n2', 'n3']);
+    watcher.kill('SIGKILL');
+    await watcher.ended;
+    const later = startChild(PROGRAM, ['watch', file]);
+    await until('the next watcher hears', () => later.lines.length, {
+      holds: (count) => count > 2,
+    });
+    await until('the dead socket is gone', () => socketsIn(`${file}.live`).length === 1);
+    expect([publisher.errors, watcher.errors, later.errors]).toEqual([[], [], []]);
+  }, 15_000);
+
+  it('tells a publisher that somebody waits in another process', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const channel = opened(file);
+    startChild(PROGRAM, ['watch', file]);
+    await until('somebody waits', () => channel.watched(KEY)?.waiting);
+  });
+
+  it('never keeps a process alive', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const other = opened(file);
+    other.subscribe(KEY, { waiting: false }, () => undefined);
+    const child = startChild(PROGRAM, ['idle', file]);
+    expect(await child.ended).toBe(0);
+    expect(child.errors).toEqual([]);
+    expect(
+      textsOf(child.lines.flatMap((line) => (line as { heard?: LiveMessage }).heard ?? [])),
+    ).toEqual(['to myself']);
+  });
+});
+
+describe('live channel and its folder', () => {
+  it('removes its socket when it is closed', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const channel = openLiveChannel({ file });
+    channel.subscribe(KEY, { waiting: false }, () => undefined);
+    await until('the socket is there', () => socketsIn(`${file}.live`).length === 1);
+    await channel.close();
+    expect(readdirSync(`${file}.live`)).toEqual([]);
+  });
+
+  it('is open to this user only', () => {
+    const file = join(temporaryFolder(), 'log.db');
+    mkdirSync(`${file}.live`);
+    chmodSync(`${file}.live`, 0o777);
+    makeLiveDirectory(`${file}.live`);
+    expect(statSync(`${file}.live`).mode & 0o077).toBe(0);
+  });
+
+  it('lies in the temporary folder when the path is too long for a socket, the same for every way to the file', async () => {
+    const folder = temporaryFolder();
+    const deep = join(folder, 'long'.repeat(20), 'er'.repeat(20));
+    mkdirSync(deep, { recursive: true });
+    symlinkSync(deep, join(folder, 'link'));
+    const directory = liveDirectoryFor(join(deep, 'log.db'));
+    onTestFinished(() => {
+      rmSync(directory, { recursive: true, force: true });
+    });
+    expect(Buffer.byteLength(directory)).toBeLessThan(70);
+    expect(liveDirectoryFor(join(folder, 'link', 'log.db'))).toBe(directory);
+    const heard: LiveMessage[] = [];
+    const publisher = opened(join(deep, 'log.db'));
+    opened(join(folder, 'link', 'log.db')).subscribe(KEY, { waiting: false }, (message) =>
+      heard.push(message),
+    );
+    await until('the publisher knows', () => publisher.watched(KEY));
+    publisher.publish(delta('a'));
+    await until('the message', () => heard.length);
+  });
+
+  it('works inside the process, and says why once, where the folder cannot be made', () => {
+    const file = join(temporaryFolder(), 'log.db');
+    writeFileSync(`${file}.live`, 'in the way');
+    const reasons: string[] = [];
+    const channel = openLiveChannel({ file, onUnavailable: (reason) => reasons.push(reason) });
+    const heard: LiveMessage[] = [];
+    channel.subscribe(KEY, { waiting: false }, (message) => heard.push(message));
+    channel.publish(delta('a'));
+    expect(textsOf(heard)).toEqual(['a']);
+    expect(reasons).toHaveLength(1);
+  });
+
+  it('listens again when somebody removed its socket', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const [publisher, subscriber] = [opened(file), opened(file)];
+    subscriber.subscribe(KEY, { waiting: false }, () => undefined);
+    await until('the socket is there', () => socketsIn(`${file}.live`).length === 1);
+    rmSync(`${file}.live`, { recursive: true });
+    await until('it is found again', () => publisher.watched(KEY));
+    expect(existsSync(`${file}.live`)).toBe(true);
+  });
+});
+
+describe('live channel and bad company', () => {
+  it('drops messages for a peer that does not read, and stays usable', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const publisher = opened(file);
+    let slowSocket: Socket | undefined;
+    let receivedBytes = 0;
+    const slow = createServer((socket) => {
+      slowSocket = socket.pause();
+      socket.on('error', () => undefined);
+      socket.write(`${JSON.stringify({ watch: 'default/c1', waiting: false })}\n`);
+    });
+    slow.listen(join(`${file}.live`, '1-slow.sock'));
+    onTestFinished(() => {
+      slow.close();
+    });
+    await until('the slow one is known', () => publisher.watched(KEY));
+    for (let count = 0; count < 500; count += 1) publisher.publish(delta('x'.repeat(50_000)));
+    const heard: LiveMessage[] = [];
+    opened(file).subscribe({ ...KEY, conversationId: 'c2' }, { waiting: false }, (message) =>
+      heard.push(message),
+    );
+    await until('the quick one is known', () =>
+      publisher.watched({ ...KEY, conversationId: 'c2' }),
+    );
+    publisher.publish(delta('a', { ...KEY, conversationId: 'c2' }));
+    await until('the quick one hears', () => heard.length);
+    slowSocket?.on('data', (chunk) => {
+      receivedBytes += chunk.length;
+    });
+    slowSocket?.resume();
+    await publisher.close();
+    await until('the slow one has read all there is', () => slowSocket?.readableEnded);
+    expect(receivedBytes).toBeGreaterThan(500_000);
+    expect(receivedBytes).toBeLessThan(3_000_000);
+  });
+
+  it('skips lines that are no messages', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const publisher = opened(file);
+    const rude = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.write('no json\n[1]\n{"watch":7}\nnull\n{"watch":"default/c1"}\n');
+    });
+    rude.listen(join(`${file}.live`, '1-rude.sock'));
+    onTestFinished(() => {
+      rude.close();
+    });
+    await until('the rude one is known', () => publisher.watched(KEY));
+    expect(publisher.watched(KEY)).toEqual({ waiting: false });
+  });
+});

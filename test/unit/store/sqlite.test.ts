@@ -1,0 +1,139 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { StoreUnavailable } from '../../../src/store/port.js';
+import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite.js';
+import { startChild } from '../../support/children.js';
+import { describeEventLog } from '../../support/event-log-conformance.js';
+import { KEY, stamped, started, turn } from '../../support/log-events.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
+
+const EVENTS = stamped([started(), ...turn('t1')]);
+
+async function refusalOf(work: Promise<unknown>): Promise<StoreUnavailable> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreUnavailable))
+    throw new Error(`expected StoreUnavailable`, { cause: error });
+  return error;
+}
+
+describe('sqlite event log on disk', () => {
+  it('keeps everything when it is closed and opened again, in a folder that it makes', async () => {
+    const file = join(temporaryFolder(), 'deep', 'er', 'log.db');
+    const first = await openSqliteEventLog({ file });
+    await first.append({ ...KEY, runId: 'run-a', events: EVENTS });
+    const head = await first.head(KEY);
+    await first.close();
+    const second = await openSqliteEventLog({ file, synchronous: 'full' });
+    expect((await second.read(KEY))?.events).toEqual(EVENTS);
+    expect(await second.head(KEY)).toEqual(head);
+    await second.close();
+  });
+
+  it('names the file and says unavailable when it is no database', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    writeFileSync(file, 'these are not the pages of a database. '.repeat(200));
+    const refusal = await refusalOf(openSqliteEventLog({ file }));
+    expect(refusal.code).toBe('store_unavailable');
+    expect(refusal.message).toContain(file);
+  });
+
+  it('names the path and says unavailable when it is a folder', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    mkdirSync(file);
+    expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain(file);
+  });
+
+  it('refuses a file that a newer version wrote, and leaves it as it is', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const database = await SqliteDatabase.open(file, 'normal');
+    database.run('PRAGMA user_version = 99');
+    database.close();
+    expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain('newer version');
+  });
+
+  it('says unavailable after it was closed, and closing twice is fine', async () => {
+    const log = await openSqliteEventLog({ file: join(temporaryFolder(), 'log.db') });
+    await log.close();
+    await log.close();
+    expect((await refusalOf(log.head(KEY))).message).toContain('closed');
+    expect((await refusalOf(log.append({ ...KEY, runId: 'r', events: EVENTS }))).code).toBe(
+      'store_unavailable',
+    );
+  });
+
+  it('reads at once while another process holds the write lock, and writes when it is free', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const log = await openSqliteEventLog({ file });
+    await log.append({ ...KEY, runId: 'run-a', events: EVENTS.slice(0, 3) });
+    const other = await SqliteDatabase.open(file, 'normal');
+    other.run('BEGIN IMMEDIATE');
+    const order: string[] = [];
+    const writing = log.append({ ...KEY, runId: 'run-a', events: EVENTS }).then((result) => {
+      order.push(result.outcome);
+    });
+    expect((await log.head(KEY))?.lastSeq).toBe(3);
+    order.push('read');
+    other.run('ROLLBACK');
+    await writing;
+    expect(order).toEqual(['read', 'appended']);
+    other.close();
+    await log.close();
+  });
+
+  it('rolls a failed append back whole', async () => {
+    const log = await openSqliteEventLog({ file: join(temporaryFolder(), 'log.db') });
+    const headless = stamped(turn('t1'));
+    await expect(log.append({ ...KEY, runId: 'r', events: headless })).rejects.toThrow(
+      'conversation_started',
+    );
+    expect(await log.read(KEY)).toBeUndefined();
+    expect(await log.findTurn('t1')).toBeUndefined();
+    await log.close();
+  });
+});
+
+describe('sqlite event log and other processes', () => {
+  const program = new URL('../../support/sqlite-child.ts', import.meta.url);
+
+  it('takes each event once when four processes append the same log at the same time', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const children = Array.from({ length: 4 }, () => startChild(program, [file, 'c1', '20']));
+    for (const child of children) expect([await child.ended, child.errors]).toEqual([0, []]);
+    const added = children.map((child) => (child.lines[0] as { added: number }).added);
+    expect(added.reduce((sum, count) => sum + count, 0)).toBe(101);
+    const log = await openSqliteEventLog({ file });
+    const read = await log.read(KEY);
+    expect(read?.generation).toBe(1);
+    expect(read?.events.map((event) => event.seq)).toEqual(
+      Array.from({ length: 101 }, (_, index) => index + 1),
+    );
+    await log.close();
+  }, 20_000);
+
+  it('leaves a whole, dense log when a process is killed while it appends', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const child = startChild(program, [file, 'c1', '20000']);
+    while (!existsSync(`${file}-wal`)) await new Promise((resolve) => setTimeout(resolve, 5));
+    const log = await openSqliteEventLog({ file });
+    while (((await log.head(KEY))?.lastSeq ?? 0) < 50)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill('SIGKILL');
+    await child.ended;
+    const head = await log.head(KEY);
+    const read = await log.read(KEY, { limit: 1_000_000, maxBytes: 1e9 });
+    expect(read?.events.map((event) => event.seq)).toEqual(
+      Array.from({ length: head?.lastSeq ?? 0 }, (_, index) => index + 1),
+    );
+    expect(head?.snapshot.seq).toBe(head?.lastSeq);
+    await log.close();
+  }, 20_000);
+});

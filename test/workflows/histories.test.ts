@@ -1,0 +1,209 @@
+/**
+ * Conversations as Temporal records them. Each must replay on the code that made it; `npm run record:histories` keeps those
+ * that are not kept yet in `test/replay/histories`, where later versions have to replay them for ever.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect, inject, test } from 'vitest';
+import {
+  calls,
+  callsAll,
+  fails,
+  type ScriptedModel,
+  says,
+  script,
+} from '../../src/model/scripted.js';
+import { type Engine, startEngine } from '../support/engine.js';
+import { ledger, shop } from '../support/engine-agents.js';
+import { HeldModel } from '../support/engine-models.js';
+import { replay } from '../support/engine-replay.js';
+import { until } from '../support/until.js';
+
+const HISTORIES = fileURLToPath(new URL('../replay/histories/', import.meta.url));
+const STACK = /"stackTrace": "(?:[^"\\]|\\.)*"/g;
+const RECORDS = process.env['COLLOQUY_RECORD_HISTORIES'] === '1';
+
+const REFUND = { paymentId: 'p1', cents: 900 };
+const YES = { type: 'answer', value: { answer: 'yes' } } as const;
+
+type Talk = ReturnType<Engine['begin']>;
+
+interface Scenario {
+  readonly name: string;
+  readonly model: () => ScriptedModel;
+  /** What the model says before it is held, at the first message. */
+  readonly heldAt?: string;
+  /** Goes on from where the first message left the conversation. */
+  readonly play?: (engine: Engine, talk: Talk, model: HeldModel) => Promise<unknown>;
+}
+
+async function rollOver(engine: Engine, talk: Talk, runs: number): Promise<void> {
+  await engine.signal(talk, 'rollOver');
+  const count = async (): Promise<number> =>
+    (await engine.history.runs(engine.workflowId(talk))).length;
+  await until('it rolled over', count, { holds: (seen) => seen === runs, timeoutMs: 15_000 });
+}
+
+async function ended(engine: Engine, talk: Talk): Promise<void> {
+  const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
+  await until('the workflow ends', status, {
+    holds: (name) => name !== 'RUNNING',
+    timeoutMs: 15_000,
+  });
+}
+
+/** Nothing in it tells of the machine or the user that recorded it. */
+function expectNeutral(json: string): void {
+  const values = (field: string): readonly string[] =>
+    [...json.matchAll(new RegExp(`"${field}": "([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
+  for (const identity of values('identity')) expect(['', 'colloquy-test']).toContain(identity);
+  const readable = [
+    json,
+    ...values('data').map((data) => Buffer.from(data, 'base64').toString()),
+  ].join('\n');
+  for (const own of [hostname(), process.cwd(), homedir()]) expect(readable).not.toContain(own);
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: 'parked-on-an-approval', model: () => script(calls('payments.refund', REFUND)) },
+  { name: 'parked-on-a-question', model: () => script(calls('customer.ask', { question: 'A?' })) },
+  { name: 'parked-on-a-browser-call', model: () => script(calls('cart.read', {})) },
+  {
+    name: 'parked-on-the-second-phase-of-a-gated-browser-call',
+    model: () => script(calls('cart.clear', { reason: 'sold out' })),
+    play: async (_engine, talk) => talk.resolve('call_1', { type: 'approve' }),
+  },
+  {
+    name: 'parked-after-an-answer-was-taken-back',
+    model: () => script(calls('customer.code', {})),
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'answer', value: { code: 'abc' } });
+      await engine.reaches(talk, 'awaiting_input');
+    },
+  },
+  {
+    name: 'turns-with-tools-and-answers',
+    model: () =>
+      script(
+        callsAll([
+          { name: 'weather.lookup', input: {} },
+          { name: 'payments.refund', input: REFUND },
+          { name: 'customer.ask', input: { question: 'A?' } },
+          { name: 'cart.count', input: {} },
+          { name: 'teleport', input: {} },
+        ]),
+        says('done'),
+        fails('model_bad_request'),
+        says('and on'),
+      ),
+    play: async (engine, talk) => {
+      await talk.resolve('call_2', { type: 'approve' });
+      await talk.resolve('call_3', YES);
+      await talk.resolve('call_4', { type: 'error', message: 'no cart' });
+      await engine.idle(talk);
+      await engine.say(talk, 'fails');
+      await engine.say(talk, 'works');
+    },
+  },
+  {
+    name: 'rolled-over-with-calls-open',
+    model: () =>
+      script(
+        callsAll([
+          { name: 'payments.refund', input: REFUND },
+          { name: 'customer.ask', input: { question: 'A?' } },
+        ]),
+        says('done'),
+      ),
+    play: async (engine, talk) => {
+      await rollOver(engine, talk, 2);
+      await talk.resolve('call_1', { type: 'deny' });
+      await talk.resolve('call_2', YES);
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'stopped-while-the-model-spoke',
+    model: () => script(says('more')),
+    heldAt: 'Half a sen',
+    play: async (engine, talk, model) => {
+      await talk.cancel();
+      await engine.idle(talk);
+      model.release();
+      await engine.say(talk, 'go on');
+    },
+  },
+  {
+    name: 'cancelled-in-the-temporal-ui',
+    model: () => script(calls('customer.ask', { question: 'A?' })),
+    play: async (engine, talk) => {
+      await engine.handle(talk).cancel();
+      await ended(engine, talk);
+    },
+  },
+  {
+    name: 'closed',
+    model: () => script(calls('customer.ask', { question: 'A?' })),
+    play: async (engine, talk) => {
+      await talk.close();
+      await ended(engine, talk);
+    },
+  },
+  {
+    name: 'hostile-signals',
+    model: () => script(calls('customer.ask', { question: 'A?' }), says('still here')),
+    play: async (engine, talk) => {
+      for (const name of ['sendMessage', 'resolveToolCall', 'noSuchDoor'])
+        for (const argument of [
+          null,
+          undefined,
+          7,
+          'x',
+          [],
+          { toolCallId: 'call_1', resolution: 3 },
+        ])
+          await engine.signal(talk, name, argument);
+      await engine.temporal.workflowService.signalWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId: engine.workflowId(talk) },
+        signalName: 'resolveToolCall',
+        input: {
+          payloads: [
+            { metadata: { encoding: Buffer.from('binary/whatever') }, data: Buffer.from('x') },
+          ],
+        },
+      });
+      await talk.resolve('call_1', YES);
+      await engine.idle(talk);
+    },
+  },
+];
+
+for (const { name, model: makeModel, heldAt, play } of SCENARIOS)
+  test(`a conversation replays: ${name}`, async () => {
+    const model = new HeldModel(makeModel(), heldAt ?? '');
+    const engine = await startEngine({
+      agents: [shop(model)],
+      services: ledger(),
+      taskQueue: `recorded-${name}`,
+    });
+    const talk = engine.begin(`recorded-${name}`);
+    model.held = heldAt !== undefined;
+    if (model.held) {
+      await engine.send(talk, 'hello');
+      await until('the model speaks', () => model.started === 1);
+    } else await engine.say(talk, 'hello');
+    await play?.(engine, talk, model);
+    const runs = await engine.history.runs(engine.workflowId(talk));
+    for (const [index, runId] of runs.entries()) {
+      const handle = engine.temporal.workflow.getHandle(engine.workflowId(talk), runId);
+      // Stacks of failed activities name files of this machine; no decision depends on them.
+      const json = historyToJSON(await handle.fetchHistory()).replaceAll(STACK, '"stackTrace": ""');
+      await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
+      expectNeutral(json);
+      const file = `${HISTORIES}${name}${runs.length > 1 ? `-run-${index + 1}` : ''}.json`;
+      if (RECORDS && !existsSync(file)) writeFileSync(file, `${json}\n`);
+    }
+  });

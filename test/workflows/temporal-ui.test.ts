@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import { callsAll, says, script } from '../../src/model/scripted.js';
+import { startEngine } from '../support/engine.js';
+import { ledger, shop } from '../support/engine-agents.js';
+import { until } from '../support/until.js';
+
+const MODEL = () =>
+  script(
+    callsAll([
+      { name: 'stock', input: { item: 'tea' } },
+      { name: 'payments.refund', input: { paymentId: 'p1', cents: 900 } },
+      { name: 'customer.ask', input: { question: 'Which | one?' } },
+    ]),
+    says('done'),
+  );
+
+interface Metadata {
+  readonly currentDetails?: string;
+  readonly definition?: {
+    readonly updateDefinitions?: readonly { name?: string; description?: string }[];
+    readonly signalDefinitions?: readonly { name?: string; description?: string }[];
+    readonly queryDefinitions?: readonly { name?: string; description?: string }[];
+  };
+}
+
+function summary(data: Uint8Array | null | undefined): string {
+  return data ? String(JSON.parse(Buffer.from(data).toString())) : '';
+}
+
+test('every activity and timer says in words what it is', async () => {
+  const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
+  const { talk } = await engine.ask();
+  const events = await engine.history.events(engine.workflowId(talk));
+  const { pending, turn } = await engine.snapshot(talk);
+  const activities = events.flatMap(
+    ({ activityTaskScheduledEventAttributes: activity, userMetadata }) =>
+      activity ? [[activity.activityId, summary(userMetadata?.summary?.data)]] : [],
+  );
+  expect(activities).toEqual([
+    [`model:${turn?.turnId ?? ''}:1`, 'model scripted step 1'],
+    ['tool:stock:call_1', 'tool stock (call_1)'],
+  ]);
+  const timers = events.flatMap(({ timerStartedEventAttributes: timer, userMetadata }) =>
+    timer ? [summary(userMetadata?.summary?.data)] : [],
+  );
+  expect(timers.sort()).toEqual(
+    pending.map(({ kind, name, deadline }) => `${kind} ${name} until ${deadline}`).sort(),
+  );
+});
+
+test('the page of a conversation shows what waits, until when, and how to answer by hand', async () => {
+  const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
+  const { talk } = await engine.ask();
+  const metadata = await engine.query<Metadata>(talk.id, '__temporal_workflow_metadata');
+  const details = metadata.currentDetails ?? '';
+  const { pending } = await engine.snapshot(talk);
+  expect(details).toContain('**awaiting_input** · agent `shop`');
+  for (const { kind, name, toolCallId, deadline } of pending)
+    expect(details).toContain(`| ${kind} | ${name} | \`${toolCallId}\` | ${deadline} |`);
+  expect(details).toContain('Money leaves the house');
+  expect(details).toContain(
+    `temporal workflow signal -w conversation:default:${talk.id} --name resolveToolCall`,
+  );
+  const { updateDefinitions, signalDefinitions, queryDefinitions } = metadata.definition ?? {};
+  const described = [updateDefinitions, signalDefinitions, queryDefinitions].map((list) =>
+    (list ?? [])
+      .filter(
+        ({ name, description }) => name?.startsWith('__') !== true && (description ?? '') !== '',
+      )
+      .map(({ name }) => name)
+      .sort(),
+  );
+  expect(described).toEqual([
+    ['cancelTurn', 'closeConversation', 'resolveToolCall', 'sendMessage'],
+    ['cancelTurn', 'resolveToolCall', 'rollOver', 'sendMessage'],
+    ['events', 'pending', 'snapshot', 'toolCall', 'transcriptSlice'],
+  ]);
+});
+
+test('the command on that page answers the call, as an unverified actor', async () => {
+  const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
+  const { talk } = await engine.ask();
+  const metadata = await engine.query<Metadata>(talk.id, '__temporal_workflow_metadata');
+  const input = /--input '(.+)'/.exec(metadata.currentDetails ?? '')?.[1] ?? '';
+  await engine.signal(talk, 'resolveToolCall', JSON.parse(input.replace('<you>', 'olga')));
+  const answered = async (): Promise<boolean> =>
+    (await engine.log(talk)).some(({ type }) => type === 'resolution');
+  await until('the call is answered', answered);
+  expect((await engine.log(talk)).find(({ type }) => type === 'resolution')).toMatchObject({
+    toolCallId: 'call_2',
+    actor: { id: 'olga', verified: false, channel: 'temporal' },
+  });
+});
+
+test('a list of workflows can be searched by status, agent, tenant, tool and deadline', async () => {
+  const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
+  const { talk } = await engine.ask();
+  const find = async (query: string): Promise<readonly string[]> => {
+    const found: string[] = [];
+    const own = `WorkflowId = '${engine.workflowId(talk)}'`;
+    for await (const { workflowId } of engine.temporal.workflow.list({
+      query: `${own} AND ${query}`,
+    }))
+      found.push(workflowId);
+    return found;
+  };
+  const finds = async (query: string): Promise<void> => {
+    await until(`visible by ${query}`, () => find(query), {
+      holds: (found) => found.length === 1,
+      timeoutMs: 10_000,
+    });
+  };
+  await finds(
+    `ColloquyStatus = 'awaiting_input' AND ColloquyAgent = 'shop' AND ColloquyTenant = 'default'`,
+  );
+  await finds(`ColloquyPendingTools = 'payments.refund' AND ColloquyPendingTools = 'customer.ask'`);
+  const first =
+    (await engine.snapshot(talk)).pending.map(({ deadline }) => deadline).sort()[0] ?? '';
+  const [from, to] = [-1_000, 1_000].map((ms) => new Date(Date.parse(first) + ms).toISOString());
+  await finds(`ColloquyDeadline BETWEEN '${from ?? ''}' AND '${to ?? ''}'`);
+  await talk.resolve('call_2', { type: 'deny' });
+  await talk.resolve('call_3', { type: 'decline' });
+  await engine.idle(talk);
+  await finds(`ColloquyStatus = 'active' AND ColloquyDeadline IS NULL`);
+  expect(await find(`ColloquyPendingTools = 'customer.ask'`)).toEqual([]);
+  await talk.close();
+  await finds(`ColloquyStatus = 'closed'`);
+});
+
+test('the head line names agent and conversation, the memo the first words', async () => {
+  const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
+  const { talk } = await engine.ask('  Where is\nmy parcel?  ');
+  const { memo, raw } = await engine.history.describe(engine.workflowId(talk));
+  expect(memo).toEqual({ title: 'Where is my parcel?', agent: 'shop' });
+  const metadata = raw.executionConfig?.userMetadata;
+  expect(summary(metadata?.summary?.data)).toBe(`shop: ${talk.id}`);
+  expect(summary(metadata?.details?.data)).toContain('Agent **shop** (scripted)');
+});
+
+test('without search attributes a conversation works as well', async () => {
+  const engine = await startEngine({
+    agents: [shop(MODEL())],
+    services: ledger(),
+    searchAttributes: false,
+  });
+  const { talk, result } = await engine.ask();
+  expect(result).toMatchObject({ status: 'waiting' });
+  await talk.close();
+  const lines = await engine.history.lines(engine.workflowId(talk));
+  expect(lines).not.toContain('UpsertWorkflowSearchAttributes');
+});
