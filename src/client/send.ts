@@ -19,6 +19,7 @@ import type { ConversationKey } from '../protocol/ids.js';
 import { updateIdFor } from '../protocol/messaging.js';
 import type { Door } from './door.js';
 import { EngineError, isClosedRun, refusalOf } from './errors.js';
+import type { KnownSeqs } from './known-seqs.js';
 import { findMessage } from './log-search.js';
 import type { ConversationReader } from './reader.js';
 import { seedFor, wasEverAdmitted } from './reopen.js';
@@ -65,7 +66,14 @@ export function messageUpdateId(requestId: string, actorId: string): string {
 }
 
 /** @throws {EngineError} with the code of the refusal; temporal_unreachable when nothing could be left there either. */
-export async function sendMessage(parts: SendParts, request: SendRequest): Promise<SendReply> {
+export async function sendMessage(
+  parts: SendParts & { readonly known: KnownSeqs },
+  request: SendRequest,
+): Promise<SendReply> {
+  if (parts.known.of(request.key) > 0) {
+    const reply = await tryToContinue(parts.door, request);
+    if (reply !== undefined) return reply;
+  }
   let start: StartPolicy | SendReply = (await isClosedInLog(parts, request))
     ? await startAgain(parts, request)
     : FRESH;
@@ -136,6 +144,25 @@ export async function confirmMessage(
     const logged = await findMessage(reader, key, input.requestId);
     if (logged !== undefined) return { status: 'admitted', reply: logged, duplicate: false };
     throw closed(key, error);
+  }
+}
+
+/**
+ * A conversation that this process has just talked to is there already: nothing need be looked up, and a plain update costs
+ * the server less than one that could start it. Undefined when it is not there any more, or closed.
+ */
+async function tryToContinue(door: Door, request: SendRequest): Promise<SendReply | undefined> {
+  const { key, input, updateId } = request;
+  try {
+    const tried = await door.confirm(() => door.update(key, 'sendMessage', { input, updateId }));
+    if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
+    await door.signalWithStart(asQueued({ ...request, start: FRESH }));
+    return { status: 'queued' };
+  } catch (error) {
+    const reply = duplicateOf(error);
+    if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
+    if (mayStartAgain(error, request)) return undefined;
+    throw door.toEngineError(error);
   }
 }
 

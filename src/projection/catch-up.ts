@@ -93,7 +93,15 @@ export class CatchUp {
     if (stored !== undefined && isSameRun && stored.lastSeq === target.seq)
       return { storedSeq: stored.lastSeq, outcome: 'caught_up' };
     const isBehind = stored !== undefined && (target.seq ?? stored.lastSeq) < stored.lastSeq;
-    if (stored === undefined) return await this.#follow(key, { ...target, after: 0 });
+    if (stored === undefined) {
+      const { runId, seq } = target;
+      const page = await this.#deps.source.events(key, {
+        after: 0,
+        runId,
+        ...(seq && { upTo: seq }),
+      });
+      return await this.#follow(key, { ...target, after: 0 }, page);
+    }
     if (isSameRun && !isBehind) {
       const progress = await this.#continue(key, target, stored);
       if (progress !== undefined) return progress;
@@ -109,7 +117,8 @@ export class CatchUp {
   ): Promise<Progress | undefined> {
     const { source } = this.#deps;
     const after = Math.max(0, stored.lastSeq - 1);
-    const page = await source.events(key, { after, runId: target.runId });
+    const { runId, seq } = target;
+    const page = await source.events(key, { after, runId, ...(seq && { upTo: seq }) });
     const first = page.events[0];
     if (first?.seq === stored.lastSeq) {
       if (!(await this.#heads.isTail(key, stored, first))) return undefined;

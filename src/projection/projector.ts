@@ -30,10 +30,12 @@ export interface ProjectorDeps {
 }
 
 /**
- * Somebody watches: what people wait for (a turn's end, a suspension) is asked for at once, and brings all that came before it
- * along. The rest may wait a little: a query for every task of a short turn would cost more than the turn.
+ * What people wait for (a turn's end, a suspension) is fetched at once when somebody watches, and brings all that came
+ * before it along. The rest waits a little, and longer the more conversations move at once: to look after every task of a
+ * short turn would cost more than the turn.
  */
-const WATCHED_DELAY_MS = 100;
+const DELAY_PER_LANE_MS = 25;
+const MAX_DELAY_MS = 1_000;
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5_000;
 /** A workflow that does not answer (no worker, a broken task) is left to the sweep after about a minute. */
@@ -74,6 +76,7 @@ export class Projector {
   /** Notes that a conversation is said to have got further. Never throws, never waits; repeats are free. */
   hint(hint: Hint): void {
     const { runId, seq, urgent, tenant, conversationId } = hint;
+    this.#deps.source.told?.(hint);
     const lane = this.#laneOf({ tenant, conversationId });
     lane.wanted = joined(lane.wanted, { runId, seq, urgent });
     if (lane.running === undefined && lane.failures === 0) this.#schedule(lane);
@@ -167,9 +170,10 @@ export class Projector {
   }
 
   #delayFor(lane: Lane): number {
-    const watch = this.#deps.live.watched(lane.key);
-    if (watch === undefined || lane.wanted?.again === true) return PROJECTION_DELAY_MS;
-    return lane.wanted?.urgent === true ? 0 : WATCHED_DELAY_MS;
+    const { urgent, again } = lane.wanted ?? {};
+    if (urgent === true && again !== true && this.#deps.live.watched(lane.key) !== undefined)
+      return 0;
+    return Math.min(PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS, MAX_DELAY_MS);
   }
 
   #start(lane: Lane): void {

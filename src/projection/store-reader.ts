@@ -133,7 +133,7 @@ class StoreReader implements ConversationReader {
   /** Gives the projector its time: what it stores, everybody can read; what a query answers, only one. */
   async #waitFor(key: ConversationKey, seq: number): Promise<LogHead | undefined> {
     const giveUpAt = performance.now() + QUERY_DEADLINE_MS;
-    const waker = new Waker({ live: this.#live, key, waiting: true });
+    const waker = new Waker({ live: this.#live, key });
     try {
       for (;;) {
         const head = await this.#log.head(key);

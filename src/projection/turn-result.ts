@@ -28,7 +28,7 @@ export async function waitForTurn(
 ): Promise<TurnResult | undefined> {
   const { key, turnId, signal } = wait;
   const giveUpAt = performance.now() + wait.timeoutMs;
-  const waker = new Waker({ live: deps.live, key, waiting: true, signal });
+  const waker = new Waker({ live: deps.live, key, signal });
   let lookedAt: string | undefined;
   let isKnown = false;
   try {

@@ -10,10 +10,8 @@ const MAX_KEPT_MESSAGES = 2_000;
 export interface WakerOptions {
   readonly live: LiveChannel | undefined;
   readonly key: ConversationKey;
-  /** Tells the projector not to coalesce. */
-  readonly waiting: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Keeps messages for `take`; without it they only wake. */
+  /** Live events, too, and all messages are kept for `take`; without it those of the log wake, and that is all. */
   readonly keepMessages?: boolean;
 }
 
@@ -28,12 +26,11 @@ export class Waker {
 
   /** Subscribes at once, so that nothing is missed between a look at the store and the wait. */
   constructor(options: WakerOptions) {
-    const { live, key, waiting, signal, keepMessages = false } = options;
+    const { live, key, signal, keepMessages = false } = options;
     this.#signal = signal;
     this.#pollAt = performance.now() + this.#pollMs;
     this.#stop =
-      live?.subscribe(key, { waiting }, (message) => {
-        if (!keepMessages && message.type === 'live') return;
+      live?.subscribe(key, { live: keepMessages }, (message) => {
         if (keepMessages) this.#messages.push(message);
         if (this.#messages.length > MAX_KEPT_MESSAGES) this.#messages.shift();
         this.#wake();

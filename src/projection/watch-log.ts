@@ -37,7 +37,7 @@ export async function* watchLog(
 ): AsyncGenerator<WatchFrame, void, undefined> {
   const { signal } = options;
   const superseded = new Superseded();
-  const waker = new Waker({ live: deps.live, key, waiting: false, signal, keepMessages: true });
+  const waker = new Waker({ live: deps.live, key, signal, keepMessages: true });
   let cursor = options.after;
   let hasLooked = false;
   let isReadDue = true;

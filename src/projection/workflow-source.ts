@@ -6,7 +6,7 @@ import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
 import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
-import type { EventsPage, EventsQuery } from '../protocol/messaging.js';
+import type { EventsPage, EventsQuery, Hint } from '../protocol/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../protocol/messaging.js';
 
 /** How a run was ended by something else than its own code. */
@@ -34,17 +34,24 @@ export class RunEndedFromOutside extends Error {
   }
 }
 
+export interface EventsWanted {
+  readonly after: number;
+  /** @defaultValue the current run */
+  readonly runId?: string;
+  /** A page through here will do, however far the run is: it may come from what was told with hints. */
+  readonly upTo?: number;
+}
+
 export interface WorkflowSource {
   /**
-   * One page of events after a seq. Without `runId`, of the current run. Rejects when no worker answers in time.
+   * One page of events after a seq. Rejects when no worker answers in time.
    * @throws {RunEndedFromOutside} when the run was terminated, timed out or failed.
    */
-  events(
-    key: ConversationKey,
-    query: { readonly after: number; readonly runId?: string },
-  ): Promise<EventsPage>;
+  events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
   /** The current run; needs no worker. Undefined when the server does not know the workflow (any more). */
   describe(key: ConversationKey): Promise<WorkflowDescription | undefined>;
+  /** Takes what came with a hint, for later pages. Never throws. Absent where every page is asked for. */
+  told?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent where the source cannot list. */
   running?(): AsyncIterable<ConversationKey>;
 }

@@ -108,6 +108,17 @@ export interface Hint extends ConversationKey {
   readonly runId: string;
   /** A turn ended or a call was suspended: somebody may be waiting for just this. */
   readonly urgent: boolean;
+  /** The workflow task that decided them; absent when they are too many to be told along. */
+  readonly told?: ToldEvents;
+}
+
+/** Events told along with a hint. They count only once the history shows that just this task was completed. */
+export interface ToldEvents {
+  /** Id of the history event with which the task was started; the next one says what became of it. */
+  readonly task: number;
+  /** Events from here on were decided by this instance of the workflow while it ran, not while it replayed. */
+  readonly liveFrom: number;
+  readonly events: readonly CanonicalEvent[];
 }
 
 /** Types of handlers, for clients: payload and reply of each name above. */

@@ -15,8 +15,8 @@ export type LiveMessage =
     } & ConversationKey);
 
 export interface Watch {
-  /** `waiting` asks the projector not to coalesce: somebody waits for this conversation right now. */
-  readonly waiting: boolean;
+  /** Live events, too; without it only `appended` comes, which is all that somebody who waits for the log needs. */
+  readonly live: boolean;
 }
 
 export interface LiveChannel {

@@ -91,8 +91,8 @@ function createSocketChannel(directory: string): LiveChannel {
       startPublishing();
       const keyText = conversationKey(key);
       const here = subscriptions.watchOf(keyText);
-      const elsewhere = here?.waiting === true ? undefined : publisher.watchOf(keyText);
-      return elsewhere?.waiting === true ? elsewhere : (here ?? elsewhere);
+      const elsewhere = here?.live === true ? undefined : publisher.watchOf(keyText);
+      return elsewhere?.live === true ? elsewhere : (here ?? elsewhere);
     },
     close: async () => {
       if (state.closed) return;

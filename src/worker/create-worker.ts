@@ -2,6 +2,8 @@
  * The composition root of a worker process: workflow code, activities, projector and sweep around one Temporal worker.
  * Owns what it opened and closes it in the reverse order; everything that is given stays the caller's.
  */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
@@ -9,10 +11,12 @@ import { createActivities } from '../activities/index.js';
 import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
+import { createIsCommitted } from '../projection/committed.js';
 import type { EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
 import { Sweep } from '../projection/sweep.js';
+import { createToldSource } from '../projection/told-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
 import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
@@ -102,7 +106,11 @@ async function assemble<Services>(
   const { client, connection, opened, logger, namespace } = parts;
   const { log, live } = opened;
   const { tuning } = options;
-  const source = createWorkflowSource(client);
+  const identity = tuning?.identity ?? ownIdentity();
+  const source = createToldSource(
+    createWorkflowSource(client),
+    createIsCommitted(client, { identity }),
+  );
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger });
   const activities = createActivities({
@@ -113,7 +121,7 @@ async function assemble<Services>(
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },
-    watched: (key) => live.watched(key) !== undefined,
+    watched: (key) => live.watched(key)?.live === true,
   });
   const worker = await Worker.create({
     connection,
@@ -127,6 +135,7 @@ async function assemble<Services>(
     shutdownGraceTime: options.shutdownGraceMs ?? 60_000,
     ...deploymentOptions(options),
     ...tuning,
+    identity,
     // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
     dataConverter: { payloadConverterPath: PAYLOAD_CONVERTER_PATH, ...tuning?.dataConverter },
   });
@@ -151,6 +160,11 @@ async function assemble<Services>(
       });
     },
   };
+}
+
+/** Of this worker alone: what tells its completed tasks from those of another. Containers share process ids and host names. */
+function ownIdentity(): string {
+  return `${process.pid}@${hostname()}#${randomBytes(4).toString('hex')}`;
 }
 
 function deploymentOptions(

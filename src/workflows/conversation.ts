@@ -17,7 +17,7 @@ import { ConversationMachine } from '../core/machine.js';
 import { type Opening, openingOf } from '../core/opening.js';
 import type { ConversationState } from '../core/state.js';
 import { isoOf, openSuspensions } from '../core/state.js';
-import type { ConversationStarted } from '../protocol/events.js';
+import type { ConversationStarted, RollOverReason } from '../protocol/events.js';
 import { chainOf, idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { EMPTY_RUN_CLOSE_MS, MAX_WAIT_MS } from '../protocol/limits.js';
@@ -144,7 +144,8 @@ class Shell {
       this.#driver.sync(() => this.#rollOver.due(this.#log.lastSeq) === undefined);
       this.#show();
       if (this.#machine.state.closed) return this.#end();
-      if (!this.#driver.busy) await this.#whenQuiet();
+      const rollingOver = this.#driver.busy ? undefined : this.#whenQuiet();
+      if (rollingOver !== undefined) await rollingOver;
     }
   }
 
@@ -161,13 +162,15 @@ class Shell {
     this.#attributes.update(this.#machine.state);
   }
 
-  async #whenQuiet(): Promise<void> {
-    const { lastSeq } = this.#log;
-    const reason = this.#rollOver.due(lastSeq);
-    if (reason === undefined) {
-      this.#watchIdleness();
-      return;
-    }
+  /** Undefined when there is nothing to wait for. */
+  #whenQuiet(): Promise<void> | undefined {
+    const reason = this.#rollOver.due(this.#log.lastSeq);
+    if (reason !== undefined) return this.#rollOverNow(reason);
+    this.#watchIdleness();
+    return undefined;
+  }
+
+  async #rollOverNow(reason: RollOverReason): Promise<void> {
     // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
     await condition(allHandlersFinished);

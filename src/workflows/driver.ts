@@ -76,7 +76,7 @@ export class Driver {
     }
   }
 
-  #abortModel(effect: Extract<ExternalEffect, { type: 'abort_model' }>): void {
+  #abortModel(effect: Effect<'abort_model'>): void {
     const { turnId, step } = effect;
     const call = this.#underWay.get(effectKey({ type: 'call_model', turnId, step }));
     if (call === undefined) {
@@ -86,38 +86,57 @@ export class Driver {
   }
 
   #start(key: string, effect: Exclude<ExternalEffect, { type: 'abort_model' }>): void {
-    const scope = new CancellationScope({ cancellable: true });
-    this.#underWay.set(key, { effect, scope });
-    const done = (): void => {
-      this.#underWay.delete(key);
-      this.#wake();
-    };
-    scope
-      .run(() => this.#carryOut(effect))
-      .then(done, (error: unknown) => {
-        if (!isCancellation(error))
-          this.#fault = error instanceof Error ? error : new Error(String(error));
-        done();
-      });
-  }
-
-  async #carryOut(effect: Exclude<ExternalEffect, { type: 'abort_model' }>): Promise<void> {
     switch (effect.type) {
       case 'call_model':
-        return this.#callModel(effect);
+        this.#callModel(key, effect);
+        return;
       case 'run_tool':
-        return this.#runTool(effect.toolCallId);
+        this.#runTool(key, effect);
+        return;
       case 'check_answer':
-        return this.#checkAnswer(effect);
-      case 'await_deadline': {
-        const summary = summaryOf(`${effect.kind} ${effect.name} until ${effect.deadline}`);
-        await sleep(Math.max(1, Date.parse(effect.deadline) - Date.now()), { summary });
-        this.#machine.deadlinePassed(effect.toolCallId, effect.deadline);
-      }
+        this.#checkAnswer(key, effect);
+        return;
+      case 'await_deadline':
+        this.#awaitDeadline(key, effect);
     }
   }
 
-  async #callModel(effect: Extract<ExternalEffect, { type: 'call_model' }>): Promise<void> {
+  /** Few promises on purpose: the SDK keeps a stack trace for each. */
+  #perform<Result>(
+    key: string,
+    effect: ExternalEffect,
+    work: {
+      readonly run: () => Promise<Result>;
+      readonly done: (result: Result) => void;
+      readonly failed: (error: unknown) => void;
+    },
+  ): void {
+    const scope = new CancellationScope({ cancellable: true });
+    this.#underWay.set(key, { effect, scope });
+    const settle = (feedBack: () => void): void => {
+      this.#underWay.delete(key);
+      try {
+        feedBack();
+      } catch (error) {
+        this.#fault = error instanceof Error ? error : new Error(String(error));
+      }
+      this.#wake();
+    };
+    scope.run(work.run).then(
+      (result) => {
+        settle(() => {
+          work.done(result);
+        });
+      },
+      (error: unknown) => {
+        settle(() => {
+          work.failed(error);
+        });
+      },
+    );
+  }
+
+  #callModel(key: string, effect: Effect<'call_model'>): void {
     const { state } = this.#machine;
     const { turn, tenant, conversationId, agent } = state;
     if (turn === undefined) return;
@@ -136,56 +155,78 @@ export class Driver {
       activityId: `model:${turnId}:${step}`,
       summary: summaryOf(`model ${this.#modelName} step ${step}`),
     };
-    try {
-      const outcome = await activities.callModel.executeWithOptions(options, [input]);
-      this.#machine.modelCompleted(effect, outcome);
-    } catch (error) {
-      if (isCancellation(error)) this.#machine.modelAborted(effect);
-      else this.#machine.modelFailed(effect, turnErrorOf(error));
-    }
+    this.#perform(key, effect, {
+      run: () => activities.callModel.executeWithOptions(options, [input]),
+      done: (outcome) => {
+        this.#machine.modelCompleted(effect, outcome);
+      },
+      failed: (error) => {
+        if (isCancellation(error)) this.#machine.modelAborted(effect);
+        else this.#machine.modelFailed(effect, turnErrorOf(error));
+      },
+    });
   }
 
-  async #runTool(toolCallId: string): Promise<void> {
+  #runTool(key: string, effect: Effect<'run_tool'>): void {
+    const { toolCallId } = effect;
     const { state } = this.#machine;
     const call = state.calls[toolCallId];
     if (call === undefined) return;
-    const run = activities.runTool.executeWithOptions(toolOptions(call.plan), [
-      runToolInput(state, call),
-    ]);
-    try {
-      this.#machine.toolFinished(toolCallId, await run);
-    } catch (error) {
-      if (isCancellation(error)) throw error;
-      this.#machine.toolLost(toolCallId, lossOf(error));
-    }
+    const input = runToolInput(state, call);
+    this.#perform(key, effect, {
+      run: () => activities.runTool.executeWithOptions(toolOptions(call.plan), [input]),
+      done: (outcome) => {
+        this.#machine.toolFinished(toolCallId, outcome);
+      },
+      failed: (error) => {
+        if (!isCancellation(error)) this.#machine.toolLost(toolCallId, lossOf(error));
+      },
+    });
   }
 
-  async #checkAnswer(effect: Extract<ExternalEffect, { type: 'check_answer' }>): Promise<void> {
+  #checkAnswer(key: string, effect: Effect<'check_answer'>): void {
     const { toolCallId } = effect;
     const { tenant, conversationId, agent, calls } = this.#machine.state;
     const call = calls[toolCallId];
     if (call?.answer === undefined) return;
     const { name } = call.plan;
     const { value } = call.answer;
-    const summary = summaryOf(`check answer of ${name} (${toolCallId})`);
+    const options = {
+      ...CHECK_ANSWER,
+      summary: summaryOf(`check answer of ${name} (${toolCallId})`),
+    };
     const input = { tenant, conversationId, agent, toolCallId, name, value };
-    try {
-      const outcome = await activities.checkAnswer.executeWithOptions(
-        { ...CHECK_ANSWER, summary },
-        [input],
-      );
-      this.#machine.answerChecked(effect, outcome);
-    } catch (error) {
-      if (isCancellation(error)) throw error;
-      // No worker could check it: the answer is not taken on trust, and the call stays open.
-      const message = `could not be checked: ${lossOf(error).message}`;
-      this.#machine.answerChecked(effect, {
-        ok: false,
-        problems: [{ path: '/resolution/value', message }],
-      });
-    }
+    this.#perform(key, effect, {
+      run: () => activities.checkAnswer.executeWithOptions(options, [input]),
+      done: (outcome) => {
+        this.#machine.answerChecked(effect, outcome);
+      },
+      failed: (error) => {
+        if (isCancellation(error)) return;
+        // No worker could check it: the answer is not taken on trust, and the call stays open.
+        const message = `could not be checked: ${lossOf(error).message}`;
+        const problems = [{ path: '/resolution/value', message }];
+        this.#machine.answerChecked(effect, { ok: false, problems });
+      },
+    });
+  }
+
+  #awaitDeadline(key: string, effect: Effect<'await_deadline'>): void {
+    const { kind, name, toolCallId, deadline } = effect;
+    const summary = summaryOf(`${kind} ${name} until ${deadline}`);
+    this.#perform(key, effect, {
+      run: () => sleep(Math.max(1, Date.parse(deadline) - Date.now()), { summary }),
+      done: () => {
+        this.#machine.deadlinePassed(toolCallId, deadline);
+      },
+      failed: (error) => {
+        if (!isCancellation(error)) throw error;
+      },
+    });
   }
 }
+
+type Effect<Type extends ExternalEffect['type']> = Extract<ExternalEffect, { type: Type }>;
 
 /** A model call whose turn was cancelled stays until it has reported what it had. */
 function isAwaitedAbort(

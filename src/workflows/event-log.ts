@@ -12,15 +12,19 @@ interface HintSinks extends Sinks {
 
 const sinks = proxySinks<HintSinks>();
 
+/** More than these are fetched by query, in pages. */
+const MAX_TOLD_EVENTS = 200;
+
 /** Somebody may be waiting for just these. */
 const URGENT: readonly EventType[] = ['turn_ended', 'suspension', 'conversation_closed'];
 
 export class EventLogOfRun {
   readonly #tenant: string;
   readonly #conversationId: string;
-  #events: readonly CanonicalEvent[];
+  readonly #events: CanonicalEvent[];
   #lastSeq: number;
   #hintedSeq: number;
+  #liveFrom: number;
   #urgent = false;
 
   constructor(
@@ -30,9 +34,10 @@ export class EventLogOfRun {
   ) {
     this.#tenant = key.tenant;
     this.#conversationId = key.conversationId;
-    this.#events = carried;
+    this.#events = [...carried];
     this.#lastSeq = lastSeq;
-    this.#hintedSeq = carried.length > 0 ? lastSeq - 1 : lastSeq;
+    this.#hintedSeq = (carried[0]?.seq ?? lastSeq + 1) - 1;
+    this.#liveFrom = this.#hintedSeq + 1;
   }
 
   get lastSeq(): number {
@@ -40,30 +45,40 @@ export class EventLogOfRun {
   }
 
   append(event: CanonicalEvent): void {
-    this.#events = [...this.#events, event];
+    this.#events.push(event);
     this.#lastSeq = event.seq;
     this.#urgent ||= URGENT.includes(event.type);
   }
 
-  /** Tells the projector how far the log is. Costs no history; lost hints are repaired by its sweep. */
+  /**
+   * Tells the projector how far the log is, and what is new in it. Costs no history; lost hints are repaired by its sweep.
+   * During a replay nobody is told: what this instance did not see being committed, it does not vouch for.
+   */
   hint(): void {
     if (this.#hintedSeq === this.#lastSeq) return;
+    const { runId, historyLength, unsafe } = workflowInfo();
+    if (unsafe.isReplaying) this.#liveFrom = this.#lastSeq + 1;
+    else {
+      const events = this.after(this.#hintedSeq);
+      const told = { task: historyLength, liveFrom: this.#liveFrom, events };
+      const { [HINT_SINK]: sink } = sinks;
+      sink.hint({
+        tenant: this.#tenant,
+        conversationId: this.#conversationId,
+        seq: this.#lastSeq,
+        runId,
+        urgent: this.#urgent,
+        ...(events.length > MAX_TOLD_EVENTS ? {} : { told }),
+      });
+    }
     this.#hintedSeq = this.#lastSeq;
-    const { runId } = workflowInfo();
-    const { [HINT_SINK]: sink } = sinks;
-    sink.hint({
-      tenant: this.#tenant,
-      conversationId: this.#conversationId,
-      seq: this.#lastSeq,
-      runId,
-      urgent: this.#urgent,
-    });
     this.#urgent = false;
   }
 
   /** Events that the store has not confirmed. */
   after(seq: number): readonly CanonicalEvent[] {
-    return this.#events.filter((event) => event.seq > seq);
+    const firstSeq = this.#events[0]?.seq ?? 0;
+    return this.#events.slice(Math.max(0, seq + 1 - firstSeq));
   }
 
   page(input: unknown): EventsPage {

@@ -23,9 +23,9 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       await sides.subscriber.close();
     });
 
-    function listen(key: ConversationKey = KEY, waiting = false) {
+    function listen(key: ConversationKey = KEY, live = true) {
       const heard: LiveMessage[] = [];
-      const stop = sides.subscriber.subscribe(key, { waiting }, (message) => heard.push(message));
+      const stop = sides.subscriber.subscribe(key, { live }, (message) => heard.push(message));
       return { heard, stop };
     }
 
@@ -44,17 +44,28 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       expect(textsOf(heard)).toEqual(['a', 'appended', 'c']);
     });
 
-    it('knows whether anybody watches, and whether anybody waits', async () => {
+    it('knows whether anybody watches, and whether anybody wants live events', async () => {
       expect(sides.publisher.watched(KEY)).toBeUndefined();
-      const watcher = listen();
+      const waiter = listen(KEY, false);
       await connected();
-      expect(sides.publisher.watched(KEY)).toEqual({ waiting: false });
-      const waiter = listen(KEY, true);
-      await until('somebody waits', () => sides.publisher.watched(KEY)?.waiting);
-      waiter.stop();
-      await until('nobody waits', () => sides.publisher.watched(KEY)?.waiting === false);
+      expect(sides.publisher.watched(KEY)).toEqual({ live: false });
+      const watcher = listen();
+      await until('somebody wants them', () => sides.publisher.watched(KEY)?.live);
       watcher.stop();
+      await until('nobody wants them', () => sides.publisher.watched(KEY)?.live === false);
+      waiter.stop();
       await until('nobody watches', () => sides.publisher.watched(KEY) === undefined);
+    });
+
+    it('spares those who wait for the log only what is live', async () => {
+      const waiter = listen(KEY, false);
+      const watcher = listen();
+      await until('somebody wants them', () => sides.publisher.watched(KEY)?.live);
+      sides.publisher.publish(delta('a'));
+      sides.publisher.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: 3 });
+      await until('both heard', () => waiter.heard.length > 0 && watcher.heard.length > 1);
+      expect(textsOf(watcher.heard)).toEqual(['a', 'appended']);
+      expect(textsOf(waiter.heard)).toEqual(['appended']);
     });
 
     it('brings nothing after a listener has stopped; stopping twice is fine', async () => {
@@ -68,7 +79,7 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
     });
 
     it('survives a listener that throws', async () => {
-      sides.subscriber.subscribe(KEY, { waiting: false }, () => {
+      sides.subscriber.subscribe(KEY, { live: true }, () => {
         throw new Error('broken listener');
       });
       const { heard } = listen();
@@ -83,7 +94,7 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       await sides.publisher.close();
       sides.publisher.publish(delta('b'));
       expect(sides.publisher.watched(KEY)).toBeUndefined();
-      sides.publisher.subscribe(KEY, { waiting: true }, () => undefined)();
+      sides.publisher.subscribe(KEY, { live: false }, () => undefined)();
     });
   });
 }

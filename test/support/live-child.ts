@@ -14,7 +14,7 @@ function say(value: unknown): void {
 }
 
 if (role === 'watch' || role === 'idle')
-  channel.subscribe(key, { waiting: role === 'watch' }, (message) => {
+  channel.subscribe(key, { live: true }, (message) => {
     say({ heard: message });
   });
 if (role === 'idle') channel.publish(delta('to myself'));

@@ -80,7 +80,7 @@ export class LiveListener {
 
 function tell(socket: Socket, keyText: string, watch: Watch | undefined): void {
   const interest =
-    watch === undefined ? { unwatch: keyText } : { watch: keyText, waiting: watch.waiting };
+    watch === undefined ? { unwatch: keyText } : { watch: keyText, live: watch.live };
   sendInterest(socket, interest);
 }
 

@@ -14,7 +14,7 @@ const UNREADY_LEFTOVER_MS = 60_000;
 
 interface Subscriber {
   readonly socket: Socket;
-  /** What it watches; the value says whether somebody waits. */
+  /** What it watches; the value says whether live events are wanted, too. */
   readonly interests: Map<string, boolean>;
 }
 
@@ -45,9 +45,13 @@ export class LivePublisher {
   publish(message: LiveMessage): void {
     const keyText = conversationKey(message);
     let line: string | undefined;
-    for (const { socket, interests } of this.#subscribers.values()) {
-      if (!interests.has(keyText) || !canTake(socket)) continue;
+    for (const subscriber of this.#subscribers.values()) {
+      const wantsLive = subscriber.interests.get(keyText);
+      if (wantsLive === undefined || (message.type === 'live' && !wantsLive)) continue;
+      const { socket } = subscriber;
+      if (!canTake(socket)) continue;
       line ??= JSON.stringify(message);
+      corkForThisTurn(socket);
       sendLine(socket, line);
     }
   }
@@ -55,9 +59,9 @@ export class LivePublisher {
   watchOf(keyText: string): Watch | undefined {
     let found: Watch | undefined;
     for (const { interests } of this.#subscribers.values()) {
-      const waiting = interests.get(keyText);
-      if (waiting === true) return { waiting };
-      if (waiting === false) found = { waiting };
+      const live = interests.get(keyText);
+      if (live === true) return { live };
+      if (live === false) found = { live };
     }
     return found;
   }
@@ -111,11 +115,20 @@ export class LivePublisher {
       if (this.#subscribers.get(path) === subscriber) this.#subscribers.delete(path);
     });
     onLines(socket, (interest) => {
-      const { watch, unwatch, waiting } = interest;
-      if (typeof watch === 'string') subscriber.interests.set(watch, waiting === true);
+      const { watch, unwatch, live } = interest;
+      if (typeof watch === 'string') subscriber.interests.set(watch, live === true);
       if (typeof unwatch === 'string') subscriber.interests.delete(unwatch);
     });
   }
+}
+
+/** What is sent in one turn of the loop goes out in one write: each wakes the other process. */
+function corkForThisTurn(socket: Socket): void {
+  if (socket.writableCorked > 0) return;
+  socket.cork();
+  setImmediate(() => {
+    socket.uncork();
+  });
 }
 
 function removeLeftover(path: string): void {

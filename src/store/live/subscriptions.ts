@@ -4,7 +4,7 @@ import { conversationKey } from '../../protocol/ids.js';
 import type { LiveMessage, Watch } from '../live-port.js';
 
 interface Subscription {
-  readonly waiting: boolean;
+  readonly live: boolean;
   readonly listener: (message: LiveMessage) => void;
 }
 
@@ -22,7 +22,7 @@ export class LiveSubscriptions {
   /** Returns a function that stops; stopping twice is safe. */
   add(key: ConversationKey, watch: Watch, listener: (message: LiveMessage) => void): () => void {
     const keyText = conversationKey(key);
-    const subscription: Subscription = { waiting: watch.waiting, listener };
+    const subscription: Subscription = { live: watch.live, listener };
     this.#change(keyText, (subscriptions) => subscriptions.add(subscription));
     return () => {
       this.#change(keyText, (subscriptions) => subscriptions.delete(subscription));
@@ -32,7 +32,8 @@ export class LiveSubscriptions {
   /** Hands a message to its listeners. A listener that throws harms neither the others nor the publisher. */
   deliver(message: LiveMessage): void {
     const subscriptions = this.#byKey.get(conversationKey(message));
-    for (const { listener } of [...(subscriptions ?? [])]) {
+    for (const { live, listener } of [...(subscriptions ?? [])]) {
+      if (message.type === 'live' && !live) continue;
       try {
         listener(message);
       } catch {
@@ -44,7 +45,7 @@ export class LiveSubscriptions {
   watchOf(keyText: string): Watch | undefined {
     const subscriptions = this.#byKey.get(keyText);
     if (subscriptions === undefined || subscriptions.size === 0) return undefined;
-    return { waiting: [...subscriptions].some(({ waiting }) => waiting) };
+    return { live: [...subscriptions].some(({ live }) => live) };
   }
 
   /** Everything that is watched now. */
@@ -66,6 +67,6 @@ export class LiveSubscriptions {
     if (subscriptions.size === 0) this.#byKey.delete(keyText);
     else this.#byKey.set(keyText, subscriptions);
     const after = this.watchOf(keyText);
-    if (before?.waiting !== after?.waiting) this.#onChange(keyText, after);
+    if (before?.live !== after?.live) this.#onChange(keyText, after);
   }
 }

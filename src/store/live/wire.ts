@@ -10,7 +10,7 @@ const MAX_LINE_CHARS = 4 * 1024 * 1024;
 
 /** What a subscribing process tells a publishing one. */
 export type Interest =
-  | { readonly watch: string; readonly waiting: boolean }
+  | { readonly watch: string; readonly live: boolean }
   | { readonly unwatch: string };
 
 /** False when the peer is slow or gone; what it would be sent is dropped. */

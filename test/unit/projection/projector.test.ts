@@ -10,7 +10,7 @@ const LOG = stamped([started(), ...turn('t1'), ...turn('t2'), ...turn('t3')]);
 describe('projecting hints', () => {
   it('stores what the workflow recorded and tells watchers', async () => {
     const { source, projector, stored, listen } = await aProjection();
-    const heard = listen(false);
+    const heard = listen();
     source.set({ runId: 'run-a', events: LOG });
     projector.hint(source.hint());
     await until('all is stored', async () => (await stored()) === LOG.length);
@@ -41,7 +41,7 @@ describe('projecting hints', () => {
 
   it('asks at once when somebody waits for just this', async () => {
     const { source, projector, stored, listen } = await aProjection();
-    listen(true);
+    listen();
     source.set({ runId: 'run-a', events: LOG });
     const before = performance.now();
     projector.hint(source.hint({ urgent: true }));
@@ -60,7 +60,7 @@ describe('projecting hints', () => {
 
   it('has one query in flight a conversation, and loses no hint that comes meanwhile', async () => {
     const { source, projector, stored, listen } = await aProjection();
-    listen(true);
+    listen();
     source.queryMs = 10;
     const run = { runId: 'run-a', events: LOG.slice(0, 1) };
     source.set(run);
@@ -135,7 +135,7 @@ describe('projecting runs that follow each other', () => {
     source.set({ runId: 'run-a', events: LOG });
     projector.hint(source.hint());
     await projector.drain();
-    const heard = listen(false);
+    const heard = listen();
     const restarted = stamped([started(KEY, 'chain1'), ...asks('u1')], { clock: 7 });
     source.addRun({ runId: 'run-b', events: restarted });
     projector.hint(source.hint());

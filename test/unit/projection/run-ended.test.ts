@@ -38,7 +38,7 @@ describe('a conversation whose run was ended from outside', () => {
     ['timed_out', 'timed out'],
   ] as const)('is shown as closed, with nothing pending: %s', async (endedBy, text) => {
     const { log, source, sweeper, rows, said, listen } = await stopped();
-    const heard = listen(false);
+    const heard = listen();
     source.set({ ...ENDED, endedBy });
     expect(await sweeper().pass()).toMatchObject({ looked: 1, endedSilently: 1 });
     expect(await rows()).toEqual(MARKED);

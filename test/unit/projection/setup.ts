@@ -37,9 +37,9 @@ export async function aProjection() {
     projector,
     stored: async () => (await inner.head(KEY))?.lastSeq ?? 0,
     rows: async () => outline((await inner.read(KEY))?.events ?? []),
-    listen: (waiting: boolean): LiveMessage[] => {
+    listen: (): LiveMessage[] => {
       const heard: LiveMessage[] = [];
-      live.subscribe(KEY, { waiting }, (message) => heard.push(message));
+      live.subscribe(KEY, { live: true }, (message) => heard.push(message));
       return heard;
     },
   };

@@ -286,7 +286,7 @@ describe('waiting for a turn', () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     const waiting = reader.turnResult(KEY, 't1', { timeoutMs: 3_000 });
-    expect(live.watched(KEY)).toEqual({ waiting: true });
+    expect(live.watched(KEY)).toEqual({ live: false });
     await store(LOG);
     await waiting;
     expect(live.watched(KEY)).toBeUndefined();

@@ -70,17 +70,17 @@ describe('live channel between processes', () => {
     expect([publisher.errors, watcher.errors, later.errors]).toEqual([[], [], []]);
   }, 15_000);
 
-  it('tells a publisher that somebody waits in another process', async () => {
+  it('tells a publisher that somebody watches in another process', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const channel = opened(file);
     startChild(PROGRAM, ['watch', file]);
-    await until('somebody waits', () => channel.watched(KEY)?.waiting);
+    await until('somebody watches', () => channel.watched(KEY)?.live === true);
   });
 
   it('never keeps a process alive', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const other = opened(file);
-    other.subscribe(KEY, { waiting: false }, () => undefined);
+    other.subscribe(KEY, { live: true }, () => undefined);
     const child = startChild(PROGRAM, ['idle', file]);
     expect(await child.ended).toBe(0);
     expect(child.errors).toEqual([]);
@@ -94,7 +94,7 @@ describe('live channel and its folder', () => {
   it('removes its socket when it is closed', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const channel = openLiveChannel({ file });
-    channel.subscribe(KEY, { waiting: false }, () => undefined);
+    channel.subscribe(KEY, { live: true }, () => undefined);
     await until('the socket is there', () => socketsIn(`${file}.live`).length === 1);
     await channel.close();
     expect(readdirSync(`${file}.live`)).toEqual([]);
@@ -121,7 +121,7 @@ describe('live channel and its folder', () => {
     expect(liveDirectoryFor(join(folder, 'link', 'log.db'))).toBe(directory);
     const heard: LiveMessage[] = [];
     const publisher = opened(join(deep, 'log.db'));
-    opened(join(folder, 'link', 'log.db')).subscribe(KEY, { waiting: false }, (message) =>
+    opened(join(folder, 'link', 'log.db')).subscribe(KEY, { live: true }, (message) =>
       heard.push(message),
     );
     await until('the publisher knows', () => publisher.watched(KEY));
@@ -135,7 +135,7 @@ describe('live channel and its folder', () => {
     const reasons: string[] = [];
     const channel = openLiveChannel({ file, onUnavailable: (reason) => reasons.push(reason) });
     const heard: LiveMessage[] = [];
-    channel.subscribe(KEY, { waiting: false }, (message) => heard.push(message));
+    channel.subscribe(KEY, { live: true }, (message) => heard.push(message));
     channel.publish(delta('a'));
     expect(textsOf(heard)).toEqual(['a']);
     expect(reasons).toHaveLength(1);
@@ -144,7 +144,7 @@ describe('live channel and its folder', () => {
   it('listens again when somebody removed its socket', async () => {
     const file = join(temporaryFolder(), 'log.db');
     const [publisher, subscriber] = [opened(file), opened(file)];
-    subscriber.subscribe(KEY, { waiting: false }, () => undefined);
+    subscriber.subscribe(KEY, { live: true }, () => undefined);
     await until('the socket is there', () => socketsIn(`${file}.live`).length === 1);
     rmSync(`${file}.live`, { recursive: true });
     await until('it is found again', () => publisher.watched(KEY));
@@ -161,7 +161,7 @@ describe('live channel and bad company', () => {
     const slow = createServer((socket) => {
       slowSocket = socket.pause();
       socket.on('error', () => undefined);
-      socket.write(`${JSON.stringify({ watch: 'default/c1', waiting: false })}\n`);
+      socket.write(`${JSON.stringify({ watch: 'default/c1', live: true })}\n`);
     });
     slow.listen(join(`${file}.live`, '1-slow.sock'));
     onTestFinished(() => {
@@ -170,7 +170,7 @@ describe('live channel and bad company', () => {
     await until('the slow one is known', () => publisher.watched(KEY));
     for (let count = 0; count < 500; count += 1) publisher.publish(delta('x'.repeat(50_000)));
     const heard: LiveMessage[] = [];
-    opened(file).subscribe({ ...KEY, conversationId: 'c2' }, { waiting: false }, (message) =>
+    opened(file).subscribe({ ...KEY, conversationId: 'c2' }, { live: true }, (message) =>
       heard.push(message),
     );
     await until('the quick one is known', () =>
@@ -200,6 +200,6 @@ describe('live channel and bad company', () => {
       rude.close();
     });
     await until('the rude one is known', () => publisher.watched(KEY));
-    expect(publisher.watched(KEY)).toEqual({ waiting: false });
+    expect(publisher.watched(KEY)).toEqual({ live: false });
   });
 });
