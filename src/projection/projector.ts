@@ -1,8 +1,8 @@
 /**
  * Copies canonical events from workflows into the event log: worker side, off the critical path. Hints say where it is
- * worth to look; what is stored is only what a query answered. Nothing here ever stops a turn.
+ * worth to look; what is stored is only what was committed (`told-source.ts`). Nothing here ever stops a turn.
  *
- * J1  One query a conversation at a time.
+ * J1  One look at a conversation at a time.
  * J2  A hint that comes while its conversation is being asked is looked at afterwards, never dropped.
  * J3  A store outage loses nothing: hints are kept and tried again until the process ends; then the sweep finds them.
  */

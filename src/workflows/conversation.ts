@@ -157,7 +157,8 @@ class Shell {
   }
 
   #show(): void {
-    this.#log.hint();
+    const { turn } = this.#machine.state;
+    this.#log.hint({ isWaiting: turn !== undefined && !this.#driver.busy });
     showDetails(this.#machine.state);
     this.#attributes.update(this.#machine.state);
   }

@@ -52,9 +52,10 @@ export class EventLogOfRun {
 
   /**
    * Tells the projector how far the log is, and what is new in it. Costs no history; lost hints are repaired by its sweep.
+   * `isWaiting`: from here on only people can go on, and somebody may wait for just that.
    * During a replay nobody is told: what this instance did not see being committed, it does not vouch for.
    */
-  hint(): void {
+  hint({ isWaiting }: { readonly isWaiting: boolean }): void {
     if (this.#hintedSeq === this.#lastSeq) return;
     const { runId, historyLength, unsafe } = workflowInfo();
     if (unsafe.isReplaying) this.#liveFrom = this.#lastSeq + 1;
@@ -67,7 +68,7 @@ export class EventLogOfRun {
         conversationId: this.#conversationId,
         seq: this.#lastSeq,
         runId,
-        urgent: this.#urgent,
+        urgent: this.#urgent || isWaiting,
         ...(events.length > MAX_TOLD_EVENTS ? {} : { told }),
       });
     }

@@ -31,6 +31,7 @@ import type { CanonicalEvent, EventType } from '../../src/protocol/events.js';
 import { workflowIdFor } from '../../src/protocol/ids.js';
 import type { LogHead } from '../../src/store/port.js';
 import { type ColloquyWorker, createColloquyWorker } from '../../src/worker/index.js';
+import type { TemporalSettings } from '../../src/worker/temporal.js';
 import { EngineHistory } from './engine-history.js';
 import './engine-quiet.js';
 import './typescript-hooks.mjs';
@@ -47,6 +48,8 @@ export interface EngineOptions<Services> {
   readonly workerLog?: EventLogChoice;
   readonly taskQueue?: string;
   readonly tuning?: Partial<WorkerOptions>;
+  /** Of the worker's own client. */
+  readonly connection?: TemporalSettings['options'];
   /** Start without a worker; `startWorker` brings one. */
   readonly workerless?: boolean;
   readonly searchAttributes?: boolean;
@@ -260,12 +263,12 @@ async function makeWorker<Services>(
   options: EngineOptions<Services>,
   parts: { address: string; taskQueue: string; choice: EventLogChoice },
 ): Promise<ColloquyWorker> {
-  const { agents, services, workerLog, tuning, searchAttributes = true } = options;
+  const { agents, services, workerLog, tuning, connection = {}, searchAttributes = true } = options;
   return await createColloquyWorker({
     agents,
     services: services as Services,
     eventLog: workerLog ?? parts.choice,
-    temporal: { address: parts.address, namespace: 'default', options: {} },
+    temporal: { address: parts.address, namespace: 'default', options: connection },
     taskQueue: parts.taskQueue,
     shutdownGraceMs: 500,
     searchAttributes,
