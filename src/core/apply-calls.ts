@@ -1,0 +1,146 @@
+/** Folds the events of single calls: asked, suspended, resolved, expired, ended. See `apply.ts` for the invariants. */
+import type {
+  Expired,
+  ResolutionEvent,
+  SuspensionEvent,
+  ToolCallEvent,
+  ToolResultEvent,
+} from '../protocol/events.js';
+import { MAX_TOMBSTONES } from '../protocol/limits.js';
+import type { ToolMessage, ToolResultPart } from '../protocol/messages.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
+import type { CallStatus } from '../protocol/tools.js';
+import { remember, type Stamped, withCall, withTurn } from './fold.js';
+import type { CallState, ConversationState, Tombstone } from './state.js';
+import { isFinal, isResolutionOf, stepCalls } from './state.js';
+import { withMessage } from './transcript.js';
+
+const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
+  approval: 'awaiting_approval',
+  elicitation: 'awaiting_answer',
+  client_execution: 'awaiting_client',
+  external_execution: 'awaiting_external',
+};
+
+export function toolCalled(
+  state: ConversationState,
+  event: Stamped<ToolCallEvent>,
+): ConversationState {
+  const { call, turnId, step, seq } = event;
+  const entry: CallState = { plan: call, turnId, step, status: 'running', since: seq };
+  const calls = { ...state.calls, [call.toolCallId]: entry };
+  return withTurn({ ...state, calls }, (turn) => ({
+    ...turn,
+    callIds: [...turn.callIds, call.toolCallId],
+  }));
+}
+
+export function suspended(
+  state: ConversationState,
+  event: Stamped<SuspensionEvent>,
+): ConversationState {
+  const { suspension } = event;
+  return withCall(state, suspension.toolCallId, ({ reopenUntil: _used, ...call }) => ({
+    ...call,
+    suspension,
+    status: AWAITING[suspension.kind],
+    since: event.seq,
+  }));
+}
+
+export function resolved(
+  state: ConversationState,
+  event: Stamped<ResolutionEvent>,
+): ConversationState {
+  const { toolCallId, resolution, actor, requestId, seq, at } = event;
+  const next = withCall(state, toolCallId, (call) => {
+    const { suspension: closed, ...rest } = call;
+    return {
+      ...rest,
+      status: 'running',
+      since: seq,
+      resolvedBy: actor.id,
+      resolvedAt: at,
+      ...(resolution.type === 'approve' ? { approver: actor } : {}),
+      ...(resolution.type === 'answer' || resolution.type === 'result'
+        ? {
+            answer: { value: resolution.value, actor, requestId, deadline: closed?.deadline ?? at },
+          }
+        : {}),
+    };
+  });
+  return remember(next, {
+    requestId,
+    operation: 'resolution',
+    reply: { verdict: 'accepted', toolCallId, seq },
+  });
+}
+
+/** The answer was not one after all: forgotten with its request id, so that the same caller may send a better one. */
+export function reverted(state: ConversationState, toolCallId: string): ConversationState {
+  const answer = state.calls[toolCallId]?.answer;
+  if (answer === undefined) return state;
+  const { requestId, deadline } = answer;
+  const requests = state.requests.filter((known) => !isResolutionOf(known, requestId, toolCallId));
+  return withCall({ ...state, requests }, toolCallId, (call) => {
+    const { answer: _refused, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
+    return { ...rest, reopenUntil: deadline };
+  });
+}
+
+export function expired(state: ConversationState, event: Expired): ConversationState {
+  return withCall(state, event.toolCallId, (call) => {
+    const { suspension: _closed, ...rest } = call;
+    return { ...rest, status: 'expired', resolvedAt: event.deadline };
+  });
+}
+
+export function toolResult(
+  state: ConversationState,
+  event: Stamped<ToolResultEvent>,
+): ConversationState {
+  const call = state.calls[event.toolCallId];
+  if (call === undefined || call.result !== undefined) return state;
+  const { suspension, ...rest } = call;
+  const deadline =
+    suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);
+  const by = event.result.actor?.id ?? call.resolvedBy;
+  const tombstone: Tombstone = {
+    toolCallId: event.toolCallId,
+    name: event.name,
+    turnId: event.turnId,
+    status: event.result.status,
+    at: event.at,
+    ...(by === undefined ? {} : { by }),
+    ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
+  };
+  const ended: CallState = { ...rest, status: event.result.status, result: event.result };
+  const next: ConversationState = {
+    ...state,
+    calls: { ...state.calls, [event.toolCallId]: ended },
+    tombstones: [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES),
+  };
+  return stepCalls(next).every((entry) => isFinal(entry.status)) ? stepEnded(next) : next;
+}
+
+/** All calls of the step have their result: they enter the transcript in the model's order. */
+function stepEnded(state: ConversationState): ConversationState {
+  const { turn } = state;
+  if (turn === undefined) return state;
+  const parts: ToolResultPart[] = [];
+  for (const call of stepCalls(state)) {
+    const { toolCallId, name } = call.plan;
+    if (call.result !== undefined)
+      parts.push({ type: 'tool_result', toolCallId, name, envelope: call.result.envelope });
+  }
+  const { turnId, step } = turn;
+  const message: ToolMessage = {
+    role: 'tool',
+    id: `${turnId}.${step}.results`,
+    turnId,
+    step,
+    parts,
+  };
+  const next = withMessage({ ...state, calls: {} }, message);
+  return withTurn(next, (entry) => ({ ...entry, step: step + 1, phase: 'model', callIds: [] }));
+}

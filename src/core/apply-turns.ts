@@ -1,0 +1,99 @@
+/** Folds the events of turns: queued, started, answered by the model, cancelled, ended. See `apply.ts` for the invariants. */
+import type {
+  AssistantMessageEvent,
+  CancelRequested,
+  ModelCallEvent,
+  TurnEnded,
+  UserMessageEvent,
+} from '../protocol/events.js';
+import { textOf } from '../protocol/messages.js';
+import { remember, type Stamped, withTurn } from './fold.js';
+import type { ConversationState, TurnState } from './state.js';
+import { withMessage } from './transcript.js';
+import { addUsage, NO_USAGE } from './view.js';
+
+export function queued(
+  state: ConversationState,
+  event: Stamped<UserMessageEvent>,
+): ConversationState {
+  const { turnId, messageId, parts, actor, requestId, seq } = event;
+  const ahead = state.queue.length + (state.turn === undefined ? 0 : 1);
+  const next: ConversationState = {
+    ...state,
+    turnCount: state.turnCount + 1,
+    queue: [...state.queue, { turnId, messageId, parts, actor }],
+  };
+  return remember(next, {
+    requestId,
+    operation: 'message',
+    reply: { turnId, messageId, seq, ahead },
+  });
+}
+
+export function turnStarted(
+  state: ConversationState,
+  event: { turnId: string; messageId: string; at: string },
+): ConversationState {
+  const message = state.queue.find((entry) => entry.turnId === event.turnId);
+  if (message === undefined) return state;
+  const turn: TurnState = {
+    turnId: event.turnId,
+    messageId: event.messageId,
+    requester: message.actor,
+    startedAt: event.at,
+    step: 1,
+    shownStep: 1,
+    phase: 'model',
+    callIds: [],
+    lastText: '',
+    usage: NO_USAGE,
+  };
+  const queue = state.queue.filter((entry) => entry !== message);
+  const { turnId, messageId: id, parts } = message;
+  return withMessage({ ...state, turn, queue }, { role: 'user', id, turnId, parts });
+}
+
+export function modelCalled(state: ConversationState, event: ModelCallEvent): ConversationState {
+  const { usage, step } = event;
+  return withTurn({ ...state, usage: addUsage(state.usage, usage) }, (turn) => ({
+    ...turn,
+    shownStep: step,
+    usage: addUsage(turn.usage, usage),
+  }));
+}
+
+export function assistantSaid(
+  state: ConversationState,
+  event: Stamped<AssistantMessageEvent>,
+): ConversationState {
+  const { type: _type, messageId, seq: _seq, at: _at, ...rest } = event;
+  const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
+  const asks = event.parts.some((part) => part.type === 'tool_call');
+  return withTurn(said, (turn) => ({
+    ...turn,
+    lastText: textOf(event.parts),
+    phase: asks && event.partial !== true ? 'tools' : 'ending',
+  }));
+}
+
+export function cancelRequested(
+  state: ConversationState,
+  event: Stamped<CancelRequested>,
+): ConversationState {
+  const { requestId, turnId, seq, actor } = event;
+  const noted =
+    requestId === undefined
+      ? state
+      : remember(state, { requestId, operation: 'cancel', reply: { turnId, seq } });
+  // A queued turn has nothing to abort, and must not stop the one that runs.
+  return noted.turn?.turnId === turnId
+    ? withTurn(noted, (turn) => ({ ...turn, cancel: { actor } }))
+    : noted;
+}
+
+export function turnEnded(state: ConversationState, event: TurnEnded): ConversationState {
+  const queue = state.queue.filter((entry) => entry.turnId !== event.turnId);
+  if (state.turn?.turnId !== event.turnId) return { ...state, queue };
+  const { turn: _ended, ...rest } = state;
+  return { ...rest, queue, calls: {} };
+}
