@@ -13,6 +13,7 @@ import type { CallStatus } from '../protocol/tools.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
 import { isFinal, isResolutionOf, stepCalls } from './state.js';
+import { nextStep } from './steering.js';
 import { withMessage } from './transcript.js';
 
 const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
@@ -141,6 +142,5 @@ function stepEnded(state: ConversationState): ConversationState {
     step,
     parts,
   };
-  const next = withMessage({ ...state, calls: {} }, message);
-  return withTurn(next, (entry) => ({ ...entry, step: step + 1, phase: 'model', callIds: [] }));
+  return nextStep(withMessage({ ...state, calls: {} }, message));
 }

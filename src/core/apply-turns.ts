@@ -9,6 +9,7 @@ import type {
 import { textOf } from '../protocol/messages.js';
 import { remember, type Stamped, withTurn } from './fold.js';
 import type { ConversationState, TurnState } from './state.js';
+import { nextStep, withSteering } from './steering.js';
 import { withMessage } from './transcript.js';
 import { addUsage, NO_USAGE } from './view.js';
 
@@ -16,18 +17,20 @@ export function queued(
   state: ConversationState,
   event: Stamped<UserMessageEvent>,
 ): ConversationState {
-  const { turnId, messageId, parts, actor, requestId, seq } = event;
-  const ahead = state.queue.length + (state.turn === undefined ? 0 : 1);
-  const next: ConversationState = {
-    ...state,
+  const { turnId, messageId, parts, actor, requestId, seq, onBusy } = event;
+  const message = { turnId, messageId, parts, actor };
+  const isSteering = onBusy === 'steer' && state.turn?.turnId === turnId;
+  const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
+  const ahead = onBusy === undefined ? waiting : 0;
+  const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
+  const noted = remember(state, { requestId, operation: 'message', reply });
+  if (isSteering)
+    return withTurn(noted, (turn) => ({ ...turn, steering: [...(turn.steering ?? []), message] }));
+  return {
+    ...noted,
     turnCount: state.turnCount + 1,
-    queue: [...state.queue, { turnId, messageId, parts, actor }],
+    queue: onBusy === 'interrupt' ? [message, ...state.queue] : [...state.queue, message],
   };
-  return remember(next, {
-    requestId,
-    operation: 'message',
-    reply: { turnId, messageId, seq, ahead },
-  });
 }
 
 export function turnStarted(
@@ -68,12 +71,16 @@ export function assistantSaid(
 ): ConversationState {
   const { type: _type, messageId, seq: _seq, at: _at, ...rest } = event;
   const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
+  const isLast = event.partial === true || event.synthetic === true;
   const asks = event.parts.some((part) => part.type === 'tool_call');
-  return withTurn(said, (turn) => ({
+  const next = withTurn(said, (turn) => ({
     ...turn,
     lastText: textOf(event.parts),
     phase: asks && event.partial !== true ? 'tools' : 'ending',
   }));
+  const isSteered = (next.turn?.steering?.length ?? 0) > 0;
+  // What was said meanwhile is answered before the turn ends.
+  return isLast || asks || !isSteered ? next : nextStep(next);
 }
 
 export function cancelRequested(
@@ -94,6 +101,7 @@ export function cancelRequested(
 export function turnEnded(state: ConversationState, event: TurnEnded): ConversationState {
   const queue = state.queue.filter((entry) => entry.turnId !== event.turnId);
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
-  const { turn: _ended, ...rest } = state;
+  // A message that no model call of the turn has read is not lost: the next turn's will.
+  const { turn: _ended, ...rest } = withSteering(state);
   return { ...rest, queue, calls: {} };
 }

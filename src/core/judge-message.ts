@@ -1,5 +1,5 @@
 /** Whether a message may be accepted, and what its sender is told if not. Takes `unknown`, never throws. */
-import type { OnBusy, SendMessageReply } from '../protocol/conversation.js';
+import { ON_BUSY, type SendMessageReply } from '../protocol/conversation.js';
 import type { FailureCode } from '../protocol/failures.js';
 import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord, utf8Bytes } from '../protocol/json.js';
@@ -21,8 +21,6 @@ export interface Refusal {
 /** Text that may wait behind a turn. The queue rides through roll-overs in one payload of at most 2 MiB. */
 const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
 
-const ON_BUSY: readonly unknown[] = ['reject', 'queue'] satisfies OnBusy[];
-
 /** The shape rules of a message; clients apply them before anything is sent. */
 export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "text"' }];
@@ -42,8 +40,11 @@ export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
     const problem = requestIdProblem('requestId', requestId);
     if (problem !== undefined) problems.push({ path: '/requestId', message: problem });
   }
-  if (onBusy !== undefined && !ON_BUSY.includes(onBusy))
-    problems.push({ path: '/onBusy', message: 'must be "reject" or "queue"' });
+  if (onBusy !== undefined && !ON_BUSY.some((known) => known === onBusy))
+    problems.push({
+      path: '/onBusy',
+      message: `must be ${ON_BUSY.map((known) => `"${known}"`).join(' or ')}`,
+    });
   if (agent !== undefined && typeof agent !== 'string')
     problems.push({ path: '/agent', message: 'must be a string' });
   return problems;
@@ -76,18 +77,18 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
   if (busy && onBusy === 'reject')
     return {
       code: 'busy',
-      message: 'A turn is running; wait for its end, or send with onBusy "queue"',
+      message:
+        'A turn is running; wait for its end, or send with onBusy "queue", "interrupt" or "steer"',
     };
-  if (state.queue.length >= MAX_QUEUED_MESSAGES)
+  const waiting = state.queue.length + (state.turn?.steering?.length ?? 0);
+  if (waiting >= MAX_QUEUED_MESSAGES)
     return { code: 'queue_full', message: `${MAX_QUEUED_MESSAGES} messages wait already` };
-  if (
-    state.queue.length > 0 &&
-    queuedBytes(state) + utf8Bytes(String(input['text'])) > MAX_QUEUED_BYTES
-  )
+  if (waiting > 0 && queuedBytes(state) + utf8Bytes(String(input['text'])) > MAX_QUEUED_BYTES)
     return { code: 'queue_full', message: `${MAX_QUEUED_BYTES} bytes of messages wait already` };
   return undefined;
 }
 
 function queuedBytes(state: ConversationState): number {
-  return state.queue.reduce((sum, entry) => sum + utf8Bytes(textOf(entry.parts)), 0);
+  const waiting = [...state.queue, ...(state.turn?.steering ?? [])];
+  return waiting.reduce((sum, entry) => sum + utf8Bytes(textOf(entry.parts)), 0);
 }

@@ -15,7 +15,7 @@ import type {
   SendMessageReply,
 } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../protocol/events.js';
-import { requestIdProblem, turnIdFor } from '../protocol/ids.js';
+import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../protocol/limits.js';
 import type { Verdict } from '../protocol/resolutions.js';
@@ -27,10 +27,11 @@ import { cancelEvents, closeEvents } from './endings.js';
 import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
 import { judgeMessage, judgeResolution, resolutionRequestId, resolverOf } from './judge.js';
+import { INTERRUPTED, messageEvent } from './message-events.js';
 import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import type { CallState, ConversationState } from './state.js';
-import { isoOf, rememberedCancel } from './state.js';
+import { isoOf, rememberedCancel, rememberedMessage } from './state.js';
 
 export type MessageOutcome =
   | { readonly accepted: true; readonly reply: SendMessageReply }
@@ -78,27 +79,22 @@ export class ConversationMachine {
     const plain = plainInput(input);
     const refusal = this.refuseMessage(plain);
     if (refusal !== undefined) return { accepted: false, refusal };
-    const fields = isRecord(plain) ? plain : {};
-    const { chain, turnCount, lastSeq, queue, turn } = this.#state;
-    const turnId = turnIdFor(chain, turnCount + 1, this.#turnToken?.());
-    const messageId = `${turnId}.user`;
-    const requestId =
-      typeof fields['requestId'] === 'string' ? fields['requestId'] : `unnamed:${messageId}`;
-    const seq = lastSeq + 1;
-    const ahead = queue.length + (turn === undefined ? 0 : 1);
-    const text = String(fields['text']);
-    this.#commit([
-      {
-        type: 'user_message',
-        turnId,
-        messageId,
-        requestId,
-        parts: [{ type: 'text', text }],
-        actor: actorFrom(fields['actor']),
-      },
-    ]);
+    const seq = this.#state.lastSeq + 1;
+    const message = messageEvent(this.#state, plain, this.#turnToken);
+    const { turn } = this.#state;
+    this.#commit([message]);
+    if (message.onBusy === 'interrupt' && turn !== undefined && turn.cancel === undefined)
+      this.#commit(
+        cancelEvents(this.#state, {
+          turnId: turn.turnId,
+          actor: message.actor,
+          reason: INTERRUPTED,
+        }),
+      );
+    const reply = rememberedMessage(this.#state, message.requestId);
     this.#settle();
-    return { accepted: true, reply: { turnId, messageId, seq, ahead } };
+    const { turnId, messageId } = message;
+    return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
   }
 
   /** A message that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped. */

@@ -66,6 +66,8 @@ export interface TurnState {
   readonly usage: Usage;
   /** Somebody asked to stop; the model call in flight is being aborted. */
   readonly cancel?: { readonly actor: StampedActor };
+  /** Messages that joined the turn and wait for its next model call. */
+  readonly steering?: readonly QueuedMessage[];
 }
 
 /** What remains of an ended call: enough to answer `stale` and `expired` for ever after. */

@@ -7,7 +7,12 @@ import type {
   ConversationStatus,
   TurnResult,
 } from '../protocol/conversation.js';
-import type { CanonicalEvent, ModelCallEvent, Usage } from '../protocol/events.js';
+import type {
+  CanonicalEvent,
+  ModelCallEvent,
+  Usage,
+  UserMessageEvent,
+} from '../protocol/events.js';
 import { formatRef, type TurnId } from '../protocol/ids.js';
 import type { PendingCall, Suspension } from '../protocol/suspensions.js';
 import type { InFlightTool } from '../protocol/tools.js';
@@ -60,7 +65,7 @@ type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;
 function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSnapshot {
   switch (event.type) {
     case 'user_message':
-      return { ...view, queued: [...view.queued, event.turnId] };
+      return withQueued(view, event);
     case 'turn_started':
       return {
         ...view,
@@ -115,6 +120,13 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     default:
       return ignoreUnknown(event, view);
   }
+}
+
+function withQueued(view: ConversationSnapshot, event: UserMessageEvent): ConversationSnapshot {
+  const { turnId, onBusy } = event;
+  if (turnId === view.turn?.turnId) return view;
+  const queued = onBusy === 'interrupt' ? [turnId, ...view.queued] : [...view.queued, turnId];
+  return { ...view, queued };
 }
 
 function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): ConversationSnapshot {

@@ -1,9 +1,10 @@
 /** `defineAgent`: a model, instructions and tools under a name, and the manifest that the rest of the world sees. Runs anywhere. */
-import type {
-  AgentManifest,
-  AgentSettings,
-  OnBusy,
-  ToolManifest,
+import {
+  type AgentManifest,
+  type AgentSettings,
+  ON_BUSY,
+  type OnBusy,
+  type ToolManifest,
 } from '../protocol/conversation.js';
 import { idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
@@ -25,7 +26,10 @@ import type { AnyTool, Tool } from './tool.js';
 export interface AgentSettingsSpec {
   /** Model calls of one turn before the engine ends it. @defaultValue 25 */
   readonly maxSteps?: number;
-  /** What a message does that comes while a turn runs. `'interrupt'` and `'steer'` are not yet supported. @defaultValue 'reject' */
+  /**
+   * What a message does that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or `steer`
+   * it (the turn's next model call reads the message). A message may say otherwise. @defaultValue 'reject'
+   */
   readonly onBusy?: OnBusy;
   /** An idle conversation closes after this. @defaultValue 30 days */
   readonly idleClose?: Duration;
@@ -65,12 +69,11 @@ const SETTINGS = ['maxSteps', 'onBusy', 'idleClose', 'whileWaiting', 'toolExecut
 /** Settings of later work: known, but not taken. */
 const LATER_FIELDS = ['plugins', 'toolPolicy'];
 const LATER_VALUES: Readonly<Record<string, readonly string[]>> = {
-  onBusy: ['interrupt', 'steer'],
   whileWaiting: ['detach'],
   toolExecution: ['sequential'],
 };
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  onBusy: ['reject', 'queue'],
+  onBusy: ON_BUSY,
   whileWaiting: ['block'],
   toolExecution: ['parallel'],
 };

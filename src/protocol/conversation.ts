@@ -5,8 +5,13 @@ import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
 import type { TurnEndReason, TurnError, Usage } from './turns.js';
 
-/** What a conversation does with a message that comes while a turn runs. */
-export type OnBusy = 'reject' | 'queue';
+/**
+ * What a conversation does with a message that comes while a turn runs: refuse it, let it wait for a turn of its own, stop the
+ * running turn in its favour, or let the running turn's next model call read it.
+ */
+export type OnBusy = 'reject' | 'queue' | 'interrupt' | 'steer';
+
+export const ON_BUSY: readonly OnBusy[] = ['reject', 'queue', 'interrupt', 'steer'];
 
 /** An agent's settings as the workflow needs them: data, taken from the definition when the conversation starts. */
 export interface AgentSettings {
@@ -64,6 +69,8 @@ export interface SendMessageReply {
   readonly seq: number;
   /** Turns that come first. */
   readonly ahead: number;
+  /** The message joined the running turn, whose id is `turnId`. */
+  readonly steers?: true;
 }
 
 export interface CancelTurnInput {

@@ -42,6 +42,11 @@ export interface UserMessageEvent {
   readonly requestId: string;
   readonly parts: readonly UserPart[];
   readonly actor: StampedActor;
+  /**
+   * It came while a turn ran. `interrupt`: that turn is stopped, and this message is next. `steer`: it belongs to that turn
+   * (`turnId` is the running one) and enters the transcript before its next model call, or at its end.
+   */
+  readonly onBusy?: 'interrupt' | 'steer';
 }
 
 export interface TurnStarted {

@@ -3,6 +3,7 @@
  * Bounds that depend on bytes are checked by the client, which every door goes through.
  */
 import { z } from 'zod';
+import { ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
 import type { Json } from './json.js';
 import { MAX_ID_CHARS, MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from './limits.js';
@@ -22,7 +23,7 @@ export const ActorSchema = z.strictObject({
   roles: z.array(z.string().min(1).max(100)).max(50).exactOptional(),
 });
 
-const OnBusySchema = z.enum(['reject', 'queue']);
+const OnBusySchema = z.enum(ON_BUSY);
 
 /** What a message may say besides its text, wherever it is posted. */
 const messageFields = { actor: ActorSchema.exactOptional(), onBusy: OnBusySchema.exactOptional() };

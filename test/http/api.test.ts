@@ -45,7 +45,7 @@ describe('conversations', () => {
   });
 
   it('get an id when they have none; the same Idempotency-Key gives the same id', async () => {
-    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    const app = await startHttpApp({ updateWithStart: () => REPLY, update: () => REPLY });
     const create = async (headers: Record<string, string>): Promise<string | null> =>
       (
         await app.post('/v1/conversations', { agent: 'support', message: 'Hi' }, headers)

@@ -120,7 +120,7 @@ describe('a body that breaks a rule is refused at its door, with the field and t
       { text: 'Hi', onBusy: 'wait' },
       422,
       'invalid_request',
-      [['/onBusy', 'must be "reject" or "queue"']],
+      [['/onBusy', 'must be "reject" or "queue" or "interrupt" or "steer"']],
     ],
     [
       'an array',

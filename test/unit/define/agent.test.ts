@@ -65,7 +65,7 @@ describe('an agent definition', () => {
       tools: [tool, { name: 'fake' }, tool],
       settings: {
         maxSteps: 0,
-        onBusy: 'steer',
+        onBusy: 'wait',
         idleClose: 'soon',
         whileWaiting: 'detach',
         toolExecution: 'sequential',
@@ -82,7 +82,7 @@ describe('an agent definition', () => {
       'tools[1]': 'must come from defineTool',
       'tools[2]': 'duplicate name "notes.search"',
       'settings.maxSteps': 'must be a whole number from 1 to 500',
-      'settings.onBusy': '"steer" is not yet supported',
+      'settings.onBusy': containing('reject, queue, interrupt, steer'),
       'settings.idleClose': containing('"soon"'),
       'settings.whileWaiting': '"detach" is not yet supported',
       'settings.toolExecution': '"sequential" is not yet supported',
