@@ -8,7 +8,7 @@ import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { EventBody } from '../protocol/events.js';
 import { FOREIGN_QUEUE_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { Resolution } from '../protocol/resolutions.js';
-import type { SuspensionKind } from '../protocol/suspensions.js';
+import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult } from '../protocol/tools.js';
 import type { InternalEffect } from './decide.js';
@@ -95,11 +95,16 @@ export function resolutionEvents(
 ): readonly EventBody[] {
   const { toolCallId } = call.plan;
   const event: EventBody = { type: 'resolution', turnId: call.turnId, toolCallId, ...accepted };
-  const result = resultOfResolution(accepted.resolution, accepted.actor);
+  const result = resultOfResolution(accepted);
   return result === undefined ? [event] : [event, resultEvent(call, result)];
 }
 
-function resultOfResolution(resolution: Resolution, actor: StampedActor): ToolResult | undefined {
+function resultOfResolution(accepted: {
+  readonly kind: SuspensionKind;
+  readonly resolution: Resolution;
+  readonly actor: StampedActor;
+}): ToolResult | undefined {
+  const { kind, resolution, actor } = accepted;
   switch (resolution.type) {
     case 'deny':
       return errorResult(
@@ -118,7 +123,14 @@ function resultOfResolution(resolution: Resolution, actor: StampedActor): ToolRe
       };
     case 'error':
       return {
-        ...errorResult('errored', { code: 'client_error', message: resolution.message }, actor),
+        ...errorResult(
+          'errored',
+          {
+            code: kind === 'external_execution' ? 'external_error' : 'client_error',
+            message: resolution.message,
+          },
+          actor,
+        ),
         provenance: 'untrusted',
       };
     case 'approve':
@@ -146,11 +158,20 @@ export function expiryEvents(call: CallState): readonly EventBody[] {
         actor: SYSTEM_ACTOR,
       }),
     ];
-  const message = kind === 'approval' ? TEXTS.expiredApproval : TEXTS.expired;
-  return [
-    expired,
-    resultEvent(call, errorResult('expired', { code: 'expired', message }, SYSTEM_ACTOR)),
-  ];
+  const error = { code: 'expired' as const, message: expiryText(suspension) };
+  return [expired, resultEvent(call, errorResult('expired', error, SYSTEM_ACTOR))];
+}
+
+function expiryText({ kind, openedAt, deadline }: Suspension): string {
+  switch (kind) {
+    case 'approval':
+      return TEXTS.expiredApproval;
+    case 'elicitation':
+    case 'client_execution':
+      return TEXTS.expired;
+    case 'external_execution':
+      return TEXTS.timeout(Date.parse(deadline) - Date.parse(openedAt));
+  }
 }
 
 /** A worker has checked an accepted answer. A bad one re-opens the call under its old deadline. */

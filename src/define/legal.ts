@@ -87,8 +87,8 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
     checkKeys(problems, spec, { prefix: '', allowed: [...ALL_FIELDS] });
     return;
   }
-  if (executor === 'external' || executor === 'provider')
-    problems.add('executor', `"${executor}" ${NOT_YET}`);
+  if (executor === 'provider') problems.add('executor', `"provider" ${NOT_YET}`);
+  if (executor === 'external' && spec['streaming'] === true) problems.add('streaming', NOT_YET);
   checkLegalFields(spec, executor, problems);
   checkApproval(spec['approval'], executor, problems);
   checkTimeouts(spec['timeouts'], executor, problems);

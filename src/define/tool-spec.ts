@@ -13,7 +13,7 @@ import type { GivenTo, ParsedOf, Schema } from './schema.js';
 export interface ToolTimeouts {
   /** How long an approval may take. @defaultValue 24 hours */
   readonly approval?: Duration;
-  /** How long a person or client may take to answer. @defaultValue 24 hours for people, 2 minutes for clients */
+  /** How long the answer may take. @defaultValue 24 hours for people, 2 minutes for clients, 30 seconds for other backends */
   readonly answer?: Duration;
   /** How long nobody may have claimed the call. Not yet supported. */
   readonly claim?: Duration;
@@ -157,16 +157,19 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
   readonly preflight?: (input: ParsedOf<Input>, ctx: ToolContext<Services>) => Json | Promise<Json>;
 }
 
-/** Another backend that claims the call and submits its result. Not yet supported. */
+/** Another backend finds the call among those that are pending and submits its result, or an error. */
 export interface ExternalToolSpec<Services, Input extends Schema, Output extends Schema>
   extends CommonFields<Input>,
     WaitingFields {
   readonly executor: 'external';
+  /** Shape of what the backend submits. Absent: any JSON. */
   readonly output?: Output;
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
   readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  /** Not yet supported. */
   readonly audience?: Audience;
+  /** Not yet supported. */
   readonly streaming?: boolean;
 }
 

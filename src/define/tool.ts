@@ -4,6 +4,7 @@ import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
   DEFAULT_CLIENT_TIMEOUT_MS,
+  DEFAULT_EXTERNAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
 } from '../protocol/limits.js';
 import {
@@ -150,13 +151,18 @@ function approvalPlanOf(approval: unknown): ApprovalPlan {
     : { needed: true };
 }
 
+/** People take their time; programs answer soon or are gone. */
+const DEFAULT_ANSWER_MS: Readonly<Partial<Record<Executor, number>>> = {
+  client: DEFAULT_CLIENT_TIMEOUT_MS,
+  external: DEFAULT_EXTERNAL_TIMEOUT_MS,
+};
+
 function timeoutsOf(timeouts: unknown, executor: Executor): CallTimeouts {
   const given = isRecord(timeouts) ? timeouts : {};
-  const defaultAnswerMs =
-    executor === 'client' ? DEFAULT_CLIENT_TIMEOUT_MS : DEFAULT_ANSWER_TIMEOUT_MS;
   return {
     approvalMs: durationMs(given['approval']) ?? DEFAULT_APPROVAL_TIMEOUT_MS,
-    answerMs: durationMs(given['answer']) ?? defaultAnswerMs,
+    answerMs:
+      durationMs(given['answer']) ?? DEFAULT_ANSWER_MS[executor] ?? DEFAULT_ANSWER_TIMEOUT_MS,
     runMs: durationMs(given['run']) ?? DEFAULT_RUN_TIMEOUT_MS,
   };
 }

@@ -80,6 +80,7 @@ export type ToolErrorCode =
   | 'expired'
   | 'cancelled'
   | 'client_error'
+  | 'external_error'
   | 'policy_error'
   | 'too_many_calls'
   | 'not_available';

@@ -192,7 +192,7 @@ describe('a tool definition', () => {
   });
 
   const later: readonly [title: string, spec: unknown, field: string][] = [
-    ['external tools', { ...base, executor: 'external' }, 'executor'],
+    ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
     ['provider tools', { ...base, executor: 'provider' }, 'executor'],
     ['approval functions', { ...base, approval: () => 'allow', run }, 'approval'],
     [
