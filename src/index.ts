@@ -4,6 +4,7 @@
  */
 export type { Agent, AgentSettingsSpec, AgentSpec } from './define/agent.js';
 export { defineAgent, manifestOf } from './define/agent.js';
+export type { AudienceSpec } from './define/audience.js';
 export type { Logger, ToolContext, ToolSignal } from './define/context.js';
 export { ToolError, toolError } from './define/context.js';
 export type { Duration } from './define/durations.js';

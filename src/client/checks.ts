@@ -5,15 +5,14 @@ import type { Actor, Channel, StampedActor } from '../protocol/actors.js';
 import type { SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, idProblem, requestIdProblem } from '../protocol/ids.js';
 import { isBoundedJson, utf8Bytes } from '../protocol/json.js';
-import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
+import { MAX_ACTOR_CHARS, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { EngineError, invalidField } from './errors.js';
 
 /** `'20s'`, `'2 days'`, or a number of milliseconds. */
 export type Duration = StringValue | number;
 
-/** What the workflow keeps of an actor. */
-const MAX_ACTOR_CHARS = 200;
+/** What the workflow keeps of an actor’s roles. */
 const MAX_ACTOR_ROLES = 50;
 
 /** @throws {EngineError} invalid_request when an id cannot be used. */

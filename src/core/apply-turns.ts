@@ -25,12 +25,22 @@ export function queued(
   const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
   const noted = remember(state, { requestId, operation: 'message', reply });
   if (isSteering)
-    return withTurn(noted, (turn) => ({ ...turn, steering: [...(turn.steering ?? []), message] }));
+    return withTurn(noted, (turn) => ({
+      ...turn,
+      steering: [...(turn.steering ?? []), message],
+      ...joinedBy(turn, actor.id),
+    }));
   return {
     ...noted,
     turnCount: state.turnCount + 1,
     queue: onBusy === 'interrupt' ? [message, ...state.queue] : [...state.queue, message],
   };
+}
+
+/** Nobody is listed twice, and who began the turn is not. */
+function joinedBy(turn: TurnState, userId: string): Pick<TurnState, 'joined'> {
+  const { joined = [], requester } = turn;
+  return userId === requester.id || joined.includes(userId) ? {} : { joined: [...joined, userId] };
 }
 
 export function turnStarted(

@@ -10,6 +10,7 @@ import { LATE_TOLERANCE_MS, MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { FieldProblem, Resolution, ResolutionType, Verdict } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
+import { forbiddenReason } from './audience.js';
 import { plainInput } from './input.js';
 import { answerProblems } from './json-schema.js';
 import type { CallState, ConversationState } from './state.js';
@@ -85,8 +86,11 @@ export function judgeResolution(
 
   if (call === undefined) return endedVerdict(state, toolCallId);
   const { suspension } = call;
-  if (isFinal(call.status) || suspension === undefined) return goneVerdict(state, call);
+  const actor = actorFrom(input['actor']);
   const type = resolutionTypeOf(input['resolution']);
+  const reason = forbiddenReason(state, { call, type, actor });
+  if (reason !== undefined) return { verdict: 'forbidden', reason };
+  if (isFinal(call.status) || suspension === undefined) return goneVerdict(state, call);
   if (type !== undefined && !RESOLVES[type].includes(suspension.kind))
     return {
       verdict: 'stale',
@@ -109,7 +113,7 @@ export function judgeResolution(
     suspension,
     resolution,
     requestId,
-    actor: actorFrom(input['actor']),
+    actor,
     ...(typeof receivedAt === 'string' ? { receivedAt: receivedAt.slice(0, 40) } : {}),
   };
 }

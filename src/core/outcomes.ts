@@ -10,7 +10,8 @@ import { FOREIGN_QUEUE_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { ToolResult } from '../protocol/tools.js';
+import type { Audience, ToolResult } from '../protocol/tools.js';
+import { audienceOf } from './audience.js';
 import type { InternalEffect } from './decide.js';
 import { answeredResult } from './decide.js';
 import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
@@ -65,14 +66,16 @@ function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): 
       ...(kind !== 'approval' && plan.answerSchema !== undefined
         ? { answerSchema: plan.answerSchema }
         : {}),
-      ...(approval.needed && approval.audience !== undefined
-        ? { audience: approval.audience }
-        : {}),
+      ...audienceField(audienceOf(plan, kind)),
       ...(plan.argsDigest === undefined ? {} : { argsDigest: plan.argsDigest }),
       openedAt: isoOf(nowMs),
       deadline: call.reopenUntil ?? isoOf(nowMs + finiteWaitMs(waitMs)),
     },
   };
+}
+
+function audienceField(audience: Audience | undefined): { audience?: Audience } {
+  return audience === undefined ? {} : { audience };
 }
 
 /** Every wait ends: a plan that says otherwise must not, nor may it make an impossible date. */

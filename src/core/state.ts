@@ -68,6 +68,8 @@ export interface TurnState {
   readonly cancel?: { readonly actor: StampedActor };
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
+  /** Ids of others than the requester whose messages joined the turn: to audiences, they are requesters like the first. */
+  readonly joined?: readonly string[];
 }
 
 /** What remains of an ended call: enough to answer `stale` and `expired` for ever after. */

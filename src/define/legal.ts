@@ -7,6 +7,7 @@ import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import { toolNameProblem } from '../protocol/names.js';
 import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
+import { checkAudience } from './audience.js';
 import { durationProblem } from './durations.js';
 import { checkKeys, type ProblemList, shown } from './problems.js';
 
@@ -91,6 +92,8 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   if (executor === 'external' && spec['streaming'] === true) problems.add('streaming', NOT_YET);
   checkLegalFields(spec, executor, problems);
   checkApproval(spec['approval'], executor, problems);
+  if (FIELDS[executor].includes('audience') && spec['audience'] !== undefined)
+    checkAudience(spec['audience'], 'audience', problems);
   checkTimeouts(spec['timeouts'], executor, problems);
   checkOnExpire(spec['onExpire'], executor, problems);
   checkExecution(spec, executor, problems);
@@ -124,7 +127,7 @@ function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['mode'] === 'detach') problems.add('mode', `"detach" ${NOT_YET}`);
   if (spec['lateResult'] === 'inbox') problems.add('lateResult', `"inbox" ${NOT_YET}`);
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
-  for (const field of ['audience', 'retention', 'warnBefore', 'preflight', 'reconcile'])
+  for (const field of ['retention', 'warnBefore', 'preflight', 'reconcile'])
     if (spec[field] !== undefined) problems.add(field, NOT_YET);
 }
 
@@ -165,7 +168,7 @@ function checkAsk(approval: Untyped, problems: ProblemList): void {
   }
   checkKeys(problems, ask, { prefix: 'approval.ask.', allowed: ['reason', 'audience'] });
   const { reason, audience } = ask;
-  if (audience !== undefined) problems.add('approval.ask.audience', NOT_YET);
+  if (audience !== undefined) checkAudience(audience, 'approval.ask.audience', problems);
   if (reason === undefined) return;
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > MAX_REASON_CHARS)
     problems.add('approval.ask.reason', `must be a text of 1 to ${MAX_REASON_CHARS} characters`);

@@ -4,7 +4,8 @@
  * "not yet supported" (see `legal.ts`). Types only.
  */
 import type { Json } from '../protocol/json.js';
-import type { Audience, Effects, LateResult, ToolMode } from '../protocol/tools.js';
+import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
+import type { AudienceSpec } from './audience.js';
 import type { ToolContext, ToolError } from './context.js';
 import type { Duration } from './durations.js';
 import type { GivenTo, ParsedOf, Schema } from './schema.js';
@@ -28,8 +29,8 @@ export interface ApprovalRequest {
   readonly ask: {
     /** Shown to the approver. */
     readonly reason?: string;
-    /** Who may decide. Not yet supported: any authenticated actor of the tenant may. */
-    readonly audience?: Audience;
+    /** Who may decide. @defaultValue anybody */
+    readonly audience?: AudienceSpec;
   };
 }
 
@@ -137,8 +138,8 @@ export interface HumanToolSpec<Input extends Schema, Output extends Schema>
   readonly output?: Output;
   readonly timeouts?: Pick<ToolTimeouts, 'answer' | 'total'>;
   readonly onExpire?: OnExpire<ParsedOf<Output>>;
-  /** Who may answer. Not yet supported. */
-  readonly audience?: Audience;
+  /** Who may answer. @defaultValue anybody */
+  readonly audience?: AudienceSpec;
 }
 
 /** Code in the user's front end. What it returns is under the user's control. */
@@ -151,8 +152,8 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
   readonly onExpire?: OnExpire<ParsedOf<Output>>;
-  /** Not yet supported. */
-  readonly audience?: Audience;
+  /** Who may submit the result. @defaultValue anybody */
+  readonly audience?: AudienceSpec;
   /** Shapes the request on the server before the client gets it. Not yet supported. */
   readonly preflight?: (input: ParsedOf<Input>, ctx: ToolContext<Services>) => Json | Promise<Json>;
 }
@@ -167,8 +168,8 @@ export interface ExternalToolSpec<Services, Input extends Schema, Output extends
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
   readonly onExpire?: OnExpire<ParsedOf<Output>>;
-  /** Not yet supported. */
-  readonly audience?: Audience;
+  /** Who may submit the result. @defaultValue anybody */
+  readonly audience?: AudienceSpec;
   /** Not yet supported. */
   readonly streaming?: boolean;
 }

@@ -9,12 +9,14 @@ import {
 } from '../protocol/limits.js';
 import {
   type ApprovalPlan,
+  type Audience,
   type CallTimeouts,
   type Effects,
   type Executor,
   WAITS_OUTSIDE,
 } from '../protocol/tools.js';
 import { relaxedSchema } from './answer-schema.js';
+import { audienceOf } from './audience.js';
 import type { ToolContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
 import { checkFields, executorOf, type Untyped } from './legal.js';
@@ -63,6 +65,8 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly executesFully: boolean;
   /** Present for tools whose result comes from outside. */
   readonly answer?: AnswerRule;
+  /** Who may give it. */
+  readonly audience?: Audience;
   /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
   readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
   readonly '~types'?: { readonly input: Input; readonly output: Output };
@@ -108,6 +112,7 @@ function compileTool(spec: unknown): Tool<never> {
     ...(output === undefined ? {} : { output: output as Schema }),
     ...behaviourOf(spec, executor),
     ...(answer === undefined ? {} : { answer }),
+    ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['run'] === 'function' ? { run: runOf(spec) } : {}),
   }) satisfies Tool<never>;
 }
@@ -146,9 +151,12 @@ function runOf(spec: Untyped): NonNullable<Tool<never>['run']> {
 function approvalPlanOf(approval: unknown): ApprovalPlan {
   if (approval === undefined || approval === 'auto') return { needed: false };
   const ask = isRecord(approval) && isRecord(approval['ask']) ? approval['ask'] : {};
-  return typeof ask['reason'] === 'string'
-    ? { needed: true, reason: ask['reason'] }
-    : { needed: true };
+  const { reason, audience } = ask;
+  return {
+    needed: true,
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(isRecord(audience) ? { audience: audienceOf(audience) } : {}),
+  };
 }
 
 /** People take their time; programs answer soon or are gone. */

@@ -14,6 +14,10 @@ export const MAX_ANSWER_BYTES = 200 * 1024;
 export const MAX_ANSWER_DEPTH = 64;
 /** One tool result as the model sees it; more is cut with a marker. */
 export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
+/** Users, roles and exclusions of one audience, each: it rides in every plan, suspension and roll-over. */
+export const MAX_AUDIENCE_NAMES = 100;
+/** As long as the workflow keeps of an actor's id. */
+export const MAX_ACTOR_CHARS = 200;
 /** A reason, decline or error text given by a person. */
 export const MAX_REASON_CHARS = 2_000;
 /** Request ids are minted by clients (UUIDs, job ids). They are kept for every message, so they are short. */

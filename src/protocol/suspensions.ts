@@ -25,6 +25,7 @@ export interface Suspension {
   readonly reason?: string;
   /** Shape of the answer; absent for approvals. */
   readonly answerSchema?: JsonSchema;
+  /** Who may resolve it; absent = anybody. */
   readonly audience?: Audience;
   readonly argsDigest?: string;
   /** ISO 8601. */

@@ -1,7 +1,10 @@
 /** Tools as data: executors, the legal matrix, plans of calls, call states, the result envelope. Runs anywhere. */
 import type { StampedActor } from './actors.js';
+import type { Audience } from './audience.js';
 import type { ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
+
+export type { Audience } from './audience.js';
 
 /** Who produces the result of a call. */
 export type Executor = 'server' | 'human' | 'client' | 'external' | 'provider' | 'internal';
@@ -88,12 +91,6 @@ export type ToolErrorCode =
 /** Where a result came from. What people, browsers and other backends return is under their control. */
 export type Provenance = 'trusted' | 'untrusted';
 
-export interface Audience {
-  readonly users?: readonly string[];
-  readonly roles?: readonly string[];
-  readonly exclude?: readonly string[];
-}
-
 /** The outcome of the approval policy, decided once and recorded. */
 export type ApprovalPlan =
   | { readonly needed: false }
@@ -120,6 +117,8 @@ export interface PlannedCall {
   /** `sha256:` digest of the canonical JSON of the input. What is approved is what runs. */
   readonly argsDigest?: string;
   readonly approval: ApprovalPlan;
+  /** Who may answer, where the result comes from outside. Absent = anybody. */
+  readonly answerAudience?: Audience;
   readonly timeouts: CallTimeouts;
   readonly effects: Effects;
   /** Attempts on infrastructure failure (a lost worker, a timeout); a thrown error is a result, not a failure. */

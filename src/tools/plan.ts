@@ -97,13 +97,14 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, taskQueue } = tool;
+  const { answer, audience, taskQueue } = tool;
   return {
     toolCallId,
     name: tool.name,
     executor: tool.executor,
     mode: 'await',
     approval: tool.approval,
+    ...(audience === undefined ? {} : { answerAudience: audience }),
     timeouts: tool.timeouts,
     effects: tool.effects,
     maxAttempts: tool.effects === 'once' ? 1 : MAX_TOOL_ATTEMPTS,

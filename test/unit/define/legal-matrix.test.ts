@@ -195,15 +195,9 @@ describe('a tool definition', () => {
     ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
     ['provider tools', { ...base, executor: 'provider' }, 'executor'],
     ['approval functions', { ...base, approval: () => 'allow', run }, 'approval'],
-    [
-      'approvers by audience',
-      { ...base, approval: { ask: { audience: { roles: ['lead'] } } }, run },
-      'approval.ask.audience',
-    ],
     ['detached calls', { ...base, mode: 'detach', run }, 'mode'],
     ['preflights', { ...base, executor: 'client', preflight: run }, 'preflight'],
     ['reconciliation', { ...base, effects: 'once', reconcile: run, run }, 'reconcile'],
-    ['audiences', { ...base, executor: 'human', audience: { users: ['u'] } }, 'audience'],
     [
       'a clock for claims',
       { ...base, executor: 'client', timeouts: { claim: '15s' } },

@@ -1,0 +1,60 @@
+/** Whether an actor may resolve a call: a pure function of the call's plan, the turn and the actor. Never throws. */
+import type { StampedActor } from '../protocol/actors.js';
+import type { Audience } from '../protocol/audience.js';
+import { REQUESTER } from '../protocol/audience.js';
+import type { ResolutionType } from '../protocol/resolutions.js';
+import { RESOLVES } from '../protocol/resolutions.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
+import type { PlannedCall } from '../protocol/tools.js';
+import type { CallState, ConversationState } from './state.js';
+
+/** Who may resolve a wait of this kind; undefined = anybody. An approval's audience says nothing about the phase after it. */
+export function audienceOf(plan: PlannedCall, kind: SuspensionKind): Audience | undefined {
+  if (kind !== 'approval') return plan.answerAudience;
+  return plan.approval.needed ? plan.approval.audience : undefined;
+}
+
+/**
+ * Why the actor may not send a resolution of this type, or undefined. The type names the phase that it is meant for, also
+ * when another one is open by now; without a type of ours, the open one counts.
+ */
+export function forbiddenReason(
+  state: ConversationState,
+  by: {
+    readonly call: CallState;
+    readonly type: ResolutionType | undefined;
+    readonly actor: StampedActor;
+  },
+): string | undefined {
+  const { call, type, actor } = by;
+  const kind = type === undefined ? call.suspension?.kind : RESOLVES[type][0];
+  const audience = kind === undefined ? undefined : audienceOf(call.plan, kind);
+  return audience === undefined ? undefined : outsideReason(audience, actor, requestersOf(state));
+}
+
+function requestersOf({ turn }: ConversationState): readonly string[] {
+  return turn === undefined ? [] : [turn.requester.id, ...(turn.joined ?? [])];
+}
+
+function outsideReason(
+  audience: Audience,
+  actor: StampedActor,
+  requesters: readonly string[],
+): string | undefined {
+  const { users, roles, exclude, requireVerified, also } = audience;
+  if (requireVerified === true && !actor.verified)
+    return 'the actor is not verified, and must be to decide this call';
+  if (exclude?.includes(actor.id) === true) return 'the actor is excluded from deciding this call';
+  if (exclude?.includes(REQUESTER) === true && requesters.includes(actor.id))
+    return 'whoever asked for this call may not decide it';
+  const isNamed =
+    users?.includes(actor.id) === true ||
+    actor.roles?.some((role) => roles?.includes(role) === true) === true;
+  if ((users !== undefined || roles !== undefined) && !isNamed)
+    return 'the actor is not in the audience of this call';
+  for (const other of also ?? []) {
+    const reason = outsideReason(other, actor, requesters);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
