@@ -18,6 +18,7 @@ export type { GivenTo, ParsedOf, RawSchema, Schema } from './define/schema.js';
 export { jsonSchema } from './define/schema.js';
 export type { Tool } from './define/tool.js';
 export { defineTool } from './define/tool.js';
+export { ToolRetry } from './define/tool-retry.js';
 export type {
   Approval,
   ApprovalDecision,

@@ -3,9 +3,13 @@
  * only that is retried, as often as the call's plan says.
  */
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { ToolContext } from '../define/context.js';
 import type { AnyTool } from '../define/tool.js';
+import type { ToolRetry } from '../define/tool-retry.js';
 import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
+import { FAILURES, type FailureCode } from '../protocol/failures.js';
+import { MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
@@ -22,6 +26,7 @@ const MAX_PROGRESS_BYTES = 16 * 1024;
  * | what happens | outcome |
  * |---|---|
  * | the tool returns, throws or runs out of time | its result (see `runToolCall`) |
+ * | the tool throws a `ToolRetry` and has attempts left | failure `tool_retry`, retried after the pause it asks for |
  * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
  * | the turn is cancelled | the tool's signal fires, then cancelled |
  * | the worker stops | the tool's signal fires, then failure `tool_lost`, retried if the call may run again |
@@ -50,7 +55,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
     });
   });
   try {
-    return await withHeartbeat(() =>
+    const { retry, ...result } = await withHeartbeat(() =>
       runToolCall({
         tool,
         input: call.input,
@@ -59,6 +64,8 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         timeoutMs: call.timeouts.runMs,
       }),
     );
+    if (retry === undefined || isLastAttempt(call, attempt)) return result;
+    throw retryFailure(retry);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
     throw toFailure(error, 'tool_lost');
@@ -72,6 +79,22 @@ function toolOf(tools: ActivityTools, input: RunToolInput): AnyTool | undefined 
   // A call that may run only once has only one attempt: failing it would say that its outcome is unknown, which is not so.
   if (call.effects !== 'once') agentOf(tools, agent);
   return tools.registry.tool(agent, call.name);
+}
+
+/** A `once` call has one attempt by its plan; its effects are looked at, too, since that rule must hold whatever a plan says. */
+function isLastAttempt(call: RunToolInput['call'], attempt: number): boolean {
+  return call.effects === 'once' || attempt >= (call.maxAttempts ?? 1);
+}
+
+function retryFailure(retry: ToolRetry): ApplicationFailure {
+  const { message, afterMs } = retry;
+  return ApplicationFailure.create({
+    type: 'tool_retry' satisfies FailureCode,
+    message: (message === '' ? FAILURES.tool_retry.title : message).slice(0, MAX_REASON_CHARS),
+    nonRetryable: false,
+    // The server takes no pause of zero for one.
+    ...(afterMs === undefined ? {} : { nextRetryDelay: Math.max(1, afterMs) }),
+  });
 }
 
 function failedBefore(code: ToolErrorCode, message: string): RunToolResult {

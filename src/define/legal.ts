@@ -4,7 +4,12 @@
  */
 
 import { isRecord } from '../protocol/json.js';
-import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import {
+  MAX_REASON_CHARS,
+  MAX_RUN_TIMEOUT_MS,
+  MAX_TOOL_ATTEMPTS,
+  MAX_WAIT_MS,
+} from '../protocol/limits.js';
 import { toolNameProblem } from '../protocol/names.js';
 import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { checkAudience } from './audience.js';
@@ -34,6 +39,7 @@ const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'output',
     'approval',
     'effects',
+    'maxAttempts',
     'inline',
     'taskQueue',
     'timeouts',
@@ -207,7 +213,8 @@ function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemL
 }
 
 function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
-  const { run, executesFully, inline, effects, taskQueue } = spec;
+  const { run, executesFully, inline, effects, taskQueue, maxAttempts } = spec;
+  checkAttempts(maxAttempts, effects, problems);
   if (executor === 'server' && typeof run !== 'function')
     problems.add('run', 'a server tool must have a run function');
   const derived = !WAITS_OUTSIDE[executor];
@@ -217,4 +224,16 @@ function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList
     problems.add('inline', 'an inline tool may run twice, so its effects cannot be "once"');
   if (inline === true && taskQueue !== undefined)
     problems.add('inline', 'an inline tool cannot run on a task queue of its own');
+}
+
+function checkAttempts(maxAttempts: unknown, effects: unknown, problems: ProblemList): void {
+  if (maxAttempts === undefined) return;
+  const whole = typeof maxAttempts === 'number' && Number.isInteger(maxAttempts);
+  if (!whole || maxAttempts < 1 || maxAttempts > MAX_TOOL_ATTEMPTS)
+    problems.add(
+      'maxAttempts',
+      `must be a whole number from 1 to ${MAX_TOOL_ATTEMPTS}, got ${shown(maxAttempts)}`,
+    );
+  else if (effects === 'once' && maxAttempts !== 1)
+    problems.add('maxAttempts', 'is 1 for a tool whose effects are "once": it is never run again');
 }

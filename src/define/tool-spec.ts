@@ -103,6 +103,11 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    * @defaultValue 'idempotent'
    */
   readonly effects?: Effects;
+  /**
+   * How often one call may be run, counting lost workers and `ToolRetry`: 1 to 100, and 1 for effects `'once'`.
+   * @defaultValue 3
+   */
+  readonly maxAttempts?: number;
   /** A hint: short and safe to run twice, so that it may run inside the workflow task's worker. */
   readonly inline?: boolean;
   /** Task queue of the workers that run it, when it is not the conversation's own. */
@@ -114,7 +119,7 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   readonly streaming?: boolean;
   /**
    * Does the work. A thrown error is a result that the model reads, never a failure; it is run again only when its worker
-   * was lost (see `effects`).
+   * was lost (see `effects`), or when it throws a `ToolRetry`.
    */
   readonly run: (
     input: ParsedOf<Input>,

@@ -6,6 +6,7 @@ import {
   DEFAULT_CLIENT_TIMEOUT_MS,
   DEFAULT_EXTERNAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
+  DEFAULT_TOOL_ATTEMPTS,
 } from '../protocol/limits.js';
 import {
   type ApprovalPlan,
@@ -58,6 +59,7 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly output?: Schema;
   readonly approval: ApprovalPlan;
   readonly effects: Effects;
+  readonly maxAttempts: number;
   readonly inline: boolean;
   readonly taskQueue?: string;
   readonly timeouts: CallTimeouts;
@@ -128,18 +130,32 @@ function behaviourOf(
   executor: Executor,
 ): Pick<
   AnyTool,
-  'approval' | 'effects' | 'inline' | 'taskQueue' | 'timeouts' | 'streaming' | 'executesFully'
+  | 'approval'
+  | 'effects'
+  | 'maxAttempts'
+  | 'inline'
+  | 'taskQueue'
+  | 'timeouts'
+  | 'streaming'
+  | 'executesFully'
 > {
-  const { taskQueue } = spec;
+  const { taskQueue, maxAttempts } = spec;
+  const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
   return {
     approval: approvalPlanOf(spec['approval']),
-    effects: (spec['effects'] as Effects | undefined) ?? 'idempotent',
+    effects,
+    maxAttempts: attemptsOf(effects, maxAttempts),
     inline: spec['inline'] === true,
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
     timeouts: timeoutsOf(spec['timeouts'], executor),
     streaming: spec['streaming'] === true,
     executesFully: !WAITS_OUTSIDE[executor],
   };
+}
+
+function attemptsOf(effects: Effects, maxAttempts: unknown): number {
+  if (effects === 'once') return 1;
+  return typeof maxAttempts === 'number' ? maxAttempts : DEFAULT_TOOL_ATTEMPTS;
 }
 
 function runOf(spec: Untyped): NonNullable<Tool<never>['run']> {

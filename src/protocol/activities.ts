@@ -47,6 +47,8 @@ export interface CallModelResult {
 export interface RunToolInput extends OfStep {
   readonly call: Pick<PlannedCall, 'toolCallId' | 'name' | 'effects' | 'timeouts'> & {
     readonly input: Json;
+    /** How often the call may be run; absent from older workflows, which then run it no more than once. */
+    readonly maxAttempts?: number;
   };
   readonly idempotencyKey: string;
   readonly requester: StampedActor;

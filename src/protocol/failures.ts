@@ -71,6 +71,7 @@ export const FAILURES = {
   },
   // Tools, as infrastructure failures of their activity (a thrown error is a result instead).
   tool_lost: { httpStatus: 500, title: 'The tool run was lost', retryable: true },
+  tool_retry: { httpStatus: 503, title: 'The tool asks to be run again', retryable: true },
   not_admitted: { httpStatus: 409, title: 'The run admitted nothing', retryable: false },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 

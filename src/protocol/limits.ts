@@ -49,6 +49,12 @@ export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 export const DEFAULT_RUN_TIMEOUT_MS = 60 * 1000;
 /** Every wait is finite; a year is beyond any approval and far below a timer's bound. */
 export const MAX_WAIT_MS = 366 * 24 * 60 * 60 * 1000;
+/** Attempts of a tool that says nothing else: a restarted worker or two. */
+export const DEFAULT_TOOL_ATTEMPTS = 3;
+/** A tool that asks to be run again does so finitely: with its pauses, a hundred attempts outlast any outage. */
+export const MAX_TOOL_ATTEMPTS = 100;
+/** The longest pause that a tool may ask for before its next attempt. */
+export const MAX_TOOL_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 export const MAX_RUN_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 /** An answer stamped this little after the deadline still counts: clocks of honest machines differ. */
 export const LATE_TOLERANCE_MS = 1_000;

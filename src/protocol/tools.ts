@@ -121,7 +121,7 @@ export interface PlannedCall {
   readonly answerAudience?: Audience;
   readonly timeouts: CallTimeouts;
   readonly effects: Effects;
-  /** Attempts on infrastructure failure (a lost worker, a timeout); a thrown error is a result, not a failure. */
+  /** Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result. */
   readonly maxAttempts: number;
   readonly lateResult: LateResult;
   /** Task queue of a worker elsewhere; absent = the conversation's own. */

@@ -88,21 +88,23 @@ export class LocalWork<Services> {
         channel: 'system' as const,
       },
       ...(call.approver === undefined ? {} : { approver: call.approver }),
-      attempt: 1,
       progress: () => undefined,
       services: this.#services as never,
       logger: QUIET,
     };
     const { runMs } = call.plan.timeouts;
-    const { executionMs: _real, ...result } = await runToolCall({
-      tool,
-      input: call.plan.input ?? null,
-      ctx,
-      signal,
-      timeoutMs: runMs,
-    });
-    // Real milliseconds would make logs differ from run to run.
-    return { ...result, executionMs: 0 };
+    for (let attempt = 1; ; attempt += 1) {
+      const { envelope, retry } = await runToolCall({
+        tool,
+        input: call.plan.input ?? null,
+        ctx: { ...ctx, attempt },
+        signal,
+        timeoutMs: runMs,
+      });
+      // The pauses that a tool asks for are skipped. Real milliseconds would make logs differ from run to run.
+      if (retry === undefined || attempt >= call.plan.maxAttempts)
+        return { envelope, executionMs: 0 };
+    }
   }
 
   async checkAnswer(state: ConversationState, toolCallId: string): Promise<CheckAnswerResult> {

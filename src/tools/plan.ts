@@ -22,8 +22,6 @@ import { problemText, validate } from './validate.js';
 
 type PlannedCalls = CallModelResult['calls'];
 
-/** Attempts on infrastructure failure of a tool that may run again. */
-const MAX_TOOL_ATTEMPTS = 3;
 /** A name that no tool has is still recorded and shown; models invent long ones. */
 const MAX_UNKNOWN_NAME_CHARS = 128;
 
@@ -107,7 +105,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     ...(audience === undefined ? {} : { answerAudience: audience }),
     timeouts: tool.timeouts,
     effects: tool.effects,
-    maxAttempts: tool.effects === 'once' ? 1 : MAX_TOOL_ATTEMPTS,
+    maxAttempts: tool.maxAttempts,
     lateResult: 'reject',
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),

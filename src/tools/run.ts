@@ -5,6 +5,7 @@
 import { isToolError, type ToolContext } from '../define/context.js';
 import { isZodSchema } from '../define/schema.js';
 import type { AnyTool } from '../define/tool.js';
+import { isToolRetry, type ToolRetry } from '../define/tool-retry.js';
 import type { RunToolResult } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
@@ -33,20 +34,29 @@ export interface ToolRun {
  * | it returns a value | `ok`, validated by `output`, normalised to JSON, cut at `MAX_TOOL_RESULT_BYTES` with a marker |
  * | it returns what `output` refuses | `invalid_output` |
  * | it throws, or returns `toolError(...)` | `tool_error` |
+ * | it throws a `ToolRetry` in time | `tool_error`, unless `retry` is heeded |
  * | its time is over | `timeout`, even when the code ignores its signal and goes on |
  *
  * @throws the reason of `signal` once that fires; the tool's own signal has fired by then.
  */
-export async function runToolCall(run: ToolRun): Promise<RunToolResult> {
+export async function runToolCall(run: ToolRun): Promise<ToolRunEnd> {
   const startedAt = performance.now();
-  const envelope = await envelopeOf(run);
-  return { envelope, executionMs: Math.round(performance.now() - startedAt) };
+  const end = await endOf(run);
+  return { ...end, executionMs: Math.round(performance.now() - startedAt) };
 }
 
-async function envelopeOf(run: ToolRun): Promise<ToolResultEnvelope> {
+/** How one run ended: the result, and whether the tool would rather be run again. */
+export interface ToolRunEnd extends RunToolResult {
+  readonly retry?: ToolRetry;
+}
+
+type End = Omit<ToolRunEnd, 'executionMs'>;
+
+async function endOf(run: ToolRun): Promise<End> {
   const { tool } = run;
   const handler = tool.run;
-  if (handler === undefined) return failure('not_available', TEXTS.noLongerAvailable(tool.name));
+  if (handler === undefined)
+    return { envelope: failure('not_available', TEXTS.noLongerAvailable(tool.name)) };
   run.signal.throwIfAborted();
   const stop = new AbortController();
   const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
@@ -59,13 +69,14 @@ async function envelopeOf(run: ToolRun): Promise<ToolResultEnvelope> {
     const returned = await Promise.race([work, clock.ended]);
     // An abort makes most code throw or return at once: the clock's word comes first.
     run.signal.throwIfAborted();
-    if (clock.isOver()) return failure('timeout', TEXTS.timeout(timeoutMs));
-    return await outputEnvelope(run, returned);
+    if (clock.isOver()) return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };
+    return { envelope: await outputEnvelope(run, returned) };
   } catch (error) {
     run.signal.throwIfAborted();
-    if (clock.isOver()) return failure('timeout', TEXTS.timeout(timeoutMs));
+    if (clock.isOver()) return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };
     run.ctx.logger.warn('tool failed', { error: describeError(error) });
-    return thrownEnvelope(tool.name, error);
+    const envelope = thrownEnvelope(tool.name, error);
+    return isToolRetry(error) ? { envelope, retry: error } : { envelope };
   } finally {
     clock.stop();
   }
@@ -136,7 +147,8 @@ async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Output> 
 
 function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {
   // What a tool says on purpose is said in its own words.
-  const message = isToolError(error) ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
+  const spoken = isToolError(error) || isToolRetry(error);
+  const message = spoken ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
   return failure('tool_error', message.slice(0, MAX_REASON_CHARS));
 }
 

@@ -241,14 +241,14 @@ function isAwaitedAbort(
 function runToolInput(state: ConversationState, call: CallState): RunToolInput {
   const { tenant, conversationId, agent, turn } = state;
   const { plan, turnId, step, approver } = call;
-  const { toolCallId, name, effects, timeouts, input } = plan;
+  const { toolCallId, name, effects, timeouts, maxAttempts, input } = plan;
   return {
     tenant,
     conversationId,
     agent,
     turnId,
     step,
-    call: { toolCallId, name, effects, timeouts, input: input ?? null },
+    call: { toolCallId, name, effects, timeouts, maxAttempts, input: input ?? null },
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
     ...(approver === undefined ? {} : { approver }),

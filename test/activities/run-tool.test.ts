@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ToolContext } from '../../src/define/context.js';
 import { defineTool, type Tool } from '../../src/define/tool.js';
+import { ToolRetry } from '../../src/define/tool-retry.js';
 import type { Effects } from '../../src/protocol/tools.js';
 import { environment, setUp, toolInput } from './fixtures.js';
 
@@ -94,6 +95,40 @@ describe('a tool run', () => {
       ok: false,
       error: { code: 'tool_error', message: 'Error in tool "work": no such payment' },
     });
+  });
+
+  it('that asks to be run again fails its activity with the pause that it asks for, until its last attempt', async () => {
+    const tool = workTool(() => {
+      throw new ToolRetry({ after: '90s', message: 'rate limited' });
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { call, ...rest } = toolInput();
+    const input = { ...rest, call: { ...call, maxAttempts: 3 } };
+    for (const attempt of [1, 2])
+      await expect(environment({ attempt }).run(activities.runTool, input)).rejects.toMatchObject({
+        type: 'tool_retry',
+        message: 'rate limited',
+        nonRetryable: false,
+        nextRetryDelay: 90_000,
+      });
+    const refused = { ok: false, error: { code: 'tool_error', message: 'rate limited' } };
+    const last = await environment({ attempt: 3 }).run(activities.runTool, input);
+    expect(last).toEqual({ envelope: refused, executionMs: expect.any(Number) as unknown });
+    // An older workflow does not say how often.
+    const old = await environment().run(activities.runTool, toolInput());
+    expect(old.envelope).toEqual(refused);
+  });
+
+  it('that asks to be run again after its time is over has timed out', async () => {
+    const tool = workTool(async (_input, { signal }) => {
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      throw new ToolRetry({ message: 'too late' });
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { envelope } = await environment().run(activities.runTool, toolInput({ runMs: 20 }));
+    expect(envelope).toMatchObject({ error: { code: 'timeout' } });
   });
 
   it('ends at the time that its plan has, whatever the definition says now', async () => {
