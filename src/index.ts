@@ -2,7 +2,7 @@
  * Public entry point `colloquy`: declares agents and tools. No native dependency; running them is `colloquy/worker`, talking to
  * them `colloquy/client`. Every name here is public: it changes by the rules of the changelog only.
  */
-export type { Agent, AgentSettingsSpec, AgentSpec } from './define/agent.js';
+export type { Agent, AgentSettingsSpec, AgentSpec, TurnBudgetsSpec } from './define/agent.js';
 export { defineAgent, manifestOf } from './define/agent.js';
 export type { AudienceSpec } from './define/audience.js';
 export type { Logger, ToolContext, ToolSignal } from './define/context.js';

@@ -15,6 +15,7 @@ import type { CallState, ConversationState, Tombstone } from './state.js';
 import { isFinal, isResolutionOf, stepCalls } from './state.js';
 import { nextStep } from './steering.js';
 import { withMessage } from './transcript.js';
+import { countCall, withFailure } from './turn-limits.js';
 
 const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
   approval: 'awaiting_approval',
@@ -30,7 +31,7 @@ export function toolCalled(
   const { call, turnId, step, seq } = event;
   const entry: CallState = { plan: call, turnId, step, status: 'running', since: seq };
   const calls = { ...state.calls, [call.toolCallId]: entry };
-  return withTurn({ ...state, calls }, (turn) => ({
+  return withTurn(countCall({ ...state, calls }, call), (turn) => ({
     ...turn,
     callIds: [...turn.callIds, call.toolCallId],
   }));
@@ -116,8 +117,9 @@ export function toolResult(
     ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
   };
   const ended: CallState = { ...rest, status: event.result.status, result: event.result };
+  const noted = withFailure(state, event.name, event.result);
   const next: ConversationState = {
-    ...state,
+    ...noted,
     calls: { ...state.calls, [event.toolCallId]: ended },
     tombstones: [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES),
   };

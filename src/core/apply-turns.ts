@@ -4,6 +4,7 @@ import type {
   CancelRequested,
   ModelCallEvent,
   TurnEnded,
+  TurnLimitReached,
   UserMessageEvent,
 } from '../protocol/events.js';
 import { textOf } from '../protocol/messages.js';
@@ -114,4 +115,13 @@ export function turnEnded(state: ConversationState, event: TurnEnded): Conversat
   // A message that no model call of the turn has read is not lost: the next turn's will.
   const { turn: _ended, ...rest } = withSteering(state);
   return { ...rest, queue, calls: {} };
+}
+
+export function limitReached(
+  state: ConversationState,
+  { turnId, limit }: TurnLimitReached,
+): ConversationState {
+  return state.turn?.turnId === turnId
+    ? withTurn(state, (turn) => ({ ...turn, stop: limit }))
+    : state;
 }

@@ -11,6 +11,7 @@ import { expired, resolved, reverted, suspended, toolCalled, toolResult } from '
 import {
   assistantSaid,
   cancelRequested,
+  limitReached,
   modelCalled,
   queued,
   turnEnded,
@@ -66,6 +67,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return toolResult(state, event);
     case 'cancel_requested':
       return cancelRequested(state, event);
+    case 'turn_limit_reached':
+      return limitReached(state, event);
     case 'rolled_over':
       return withoutOldest(state, event.droppedMessages);
     case 'turn_ended':

@@ -7,8 +7,10 @@ import type { ToolCallId, TurnId } from '../protocol/ids.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult } from '../protocol/tools.js';
-import type { CallState, ConversationState } from './state.js';
+import type { TurnLimit } from '../protocol/turns.js';
+import type { CallState, ConversationState, TurnState } from './state.js';
 import { isFinal, stepCalls } from './state.js';
+import { limitOf, turnDeadline } from './turn-limits.js';
 
 /** Decisions that need nobody outside: the machine turns them into events at once. */
 export type InternalEffect =
@@ -19,7 +21,8 @@ export type InternalEffect =
       readonly kind: SuspensionKind;
     }
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
-  | { readonly type: 'stop_at_limit'; readonly turnId: TurnId }
+  | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
+  | { readonly type: 'fail_turn'; readonly turnId: TurnId }
   | { readonly type: 'end_turn'; readonly turnId: TurnId };
 
 /** Orders to the outside; each has a key (`effectKey`) under which the driver knows what it has under way. */
@@ -35,15 +38,24 @@ export type ExternalEffect =
       readonly kind: SuspensionKind;
       readonly name: string;
       readonly deadline: string;
-    };
+    }
+  | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string };
 
 export type Effect = InternalEffect | ExternalEffect;
+
+/** Orders that cost nothing while they are under way, and that a roll-over carries as instants. */
+export type TimerEffect = Extract<ExternalEffect, { readonly deadline: string }>;
+
+export function isTimer(effect: ExternalEffect): effect is TimerEffect {
+  return 'deadline' in effect;
+}
 
 const INTERNAL: readonly Effect['type'][] = [
   'start_turn',
   'open_suspension',
   'record_result',
   'stop_at_limit',
+  'fail_turn',
   'end_turn',
 ];
 
@@ -64,6 +76,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `check:${effect.toolCallId}:${effect.requestId}`;
     case 'await_deadline':
       return `deadline:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
+    case 'await_turn_limit':
+      return `limit:${effect.turnId}:${effect.deadline}`;
   }
 }
 
@@ -75,16 +89,31 @@ export function decide(state: ConversationState): readonly Effect[] {
     const [next] = state.queue;
     return next === undefined ? [] : [{ type: 'start_turn', turnId: next.turnId }];
   }
+  const deadline = turnDeadline(state, turn);
+  const effects = decideTurn(state, turn);
+  return deadline === undefined
+    ? effects
+    : [...effects, { type: 'await_turn_limit', turnId: turn.turnId, deadline }];
+}
+
+function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[] {
   const { turnId, step } = turn;
+  if (turn.failure !== undefined) return [{ type: 'fail_turn', turnId }];
   switch (turn.phase) {
     case 'ending':
       return [{ type: 'end_turn', turnId }];
-    case 'model':
-      if (turn.cancel !== undefined) return [{ type: 'abort_model', turnId, step }];
-      if (step > state.settings.maxSteps) return [{ type: 'stop_at_limit', turnId }];
-      return [{ type: 'call_model', turnId, step }];
+    case 'model': {
+      if (turn.cancel !== undefined || turn.stop !== undefined)
+        return [{ type: 'abort_model', turnId, step }];
+      const limit = limitOf(state, turn);
+      return limit === undefined
+        ? [{ type: 'call_model', turnId, step }]
+        : [{ type: 'stop_at_limit', turnId, limit }];
+    }
     case 'tools':
-      return stepCalls(state).flatMap(decideCall);
+      return turn.stop === undefined
+        ? stepCalls(state).flatMap(decideCall)
+        : [{ type: 'stop_at_limit', turnId, limit: turn.stop }];
   }
 }
 

@@ -27,7 +27,11 @@ export function cancelEvents(
   ];
 }
 
-function cancelledResults(state: ConversationState, actor: StampedActor): readonly EventBody[] {
+/** One result for each call that is still open. */
+export function cancelledResults(
+  state: ConversationState,
+  actor: StampedActor,
+): readonly EventBody[] {
   return stepCalls(state)
     .filter((call) => !isFinal(call.status))
     .map((call) =>

@@ -15,7 +15,6 @@ import type {
   SendMessageReply,
 } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../protocol/events.js';
-import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../protocol/limits.js';
 import type { Verdict } from '../protocol/resolutions.js';
@@ -27,11 +26,12 @@ import { cancelEvents, closeEvents } from './endings.js';
 import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
 import { judgeMessage, judgeResolution, resolutionRequestId, resolverOf } from './judge.js';
+import { judgeCancel } from './judge-cancel.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
 import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import type { CallState, ConversationState } from './state.js';
-import { isoOf, rememberedCancel, rememberedMessage } from './state.js';
+import { isoOf, rememberedMessage } from './state.js';
 
 export type MessageOutcome =
   | { readonly accepted: true; readonly reply: SendMessageReply }
@@ -154,31 +154,20 @@ export class ConversationMachine {
   }
 
   cancelTurn(input: unknown): CancelTurnReply {
-    const plain = plainInput(input) ?? {};
-    // Something that cannot be read, or names no turn of ours, must not stop whichever runs.
-    if (!isRecord(plain)) return { cancelled: false };
-    const { turnId, requestId, reason, actor } = plain;
-    const known = rememberedCancel(this.#state, requestId);
-    if (known !== undefined) return { cancelled: true, ...known };
-    const { turn, queue } = this.#state;
-    const wanted = turnId === undefined ? turn?.turnId : turnId;
-    const isOurs = turn?.turnId === wanted || queue.some((entry) => entry.turnId === wanted);
-    if (typeof wanted !== 'string' || !isOurs) return { cancelled: false };
-    if (turn?.turnId === wanted && turn.cancel !== undefined)
-      return { cancelled: true, turnId: wanted };
+    const judged = judgeCancel(this.#state, input);
+    if ('reply' in judged) return judged.reply;
     const seq = this.#state.lastSeq + 1;
-    this.#commit(
-      cancelEvents(this.#state, {
-        turnId: wanted,
-        actor: actorFrom(actor),
-        ...(requestIdProblem('requestId', requestId) === undefined
-          ? { requestId: String(requestId) }
-          : {}),
-        ...(typeof reason === 'string' ? { reason: reason.slice(0, MAX_REASON_CHARS) } : {}),
-      }),
-    );
+    this.#commit(cancelEvents(this.#state, judged.cancel));
     this.#settle();
-    return { cancelled: true, turnId: wanted, seq };
+    return { cancelled: true, turnId: judged.cancel.turnId, seq };
+  }
+
+  /** The turn has run for as long as it may. Safe to repeat, and when the turn has ended meanwhile. */
+  turnTimePassed(turnId: string): void {
+    const { turn } = this.#state;
+    if (turn?.turnId !== turnId || turn.stop !== undefined) return;
+    this.#commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
+    this.#settle();
   }
 
   close(
@@ -198,8 +187,8 @@ export class ConversationMachine {
     const { turn } = this.#state;
     if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
     this.#commit(
-      turn.cancel !== undefined || outcome.aborted === true
-        ? modelAbortedEvents(turn, outcome)
+      turn.cancel !== undefined || turn.stop !== undefined || outcome.aborted === true
+        ? modelAbortedEvents(this.#state, turn, outcome)
         : modelCompletedEvents(this.#state, turn, outcome),
     );
     this.#settle();
@@ -209,7 +198,7 @@ export class ConversationMachine {
   modelAborted(at: { turnId: string; step: number }): void {
     const { turn } = this.#state;
     if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
-    this.#commit(modelAbortedEvents(turn, undefined));
+    this.#commit(modelAbortedEvents(this.#state, turn, undefined));
     this.#settle();
   }
 
@@ -217,9 +206,9 @@ export class ConversationMachine {
     const { turn } = this.#state;
     if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
     this.#commit(
-      turn.cancel === undefined
+      turn.cancel === undefined && turn.stop === undefined
         ? modelFailedEvents(turn, error)
-        : modelAbortedEvents(turn, undefined),
+        : modelAbortedEvents(this.#state, turn, undefined),
     );
     this.#settle();
   }
@@ -290,8 +279,8 @@ export class ConversationMachine {
   /** A turn whose own messages exceed one model call's input cannot go on; the next turn can. */
   #turnOutgrown(): boolean {
     const { turn } = this.#state;
-    if (turn?.phase !== 'model' || turn.cancel !== undefined || !turnTooLong(this.#state))
-      return false;
+    const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
+    if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
     const message = 'The turn alone is larger than a model call may be';
     this.#commit(modelFailedEvents(turn, { code: 'model_context_too_long', message }));
     return true;

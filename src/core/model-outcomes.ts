@@ -6,11 +6,11 @@ import { MAX_CALLS_PER_STEP, MAX_TOMBSTONES } from '../protocol/limits.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import type { AssistantPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
-import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { turnEndedEvent } from './event-bodies.js';
 import type { ConversationState, TurnState } from './state.js';
 import { takenCallIds } from './state.js';
+import { limitEvents, withinBounds } from './turn-limits.js';
 
 /**
  * Calls of one answer that are kept at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so that the model learns
@@ -31,7 +31,11 @@ export function modelCompletedEvents(
   outcome: CallModelResult,
 ): readonly EventBody[] {
   const { turnId, step } = turn;
-  const answered = outcome.calls.slice(0, MAX_ANSWERED_CALLS);
+  const answered = withinBounds(
+    state,
+    turn,
+    outcome.calls.slice(0, MAX_ANSWERED_CALLS).map(({ plan }) => plan),
+  ).map((plan, index) => ({ plan, argumentsJson: outcome.calls[index]?.argumentsJson ?? '' }));
   const asked = answered.map(({ plan }) => plan.toolCallId);
   // Minted ids must also keep clear of those that the provider uses further on in this step.
   const minted = new Set(asked);
@@ -99,8 +103,9 @@ export function modelFailedEvents(turn: TurnState, error: TurnError): readonly E
   return [turnEndedEvent(turn, { status: 'failed', reason: 'model_failed', error })];
 }
 
-/** The model call of a cancelled turn is over; what had come of its text is kept. */
+/** The model call of a turn that is being stopped is over; what had come of its text is kept. */
 export function modelAbortedEvents(
+  state: ConversationState,
   turn: TurnState,
   partial: CallModelResult | undefined,
 ): readonly EventBody[] {
@@ -117,27 +122,8 @@ export function modelAbortedEvents(
       parts: partial.parts.filter((part) => part.type !== 'provider_item'),
       partial: true,
     });
+  if (turn.stop !== undefined && turn.cancel === undefined)
+    return [...events, ...limitEvents(state, turn, turn.stop)];
   const end = turnEndedEvent(turn, { status: 'cancelled', reason: 'cancelled' });
   return [...events, text === '' ? end : { ...end, text }];
-}
-
-/** The last step that a turn may have is over: the engine says so in the model's place. */
-export function limitEvents(state: ConversationState, turn: TurnState): readonly EventBody[] {
-  const { turnId, step } = turn;
-  const text = TEXTS.maxSteps(state.settings.maxSteps);
-  return [
-    {
-      type: 'assistant_message',
-      turnId,
-      step,
-      messageId: assistantMessageId(turnId, step),
-      parts: [{ type: 'text', text }],
-      synthetic: true,
-    },
-    {
-      ...turnEndedEvent(turn, { status: 'completed', reason: 'max_steps' }),
-      text,
-      steps: step - 1,
-    },
-  ];
 }

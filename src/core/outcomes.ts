@@ -14,10 +14,11 @@ import type { Audience, ToolResult } from '../protocol/tools.js';
 import { audienceOf } from './audience.js';
 import type { InternalEffect } from './decide.js';
 import { answeredResult } from './decide.js';
+import { cancelledResults } from './endings.js';
 import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
-import { limitEvents } from './model-outcomes.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf } from './state.js';
+import { limitEvents, toolFailedEvent } from './turn-limits.js';
 
 /** Carries out a decision that needs nobody outside. */
 export function internalEvents(
@@ -41,7 +42,16 @@ export function internalEvents(
       return call === undefined ? [] : [resultEvent(call, effect.result)];
     }
     case 'stop_at_limit':
-      return state.turn === undefined ? [] : limitEvents(state, state.turn);
+      return state.turn === undefined
+        ? []
+        : [
+            ...cancelledResults(state, SYSTEM_ACTOR),
+            ...limitEvents(state, state.turn, effect.limit),
+          ];
+    case 'fail_turn':
+      return state.turn === undefined
+        ? []
+        : [...cancelledResults(state, SYSTEM_ACTOR), toolFailedEvent(state.turn)];
     case 'end_turn':
       return state.turn === undefined ? [] : [turnEndedEvent(state.turn, { status: 'completed' })];
   }

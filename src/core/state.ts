@@ -11,7 +11,14 @@ import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { Message, UserPart } from '../protocol/messages.js';
 import type { AcceptedVerdict } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
-import type { CallStatus, FinalCallStatus, PlannedCall, ToolResult } from '../protocol/tools.js';
+import type {
+  CallStatus,
+  FinalCallStatus,
+  PlannedCall,
+  ToolResult,
+  ToolResultError,
+} from '../protocol/tools.js';
+import type { TurnLimit } from '../protocol/turns.js';
 
 export interface QueuedMessage {
   readonly turnId: TurnId;
@@ -49,6 +56,8 @@ export interface CallState {
   readonly result?: ToolResult;
 }
 
+export type Counts = Readonly<Record<string, number>>;
+
 export interface TurnState {
   readonly turnId: TurnId;
   readonly messageId: MessageId;
@@ -66,6 +75,12 @@ export interface TurnState {
   readonly usage: Usage;
   /** Somebody asked to stop; the model call in flight is being aborted. */
   readonly cancel?: { readonly actor: StampedActor };
+  /** A bound was reached; the model call in flight is being aborted. */
+  readonly stop?: TurnLimit;
+  /** The tool failure that ends the turn, where the agent wants that. */
+  readonly failure?: { readonly name: string; readonly error: ToolResultError };
+  /** Calls of the turn that were let run: by tool, and by tool and arguments. Kept only where a bound needs them. */
+  readonly spent?: { readonly byTool: Counts; readonly byCall: Counts };
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
   /** Ids of others than the requester whose messages joined the turn: to audiences, they are requesters like the first. */

@@ -113,6 +113,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'resolution_refused':
     case 'resolution_reverted':
     case 'cancel_requested':
+    case 'turn_limit_reached':
     case 'inbox_event':
     case 'rolled_over':
     case 'log_rewritten':

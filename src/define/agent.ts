@@ -1,43 +1,16 @@
 /** `defineAgent`: a model, instructions and tools under a name, and the manifest that the rest of the world sees. Runs anywhere. */
-import {
-  type AgentManifest,
-  type AgentSettings,
-  ON_BUSY,
-  type OnBusy,
-  type ToolManifest,
-} from '../protocol/conversation.js';
+import type { AgentManifest, AgentSettings, ToolManifest } from '../protocol/conversation.js';
 import { idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import {
-  DEFAULT_IDLE_CLOSE_MS,
-  DEFAULT_MAX_STEPS,
-  MAX_MAX_STEPS,
-  MAX_WAIT_MS,
-} from '../protocol/limits.js';
 import type { Model } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import type { UntypedServices } from './context.js';
-import { type Duration, durationMs, durationProblem } from './durations.js';
 import type { Untyped } from './legal.js';
 import { checkKeys, ProblemList, shown } from './problems.js';
+import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';
 import type { AnyTool, Tool } from './tool.js';
 
-/** How an agent's conversations behave. */
-export interface AgentSettingsSpec {
-  /** Model calls of one turn before the engine ends it. @defaultValue 25 */
-  readonly maxSteps?: number;
-  /**
-   * What a message does that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or `steer`
-   * it (the turn's next model call reads the message). A message may say otherwise. @defaultValue 'reject'
-   */
-  readonly onBusy?: OnBusy;
-  /** An idle conversation closes after this. @defaultValue 30 days */
-  readonly idleClose?: Duration;
-  /** What a message does while calls wait for somebody. `'detach'` is not yet supported. @defaultValue 'block' */
-  readonly whileWaiting?: 'block';
-  /** How the calls of one step run. `'sequential'` is not yet supported. @defaultValue 'parallel' */
-  readonly toolExecution?: 'parallel';
-}
+export type { AgentSettingsSpec, TurnBudgetsSpec } from './settings.js';
 
 export interface AgentSpec<Services> {
   /** Letters, digits, "_", "." and "-"; up to 128 characters. A conversation never changes its agent. */
@@ -65,18 +38,8 @@ export interface Agent<Services = UntypedServices> {
 export type AnyAgent = Agent<never>;
 
 const FIELDS = ['name', 'description', 'model', 'instructions', 'tools', 'settings'];
-const SETTINGS = ['maxSteps', 'onBusy', 'idleClose', 'whileWaiting', 'toolExecution'];
-/** Settings of later work: known, but not taken. */
+/** Fields of later work: known, but not taken. */
 const LATER_FIELDS = ['plugins', 'toolPolicy'];
-const LATER_VALUES: Readonly<Record<string, readonly string[]>> = {
-  whileWaiting: ['detach'],
-  toolExecution: ['sequential'],
-};
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  onBusy: ON_BUSY,
-  whileWaiting: ['block'],
-  toolExecution: ['parallel'],
-};
 
 /**
  * Declares an agent.
@@ -98,11 +61,7 @@ export function defineAgent<Services = UntypedServices>(
     model,
     instructions,
     tools: Object.freeze([...(tools ?? [])]),
-    settings: {
-      maxSteps: settings?.maxSteps ?? DEFAULT_MAX_STEPS,
-      onBusy: settings?.onBusy ?? 'reject',
-      idleCloseMs: durationMs(settings?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
-    },
+    settings: settingsOf(settings),
   });
 }
 
@@ -148,7 +107,14 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   )
     problems.add('model', 'must be a model, such as openaiModel("...")');
   checkTools(spec['tools'] ?? [], problems);
-  checkSettings(spec['settings'], problems);
+  checkSettings(spec['settings'], toolNamesOf(spec['tools']), problems);
+}
+
+function toolNamesOf(tools: unknown): readonly string[] {
+  if (!Array.isArray(tools)) return [];
+  return (tools as readonly unknown[]).flatMap((tool) =>
+    isRecord(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
+  );
 }
 
 function checkTools(tools: unknown, problems: ProblemList): void {
@@ -171,36 +137,5 @@ function checkTools(tools: unknown, problems: ProblemList): void {
         `"${tool['name']}" and "${other}" are both "${wireName}" on the wire`,
       );
     else places.set(wireName, tool['name']);
-  }
-}
-
-function checkSettings(settings: unknown, problems: ProblemList): void {
-  if (settings === undefined) return;
-  if (!isRecord(settings)) {
-    problems.add('settings', `must be an object, got ${shown(settings)}`);
-    return;
-  }
-  for (const field of LATER_FIELDS)
-    if (settings[field] !== undefined) problems.add(`settings.${field}`, 'is not yet supported');
-  checkKeys(problems, settings, { prefix: 'settings.', allowed: [...SETTINGS, ...LATER_FIELDS] });
-  const { maxSteps, idleClose } = settings;
-  const isCount = typeof maxSteps === 'number' && Number.isInteger(maxSteps);
-  if (maxSteps !== undefined && !(isCount && maxSteps >= 1 && maxSteps <= MAX_MAX_STEPS))
-    problems.add('settings.maxSteps', `must be a whole number from 1 to ${MAX_MAX_STEPS}`);
-  if (idleClose !== undefined)
-    problems.addIf(
-      'settings.idleClose',
-      durationProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
-    );
-  for (const [field, allowed] of Object.entries(VALUES)) {
-    const value = settings[field];
-    if (value === undefined || allowed.some((name) => name === value)) continue;
-    const later = LATER_VALUES[field]?.some((name) => name === value) === true;
-    problems.add(
-      `settings.${field}`,
-      later
-        ? `${shown(value)} is not yet supported`
-        : `must be one of ${allowed.join(', ')}, got ${shown(value)}`,
-    );
   }
 }

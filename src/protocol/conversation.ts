@@ -3,7 +3,7 @@ import type { Actor, StampedActor } from './actors.js';
 import type { MessageId, TurnId } from './ids.js';
 import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
-import type { TurnEndReason, TurnError, Usage } from './turns.js';
+import type { TurnBudgets, TurnEndReason, TurnError, Usage } from './turns.js';
 
 /**
  * What a conversation does with a message that comes while a turn runs: refuse it, let it wait for a turn of its own, stop the
@@ -18,6 +18,13 @@ export interface AgentSettings {
   readonly maxSteps: number;
   readonly onBusy: OnBusy;
   readonly idleCloseMs: number;
+  readonly budgets?: TurnBudgets;
+  /** The same call (tool and arguments) runs fewer times than this in one turn. */
+  readonly repeatLimit?: number;
+  /** A tool that fails ends the turn. Absent: the model is told. */
+  readonly onToolError?: 'abort_turn';
+  /** So does a call of a tool that the agent does not have. */
+  readonly onUnknownTool?: 'abort_turn';
 }
 
 /** What the rest of the world knows of an agent. Published by workers, checked by clients before anything starts. */
@@ -104,7 +111,7 @@ export type TurnResult =
       readonly status: 'completed';
       readonly turnId: TurnId;
       readonly text: string;
-      /** `max_steps` when the engine ended it. */
+      /** The limit, when the engine ended it. */
       readonly reason?: TurnEndReason;
       readonly usage: Usage;
       readonly seq: number;

@@ -11,7 +11,7 @@ import type { AssistantPart, UserPart } from './messages.js';
 import type { FieldProblem, Resolution, VerdictName } from './resolutions.js';
 import type { Suspension, SuspensionKind } from './suspensions.js';
 import type { PlannedCall, ToolResult } from './tools.js';
-import type { TurnEndReason, TurnError, Usage } from './turns.js';
+import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
 
 export type { TurnEndReason, TurnError, Usage } from './turns.js';
 
@@ -157,6 +157,13 @@ export interface CancelRequested {
   readonly reason?: string;
 }
 
+/** A bound was reached while the turn ran: what runs is stopped, and the turn ends with a message that names the bound. */
+export interface TurnLimitReached {
+  readonly type: 'turn_limit_reached';
+  readonly turnId: TurnId;
+  readonly limit: TurnLimit;
+}
+
 /** Late and foreign input: reserved, not yet written. */
 export interface InboxEvent {
   readonly type: 'inbox_event';
@@ -232,6 +239,7 @@ export type EventBody =
   | Expired
   | ToolResultEvent
   | CancelRequested
+  | TurnLimitReached
   | InboxEvent
   | RolledOver
   | TurnEnded

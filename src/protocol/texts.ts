@@ -28,6 +28,16 @@ export const TEXTS = {
   tooManyCalls: (limit: number): string =>
     `Too many tool calls in one step: only the first ${limit} were considered`,
   maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,
+  tokenBudget: (limit: number): string =>
+    `Exceeded the token budget of this turn (${limit} tokens). Stopping.`,
+  timeBudget: (milliseconds: number): string =>
+    `Exceeded the time budget of this turn (${milliseconds}ms). Stopping.`,
+  callBudget: (limit: number): string =>
+    `Too many tool calls in one turn: the limit is ${limit}. This call did not run`,
+  callBudgetOf: (name: string, limit: number): string =>
+    `Too many calls of tool "${name}" in one turn: the limit is ${limit}. This call did not run`,
+  repeatedCall: (name: string, times: number): string =>
+    `Tool "${name}" was called ${times} times with the same arguments in this turn. This call did not run: use the results that you have, or do something else`,
   truncated: (shownBytes: number, totalBytes: number): string =>
     `[truncated: ${shownBytes} of ${totalBytes} bytes shown]`,
 } as const;

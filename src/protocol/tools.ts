@@ -86,6 +86,7 @@ export type ToolErrorCode =
   | 'external_error'
   | 'policy_error'
   | 'too_many_calls'
+  | 'repeated_call'
   | 'not_available';
 
 /** Where a result came from. What people, browsers and other backends return is under their control. */

@@ -8,7 +8,27 @@ export interface Usage {
 }
 
 /** Why a turn ended other than by the model's own final message. */
-export type TurnEndReason = 'max_steps' | 'model_failed' | 'cancelled' | 'workflow_cancelled';
+export type TurnEndReason =
+  | TurnLimit
+  | 'model_failed'
+  | 'tool_failed'
+  | 'cancelled'
+  | 'workflow_cancelled';
+
+/** A bound that the engine ends a turn at, with a last message that names it. */
+export type TurnLimit = 'max_steps' | 'token_budget' | 'time_budget';
+
+/** What one turn may spend. Enforced before the spend: the call that would go over is not made. */
+export interface TurnBudgets {
+  /** Tokens of all model calls, input and output: once they are used up, no further call is made. */
+  readonly tokens?: number;
+  /** Milliseconds from the turn's start, waits for people included. What runs then is stopped. */
+  readonly timeMs?: number;
+  /** Tool calls in all; those past it get an error result. */
+  readonly calls?: number;
+  /** The same by the name of a tool. */
+  readonly callsOf?: Readonly<Record<string, number>>;
+}
 
 export interface TurnError {
   readonly code: string;

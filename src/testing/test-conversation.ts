@@ -3,8 +3,8 @@
  * same machine as the workflow does; tools run for real, people and clients are played by the test.
  */
 
-import type { ExternalEffect } from '../core/decide.js';
-import { effectKey } from '../core/decide.js';
+import type { ExternalEffect, TimerEffect } from '../core/decide.js';
+import { effectKey, isTimer } from '../core/decide.js';
 import { ConversationMachine, startedState } from '../core/machine.js';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
@@ -138,7 +138,8 @@ export class TestConversation<Services> {
       const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
       if (next === undefined) break;
       this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
-      this.#machine.deadlinePassed(next.toolCallId, next.deadline);
+      if (next.type === 'await_turn_limit') this.#machine.turnTimePassed(next.turnId);
+      else this.#machine.deadlinePassed(next.toolCallId, next.deadline);
       await this.settle();
     }
     this.#nowMs = until;
@@ -196,7 +197,7 @@ export class TestConversation<Services> {
   #startMissing(): void {
     for (const effect of this.#machine.effects()) {
       const key = effectKey(effect);
-      if (effect.type === 'await_deadline' || this.#underWay.has(key)) continue;
+      if (isTimer(effect) || this.#underWay.has(key)) continue;
       const work = this.#carryOut(effect).finally(() => {
         this.#underWay.delete(key);
       });
@@ -204,7 +205,7 @@ export class TestConversation<Services> {
     }
   }
 
-  async #carryOut(effect: Exclude<ExternalEffect, { type: 'await_deadline' }>): Promise<void> {
+  async #carryOut(effect: Exclude<ExternalEffect, TimerEffect>): Promise<void> {
     const { state } = this.#machine;
     switch (effect.type) {
       case 'call_model': {
@@ -239,10 +240,10 @@ export class TestConversation<Services> {
     });
   }
 
-  #deadlines(): readonly Extract<ExternalEffect, { type: 'await_deadline' }>[] {
+  #deadlines(): readonly TimerEffect[] {
     return this.#machine
       .effects()
-      .filter((effect) => effect.type === 'await_deadline')
+      .filter(isTimer)
       .sort((left, right) => left.deadline.localeCompare(right.deadline));
   }
 

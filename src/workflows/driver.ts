@@ -14,8 +14,8 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { visibleTranscript } from '../core/context.js';
-import type { ExternalEffect } from '../core/decide.js';
-import { effectKey } from '../core/decide.js';
+import type { ExternalEffect, TimerEffect } from '../core/decide.js';
+import { effectKey, isTimer } from '../core/decide.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { Loss } from '../core/outcomes.js';
 import type { CallState, ConversationState } from '../core/state.js';
@@ -53,8 +53,7 @@ export class Driver {
 
   /** True while an activity runs; timers do not count: a roll-over carries deadlines. */
   get busy(): boolean {
-    for (const { effect } of this.#underWay.values())
-      if (effect.type !== 'await_deadline') return true;
+    for (const { effect } of this.#underWay.values()) if (!isTimer(effect)) return true;
     return false;
   }
 
@@ -72,7 +71,7 @@ export class Driver {
     for (const [key, effect] of wanted) {
       if (this.#underWay.has(key)) continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
-      else if (effect.type === 'await_deadline' || mayStart()) this.#start(key, effect);
+      else if (isTimer(effect) || mayStart()) this.#start(key, effect);
     }
   }
 
@@ -98,6 +97,9 @@ export class Driver {
         return;
       case 'await_deadline':
         this.#awaitDeadline(key, effect);
+        return;
+      case 'await_turn_limit':
+        this.#awaitTurnLimit(key, effect);
     }
   }
 
@@ -213,12 +215,23 @@ export class Driver {
 
   #awaitDeadline(key: string, effect: Effect<'await_deadline'>): void {
     const { kind, name, toolCallId, deadline } = effect;
-    const summary = summaryOf(`${kind} ${name} until ${deadline}`);
+    this.#sleepUntil(key, effect, `${kind} ${name}`, () => {
+      this.#machine.deadlinePassed(toolCallId, deadline);
+    });
+  }
+
+  #awaitTurnLimit(key: string, effect: Effect<'await_turn_limit'>): void {
+    this.#sleepUntil(key, effect, 'time of the turn', () => {
+      this.#machine.turnTimePassed(effect.turnId);
+    });
+  }
+
+  #sleepUntil(key: string, effect: TimerEffect, what: string, done: () => void): void {
+    const { deadline } = effect;
+    const summary = summaryOf(`${what} until ${deadline}`);
     this.#perform(key, effect, {
       run: () => sleep(Math.max(1, Date.parse(deadline) - Date.now()), { summary }),
-      done: () => {
-        this.#machine.deadlinePassed(toolCallId, deadline);
-      },
+      done,
       failed: (error) => {
         if (!isCancellation(error)) throw error;
       },

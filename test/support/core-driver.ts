@@ -3,7 +3,7 @@
  * the invariants of the core after every step.
  */
 import { applyAll } from '../../src/core/apply.js';
-import type { ExternalEffect } from '../../src/core/decide.js';
+import { type ExternalEffect, isTimer } from '../../src/core/decide.js';
 import type { MessageOutcome } from '../../src/core/machine.js';
 import { ConversationMachine, startedState } from '../../src/core/machine.js';
 import { snapshotOf } from '../../src/core/snapshot.js';
@@ -139,9 +139,12 @@ export class MachineUnderTest {
   /** The clock moves, and every deadline that it reaches fires, as a driver's timers would. */
   advance(milliseconds: number): this {
     this.clock.advance(milliseconds);
-    for (const effect of this.effects())
-      if (effect.type === 'await_deadline' && Date.parse(effect.deadline) <= this.clock.now())
+    for (const effect of this.effects()) {
+      if (!isTimer(effect) || Date.parse(effect.deadline) > this.clock.now()) continue;
+      if (effect.type === 'await_deadline')
         this.machine.deadlinePassed(effect.toolCallId, effect.deadline);
+      else this.machine.turnTimePassed(effect.turnId);
+    }
     return this;
   }
 

@@ -169,6 +169,7 @@ export class ScheduleRunner {
     for (let round = 0; this.m.effects().length > 0; round += 1) {
       if (round > 2_000) throw new Error('the conversation never comes to rest');
       for (const effect of this.m.effects()) {
+        if (effect.type === 'await_turn_limit') continue;
         if (effect.type === 'await_deadline') this.#answer(effect, round);
         else if (effect.type === 'call_model') this.m.model(modelSays('done'));
         else this.#carryOut(effect, 0);
@@ -216,6 +217,10 @@ export class ScheduleRunner {
         // Timers fire when it is time; one that fires early would be a defect of the driver.
         if (Date.parse(effect.deadline) <= this.m.clock.now())
           machine.deadlinePassed(effect.toolCallId, effect.deadline);
+        return;
+      case 'await_turn_limit':
+        if (Date.parse(effect.deadline) <= this.m.clock.now())
+          machine.turnTimePassed(effect.turnId);
     }
   }
 

@@ -1,0 +1,161 @@
+/** The settings of an agent: how its conversations behave. Judged at definition; data from then on. Runs anywhere. */
+import { type AgentSettings, ON_BUSY, type OnBusy } from '../protocol/conversation.js';
+import { isRecord } from '../protocol/json.js';
+import {
+  DEFAULT_IDLE_CLOSE_MS,
+  DEFAULT_MAX_STEPS,
+  MAX_MAX_STEPS,
+  MAX_WAIT_MS,
+} from '../protocol/limits.js';
+import type { TurnBudgets } from '../protocol/turns.js';
+import { type Duration, durationMs, durationProblem } from './durations.js';
+import type { Untyped } from './legal.js';
+import { checkKeys, type ProblemList, shown } from './problems.js';
+
+/** What one turn may spend. A turn that would go over ends with a message that names the bound; a call gets an error result. */
+export interface TurnBudgetsSpec {
+  /** Tokens of all model calls of the turn. Looked at before each call, so the last one may go over. */
+  readonly tokens?: number;
+  /** From the turn's start, waits for people included. What runs then is stopped. */
+  readonly time?: Duration;
+  /** Tool calls in all. */
+  readonly calls?: number;
+  /** Tool calls by the name of the tool. */
+  readonly callsOf?: Readonly<Record<string, number>>;
+}
+
+export interface AgentSettingsSpec {
+  /** Model calls of one turn before the engine ends it. @defaultValue 25 */
+  readonly maxSteps?: number;
+  /**
+   * What a message does that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or `steer`
+   * it (the turn's next model call reads the message). A message may say otherwise. @defaultValue 'reject'
+   */
+  readonly onBusy?: OnBusy;
+  /** An idle conversation closes after this. @defaultValue 30 days */
+  readonly idleClose?: Duration;
+  /** @defaultValue no bounds but `maxSteps` */
+  readonly budgets?: TurnBudgetsSpec;
+  /** From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. @defaultValue never */
+  readonly repeatLimit?: number;
+  /** What a tool's failure does: tell the model, or end the turn as failed. @defaultValue 'feed_back' */
+  readonly onToolError?: ToolErrorRule;
+  /** What a call of a tool does that the agent does not have. @defaultValue 'feed_back' */
+  readonly onUnknownTool?: ToolErrorRule;
+  /** What a message does while calls wait for somebody. `'detach'` is not yet supported. @defaultValue 'block' */
+  readonly whileWaiting?: 'block';
+  /** How the calls of one step run. `'sequential'` is not yet supported. @defaultValue 'parallel' */
+  readonly toolExecution?: 'parallel';
+}
+
+export type ToolErrorRule = 'feed_back' | 'abort_turn';
+
+const TOOL_ERROR_RULES: readonly ToolErrorRule[] = ['feed_back', 'abort_turn'];
+/** Values of later work are known, but not taken. */
+const LATER_VALUES: Readonly<Record<string, readonly string[]>> = {
+  whileWaiting: ['detach'],
+  toolExecution: ['sequential'],
+};
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  onBusy: ON_BUSY,
+  whileWaiting: ['block'],
+  toolExecution: ['parallel'],
+  onToolError: TOOL_ERROR_RULES,
+  onUnknownTool: TOOL_ERROR_RULES,
+};
+const LATER_FIELDS = ['plugins', 'toolPolicy'];
+const FIELDS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit', ...Object.keys(VALUES)];
+const BUDGETS = ['tokens', 'time', 'calls', 'callsOf'];
+
+/** Settings as conversations carry them. What is not given is left out, so that it stays the engine's default. */
+export function settingsOf(spec: AgentSettingsSpec | undefined): AgentSettings {
+  const { budgets, repeatLimit, onToolError, onUnknownTool } = spec ?? {};
+  return {
+    maxSteps: spec?.maxSteps ?? DEFAULT_MAX_STEPS,
+    onBusy: spec?.onBusy ?? 'reject',
+    idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
+    ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets) }),
+    ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(onToolError === 'abort_turn' ? { onToolError } : {}),
+    ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
+  };
+}
+
+function budgetsOf({ time, ...counts }: TurnBudgetsSpec): TurnBudgets {
+  const timeMs = durationMs(time);
+  return { ...counts, ...(timeMs === undefined ? {} : { timeMs }) };
+}
+
+/** Adds every fault. `toolNames`: the agent's own. */
+export function checkSettings(
+  settings: unknown,
+  toolNames: readonly string[],
+  problems: ProblemList,
+): void {
+  if (settings === undefined) return;
+  if (!isRecord(settings)) {
+    problems.add('settings', `must be an object, got ${shown(settings)}`);
+    return;
+  }
+  for (const field of LATER_FIELDS)
+    if (settings[field] !== undefined) problems.add(`settings.${field}`, 'is not yet supported');
+  checkKeys(problems, settings, { prefix: 'settings.', allowed: [...FIELDS, ...LATER_FIELDS] });
+  const { maxSteps, idleClose, repeatLimit, budgets } = settings;
+  if (maxSteps !== undefined && !isCount(maxSteps, 1, MAX_MAX_STEPS))
+    problems.add('settings.maxSteps', `must be a whole number from 1 to ${MAX_MAX_STEPS}`);
+  if (repeatLimit !== undefined && !isCount(repeatLimit, 2))
+    problems.add('settings.repeatLimit', 'must be a whole number from 2');
+  if (idleClose !== undefined)
+    problems.addIf(
+      'settings.idleClose',
+      durationProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
+    );
+  checkBudgets(budgets, toolNames, problems);
+  checkValues(settings, problems);
+}
+
+function checkBudgets(budgets: unknown, toolNames: readonly string[], problems: ProblemList): void {
+  if (budgets === undefined) return;
+  if (!isRecord(budgets)) {
+    problems.add('settings.budgets', `must be an object, got ${shown(budgets)}`);
+    return;
+  }
+  checkKeys(problems, budgets, { prefix: 'settings.budgets.', allowed: BUDGETS });
+  const { time, callsOf } = budgets;
+  for (const field of ['tokens', 'calls'])
+    if (budgets[field] !== undefined && !isCount(budgets[field], 1))
+      problems.add(`settings.budgets.${field}`, 'must be a whole number from 1');
+  if (time !== undefined)
+    problems.addIf(
+      'settings.budgets.time',
+      durationProblem(time, { minMs: 1, maxMs: MAX_WAIT_MS }),
+    );
+  if (callsOf === undefined) return;
+  if (!isRecord(callsOf)) {
+    problems.add('settings.budgets.callsOf', 'must be an object such as {"notes.search": 3}');
+    return;
+  }
+  for (const [name, count] of Object.entries(callsOf)) {
+    const field = `settings.budgets.callsOf.${name}`;
+    if (!isCount(count, 0)) problems.add(field, 'must be a whole number from 0');
+    if (!toolNames.includes(name)) problems.add(field, 'is no tool of this agent');
+  }
+}
+
+function isCount(value: unknown, from: number, to = Number.MAX_SAFE_INTEGER): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to;
+}
+
+function checkValues(settings: Untyped, problems: ProblemList): void {
+  for (const [field, allowed] of Object.entries(VALUES)) {
+    const value = settings[field];
+    if (value === undefined || allowed.some((name) => name === value)) continue;
+    const later = LATER_VALUES[field]?.some((name) => name === value) === true;
+    problems.add(
+      `settings.${field}`,
+      later
+        ? `${shown(value)} is not yet supported`
+        : `must be one of ${allowed.join(', ')}, got ${shown(value)}`,
+    );
+  }
+}
