@@ -215,18 +215,28 @@ export class Driver {
 
   #awaitDeadline(key: string, effect: Effect<'await_deadline'>): void {
     const { kind, name, toolCallId, deadline } = effect;
-    this.#sleepUntil(key, effect, `${kind} ${name}`, () => {
-      this.#machine.deadlinePassed(toolCallId, deadline);
+    this.#sleepUntil(key, effect, {
+      what: `${kind} ${name}`,
+      done: () => {
+        this.#machine.deadlinePassed(toolCallId, deadline);
+      },
     });
   }
 
   #awaitTurnLimit(key: string, effect: Effect<'await_turn_limit'>): void {
-    this.#sleepUntil(key, effect, 'time of the turn', () => {
-      this.#machine.turnTimePassed(effect.turnId);
+    this.#sleepUntil(key, effect, {
+      what: 'time of the turn',
+      done: () => {
+        this.#machine.turnTimePassed(effect.turnId);
+      },
     });
   }
 
-  #sleepUntil(key: string, effect: TimerEffect, what: string, done: () => void): void {
+  #sleepUntil(
+    key: string,
+    effect: TimerEffect,
+    { what, done }: { readonly what: string; readonly done: () => void },
+  ): void {
     const { deadline } = effect;
     const summary = summaryOf(`${what} until ${deadline}`);
     this.#perform(key, effect, {
