@@ -29,6 +29,9 @@ import { canCarry, nextInput, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
 import { SearchAttributes, showDetails } from './show.js';
 
+/** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
+const CANCELLED_MODEL_MS = 5_000;
+
 export interface ConversationOutcome {
   readonly status: 'closed';
   readonly lastSeq: number;
@@ -229,6 +232,9 @@ class Shell {
 
   /** A cancel from the Temporal UI: everything open is resolved as cancelled, and the log is complete before the end. */
   async cancelled(): Promise<void> {
+    // The cancel has reached what runs; a model call comes back with what it has said until now.
+    const speaks = (): boolean => this.#driver.busy && this.#machine.state.turn?.phase === 'model';
+    if (speaks()) await condition(() => !speaks(), CANCELLED_MODEL_MS);
     this.#machine.close('workflow_cancelled');
     this.#show();
     this.#attributes.closed();

@@ -162,7 +162,7 @@ test('a cancel from the Temporal UI with calls open ends them all, completes the
   expect(JSON.stringify(attributes)).toContain('closed');
 });
 
-test('a cancel from the Temporal UI while the model speaks ends its request, too', async () => {
+test('a cancel from the Temporal UI while the model speaks ends its request, and keeps what it has said', async () => {
   const model = new HeldModel(script(says('never')), 'Half a sen');
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   model.held = true;
@@ -172,5 +172,10 @@ test('a cancel from the Temporal UI while the model speaks ends its request, too
   await engine.handle(talk).cancel();
   expect(await workflowEnd(engine, talk)).toBe('CANCELLED');
   await until('the request is aborted', () => model.aborted === 1, { timeoutMs: 10_000 });
-  expect((await engine.logTypes(talk)).slice(-2)).toEqual(['turn_ended', 'conversation_closed']);
+  const log = await engine.log(talk);
+  expect(log.slice(-3)).toMatchObject([
+    { type: 'assistant_message', parts: [{ text: 'Half a sen' }], partial: true },
+    { type: 'turn_ended', status: 'cancelled', text: 'Half a sen' },
+    { type: 'conversation_closed', reason: 'workflow_cancelled' },
+  ]);
 });
