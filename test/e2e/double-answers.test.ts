@@ -4,23 +4,34 @@ import { call } from './support/api.js';
 import { startWorld, type World } from './support/world.js';
 
 const ROUNDS = 6;
+/** Ten answers at once, a hundred times. */
+const BATCHES = 5;
+const CALLS_PER_BATCH = 20;
+const ANSWERS = 10;
 
 let world: World;
 let secondApi: string;
 beforeAll(async () => {
   world = await startWorld();
   secondApi = (await world.startApi(0)).url;
-  world.model.answer('refund them all', ({ results }) =>
+  refunds('refund them all', ROUNDS, 'p');
+  for (let batch = 0; batch < BATCHES; batch += 1)
+    refunds(`refund batch ${batch}`, CALLS_PER_BATCH, `b${batch}`);
+});
+
+/** The model asks for so many gated refunds in one step. */
+function refunds(message: string, count: number, prefix: string): void {
+  world.model.answer(message, ({ results }) =>
     results.length > 0
       ? { text: 'done' }
       : {
-          calls: Array.from({ length: ROUNDS }, (_, index) => ({
+          calls: Array.from({ length: count }, (_, index) => ({
             name: 'payments.refund',
-            input: { paymentId: `p_${index + 1}`, cents: 7_500 },
+            input: { paymentId: `${prefix}_${index + 1}`, cents: 7_500 },
           })),
         },
   );
-});
+}
 afterAll(() => world.stop());
 
 describe('an approval that two processes give at the same time', () => {
@@ -53,10 +64,44 @@ describe('an approval that two processes give at the same time', () => {
       });
     }
     expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'done' });
-    const refunds = await world.lines('refunds.jsonl');
-    expect(refunds.map((refund) => refund['paymentId']).toSorted()).toEqual(
+    const paid = await world.lines('refunds.jsonl');
+    expect(paid.map((refund) => refund['paymentId']).toSorted()).toEqual(
       calls.map((_, index) => `p_${index + 1}`),
     );
     expect(await talk.eventsOf('resolution')).toHaveLength(ROUNDS);
   });
+});
+
+describe('ten approvals of one call at the same moment, from two processes, a hundred times', () => {
+  it.each(Array.from({ length: BATCHES }, (_, batch) => batch))(
+    'one is accepted, the others are stale, or repeats where they share a request id; the tool runs once (batch %i)',
+    async (batch) => {
+      const talk = world.talk(`batch-${batch}`);
+      await talk.begin('support', `refund batch ${batch}`);
+      const calls = await talk.waitingCalls(CALLS_PER_BATCH);
+      for (const [round, { toolCallId }] of calls.entries()) {
+        const shared = round % 2 === 1;
+        const replies = await Promise.all(
+          Array.from({ length: ANSWERS }, (_, index) => {
+            const url = index % 2 === 0 ? world.apiUrl : secondApi;
+            return call(`${url}/v1/conversations/${talk.id}/tool-calls/${toolCallId}/resolution`, {
+              body: { resolution: { type: 'approve' }, actor: { id: 'ann' } },
+              headers: { 'idempotency-key': shared ? 'one' : `key-${index}` },
+            });
+          }),
+        );
+        const verdicts = replies.map(({ body }) => body['verdict']).toSorted();
+        const losers = Array.from({ length: ANSWERS - 1 }, () => (shared ? 'duplicate' : 'stale'));
+        expect(verdicts).toEqual(['accepted', ...losers]);
+      }
+      expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'done' });
+      const paid = (await world.lines('refunds.jsonl')).map((refund) =>
+        String(refund['paymentId']),
+      );
+      const ours = paid.filter((id) => id.startsWith(`b${batch}_`));
+      expect(ours).toHaveLength(CALLS_PER_BATCH);
+      expect(new Set(ours).size).toBe(CALLS_PER_BATCH);
+    },
+    120_000,
+  );
 });

@@ -5,6 +5,7 @@
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
 import type { CallModelResult } from '../../src/protocol/activities.js';
+import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js';
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
 import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
@@ -109,10 +110,23 @@ const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
 };
 const ANY = Object.values(FITTING).flat();
 
+const SETTINGS: readonly Partial<AgentSettings>[] = [
+  { onBusy: 'queue', maxSteps: 4 },
+  { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
+  { onBusy: 'interrupt', maxSteps: 6, budgets: { tokens: 40 }, repeatLimit: 2 },
+  { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },
+  { onBusy: 'steer', maxSteps: 4, onToolError: 'abort_turn', onUnknownTool: 'abort_turn' },
+];
+
 export class ScheduleRunner {
-  readonly m: MachineUnderTest = aMachine({ settings: { onBusy: 'queue', maxSteps: 4 } });
+  readonly m: MachineUnderTest;
   readonly #sent: unknown[] = [];
   #minted = 0;
+
+  /** `variant` chooses the agent's settings. */
+  constructor(variant: number) {
+    this.m = aMachine({ settings: SETTINGS[variant % SETTINGS.length] ?? {} });
+  }
 
   run(step: Step): void {
     const { m } = this;
@@ -121,7 +135,7 @@ export class ScheduleRunner {
       case 'message':
         m.trySend(variant % 9 === 0 ? ' ' : `text ${variant}`, {
           ...(variant % 5 === 0 ? { requestId: `m${variant % 4}` } : {}),
-          ...(variant % 3 === 0 ? { onBusy: 'reject' } : {}),
+          ...(variant % 3 === 0 ? { onBusy: ON_BUSY[pick % ON_BUSY.length] } : {}),
         });
         return;
       case 'effect': {
