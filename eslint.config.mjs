@@ -11,7 +11,7 @@ const TEMPORAL = ['client', 'common', 'worker', 'workflow', 'activity', 'envconf
 const IMPORTS = {
   protocol: { own: [], packages: [], schema: ['zod'] },
   core: { own: ['protocol'], packages: ['@cfworker/json-schema'] },
-  define: { own: ['protocol'], packages: ['zod', 'ms'] },
+  define: { own: ['protocol'], packages: ['zod', 'ms', '@cfworker/json-schema'] },
   workflows: {
     own: ['protocol', 'core'],
     packages: ['@temporalio/workflow', '@temporalio/common'],

@@ -12,15 +12,18 @@ import { Control } from './control.js';
 import { Conversation } from './conversation.js';
 import { Door } from './door.js';
 import { invalidField } from './errors.js';
+import { extendCall } from './extend.js';
 import { KnownSeqs } from './known-seqs.js';
 import type { ConversationReader } from './reader.js';
-import { resolveCall } from './resolve.js';
+import { type ResolveParts, resolveCall } from './resolve.js';
 import { attachTurn } from './turn.js';
 import type {
   CancelOptions,
   CancelOutcome,
   ConversationClientOptions,
   ConversationOptions,
+  ExtendOptions,
+  ExtendOutcome,
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
@@ -71,6 +74,8 @@ export class ConversationClient {
       stamp: this.#stamp,
       resolve: async (toolCallId, resolution, resolveOptions) =>
         await this.resolve({ ...key, toolCallId }, resolution, resolveOptions),
+      extend: async (toolCallId, extendOptions) =>
+        await this.extend({ ...key, toolCallId }, extendOptions),
     });
   }
 
@@ -84,14 +89,15 @@ export class ConversationClient {
     resolution: Resolution,
     options: ResolveOptions = {},
   ): Promise<ResolveOutcome> {
-    const parts = {
-      door: this.#door,
-      reader: this.#reader,
-      tenant: this.#tenant,
-      known: this.#known,
-      stamp: this.#stamp,
-    };
-    return await resolveCall(parts, target, { resolution, options });
+    return await resolveCall(this.#callParts(), target, { resolution, options });
+  }
+
+  /**
+   * Moves the deadline of a waiting call, within the caps of its tool; see `extendCall` for the verdicts. Refusals record
+   * nothing. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   */
+  async extend(target: ResolveTarget, options: ExtendOptions): Promise<ExtendOutcome> {
+    return await extendCall(this.#callParts(), target, options);
   }
 
   /** Stops the running turn of a conversation. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */
@@ -131,6 +137,16 @@ export class ConversationClient {
 
   readonly #stamp = (actor: ResolveOptions['actor']): StampedActor =>
     stampActor(actor ?? this.#options.actor, this.#options.channel ?? 'client');
+
+  #callParts(): ResolveParts {
+    return {
+      door: this.#door,
+      reader: this.#reader,
+      tenant: this.#tenant,
+      known: this.#known,
+      stamp: this.#stamp,
+    };
+  }
 
   #key(conversationId: ConversationId, tenant: string | undefined): ConversationKey {
     return checkKey({ tenant: tenant ?? this.#tenant, conversationId });

@@ -28,6 +28,8 @@ import type {
   CancelOptions,
   CancelOutcome,
   EventsOptions,
+  ExtendOptions,
+  ExtendOutcome,
   QueuedMessage,
   ResolveOptions,
   ResolveOutcome,
@@ -54,6 +56,7 @@ export interface ConversationParts {
     resolution: Resolution,
     options: ResolveOptions,
   ) => Promise<ResolveOutcome>;
+  readonly extend: (toolCallId: ToolCallId, options: ExtendOptions) => Promise<ExtendOutcome>;
 }
 
 export class Conversation {
@@ -117,6 +120,11 @@ export class Conversation {
     options: ResolveOptions = {},
   ): Promise<ResolveOutcome> {
     return await this.#parts.resolve(toolCallId, resolution, options);
+  }
+
+  /** Moves the deadline of a waiting call of this conversation. @see ConversationClient.extend */
+  async extend(toolCallId: ToolCallId, options: ExtendOptions): Promise<ExtendOutcome> {
+    return await this.#parts.extend(toolCallId, options);
   }
 
   /** Stops the running turn. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */

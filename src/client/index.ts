@@ -1,6 +1,7 @@
 /** Entry point `colloquy/client`: for applications that talk to conversations. */
 
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
+export type { ExtendVerdict } from '../protocol/extensions.js';
 export type { FailureCode } from '../protocol/failures.js';
 export type { Resolution, Verdict } from '../protocol/resolutions.js';
 export type { AgentEntry, AgentSource } from './agents.js';
@@ -21,6 +22,8 @@ export type {
   ConversationClientOptions,
   ConversationOptions,
   EventsOptions,
+  ExtendOptions,
+  ExtendOutcome,
   FinalOptions,
   QueuedMessage,
   QueuedResult,

@@ -193,7 +193,7 @@ function outcomeOf(verdict: Verdict, requestId: string): ResolveOutcome {
 }
 
 /** The call that is meant; undefined when the ref or an id could not be of any. */
-function refOf(target: ResolveTarget, tenant: string): CallRef | undefined {
+export function refOf(target: ResolveTarget, tenant: string): CallRef | undefined {
   const ref = typeof target === 'string' ? parseRef(target) : { tenant, ...target };
   if (ref === undefined || typeof ref.toolCallId !== 'string' || ref.toolCallId === '')
     return undefined;

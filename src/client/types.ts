@@ -7,6 +7,7 @@ import type {
   SendMessageReply,
   TurnResult,
 } from '../protocol/conversation.js';
+import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { CallRef, ConversationId, TurnId } from '../protocol/ids.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import type { AgentSource } from './agents.js';
@@ -125,6 +126,23 @@ export type ResolveOutcome = Verdict & {
   readonly warning?: string;
   /** What became of a queued answer; any other verdict is final already. Still `queued` when the time is up. */
   final(options?: FinalOptions): Promise<Verdict>;
+};
+
+/** Exactly one of `by` and `until`. */
+export interface ExtendOptions {
+  /** On top of the present deadline. */
+  readonly by?: Duration | undefined;
+  /** The new deadline; a text is ISO 8601 with its offset. */
+  readonly until?: Date | string | undefined;
+  /** Names the extension: repeats with the same id move nothing. Minted when absent. */
+  readonly requestId?: string | undefined;
+  readonly actor?: Actor | StampedActor | undefined;
+}
+
+/** The verdict, and what it is on HTTP. */
+export type ExtendOutcome = ExtendVerdict & {
+  readonly httpStatus: number;
+  readonly requestId: string;
 };
 
 export interface CancelOptions {

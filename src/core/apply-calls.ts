@@ -29,7 +29,14 @@ export function toolCalled(
   event: Stamped<ToolCallEvent>,
 ): ConversationState {
   const { call, turnId, step, seq } = event;
-  const entry: CallState = { plan: call, turnId, step, status: 'running', since: seq };
+  const entry: CallState = {
+    plan: call,
+    turnId,
+    step,
+    status: 'running',
+    since: seq,
+    ...(call.timeouts.totalMs === undefined ? {} : { askedAt: event.at }),
+  };
   const calls = { ...state.calls, [call.toolCallId]: entry };
   return withTurn(countCall({ ...state, calls }, call), (turn) => ({
     ...turn,

@@ -8,6 +8,7 @@
  */
 import type { CanonicalEvent } from '../protocol/events.js';
 import { expired, resolved, reverted, suspended, toolCalled, toolResult } from './apply-calls.js';
+import { expiring, extended } from './apply-clocks.js';
 import {
   assistantSaid,
   cancelRequested,
@@ -63,6 +64,10 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return reverted(state, event.toolCallId);
     case 'expired':
       return expired(state, event);
+    case 'suspension_expiring':
+      return expiring(state, event);
+    case 'extended':
+      return extended(state, event);
     case 'tool_result':
       return toolResult(state, event);
     case 'cancel_requested':

@@ -8,6 +8,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
+import { warningAt } from './clocks.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 import { isFinal, stepCalls } from './state.js';
 import { limitOf, turnDeadline } from './turn-limits.js';
@@ -39,7 +40,16 @@ export type ExternalEffect =
       readonly name: string;
       readonly deadline: string;
     }
-  | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string };
+  | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string }
+  /** Announce the end of a wait; `deadline` is the time for that, `ends` the end of the wait. */
+  | {
+      readonly type: 'await_warning';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+      readonly name: string;
+      readonly deadline: string;
+      readonly ends: string;
+    };
 
 export type Effect = InternalEffect | ExternalEffect;
 
@@ -74,6 +84,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `tool:${effect.toolCallId}`;
     case 'check_answer':
       return `check:${effect.toolCallId}:${effect.requestId}`;
+    case 'await_warning':
+      return `warning:${effect.toolCallId}:${effect.kind}:${effect.ends}`;
     case 'await_deadline':
       return `deadline:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
     case 'await_turn_limit':
@@ -124,7 +136,14 @@ export function decideCall(call: CallState): readonly Effect[] {
   const { toolCallId } = plan;
   if (suspension !== undefined) {
     const { kind, name, deadline } = suspension;
-    return [{ type: 'await_deadline', toolCallId, kind, name, deadline }];
+    const wait = { toolCallId, kind, name };
+    const warnAt = warningAt(call);
+    return [
+      { type: 'await_deadline', ...wait, deadline },
+      ...(warnAt === undefined
+        ? []
+        : [{ type: 'await_warning' as const, ...wait, deadline: warnAt, ends: deadline }]),
+    ];
   }
   if (plan.error !== undefined)
     return [

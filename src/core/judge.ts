@@ -47,8 +47,13 @@ export function receivedAtMs(received: unknown, nowMs: number): number {
   return stampedMs(isRecord(input) ? input['receivedAt'] : undefined, nowMs);
 }
 
+/** Milliseconds since the epoch, or NaN when the value is no instant. */
+export function instantMs(value: unknown): number {
+  return typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
+}
+
 function stampedMs(stamp: unknown, nowMs: number): number {
-  const stamped = typeof stamp === 'string' && INSTANT.test(stamp) ? Date.parse(stamp) : Number.NaN;
+  const stamped = instantMs(stamp);
   return Number.isNaN(stamped) ? nowMs : Math.min(stamped, nowMs);
 }
 
@@ -118,7 +123,7 @@ export function judgeResolution(
   };
 }
 
-function invalid(path: string, message: string): Extract<Verdict, { verdict: 'invalid' }> {
+export function invalid(path: string, message: string): Extract<Verdict, { verdict: 'invalid' }> {
   return { verdict: 'invalid', problems: [{ path, message }] };
 }
 
@@ -134,6 +139,12 @@ function endedVerdict(state: ConversationState, toolCallId: string): RefusedVerd
   const { status, at, by, deadline } = tombstone;
   if (status === 'expired') return { verdict: 'expired', deadline: deadline ?? at };
   return { verdict: 'stale', why: 'already_resolved', status, ...byAt(by, at) };
+}
+
+/** What is told of a call that waits for nobody. */
+export function notWaiting(state: ConversationState, toolCallId: string): RefusedVerdict {
+  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+  return call === undefined ? endedVerdict(state, toolCallId) : goneVerdict(state, call);
 }
 
 function goneVerdict(state: ConversationState, call: CallState): RefusedVerdict {

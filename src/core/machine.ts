@@ -66,6 +66,18 @@ export class ConversationMachine {
     return this.#state;
   }
 
+  get nowMs(): number {
+    return this.#now();
+  }
+
+  /** Commits what core has decided elsewhere, and all that follows from it. Returns the `seq` of the first event. */
+  record(bodies: readonly EventBody[]): number {
+    const seq = this.#state.lastSeq + 1;
+    this.#commit(bodies);
+    this.#settle();
+    return seq;
+  }
+
   /** What the driver should have under way now; asks again after every input. */
   effects(): readonly ExternalEffect[] {
     return decide(this.#state).filter((effect): effect is ExternalEffect => !isInternal(effect));

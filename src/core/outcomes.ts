@@ -6,12 +6,13 @@ import type { CheckAnswerResult } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { EventBody } from '../protocol/events.js';
-import { FOREIGN_QUEUE_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { Audience, ToolResult } from '../protocol/tools.js';
+import type { Audience, PlannedCall, ToolResult } from '../protocol/tools.js';
 import { audienceOf } from './audience.js';
+import { waitEndOf } from './clocks.js';
 import type { InternalEffect } from './decide.js';
 import { answeredResult } from './decide.js';
 import { cancelledResults } from './endings.js';
@@ -59,7 +60,6 @@ export function internalEvents(
 
 function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
   const { plan, turnId } = call;
-  const waitMs = kind === 'approval' ? plan.timeouts.approvalMs : plan.timeouts.answerMs;
   const { approval } = plan;
   return {
     type: 'suspension',
@@ -79,20 +79,13 @@ function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): 
       ...audienceField(audienceOf(plan, kind)),
       ...(plan.argsDigest === undefined ? {} : { argsDigest: plan.argsDigest }),
       openedAt: isoOf(nowMs),
-      deadline: call.reopenUntil ?? isoOf(nowMs + finiteWaitMs(waitMs)),
+      ...waitEndOf(call, kind, nowMs),
     },
   };
 }
 
 function audienceField(audience: Audience | undefined): { audience?: Audience } {
   return audience === undefined ? {} : { audience };
-}
-
-/** Every wait ends: a plan that says otherwise must not, nor may it make an impossible date. */
-function finiteWaitMs(milliseconds: number): number {
-  return Number.isFinite(milliseconds)
-    ? Math.min(Math.max(0, milliseconds), MAX_WAIT_MS)
-    : MAX_WAIT_MS;
 }
 
 /** A resolution was accepted; denials, declines and errors are the call's result at once. */
@@ -158,8 +151,15 @@ export function expiryEvents(call: CallState): readonly EventBody[] {
   const { suspension, plan, turnId } = call;
   if (suspension === undefined) return [];
   const { toolCallId } = plan;
-  const { kind, deadline } = suspension;
-  const expired: EventBody = { type: 'expired', turnId, toolCallId, kind, deadline };
+  const { kind, deadline, limitedBy } = suspension;
+  const expired: EventBody = {
+    type: 'expired',
+    turnId,
+    toolCallId,
+    kind,
+    deadline,
+    ...(limitedBy === undefined ? {} : { limitedBy }),
+  };
   const fallback = plan.onExpireDefault;
   if (kind !== 'approval' && fallback !== undefined)
     return [
@@ -171,11 +171,15 @@ export function expiryEvents(call: CallState): readonly EventBody[] {
         actor: SYSTEM_ACTOR,
       }),
     ];
-  const error = { code: 'expired' as const, message: expiryText(suspension) };
+  const error = { code: 'expired' as const, message: expiryText(plan, suspension) };
   return [expired, resultEvent(call, errorResult('expired', error, SYSTEM_ACTOR))];
 }
 
-function expiryText({ kind, openedAt, deadline }: Suspension): string {
+function expiryText(plan: PlannedCall, suspension: Suspension): string {
+  const { kind, openedAt, deadline, limitedBy } = suspension;
+  const { totalMs } = plan.timeouts;
+  if (limitedBy === 'total' && totalMs !== undefined)
+    return kind === 'approval' ? TEXTS.expiredTotalApproval(totalMs) : TEXTS.expiredTotal(totalMs);
   switch (kind) {
     case 'approval':
       return TEXTS.expiredApproval;

@@ -5,6 +5,7 @@
 import type { StampedActor } from '../protocol/actors.js';
 import type { AgentSettings, SendMessageReply } from '../protocol/conversation.js';
 import type { Usage } from '../protocol/events.js';
+import type { ExtendedVerdict } from '../protocol/extensions.js';
 import type { MessageId, ToolCallId, TurnId } from '../protocol/ids.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
@@ -43,6 +44,10 @@ export interface CallState {
   readonly status: CallStatus;
   /** `seq` of the event that brought it where it is (asked, suspended, resolved); readers list calls in this order. */
   readonly since: number;
+  /** When the model asked; kept for calls whose time is limited in all. */
+  readonly askedAt?: string;
+  /** The deadline whose coming was announced. */
+  readonly warned?: string;
   /** Present exactly while the call is awaiting somebody. */
   readonly suspension?: Suspension;
   readonly approver?: StampedActor;
@@ -106,6 +111,7 @@ export type RememberedRequest =
       readonly operation: 'resolution';
       readonly reply: AcceptedVerdict;
     }
+  | { readonly requestId: string; readonly operation: 'extend'; readonly reply: ExtendedVerdict }
   | {
       readonly requestId: string;
       readonly operation: 'cancel';

@@ -13,9 +13,8 @@ import type {
   Usage,
   UserMessageEvent,
 } from '../protocol/events.js';
-import { formatRef, type TurnId } from '../protocol/ids.js';
-import type { PendingCall, Suspension } from '../protocol/suspensions.js';
-import type { InFlightTool } from '../protocol/tools.js';
+import type { TurnId } from '../protocol/ids.js';
+import { callChanged } from './view-calls.js';
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
@@ -74,29 +73,13 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       };
     case 'model_call':
       return withModelCall(view, event);
-    case 'tool_call': {
-      const { call } = event;
-      const runs = call.error === undefined && call.executor === 'server' && !call.approval.needed;
-      return runs ? withInFlight(view, { ...call, turnId: event.turnId }) : view;
-    }
-    case 'suspension': {
-      const opened = pendingOf(view, event.suspension);
-      return { ...view, pending: [...without(view.pending, opened), opened] };
-    }
-    case 'resolution': {
-      const suspended = view.pending.find((entry) => entry.toolCallId === event.toolCallId);
-      const rest = { ...view, pending: without(view.pending, event) };
-      const runs = event.resolution.type === 'approve' && suspended?.executor === 'server';
-      return runs ? withInFlight(rest, suspended) : rest;
-    }
+    case 'tool_call':
+    case 'suspension':
+    case 'resolution':
     case 'expired':
-      return { ...view, pending: without(view.pending, event) };
+    case 'extended':
     case 'tool_result':
-      return {
-        ...view,
-        pending: without(view.pending, event),
-        inFlightTools: without(view.inFlightTools, event),
-      };
+      return callChanged(view, event);
     case 'turn_ended': {
       const queued = view.queued.filter((turnId) => turnId !== event.turnId);
       if (view.turn?.turnId !== event.turnId) return { ...view, queued };
@@ -114,6 +97,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'resolution_reverted':
     case 'cancel_requested':
     case 'turn_limit_reached':
+    case 'suspension_expiring':
     case 'inbox_event':
     case 'rolled_over':
     case 'log_rewritten':
@@ -150,27 +134,6 @@ function statusOf(view: ConversationSnapshot): ConversationStatus {
   if (view.turn === undefined) return 'idle';
   if (view.pending.length > 0) return 'awaiting_input';
   return view.inFlightTools.length > 0 ? 'executing_tools' : 'streaming';
-}
-
-function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingCall {
-  const { tenant, conversationId } = view;
-  return {
-    ...suspension,
-    ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
-  };
-}
-
-function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {
-  const { toolCallId, name, executor, turnId } = call;
-  const entry: InFlightTool = { toolCallId, name, executor, turnId };
-  return { ...view, inFlightTools: [...without(view.inFlightTools, call), entry] };
-}
-
-function without<Entry extends { readonly toolCallId: string }>(
-  entries: readonly Entry[],
-  gone: { readonly toolCallId: string },
-): readonly Entry[] {
-  return entries.filter((entry) => entry.toolCallId !== gone.toolCallId);
 }
 
 /**

@@ -133,7 +133,7 @@ function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['mode'] === 'detach') problems.add('mode', `"detach" ${NOT_YET}`);
   if (spec['lateResult'] === 'inbox') problems.add('lateResult', `"inbox" ${NOT_YET}`);
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
-  for (const field of ['retention', 'warnBefore', 'preflight', 'reconcile'])
+  for (const field of ['retention', 'preflight', 'reconcile'])
     if (spec[field] !== undefined) problems.add(field, NOT_YET);
 }
 
@@ -194,7 +194,7 @@ function checkTimeouts(timeouts: unknown, executor: Executor, problems: ProblemL
     const field = `timeouts.${clock}`;
     if (!TIMEOUTS[executor].includes(clock))
       problems.add(field, `does not apply to ${executor} tools`);
-    if (clock === 'claim' || clock === 'total') problems.add(field, NOT_YET);
+    if (clock === 'claim') problems.add(field, NOT_YET);
     const maxMs = clock === 'run' ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS;
     problems.addIf(field, durationProblem(value, { minMs: 1, maxMs }));
   }
@@ -204,8 +204,7 @@ function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemL
   if (onExpire === undefined || onExpire === 'error') return;
   if (!isRecord(onExpire) || !('default' in onExpire))
     problems.add('onExpire', `must be "error" or {default}, got ${shown(onExpire)}`);
-  else if (WAITS_OUTSIDE[executor]) problems.add('onExpire', `a default ${NOT_YET}`);
-  else
+  else if (!WAITS_OUTSIDE[executor])
     problems.add(
       'onExpire',
       'an approval that expires never has a default: silence is not consent',

@@ -20,7 +20,7 @@ export interface ToolTimeouts {
   readonly claim?: Duration;
   /** One attempt of `run`. @defaultValue 1 minute */
   readonly run?: Duration;
-  /** All of it together. Not yet supported. */
+  /** All waits and the run together, from when the model asked. Extensions never move past it. */
   readonly total?: Duration;
 }
 
@@ -60,7 +60,10 @@ export interface Retention {
   readonly neverEvict?: boolean;
 }
 
-/** What happens when nobody answers in time; an approval never has a default. Only `'error'` is supported yet. */
+/**
+ * What happens when nobody answers in time: an error that the model reads, or an answer that is taken for granted. It is
+ * judged by the output schema when the tool is defined. An approval never has a default.
+ */
 export type OnExpire<Output> = 'error' | { readonly default: Output };
 
 interface CommonFields<Input extends Schema> {
@@ -83,7 +86,7 @@ interface CommonFields<Input extends Schema> {
 interface WaitingFields {
   /** `'detach'` is not yet supported. @defaultValue 'await' */
   readonly mode?: ToolMode;
-  /** Not yet supported. */
+  /** Announces the end of a wait this long before, as an event. */
   readonly warnBefore?: Duration;
   /** `'inbox'` is not yet supported. @defaultValue 'reject' */
   readonly lateResult?: LateResult;
@@ -142,7 +145,7 @@ export interface HumanToolSpec<Input extends Schema, Output extends Schema>
   /** The form. @defaultValue free text */
   readonly output?: Output;
   readonly timeouts?: Pick<ToolTimeouts, 'answer' | 'total'>;
-  readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  readonly onExpire?: OnExpire<GivenTo<Output>>;
   /** Who may answer. @defaultValue anybody */
   readonly audience?: AudienceSpec;
 }
@@ -156,7 +159,7 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
   readonly output?: Output;
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
-  readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  readonly onExpire?: OnExpire<GivenTo<Output>>;
   /** Who may submit the result. @defaultValue anybody */
   readonly audience?: AudienceSpec;
   /** Shapes the request on the server before the client gets it. Not yet supported. */
@@ -172,7 +175,7 @@ export interface ExternalToolSpec<Services, Input extends Schema, Output extends
   readonly output?: Output;
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
-  readonly onExpire?: OnExpire<ParsedOf<Output>>;
+  readonly onExpire?: OnExpire<GivenTo<Output>>;
   /** Who may submit the result. @defaultValue anybody */
   readonly audience?: AudienceSpec;
   /** Not yet supported. */

@@ -20,6 +20,7 @@ import { relaxedSchema } from './answer-schema.js';
 import { audienceOf } from './audience.js';
 import type { ToolContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
+import { checkExpireDefault, checkWarnBefore, type ExpireDefault } from './expiry.js';
 import { checkFields, executorOf, type Untyped } from './legal.js';
 import { ProblemList, shown } from './problems.js';
 import { needsRecheck } from './recheck.js';
@@ -63,6 +64,9 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly inline: boolean;
   readonly taskQueue?: string;
   readonly timeouts: CallTimeouts;
+  readonly warnBeforeMs?: number;
+  /** Given instead of an error when nobody answers in time. */
+  readonly onExpireDefault?: ExpireDefault;
   readonly streaming: boolean;
   readonly executesFully: boolean;
   /** Present for tools whose result comes from outside. */
@@ -104,6 +108,13 @@ function compileTool(spec: unknown): Tool<never> {
   const inputSchema = checkInput(spec['input'], problems);
   const output = spec['output'] ?? (executor === 'human' ? FREE_TEXT : undefined);
   const answer = checkOutput(output, executor, problems);
+  const behaviour = behaviourOf(spec, executor);
+  const { approval, timeouts } = behaviour;
+  checkWarnBefore(spec, { executor, gated: approval.needed, timeouts }, problems);
+  const onExpireDefault =
+    answer === undefined
+      ? undefined
+      : checkExpireDefault(spec['onExpire'], output as Schema | undefined, problems);
   problems.throwIfAny(`tool ${shown(spec['name'])}`);
   return Object.freeze({
     kind: 'tool',
@@ -112,7 +123,8 @@ function compileTool(spec: unknown): Tool<never> {
     input: spec['input'] as Schema,
     inputSchema,
     ...(output === undefined ? {} : { output: output as Schema }),
-    ...behaviourOf(spec, executor),
+    ...behaviour,
+    ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...(answer === undefined ? {} : { answer }),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['run'] === 'function' ? { run: runOf(spec) } : {}),
@@ -136,11 +148,13 @@ function behaviourOf(
   | 'inline'
   | 'taskQueue'
   | 'timeouts'
+  | 'warnBeforeMs'
   | 'streaming'
   | 'executesFully'
 > {
   const { taskQueue, maxAttempts } = spec;
   const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
+  const warnBeforeMs = durationMs(spec['warnBefore']);
   return {
     approval: approvalPlanOf(spec['approval']),
     effects,
@@ -148,6 +162,7 @@ function behaviourOf(
     inline: spec['inline'] === true,
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
     timeouts: timeoutsOf(spec['timeouts'], executor),
+    ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     streaming: spec['streaming'] === true,
     executesFully: !WAITS_OUTSIDE[executor],
   };
@@ -183,11 +198,13 @@ const DEFAULT_ANSWER_MS: Readonly<Partial<Record<Executor, number>>> = {
 
 function timeoutsOf(timeouts: unknown, executor: Executor): CallTimeouts {
   const given = isRecord(timeouts) ? timeouts : {};
+  const totalMs = durationMs(given['total']);
   return {
     approvalMs: durationMs(given['approval']) ?? DEFAULT_APPROVAL_TIMEOUT_MS,
     answerMs:
       durationMs(given['answer']) ?? DEFAULT_ANSWER_MS[executor] ?? DEFAULT_ANSWER_TIMEOUT_MS,
     runMs: durationMs(given['run']) ?? DEFAULT_RUN_TIMEOUT_MS,
+    ...(totalMs === undefined ? {} : { totalMs }),
   };
 }
 

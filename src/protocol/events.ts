@@ -1,7 +1,7 @@
 /**
  * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
  * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
- * Reserved for later work, so not to be used for anything else: `claimed`, `lease_lost`, `suspension_expiring`, `extended`,
+ * Reserved for later work, so not to be used for anything else: `claimed`, `lease_lost`,
  * `rule_remembered`, `rule_revoked`, `state_patch`, `summary`.
  */
 import type { StampedActor } from './actors.js';
@@ -137,6 +137,29 @@ export interface Expired {
   readonly toolCallId: ToolCallId;
   readonly kind: SuspensionKind;
   readonly deadline: string;
+  /** Present when the call's time in all ran out. */
+  readonly limitedBy?: 'total';
+}
+
+/** A wait ends soon and nobody has answered; written once for each deadline of tools that declare `warnBefore`. */
+export interface SuspensionExpiring {
+  readonly type: 'suspension_expiring';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly kind: SuspensionKind;
+  readonly deadline: string;
+}
+
+/** Somebody moved the deadline of a wait. */
+export interface Extended {
+  readonly type: 'extended';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly deadline: string;
+  readonly previousDeadline: string;
+  readonly limitedBy?: 'total';
+  readonly requestId: string;
+  readonly actor: StampedActor;
 }
 
 export interface ToolResultEvent {
@@ -237,6 +260,8 @@ export type EventBody =
   | ResolutionRefused
   | ResolutionReverted
   | Expired
+  | SuspensionExpiring
+  | Extended
   | ToolResultEvent
   | CancelRequested
   | TurnLimitReached

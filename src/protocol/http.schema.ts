@@ -89,6 +89,14 @@ export const ResolveSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
+/** `POST /v1/conversations/{id}/tool-calls/{callId}/extend`: exactly one of `by` (milliseconds, or "2h") and `until`. */
+export const ExtendSchema = z.strictObject({
+  by: z.union([z.number(), z.string().min(1).max(100)]).exactOptional(),
+  until: z.string().min(1).max(40).exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
 /** `POST /v1/conversations/{id}/cancel` */
 export const CancelSchema = z.strictObject({
   turnId: z.string().min(1).max(200).exactOptional(),

@@ -13,6 +13,7 @@ import type {
   SendMessageReply,
 } from './conversation.js';
 import type { CanonicalEvent } from './events.js';
+import type { ExtendedVerdict, ExtendToolCallInput } from './extensions.js';
 import type { ConversationKey } from './ids.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
 import type { PendingCall } from './suspensions.js';
@@ -24,6 +25,7 @@ export const DEFAULT_TASK_QUEUE = 'colloquy';
 export const UPDATES = {
   sendMessage: 'sendMessage',
   resolveToolCall: 'resolveToolCall',
+  extendToolCall: 'extendToolCall',
   cancelTurn: 'cancelTurn',
   closeConversation: 'closeConversation',
 } as const;
@@ -125,6 +127,7 @@ export interface ToldEvents {
 export interface UpdateTypes {
   sendMessage: { input: SendMessageInput; reply: SendMessageReply };
   resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };
+  extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
   cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
   closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };
 }

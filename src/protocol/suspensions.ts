@@ -32,6 +32,8 @@ export interface Suspension {
   readonly openedAt: string;
   /** ISO 8601. */
   readonly deadline: string;
+  /** Present when the call's time in all ends this wait, not the wait's own clock. */
+  readonly limitedBy?: 'total';
 }
 
 /** An open suspension as readers list it: with the opaque ref that resolves it. */

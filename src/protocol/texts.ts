@@ -6,6 +6,10 @@
 export const TEXTS = {
   expired: 'user did not respond',
   expiredApproval: 'user did not respond: the approval expired, the tool did not run',
+  expiredTotal: (milliseconds: number): string =>
+    `user did not respond: the time for the whole call (${milliseconds}ms) ran out`,
+  expiredTotalApproval: (milliseconds: number): string =>
+    `user did not respond: the time for the whole call (${milliseconds}ms) ran out before it was approved, the tool did not run`,
   deniedDefault: 'Rejected by user',
   declinedDefault: 'The user declined to answer',
   cancelled: '[cancelled]',

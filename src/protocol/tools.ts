@@ -102,6 +102,8 @@ export interface CallTimeouts {
   readonly approvalMs: number;
   readonly answerMs: number;
   readonly runMs: number;
+  /** All waits of the call together, and its run, from when the model asked. */
+  readonly totalMs?: number;
 }
 
 /**
@@ -131,6 +133,8 @@ export interface PlannedCall {
   readonly answerSchema?: JsonSchema;
   /** True when the answer must also pass checks that only the worker can run (patterns, refinements, transforms). */
   readonly recheckAnswer?: true;
+  /** The end of a wait is announced this long before, once. */
+  readonly warnBeforeMs?: number;
   /** Given instead of an error when nobody answers; never for approvals. */
   readonly onExpireDefault?: { readonly value: Json };
   /** The call cannot run: unknown tool, bad JSON, failed validation. Its result is this. */

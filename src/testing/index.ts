@@ -10,9 +10,10 @@ export {
   script,
   scriptedBy,
 } from '../model/scripted.js';
+export { TestConversation, testConversation } from './test-conversation.js';
 export type {
   TestConversationOptions,
   TestResolveOptions,
   TestSendOptions,
-} from './test-conversation.js';
-export { MessageRefused, TestConversation, testConversation } from './test-conversation.js';
+} from './test-options.js';
+export { MessageRefused } from './test-options.js';

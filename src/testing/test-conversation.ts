@@ -5,52 +5,27 @@
 
 import type { ExternalEffect, TimerEffect } from '../core/decide.js';
 import { effectKey, isTimer } from '../core/decide.js';
+import { extendToolCall } from '../core/extensions.js';
 import { ConversationMachine, startedState } from '../core/machine.js';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
 import { isoOf } from '../core/state.js';
+import { timerFired } from '../core/timers.js';
 import type { Agent } from '../define/agent.js';
 import { type Duration, durationMs } from '../define/durations.js';
-import type { Actor } from '../protocol/actors.js';
-import type { ConversationSnapshot, OnBusy, SendMessageReply } from '../protocol/conversation.js';
+import type { ConversationSnapshot, SendMessageReply } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventType } from '../protocol/events.js';
-import type { Model } from '../protocol/model.js';
+import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { Resolution, Verdict } from '../protocol/resolutions.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { LocalWork } from './local-work.js';
-
-export interface TestConversationOptions<Services> {
-  /** Plays the agent's model. @defaultValue the agent's own */
-  readonly model?: Model;
-  readonly services?: Services;
-  /** Where the virtual clock begins. @defaultValue 2026-01-01T00:00:00Z */
-  readonly startAt?: Date;
-}
-
-export interface TestSendOptions {
-  readonly requestId?: string;
-  readonly actor?: Actor;
-  readonly onBusy?: OnBusy;
-}
-
-export interface TestResolveOptions {
-  readonly requestId?: string;
-  readonly actor?: Actor;
-  readonly argsDigest?: string;
-  /** @defaultValue the virtual clock's time */
-  readonly receivedAt?: Date;
-}
-
-/** A message that the conversation refused; `code` is of the failure table. */
-export class MessageRefused extends Error {
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(`${code}: ${message}`);
-    this.name = 'MessageRefused';
-    this.code = code;
-  }
-}
+import {
+  MessageRefused,
+  type TestConversationOptions,
+  type TestResolveOptions,
+  type TestSendOptions,
+} from './test-options.js';
 
 const DEFAULT_START = Date.UTC(2026, 0, 1);
 const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;
@@ -119,6 +94,21 @@ export class TestConversation<Services> {
     return verdict;
   }
 
+  /** Moves the deadline of a waiting call, within its caps. Never throws: the verdict says why not. */
+  extend(
+    target: string,
+    to: { readonly by: Duration } | { readonly until: Date },
+    options: Pick<TestResolveOptions, 'requestId' | 'actor'> = {},
+  ): ExtendVerdict {
+    const { requestId = this.#nextRequestId(), actor } = options;
+    return extendToolCall(this.#machine, {
+      toolCallId: this.#callIdOf(target),
+      ...('by' in to ? { by: durationMs(to.by) } : { until: to.until.toISOString() }),
+      requestId,
+      actor: { ...TESTER, ...actor },
+    });
+  }
+
   async cancel(): Promise<boolean> {
     const { cancelled } = this.#machine.cancelTurn({ actor: TESTER });
     await this.settle();
@@ -138,8 +128,7 @@ export class TestConversation<Services> {
       const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
       if (next === undefined) break;
       this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
-      if (next.type === 'await_turn_limit') this.#machine.turnTimePassed(next.turnId);
-      else this.#machine.deadlinePassed(next.toolCallId, next.deadline);
+      timerFired(this.#machine, next);
       await this.settle();
     }
     this.#nowMs = until;

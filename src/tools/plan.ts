@@ -95,7 +95,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, audience, taskQueue } = tool;
+  const { answer, audience, taskQueue, warnBeforeMs, onExpireDefault } = tool;
   return {
     toolCallId,
     name: tool.name,
@@ -110,6 +110,8 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
+    ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
+    ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
   };
 }
 

@@ -16,7 +16,7 @@ import {
 import { ConversationMachine } from '../core/machine.js';
 import { type Opening, openingOf } from '../core/opening.js';
 import type { ConversationState } from '../core/state.js';
-import { isoOf, openSuspensions } from '../core/state.js';
+import { isoOf } from '../core/state.js';
 import type { ConversationStarted, RollOverReason } from '../protocol/events.js';
 import { chainOf, idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
@@ -27,7 +27,7 @@ import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { canCarry, nextInput, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
-import { SearchAttributes, showDetails } from './show.js';
+import { SearchAttributes, showDetails, shownIds } from './show.js';
 
 /** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
 const CANCELLED_MODEL_MS = 5_000;
@@ -118,8 +118,7 @@ class Shell {
       wake,
     });
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
-    const shown = openSuspensions(state).map((entry) => `${entry.toolCallId}:${entry.kind}`);
-    this.#attributes = new SearchAttributes(input.searchAttributes !== false, shown);
+    this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
     openDoors({
       machine: this.#machine,
       log: this.#log,

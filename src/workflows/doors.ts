@@ -18,6 +18,7 @@ import { snapshotOf, toolCallView } from '../core/snapshot.js';
 import type { FailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
+import { openCallDoors } from './call-doors.js';
 import type { EventLogOfRun } from './event-log.js';
 
 export interface DoorsOptions {
@@ -33,6 +34,7 @@ export interface DoorsOptions {
 /** Registers every handler; must be called synchronously in the first activation. */
 export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
+  openCallDoors(options);
   openSignals(options);
   openQueries(options);
 }

@@ -13,12 +13,14 @@ import {
   TemporalFailure,
   TimeoutFailure,
 } from '@temporalio/workflow';
+import { planForRun } from '../core/clocks.js';
 import { visibleTranscript } from '../core/context.js';
 import type { ExternalEffect, TimerEffect } from '../core/decide.js';
 import { effectKey, isTimer } from '../core/decide.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { Loss } from '../core/outcomes.js';
 import type { CallState, ConversationState } from '../core/state.js';
+import { timerFired } from '../core/timers.js';
 import type { CallModelInput, RunToolInput } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
 import { isFailureCode } from '../protocol/failures.js';
@@ -96,10 +98,9 @@ export class Driver {
         this.#checkAnswer(key, effect);
         return;
       case 'await_deadline':
-        this.#awaitDeadline(key, effect);
-        return;
+      case 'await_warning':
       case 'await_turn_limit':
-        this.#awaitTurnLimit(key, effect);
+        this.#sleepUntil(key, effect);
     }
   }
 
@@ -174,9 +175,10 @@ export class Driver {
     const { state } = this.#machine;
     const call = state.calls[toolCallId];
     if (call === undefined) return;
-    const input = runToolInput(state, call);
+    const plan = planForRun(call, Date.now());
+    const input = runToolInput(state, { ...call, plan });
     this.#perform(key, effect, {
-      run: () => activities.runTool.executeWithOptions(toolOptions(call.plan), [input]),
+      run: () => activities.runTool.executeWithOptions(toolOptions(plan), [input]),
       done: (outcome) => {
         this.#machine.toolFinished(toolCallId, outcome);
       },
@@ -213,39 +215,29 @@ export class Driver {
     });
   }
 
-  #awaitDeadline(key: string, effect: Effect<'await_deadline'>): void {
-    const { kind, name, toolCallId, deadline } = effect;
-    this.#sleepUntil(key, effect, {
-      what: `${kind} ${name}`,
-      done: () => {
-        this.#machine.deadlinePassed(toolCallId, deadline);
-      },
-    });
-  }
-
-  #awaitTurnLimit(key: string, effect: Effect<'await_turn_limit'>): void {
-    this.#sleepUntil(key, effect, {
-      what: 'time of the turn',
-      done: () => {
-        this.#machine.turnTimePassed(effect.turnId);
-      },
-    });
-  }
-
-  #sleepUntil(
-    key: string,
-    effect: TimerEffect,
-    { what, done }: { readonly what: string; readonly done: () => void },
-  ): void {
+  #sleepUntil(key: string, effect: TimerEffect): void {
     const { deadline } = effect;
-    const summary = summaryOf(`${what} until ${deadline}`);
+    const summary = summaryOf(`${timerText(effect)} until ${deadline}`);
     this.#perform(key, effect, {
       run: () => sleep(Math.max(1, Date.parse(deadline) - Date.now()), { summary }),
-      done,
+      done: () => {
+        timerFired(this.#machine, effect);
+      },
       failed: (error) => {
         if (!isCancellation(error)) throw error;
       },
     });
+  }
+}
+
+function timerText(effect: TimerEffect): string {
+  switch (effect.type) {
+    case 'await_deadline':
+      return `${effect.kind} ${effect.name}`;
+    case 'await_warning':
+      return `warning of ${effect.kind} ${effect.name}`;
+    case 'await_turn_limit':
+      return 'time of the turn';
   }
 }
 

@@ -16,7 +16,13 @@ const sinks = proxySinks<HintSinks>();
 const MAX_TOLD_EVENTS = 200;
 
 /** Somebody may be waiting for just these. */
-const URGENT: readonly EventType[] = ['turn_ended', 'suspension', 'conversation_closed'];
+const URGENT: readonly EventType[] = [
+  'turn_ended',
+  'suspension',
+  'suspension_expiring',
+  'extended',
+  'conversation_closed',
+];
 
 export class EventLogOfRun {
   readonly #tenant: string;

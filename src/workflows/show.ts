@@ -68,6 +68,13 @@ function byHand(state: ConversationState, pending: readonly PendingCall[]): read
   ];
 }
 
+/** What the attributes show: whatever of it is new is written. A moved deadline is. */
+export function shownIds(state: ConversationState): readonly string[] {
+  return openSuspensions(state).map(
+    ({ toolCallId, kind, deadline }) => `${toolCallId}:${kind}:${deadline}`,
+  );
+}
+
 /**
  * Keeps the search attributes by the frugal rule: written when a suspension opens, and when the last one closes. One upsert
  * a turn would cost a fifth of the server's throughput.
@@ -84,7 +91,7 @@ export class SearchAttributes {
   update(state: ConversationState): void {
     if (!this.#enabled) return;
     const open = openSuspensions(state);
-    const ids = open.map((entry) => `${entry.toolCallId}:${entry.kind}`);
+    const ids = shownIds(state);
     const opened = ids.some((id) => !this.#shown.includes(id));
     if (!opened && !(ids.length === 0 && this.#shown.length > 0)) return;
     this.#shown = ids;

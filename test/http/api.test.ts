@@ -148,6 +148,28 @@ describe('conversations', () => {
 });
 
 describe('resolutions', () => {
+  it('are given more time by extending, with the verdict of the conversation', async () => {
+    const app = await startHttpApp({
+      update: ({ name }) => {
+        expect(name).toBe('extendToolCall');
+        return {
+          verdict: 'accepted',
+          toolCallId: CALL,
+          deadline: '2026-01-02T00:00:00.000Z',
+          seq: 7,
+        };
+      },
+    });
+    const path = `/v1/conversations/c-1/tool-calls/${CALL}/extend`;
+    const response = await app.post(path, { by: '2h', requestId: 'r-1' });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ verdict: 'accepted', seq: 7, requestId: 'r-1' });
+    expect(app.calls[0]?.input).toMatchObject({ toolCallId: CALL, by: 7_200_000 });
+    for (const body of [{}, { by: 'soon' }, { by: '1h', until: '2026-01-02T00:00:00Z' }, { to: 1 }])
+      expect((await app.post(path, body)).status).toBe(422);
+    expect(app.calls).toHaveLength(1);
+  });
+
   it('are answered with the verdict and its status; the Idempotency-Key is the request id', async () => {
     const app = await startHttpApp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),

@@ -8,6 +8,7 @@ import type { MessageOutcome } from '../../src/core/machine.js';
 import { ConversationMachine, startedState } from '../../src/core/machine.js';
 import { snapshotOf } from '../../src/core/snapshot.js';
 import type { ConversationState } from '../../src/core/state.js';
+import { timerFired } from '../../src/core/timers.js';
 import type { CallModelResult } from '../../src/protocol/activities.js';
 import type { AgentSettings, SendMessageReply } from '../../src/protocol/conversation.js';
 import type { CanonicalEvent, EventType, TurnError } from '../../src/protocol/events.js';
@@ -139,12 +140,9 @@ export class MachineUnderTest {
   /** The clock moves, and every deadline that it reaches fires, as a driver's timers would. */
   advance(milliseconds: number): this {
     this.clock.advance(milliseconds);
-    for (const effect of this.effects()) {
-      if (!isTimer(effect) || Date.parse(effect.deadline) > this.clock.now()) continue;
-      if (effect.type === 'await_deadline')
-        this.machine.deadlinePassed(effect.toolCallId, effect.deadline);
-      else this.machine.turnTimePassed(effect.turnId);
-    }
+    for (const effect of this.effects())
+      if (isTimer(effect) && Date.parse(effect.deadline) <= this.clock.now())
+        timerFired(this.machine, effect);
     return this;
   }
 

@@ -4,6 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
+import { timerFired } from '../../src/core/timers.js';
 import type { CallModelResult } from '../../src/protocol/activities.js';
 import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js';
 import type { Resolution } from '../../src/protocol/resolutions.js';
@@ -183,7 +184,7 @@ export class ScheduleRunner {
     for (let round = 0; this.m.effects().length > 0; round += 1) {
       if (round > 2_000) throw new Error('the conversation never comes to rest');
       for (const effect of this.m.effects()) {
-        if (effect.type === 'await_turn_limit') continue;
+        if (effect.type === 'await_turn_limit' || effect.type === 'await_warning') continue;
         if (effect.type === 'await_deadline') this.#answer(effect, round);
         else if (effect.type === 'call_model') this.m.model(modelSays('done'));
         else this.#carryOut(effect, 0);
@@ -228,13 +229,10 @@ export class ScheduleRunner {
         );
         return;
       case 'await_deadline':
-        // Timers fire when it is time; one that fires early would be a defect of the driver.
-        if (Date.parse(effect.deadline) <= this.m.clock.now())
-          machine.deadlinePassed(effect.toolCallId, effect.deadline);
-        return;
+      case 'await_warning':
       case 'await_turn_limit':
-        if (Date.parse(effect.deadline) <= this.m.clock.now())
-          machine.turnTimePassed(effect.turnId);
+        // Timers fire when it is time; one that fires early would be a defect of the driver.
+        if (Date.parse(effect.deadline) <= this.m.clock.now()) timerFired(machine, effect);
     }
   }
 

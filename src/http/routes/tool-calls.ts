@@ -1,7 +1,8 @@
-/** Resolving a waiting call: the body is the verdict, the status is the verdict's. */
-import type { Request, Router } from 'express';
+/** Resolving a waiting call, and moving its deadline: the body is the verdict, the status is the verdict's. */
+import type { Request, Response, Router } from 'express';
+import type { Duration } from '../../client/checks.js';
 import { EngineError } from '../../client/errors.js';
-import { ResolutionSchema, ResolveSchema } from '../../protocol/http.schema.js';
+import { ExtendSchema, ResolutionSchema, ResolveSchema } from '../../protocol/http.schema.js';
 import { isRecord } from '../../protocol/json.js';
 import type { AppDeps } from '../deps.js';
 import { actorOf, keyOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
@@ -13,16 +14,37 @@ export function addToolCallRoutes(router: Router, deps: AppDeps): void {
     post: async (request, response) => {
       // Stamped first: lateness is judged by when the answer came in, not by how long its delivery took.
       const receivedAt = new Date().toISOString();
-      try {
-        const { httpStatus, shown } = await resolve(deps, request, receivedAt);
-        response.status(httpStatus).json(shown);
-      } catch (error) {
-        if (!EngineError.isInstance(error) || error.code !== 'invalid_request') throw error;
-        // The door and the conversation say "invalid" in one way, so that a caller needs to read only one.
-        sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
-      }
+      await answerWith(response, () => resolve(deps, request, receivedAt));
     },
   });
+  addRoute(router, '/v1/conversations/:id/tool-calls/:callId/extend', {
+    post: async (request, response) => {
+      await answerWith(response, () => extend(deps, request));
+    },
+  });
+}
+
+async function answerWith(response: Response, judge: () => Promise<Answered>): Promise<void> {
+  try {
+    const { httpStatus, shown } = await judge();
+    response.status(httpStatus).json(shown);
+  } catch (error) {
+    if (!EngineError.isInstance(error) || error.code !== 'invalid_request') throw error;
+    // The door and the conversation say "invalid" in one way, so that a caller needs to read only one.
+    sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
+  }
+}
+
+async function extend(deps: AppDeps, request: Request): Promise<Answered> {
+  const body = parseBody(ExtendSchema, request);
+  const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
+  const outcome = await deps.client.extend(target, {
+    by: body.by as Duration | undefined,
+    until: body.until,
+    actor: actorOf(body.actor),
+    ...requestIdOf(request, body.requestId),
+  });
+  return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };
 }
 
 interface Answered {

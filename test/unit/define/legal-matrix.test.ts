@@ -184,6 +184,63 @@ describe('a tool definition', () => {
       'taskQueue',
       /name of a task queue/,
     ],
+    [
+      'a default answer that breaks its form',
+      {
+        ...base,
+        executor: 'human',
+        output: z.object({ size: z.int() }),
+        onExpire: { default: { size: 'L' } },
+      },
+      'onExpire.default.size',
+      /breaks the output schema/,
+    ],
+    [
+      'a default answer that breaks a raw schema',
+      {
+        ...base,
+        executor: 'external',
+        output: jsonSchema({ type: 'object', required: ['a'] }),
+        onExpire: { default: { b: 1 } },
+      },
+      'onExpire.default',
+      /breaks the output schema/,
+    ],
+    [
+      'a default answer that is no JSON',
+      { ...base, executor: 'client', onExpire: { default: 1n } },
+      'onExpire.default',
+      /must be JSON/,
+    ],
+    [
+      'a default answer that cannot be judged at once',
+      {
+        ...base,
+        executor: 'human',
+        output: z.string().refine(async () => Promise.resolve(true)),
+        onExpire: { default: 'x' },
+      },
+      'onExpire.default',
+      /cannot be checked/,
+    ],
+    [
+      'a warning longer than the wait',
+      { ...base, executor: 'human', timeouts: { answer: '1h' }, warnBefore: '2h' },
+      'warnBefore',
+      /shorter than the longest wait/,
+    ],
+    [
+      'a warning for a tool that waits for nobody',
+      { ...base, warnBefore: '1h', run },
+      'warnBefore',
+      /waits for nobody/,
+    ],
+    [
+      'an endless time in all',
+      { ...base, executor: 'human', timeouts: { total: '2 years' } },
+      'timeouts.total',
+      /at most 366 days/,
+    ],
     ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
   ];
   it.each(illegal)('refuses %s', (_title, spec, field, rule) => {
@@ -203,12 +260,9 @@ describe('a tool definition', () => {
       { ...base, executor: 'client', timeouts: { claim: '15s' } },
       'timeouts.claim',
     ],
-    ['a clock for everything', { ...base, timeouts: { total: '1h' }, run }, 'timeouts.total'],
-    ['warnings', { ...base, executor: 'human', warnBefore: '1h' }, 'warnBefore'],
     ['late results', { ...base, executor: 'human', lateResult: 'inbox' }, 'lateResult'],
     ['visible calls', { ...base, visible: true, run }, 'visible'],
     ['retention', { ...base, retention: { maxCount: 3 }, run }, 'retention'],
-    ['default answers', { ...base, executor: 'human', onExpire: { default: 'no' } }, 'onExpire'],
   ];
   it.each(later)('says plainly that %s are not yet supported', (_title, spec, field) => {
     const faults = faultsOf(spec);

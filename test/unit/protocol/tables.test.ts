@@ -73,6 +73,7 @@ describe('names in histories', () => {
     expect({ UPDATES, SIGNALS, QUERIES }).toEqual({
       UPDATES: {
         sendMessage: 'sendMessage',
+        extendToolCall: 'extendToolCall',
         resolveToolCall: 'resolveToolCall',
         cancelTurn: 'cancelTurn',
         closeConversation: 'closeConversation',

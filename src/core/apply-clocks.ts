@@ -1,0 +1,20 @@
+/** Folds the events of clocks: a deadline was moved, its coming was announced. See `apply.ts` for the invariants. */
+import type { Extended, SuspensionExpiring } from '../protocol/events.js';
+import { remember, type Stamped, withCall } from './fold.js';
+import type { ConversationState } from './state.js';
+
+export function extended(state: ConversationState, event: Stamped<Extended>): ConversationState {
+  const { toolCallId, deadline, limitedBy, requestId, seq } = event;
+  const next = withCall(state, toolCallId, (call) => {
+    if (call.suspension === undefined) return call;
+    const { limitedBy: _before, ...suspension } = call.suspension;
+    const moved = { ...suspension, deadline, ...(limitedBy === undefined ? {} : { limitedBy }) };
+    return { ...call, suspension: moved };
+  });
+  const reply = { verdict: 'accepted' as const, toolCallId, deadline, seq };
+  return remember(next, { requestId, operation: 'extend', reply });
+}
+
+export function expiring(state: ConversationState, event: SuspensionExpiring): ConversationState {
+  return withCall(state, event.toolCallId, (call) => ({ ...call, warned: event.deadline }));
+}

@@ -1,0 +1,69 @@
+/** How the view of a conversation changes with the events of single calls. Pure. */
+import type { ConversationSnapshot } from '../protocol/conversation.js';
+import type { CanonicalEvent, Extended } from '../protocol/events.js';
+import { formatRef } from '../protocol/ids.js';
+import type { PendingCall, Suspension } from '../protocol/suspensions.js';
+import type { InFlightTool } from '../protocol/tools.js';
+
+type CallEvent = Extract<
+  CanonicalEvent,
+  { type: 'tool_call' | 'suspension' | 'resolution' | 'expired' | 'extended' | 'tool_result' }
+>;
+
+export function callChanged(view: ConversationSnapshot, event: CallEvent): ConversationSnapshot {
+  switch (event.type) {
+    case 'tool_call': {
+      const { call } = event;
+      const runs = call.error === undefined && call.executor === 'server' && !call.approval.needed;
+      return runs ? withInFlight(view, { ...call, turnId: event.turnId }) : view;
+    }
+    case 'suspension': {
+      const opened = pendingOf(view, event.suspension);
+      return { ...view, pending: [...without(view.pending, opened), opened] };
+    }
+    case 'resolution': {
+      const suspended = view.pending.find((entry) => entry.toolCallId === event.toolCallId);
+      const rest = { ...view, pending: without(view.pending, event) };
+      const runs = event.resolution.type === 'approve' && suspended?.executor === 'server';
+      return runs ? withInFlight(rest, suspended) : rest;
+    }
+    case 'expired':
+      return { ...view, pending: without(view.pending, event) };
+    case 'extended':
+      return { ...view, pending: view.pending.map((entry) => moved(entry, event)) };
+    case 'tool_result':
+      return {
+        ...view,
+        pending: without(view.pending, event),
+        inFlightTools: without(view.inFlightTools, event),
+      };
+  }
+}
+
+function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingCall {
+  const { tenant, conversationId } = view;
+  return {
+    ...suspension,
+    ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
+  };
+}
+
+function moved(entry: PendingCall, event: Extended): PendingCall {
+  if (entry.toolCallId !== event.toolCallId) return entry;
+  const { limitedBy: _before, ...rest } = entry;
+  const { deadline, limitedBy } = event;
+  return { ...rest, deadline, ...(limitedBy === undefined ? {} : { limitedBy }) };
+}
+
+function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {
+  const { toolCallId, name, executor, turnId } = call;
+  const entry: InFlightTool = { toolCallId, name, executor, turnId };
+  return { ...view, inFlightTools: [...without(view.inFlightTools, call), entry] };
+}
+
+function without<Entry extends { readonly toolCallId: string }>(
+  entries: readonly Entry[],
+  gone: { readonly toolCallId: string },
+): readonly Entry[] {
+  return entries.filter((entry) => entry.toolCallId !== gone.toolCallId);
+}

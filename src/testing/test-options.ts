@@ -1,0 +1,36 @@
+/** Shapes of `testConversation`: what it is told, and what it throws. */
+import type { Actor } from '../protocol/actors.js';
+import type { OnBusy } from '../protocol/conversation.js';
+import type { Model } from '../protocol/model.js';
+
+export interface TestConversationOptions<Services> {
+  /** Plays the agent's model. @defaultValue the agent's own */
+  readonly model?: Model;
+  readonly services?: Services;
+  /** Where the virtual clock begins. @defaultValue 2026-01-01T00:00:00Z */
+  readonly startAt?: Date;
+}
+
+export interface TestSendOptions {
+  readonly requestId?: string;
+  readonly actor?: Actor;
+  readonly onBusy?: OnBusy;
+}
+
+export interface TestResolveOptions {
+  readonly requestId?: string;
+  readonly actor?: Actor;
+  readonly argsDigest?: string;
+  /** @defaultValue the virtual clock's time */
+  readonly receivedAt?: Date;
+}
+
+/** A message that the conversation refused; `code` is of the failure table. */
+export class MessageRefused extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(`${code}: ${message}`);
+    this.name = 'MessageRefused';
+    this.code = code;
+  }
+}
