@@ -12,6 +12,14 @@ export type { Colloquy, ColloquyTypes } from './define/init.js';
 export { initColloquy } from './define/init.js';
 export type { Plugin, PluginSpec } from './define/plugin.js';
 export { definePlugin } from './define/plugin.js';
+export type {
+  ApprovalDecision,
+  ApprovalPolicy,
+  ApprovalRequest,
+  PolicyCall,
+  PolicyContext,
+  ToolPolicy,
+} from './define/policy.js';
 export type { DefinitionProblem } from './define/problems.js';
 export { DefinitionError } from './define/problems.js';
 export type { GivenTo, ParsedOf, RawSchema, Schema } from './define/schema.js';
@@ -21,14 +29,11 @@ export { defineTool } from './define/tool.js';
 export { ToolRetry } from './define/tool-retry.js';
 export type {
   Approval,
-  ApprovalDecision,
-  ApprovalRequest,
   ClientToolSpec,
   ExternalToolSpec,
   HumanToolSpec,
   InternalToolSpec,
   OnExpire,
-  PolicyContext,
   ProviderToolSpec,
   Retention,
   ServerToolSpec,

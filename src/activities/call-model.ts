@@ -12,7 +12,7 @@ import { textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelResponse } from '../protocol/model.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
-import { type ActivityTools, publishLive } from './deps.js';
+import { type ActivityTools, publishLive, withFields } from './deps.js';
 import {
   agentOf,
   failureOf,
@@ -53,7 +53,7 @@ export async function callModel(
     if (isEmpty(response) && input.transcript.append.at(-1)?.role !== 'tool')
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
     const { parts, finishReason, usage, model } = response;
-    const calls = await planCalls({ agent, calls: response.calls });
+    const calls = await plansOf(tools, input, response);
     return { parts, calls, model, finishReason, usage, attempt };
   } catch (error) {
     if (!context.cancellationSignal.aborted) {
@@ -70,6 +70,22 @@ export async function callModel(
   } finally {
     stream.close();
   }
+}
+
+/** A policy may look things up, so a stop must not wait for it, and the worker must be seen to live. */
+async function plansOf(
+  tools: ActivityTools,
+  input: CallModelInput,
+  { calls }: ModelResponse,
+): Promise<CallModelResult['calls']> {
+  const { tenant, conversationId, turnId, step, requester } = input;
+  const agent = agentOf(tools, input.agent);
+  const { services } = tools;
+  const logger = withFields(tools.logger, { tenant, conversationId, turnId });
+  const about = { agent: agent.name, tenant, conversationId, turnId, step };
+  const means = { ...about, requester, services, logger };
+  const planning = planCalls({ agent, calls, means });
+  return withHeartbeat(() => Promise.race([planning, Context.current().cancelled]));
 }
 
 /** After tool results a model may well have nothing to add; as an answer to a person it is a fault. */

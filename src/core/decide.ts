@@ -3,10 +3,11 @@
  * again at any time, after any kill. The driver (workflow shell or test harness) compares the answer with what it has under
  * way, starts what is missing and stops what is no longer wanted.
  */
+import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { ToolCallId, TurnId } from '../protocol/ids.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { ToolResult } from '../protocol/tools.js';
+import type { ToolResult, ToolResultError } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
 import { warningAt } from './clocks.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
@@ -150,16 +151,20 @@ export function decideCall(call: CallState): readonly Effect[] {
       {
         type: 'record_result',
         toolCallId,
-        result: {
-          status: 'errored',
-          envelope: { ok: false, error: plan.error },
-          provenance: 'trusted',
-        },
+        result: plannedErrorResult(plan.error),
       },
     ];
   if (plan.approval.needed && call.approver === undefined)
     return [{ type: 'open_suspension', toolCallId, kind: 'approval' }];
   return decideExecution(call);
+}
+
+/** A policy's denial is the system's: nobody else decided it. */
+function plannedErrorResult(error: ToolResultError): ToolResult {
+  const result = { envelope: { ok: false, error }, provenance: 'trusted' } as const;
+  return error.code === 'denied'
+    ? { ...result, status: 'denied', actor: SYSTEM_ACTOR }
+    : { ...result, status: 'errored' };
 }
 
 function decideExecution(call: CallState): readonly Effect[] {

@@ -4,8 +4,10 @@ import { idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import type { Model } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
+import { MAY_BE_GATED } from '../protocol/tools.js';
 import type { UntypedServices } from './context.js';
 import type { Untyped } from './legal.js';
+import type { ToolPolicy } from './policy.js';
 import { checkKeys, ProblemList, shown } from './problems.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';
 import type { AnyTool, Tool } from './tool.js';
@@ -20,6 +22,8 @@ export interface AgentSpec<Services> {
   /** The system prompt; the usage texts of the tools follow it. */
   readonly instructions: string;
   readonly tools?: readonly Tool<Services>[];
+  /** Decides over every call of every tool, beside the tools' own gates; the stricter wins. Fails closed. */
+  readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings?: AgentSettingsSpec;
 }
 
@@ -31,15 +35,16 @@ export interface Agent<Services = UntypedServices> {
   readonly model: Model;
   readonly instructions: string;
   readonly tools: readonly Tool<Services>[];
+  readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings: AgentSettings;
 }
 
 /** Any agent, whatever services its tools ask for: to look at, not to run. */
 export type AnyAgent = Agent<never>;
 
-const FIELDS = ['name', 'description', 'model', 'instructions', 'tools', 'settings'];
+const FIELDS = ['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'];
 /** Fields of later work: known, but not taken. */
-const LATER_FIELDS = ['plugins', 'toolPolicy'];
+const LATER_FIELDS = ['plugins'];
 
 /**
  * Declares an agent.
@@ -53,7 +58,7 @@ export function defineAgent<Services = UntypedServices>(
   if (isRecord(untyped)) checkAgent(untyped, problems);
   else problems.add('', `must be an object, got ${shown(untyped)}`);
   problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
-  const { name, description, model, instructions, tools, settings } = spec;
+  const { name, description, model, instructions, tools, toolPolicy, settings } = spec;
   return Object.freeze({
     kind: 'agent',
     name,
@@ -61,6 +66,7 @@ export function defineAgent<Services = UntypedServices>(
     model,
     instructions,
     tools: Object.freeze([...(tools ?? [])]),
+    ...(toolPolicy === undefined ? {} : { toolPolicy }),
     settings: settingsOf(settings),
   });
 }
@@ -72,20 +78,26 @@ export function manifestOf(agent: AnyAgent): AgentManifest {
     ...(agent.description === undefined ? {} : { description: agent.description }),
     model: agent.model.name,
     settings: agent.settings,
-    tools: agent.tools.map(toolManifestOf),
+    tools: agent.tools.map((tool) => toolManifestOf(tool, agent)),
   };
 }
 
-function toolManifestOf(tool: AnyTool): ToolManifest {
+function toolManifestOf(tool: AnyTool, agent: AnyAgent): ToolManifest {
   return {
     name: tool.name,
     description: tool.description,
     executor: tool.executor,
-    approval: tool.approval.needed ? 'required' : 'auto',
+    approval: approvalOf(tool, agent),
     streaming: tool.streaming,
     executesFully: tool.executesFully,
     inputSchema: tool.inputSchema,
   };
+}
+
+function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['approval'] {
+  if (tool.approval.needed) return 'required';
+  const isDecided = tool.policy !== undefined || toolPolicy !== undefined;
+  return isDecided && MAY_BE_GATED[tool.executor] ? 'policy' : 'auto';
 }
 
 function checkAgent(spec: Untyped, problems: ProblemList): void {
@@ -106,6 +118,9 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
     typeof model['generate'] !== 'function'
   )
     problems.add('model', 'must be a model, such as openaiModel("...")');
+  const { toolPolicy } = spec;
+  if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
+    problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
   checkTools(spec['tools'] ?? [], problems);
   checkSettings(spec['settings'], toolNamesOf(spec['tools']), problems);
 }

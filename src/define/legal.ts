@@ -159,10 +159,13 @@ function checkApproval(approval: unknown, executor: Executor, problems: ProblemL
   if (approval === undefined || approval === 'auto') return;
   if (!MAY_BE_GATED[executor])
     problems.add('approval', UNGATED_REASONS[executor] ?? `${executor} tools cannot be gated`);
-  if (typeof approval === 'function') problems.add('approval', `a function ${NOT_YET}`);
-  else if (isRecord(approval)) checkAsk(approval, problems);
+  if (typeof approval === 'function') return;
+  if (isRecord(approval)) checkAsk(approval, problems);
   else if (approval !== 'required')
-    problems.add('approval', `must be "auto", "required" or {ask}, got ${shown(approval)}`);
+    problems.add(
+      'approval',
+      `must be "auto", "required", {ask} or a function, got ${shown(approval)}`,
+    );
 }
 
 function checkAsk(approval: Untyped, problems: ProblemList): void {

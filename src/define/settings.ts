@@ -63,7 +63,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   onToolError: TOOL_ERROR_RULES,
   onUnknownTool: TOOL_ERROR_RULES,
 };
-const LATER_FIELDS = ['plugins', 'toolPolicy'];
+const LATER_FIELDS = ['plugins'];
 const FIELDS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit', ...Object.keys(VALUES)];
 const BUDGETS = ['tokens', 'time', 'calls', 'callsOf'];
 

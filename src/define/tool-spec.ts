@@ -8,6 +8,7 @@ import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
 import type { ToolContext, ToolError } from './context.js';
 import type { Duration } from './durations.js';
+import type { ApprovalPolicy, ApprovalRequest } from './policy.js';
 import type { GivenTo, ParsedOf, Schema } from './schema.js';
 
 /** Clocks of one call, each with its own text when it runs out. */
@@ -24,34 +25,15 @@ export interface ToolTimeouts {
   readonly total?: Duration;
 }
 
-/** Asks for an approval, and says why. */
-export interface ApprovalRequest {
-  readonly ask: {
-    /** Shown to the approver. */
-    readonly reason?: string;
-    /** Who may decide. @defaultValue anybody */
-    readonly audience?: AudienceSpec;
-  };
-}
-
-/** What an approval function decides for one call. */
-export type ApprovalDecision = 'allow' | ApprovalRequest | { readonly deny: string };
-
-/** What an approval function may look at: nothing that lets it act. */
-export type PolicyContext<Services> = Omit<
-  ToolContext<Services>,
-  'progress' | 'signal' | 'attempt' | 'approver' | 'idempotencyKey'
->;
-
 /**
- * Whether a person must agree before the call runs. A function is evaluated once per call, recorded, and fails closed;
- * functions are not yet supported.
+ * Whether a person must agree before the call runs. A function decides it once per call; its decision is recorded, and it fails
+ * closed: when it throws, takes more than 10 s or returns something else, the call does not run.
  */
 export type Approval<Services, Input> =
   | 'auto'
   | 'required'
   | ApprovalRequest
-  | ((input: Input, ctx: PolicyContext<Services>) => ApprovalDecision | Promise<ApprovalDecision>);
+  | ApprovalPolicy<Services, Input>;
 
 /** How much of a tool's old results the model keeps seeing. Not yet supported. */
 export interface Retention {

@@ -22,6 +22,7 @@ import type { ToolContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
 import { checkExpireDefault, checkWarnBefore, type ExpireDefault } from './expiry.js';
 import { checkFields, executorOf, type Untyped } from './legal.js';
+import type { PolicyContext } from './policy.js';
 import { ProblemList, shown } from './problems.js';
 import { needsRecheck } from './recheck.js';
 import {
@@ -58,7 +59,9 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   /** As the model gets it. */
   readonly inputSchema: JsonSchema;
   readonly output?: Schema;
+  /** The gate, unless `policy` decides for each call. */
   readonly approval: ApprovalPlan;
+  readonly policy?: (input: unknown, ctx: PolicyContext<Services>) => unknown;
   readonly effects: Effects;
   readonly maxAttempts: number;
   readonly inline: boolean;
@@ -127,6 +130,7 @@ function compileTool(spec: unknown): Tool<never> {
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...(answer === undefined ? {} : { answer }),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
+    ...(typeof spec['approval'] === 'function' ? { policy: policyOf(spec) } : {}),
     ...(typeof spec['run'] === 'function' ? { run: runOf(spec) } : {}),
   }) satisfies Tool<never>;
 }
@@ -177,6 +181,11 @@ function runOf(spec: Untyped): NonNullable<Tool<never>['run']> {
   const run = spec['run'] as NonNullable<Tool<never>['run']>;
   // Bound, so that a method that looks at its own definition through `this` works.
   return (input, ctx) => run.call(spec, input, ctx);
+}
+
+function policyOf(spec: Untyped): NonNullable<Tool<never>['policy']> {
+  const policy = spec['approval'] as NonNullable<Tool<never>['policy']>;
+  return (input, ctx) => policy.call(spec, input, ctx);
 }
 
 function approvalPlanOf(approval: unknown): ApprovalPlan {

@@ -40,7 +40,8 @@ export interface ToolManifest {
   readonly name: string;
   readonly description: string;
   readonly executor: string;
-  readonly approval: 'auto' | 'required';
+  /** `policy`: decided for each call. */
+  readonly approval: 'auto' | 'required' | 'policy';
   readonly streaming: boolean;
   readonly executesFully: boolean;
   /** JSON Schema of the input, as the model gets it. */

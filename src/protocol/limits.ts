@@ -45,6 +45,8 @@ export const DEFAULT_ANSWER_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 export const DEFAULT_CLIENT_TIMEOUT_MS = 2 * 60 * 1000;
 /** Another backend submits within this, or the turn goes on without it. @see Hsafa */
 export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
+/** One policy for one call: it delays the model's answer, and a look at a database takes far less. */
+export const POLICY_TIMEOUT_MS = 10_000;
 /** One server tool attempt. */
 export const DEFAULT_RUN_TIMEOUT_MS = 60 * 1000;
 /** Every wait is finite; a year is beyond any approval and far below a timer's bound. */

@@ -11,6 +11,9 @@ export const TEXTS = {
   expiredTotalApproval: (milliseconds: number): string =>
     `user did not respond: the time for the whole call (${milliseconds}ms) ran out before it was approved, the tool did not run`,
   deniedDefault: 'Rejected by user',
+  deniedByPolicy: 'Denied by a policy',
+  policyError: (name: string): string =>
+    `The policy for tool "${name}" could not be evaluated; the tool did not run`,
   declinedDefault: 'The user declined to answer',
   cancelled: '[cancelled]',
   unknownTool: (name: string, available: readonly string[]): string =>

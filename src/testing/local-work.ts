@@ -6,12 +6,14 @@ import type { Logger } from '../define/context.js';
 import type { Tool } from '../define/tool.js';
 import { isModelFailure } from '../model/failure.js';
 import type { CallModelResult, CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
+import type { StampedActor } from '../protocol/actors.js';
 import type { TurnError } from '../protocol/events.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import type { Model } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import { checkAnswer } from '../tools/answers.js';
 import { planCalls } from '../tools/plan.js';
+import type { PolicyMeans } from '../tools/policy.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
 import { runToolCall } from '../tools/run.js';
 
@@ -50,7 +52,11 @@ export class LocalWork<Services> {
     const { signal } = new AbortController();
     try {
       const response = await this.#model.generate(request, { signal, onEvent: () => undefined });
-      const calls = await planCalls({ agent: this.#agent, calls: response.calls });
+      const calls = await planCalls({
+        agent: this.#agent,
+        calls: response.calls,
+        means: this.#means(state, at.step),
+      });
       const { parts, model, finishReason, usage } = response;
       return { ok: true, value: { parts, calls, model, finishReason, usage, attempt: 1 } };
     } catch (error) {
@@ -82,11 +88,7 @@ export class LocalWork<Services> {
         turnId: call.turnId,
         step: call.step,
       }),
-      requester: state.turn?.requester ?? {
-        id: 'unknown',
-        verified: false,
-        channel: 'system' as const,
-      },
+      requester: requesterOf(state),
       ...(call.approver === undefined ? {} : { approver: call.approver }),
       progress: () => undefined,
       services: this.#services as never,
@@ -119,9 +121,27 @@ export class LocalWork<Services> {
     return checkAnswer({ tool, value });
   }
 
+  #means(state: ConversationState, step: number): PolicyMeans {
+    const { agent, tenant, conversationId, turn } = state;
+    return {
+      agent,
+      tenant,
+      conversationId,
+      turnId: turn?.turnId ?? '',
+      step,
+      requester: requesterOf(state),
+      services: this.#services as never,
+      logger: QUIET,
+    };
+  }
+
   #toolOf(call: CallState): Tool<Services> | undefined {
     return this.#agent.tools.find((tool) => tool.name === call.plan.name);
   }
+}
+
+function requesterOf({ turn }: ConversationState): StampedActor {
+  return turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' };
 }
 
 function callOf(state: ConversationState, toolCallId: string): CallState {

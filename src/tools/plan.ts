@@ -18,6 +18,7 @@ import type { RequestedCall } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResultError } from '../protocol/tools.js';
 import { toJson } from './normalise.js';
+import { decidePolicies, type PolicyMeans } from './policy.js';
 import { problemText, validate } from './validate.js';
 
 type PlannedCalls = CallModelResult['calls'];
@@ -26,17 +27,19 @@ type PlannedCalls = CallModelResult['calls'];
 const MAX_UNKNOWN_NAME_CHARS = 128;
 
 /**
- * Plans every call, in the model's order: one plan per call, whatever is wrong with it. Has no effects; planning again
- * gives the same plans as far as the schemas are deterministic. Never throws.
+ * Plans every call, in the model's order: one plan per call, whatever is wrong with it. Policies are asked here
+ * and never again. Has no effects; planning again gives the same plans as far as schemas and policies are deterministic.
+ * Never throws.
  */
 export async function planCalls(request: {
   readonly agent: AnyAgent;
   readonly calls: readonly RequestedCall[];
+  readonly means: PolicyMeans;
 }): Promise<PlannedCalls> {
-  const { agent, calls } = request;
+  const { calls } = request;
   return Promise.all(
     calls.map(async (call, index) => ({
-      plan: await planCall(agent, call, index),
+      plan: await planCall(request, call, index),
       argumentsJson: call.argumentsJson,
     })),
   );
@@ -47,7 +50,11 @@ export function argsDigest(input: Json): string {
   return `sha256:${createHash('sha256').update(canonicalJson(input)).digest('hex')}`;
 }
 
-async function planCall(agent: AnyAgent, call: RequestedCall, index: number): Promise<PlannedCall> {
+async function planCall(
+  { agent, means }: { readonly agent: AnyAgent; readonly means: PolicyMeans },
+  call: RequestedCall,
+  index: number,
+): Promise<PlannedCall> {
   const tool = agent.tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const available = agent.tools.map(({ name }) => name);
@@ -61,7 +68,10 @@ async function planCall(agent: AnyAgent, call: RequestedCall, index: number): Pr
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = await validInput(tool, parsed.value);
   if (!input.ok) return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, input.problem));
-  return { ...plan, input: input.value, argsDigest: argsDigest(input.value) };
+  const valid = { ...plan, input: input.value, argsDigest: argsDigest(input.value) };
+  const question = { agent, tool, toolCallId: call.id, input: input.value, means };
+  const { ok: _ok, ...policy } = await decidePolicies(question);
+  return { ...valid, ...policy };
 }
 
 type Outcome<Value> =
@@ -95,14 +105,13 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, audience, taskQueue, warnBeforeMs, onExpireDefault } = tool;
+  const { answer, taskQueue, warnBeforeMs, onExpireDefault } = tool;
   return {
     toolCallId,
     name: tool.name,
     executor: tool.executor,
     mode: 'await',
     approval: tool.approval,
-    ...(audience === undefined ? {} : { answerAudience: audience }),
     timeouts: tool.timeouts,
     effects: tool.effects,
     maxAttempts: tool.maxAttempts,

@@ -266,3 +266,41 @@ describe('a model call that fails', () => {
     });
   });
 });
+
+describe('a policy that hangs', () => {
+  const model = modelOf(() =>
+    Promise.resolve(answer({ calls: [{ id: 'call_1', name: 'held', argumentsJson: '{}' }] })),
+  );
+
+  it('holds up no stop, is told who asks, and the worker is seen to live meanwhile', async () => {
+    let told: unknown;
+    const held = defineTool<{ readonly rate: number }>({
+      name: 'held',
+      description: 'Held.',
+      input: z.object({}),
+      approval: (_input, ctx) => {
+        told = ctx;
+        return new Promise(() => undefined);
+      },
+      run: () => null,
+    });
+    const { activities } = setUp({ model, tools: [held] });
+    const env = environment({ heartbeatTimeoutMs: 30 });
+    let beats = 0;
+    env.onHeartbeat(() => {
+      beats += 1;
+      if (beats === 3) env.cancel();
+    });
+    const result = await env.run(activities.callModel, modelInput());
+    expect(result).toMatchObject({ aborted: true, calls: [] });
+    expect(told).toMatchObject({
+      agent: 'support',
+      conversationId: 'c-1',
+      turnId: 'turn_1',
+      step: 2,
+      toolCallId: 'call_1',
+      requester: { id: 'ann' },
+      services: { rate: 7 },
+    });
+  });
+});

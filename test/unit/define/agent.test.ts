@@ -98,6 +98,7 @@ describe('an agent definition', () => {
     [{ ...base, settings: { onBusy: 'wait' } }, 'settings.onBusy'],
     [{ ...base, settings: [] }, 'settings'],
     [{ ...base, tools: 'all' }, 'tools'],
+    [{ ...base, toolPolicy: 'ask' }, 'toolPolicy'],
     [{ ...base, instructions: () => 'Help.' }, 'instructions'],
     [null, ''],
   ])('refuses %j', (spec, field) => {

@@ -27,6 +27,13 @@ describe('a tool definition', () => {
       'approval',
       /inside the model call/,
     ],
+    [
+      'a human tool with a policy',
+      { ...base, executor: 'human', approval: () => 'allow' },
+      'approval',
+      /cannot be gated/,
+    ],
+    ['a gate that is no gate', { ...base, approval: true, run }, 'approval', /or a function/],
     ['a server tool without code', base, 'run', /must have a run function/],
     [
       'a server tool with something that is no code',
@@ -251,7 +258,6 @@ describe('a tool definition', () => {
   const later: readonly [title: string, spec: unknown, field: string][] = [
     ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
     ['provider tools', { ...base, executor: 'provider' }, 'executor'],
-    ['approval functions', { ...base, approval: () => 'allow', run }, 'approval'],
     ['detached calls', { ...base, mode: 'detach', run }, 'mode'],
     ['preflights', { ...base, executor: 'client', preflight: run }, 'preflight'],
     ['reconciliation', { ...base, effects: 'once', reconcile: run, run }, 'reconcile'],

@@ -6,6 +6,7 @@ import { type AnyAgent, defineAgent } from '../../../src/define/agent.js';
 import { defineTool, jsonSchema } from '../../../src/index.js';
 import type { PlannedCall } from '../../../src/protocol/tools.js';
 import { planCalls } from '../../../src/tools/plan.js';
+import { policyMeans as means } from '../../support/policy-means.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
 const search = defineTool({
@@ -65,7 +66,8 @@ const agent = defineAgent({
 
 async function plan(name: string, args: unknown, from: AnyAgent = agent): Promise<PlannedCall> {
   const argumentsJson = typeof args === 'string' ? args : JSON.stringify(args);
-  const [call] = await planCalls({ agent: from, calls: [{ id: 'call_1', name, argumentsJson }] });
+  const calls = [{ id: 'call_1', name, argumentsJson }];
+  const [call] = await planCalls({ agent: from, calls, means });
   expect(call?.argumentsJson).toBe(argumentsJson);
   return call!.plan;
 }
@@ -199,7 +201,7 @@ describe('a call that cannot run gets an error result at once:', () => {
       name: 'cart',
       argumentsJson: '{}',
     }));
-    const planned = await planCalls({ agent, calls });
+    const planned = await planCalls({ agent, calls, means });
     expect(planned.map(({ plan: { toolCallId } }) => toolCallId)).toEqual(
       calls.map(({ id }) => id),
     );

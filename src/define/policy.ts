@@ -1,0 +1,58 @@
+/** Policies: code that decides, once per call, whether it runs, waits for an approval, or is denied. Types only. */
+import type { Json } from '../protocol/json.js';
+import type { Effects, Executor } from '../protocol/tools.js';
+import type { AudienceSpec } from './audience.js';
+import type { ToolContext, UntypedServices } from './context.js';
+
+/** Asks for an approval, and says why. */
+export interface ApprovalRequest {
+  readonly ask: {
+    /** Shown to the approver. */
+    readonly reason?: string;
+    /** Who may decide. @defaultValue anybody */
+    readonly audience?: AudienceSpec;
+  };
+}
+
+/** What a policy decides for one call; of several the stricter counts: deny, then ask, then allow. */
+export type ApprovalDecision = 'allow' | ApprovalRequest | { readonly deny: string };
+
+/**
+ * What a policy may look at. `toolCallId` is the provider's: the conversation replaces ids that are taken. `services` are the
+ * worker's own; a policy reads with them and changes nothing, since it is asked again when its worker was lost.
+ */
+export type PolicyContext<Services = UntypedServices> = Pick<
+  ToolContext<Services>,
+  | 'agent'
+  | 'tenant'
+  | 'conversationId'
+  | 'turnId'
+  | 'step'
+  | 'toolCallId'
+  | 'requester'
+  | 'services'
+  | 'logger'
+>;
+
+/** A tool's own policy. It gets a copy of the validated input. */
+export type ApprovalPolicy<Services, Input> = (
+  input: Input,
+  ctx: PolicyContext<Services>,
+) => ApprovalDecision | Promise<ApprovalDecision>;
+
+/** One call, as a policy over all tools sees it. */
+export interface PolicyCall {
+  readonly name: string;
+  readonly executor: Executor;
+  readonly effects: Effects;
+  readonly input: Json;
+}
+
+/**
+ * A policy over all tools of an agent, beside their own gates; the stricter wins. A tool whose answer is a person's decision
+ * already is not asked for twice: there, the audience of an `ask` narrows who may answer.
+ */
+export type ToolPolicy<Services = UntypedServices> = (
+  call: PolicyCall,
+  ctx: PolicyContext<Services>,
+) => ApprovalDecision | Promise<ApprovalDecision>;

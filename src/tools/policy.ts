@@ -1,0 +1,185 @@
+/**
+ * Whether a call may run: the tool's gate and policy and the agent's policy, joined to one outcome that the plan pins. Fails
+ * closed: a policy that throws, takes too long or says what makes no sense leaves a call that does not run. Runs in the worker.
+ */
+import type { AnyAgent } from '../define/agent.js';
+import { audienceOf, checkAudience } from '../define/audience.js';
+import type { PolicyContext } from '../define/policy.js';
+import { DefinitionError, ProblemList } from '../define/problems.js';
+import type { AnyTool } from '../define/tool.js';
+import { type Audience, joinAudiences } from '../protocol/audience.js';
+import { isRecord, type Json } from '../protocol/json.js';
+import { MAX_REASON_CHARS, POLICY_TIMEOUT_MS } from '../protocol/limits.js';
+import { TEXTS } from '../protocol/texts.js';
+import { type ApprovalPlan, MAY_BE_GATED, type ToolResultError } from '../protocol/tools.js';
+
+/** Who asks, and the worker's means; everything of a policy's context but the call. */
+export type PolicyMeans = Omit<PolicyContext<never>, 'toolCallId'> & {
+  /** For each policy. @defaultValue POLICY_TIMEOUT_MS */
+  readonly timeoutMs?: number;
+};
+
+export interface PolicyQuestion {
+  readonly agent: AnyAgent;
+  readonly tool: AnyTool;
+  readonly toolCallId: string;
+  /** As validated; each policy gets a copy of its own. */
+  readonly input: Json;
+  readonly means: PolicyMeans;
+}
+
+export type PolicyOutcome =
+  | { readonly ok: true; readonly approval: ApprovalPlan; readonly answerAudience?: Audience }
+  | { readonly ok: false; readonly error: ToolResultError };
+
+type Decision =
+  | { readonly type: 'allow' }
+  | { readonly type: 'ask'; readonly reason?: string; readonly audience?: Audience }
+  | { readonly type: 'deny'; readonly reason: string }
+  | { readonly type: 'failed' };
+type Ask = Extract<Decision, { type: 'ask' }>;
+
+/** Asks every policy that there is. Has no effects of its own. Never throws. */
+export async function decidePolicies(question: PolicyQuestion): Promise<PolicyOutcome> {
+  const { agent, tool, input } = question;
+  const { policy } = tool;
+  const { toolPolicy } = agent;
+  const { name, executor, effects } = tool;
+  const decisions = await Promise.all([
+    // The tool's own code comes first in what the approver reads.
+    policy === undefined
+      ? staticDecision(tool)
+      : evaluate(question, (ctx) => policy(structuredClone(input), ctx)),
+    toolPolicy === undefined
+      ? ALLOW
+      : evaluate(question, (ctx) =>
+          toolPolicy({ name, executor, effects, input: structuredClone(input) }, ctx),
+        ),
+  ]);
+  return joined(question, decisions);
+}
+
+const ALLOW: Decision = { type: 'allow' };
+
+function staticDecision({ approval }: AnyTool): Decision {
+  if (!approval.needed) return ALLOW;
+  const { needed: _asks, ...ask } = approval;
+  return { type: 'ask', ...ask };
+}
+
+async function evaluate(
+  question: PolicyQuestion,
+  decide: (ctx: PolicyContext<never>) => unknown,
+): Promise<Decision> {
+  const { means, toolCallId, tool } = question;
+  const { timeoutMs = POLICY_TIMEOUT_MS, ...rest } = means;
+  const ctx = Object.freeze({ ...rest, toolCallId });
+  const clock = startClock(timeoutMs);
+  try {
+    // In a promise of its own, so that code that throws at once is no different.
+    const decided = Promise.resolve().then(() => decide(ctx));
+    // It may fail after it lost the race; nobody listens then.
+    decided.catch(() => undefined);
+    return decisionOf(await Promise.race([decided, clock.over]));
+  } catch (error) {
+    means.logger.warn('policy failed; the call does not run', {
+      tool: tool.name,
+      error: describe(error),
+    });
+    return { type: 'failed' };
+  } finally {
+    clock.stop();
+  }
+}
+
+function startClock(timeoutMs: number): { readonly over: Promise<never>; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no decision within ${timeoutMs}ms`));
+    }, timeoutMs);
+  });
+  return {
+    over,
+    stop: () => {
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** @throws on everything that is not exactly one decision: what is not understood must not be taken for consent. */
+function decisionOf(value: unknown): Decision {
+  if (value === 'allow') return ALLOW;
+  const [field, ...others] = isRecord(value) ? Object.keys(value) : [];
+  if (!isRecord(value) || others.length > 0 || (field !== 'ask' && field !== 'deny'))
+    throw new TypeError('a policy must return "allow", {ask: {...}} or {deny: "reason"}');
+  const given = value[field];
+  if (field === 'ask') return askOf(given);
+  if (typeof given !== 'string') throw new TypeError('the reason of {deny} must be a text');
+  const reason = given.trim() === '' ? TEXTS.deniedByPolicy : given;
+  return { type: 'deny', reason: reason.slice(0, MAX_REASON_CHARS) };
+}
+
+function askOf(ask: unknown): Ask {
+  if (!isRecord(ask)) throw new TypeError('{ask} must be an object such as {reason}');
+  const unknownField = Object.keys(ask).find((key) => key !== 'reason' && key !== 'audience');
+  if (unknownField !== undefined) throw new TypeError(`{ask} has no field "${unknownField}"`);
+  const { reason, audience } = ask;
+  if (reason !== undefined && typeof reason !== 'string')
+    throw new TypeError('the reason of {ask} must be a text');
+  if (audience !== undefined) {
+    const problems = new ProblemList();
+    checkAudience(audience, 'ask.audience', problems);
+    problems.throwIfAny('an approval');
+  }
+  return {
+    type: 'ask',
+    ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON_CHARS) }),
+    ...(isRecord(audience) ? { audience: audienceOf(audience) } : {}),
+  };
+}
+
+/** The strictest decision; reasons and audiences of several that ask are joined. */
+function joined(question: PolicyQuestion, decisions: readonly Decision[]): PolicyOutcome {
+  const { tool } = question;
+  const denied = decisions.find((decision) => decision.type === 'deny');
+  if (denied !== undefined) return { ok: false, error: { code: 'denied', message: denied.reason } };
+  if (decisions.some(({ type }) => type === 'failed')) return failed(tool);
+  const asks = decisions.filter((decision) => decision.type === 'ask');
+  if (asks.length === 0) return { ok: true, approval: { needed: false }, ...answererOf(tool) };
+  const reasons = [
+    ...new Set(asks.flatMap(({ reason }) => (reason === undefined ? [] : [reason]))),
+  ];
+  const audiences = asks.map(({ audience }) => audience);
+  const gated = MAY_BE_GATED[tool.executor];
+  const audience = joinAudiences(gated ? audiences : [tool.audience, ...audiences]);
+  if (audience === 'nobody') {
+    question.means.logger.warn('policies admit nobody; the call does not run', { tool: tool.name });
+    return failed(tool);
+  }
+  const who = audience === undefined ? {} : { audience };
+  if (!gated)
+    return {
+      ok: true,
+      approval: { needed: false },
+      ...(audience === undefined ? {} : { answerAudience: audience }),
+    };
+  const reason = reasons.join('; ').slice(0, MAX_REASON_CHARS);
+  const approval = { needed: true as const, ...(reason === '' ? {} : { reason }), ...who };
+  return { ok: true, approval, ...answererOf(tool) };
+}
+
+function answererOf({ audience }: AnyTool): { answerAudience?: Audience } {
+  return audience === undefined ? {} : { answerAudience: audience };
+}
+
+/** The model is told no more: what a policy throws may quote what it looked at. */
+function failed(tool: AnyTool): PolicyOutcome {
+  return { ok: false, error: { code: 'policy_error', message: TEXTS.policyError(tool.name) } };
+}
+
+/** For logs, which stay with the operator. */
+function describe(error: unknown): string {
+  if (error instanceof DefinitionError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
