@@ -8,8 +8,8 @@ import type { AnyAgent } from '../define/agent.js';
 import { toModelFailure } from '../model/failure.js';
 import type { CallModelInput, CallModelResult } from '../protocol/activities.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
-import { textOf } from '../protocol/messages.js';
-import type { ModelRequest, ModelResponse } from '../protocol/model.js';
+import { type Message, textOf } from '../protocol/messages.js';
+import type { ModelResponse } from '../protocol/model.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
 import { type ActivityTools, publishLive, withFields } from './deps.js';
@@ -23,6 +23,7 @@ import {
 } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { ModelStream } from './model-stream.js';
+import type { RunOfConversation } from './transcripts.js';
 
 /**
  * | what happens | outcome |
@@ -32,6 +33,7 @@ import { ModelStream } from './model-stream.js';
  * | the worker stops | failure `model_unavailable`, retried |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
  * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
+ * | the messages before those that were sent cannot be had | failure `transcript_miss`: the workflow sends everything |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
@@ -49,8 +51,11 @@ export async function callModel(
   publish({ type: 'model_call_started', ...origin, model: agent.model.name });
   const stream = new ModelStream(origin, publish);
   try {
-    const response = await withHeartbeat(() => generate(agent, input, stream));
-    if (isEmpty(response) && input.transcript.append.at(-1)?.role !== 'tool')
+    const { response, after } = await withHeartbeat(async () => {
+      const messages = await tools.transcripts.whole(runOf(context), input.transcript);
+      return { response: await generate(agent, messages, stream), after: messages.at(-1)?.role };
+    });
+    if (isEmpty(response) && after !== 'tool')
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
     const { parts, finishReason, usage, model } = response;
     const calls = await plansOf(tools, input, response);
@@ -88,6 +93,11 @@ async function plansOf(
   return withHeartbeat(() => Promise.race([planning, Context.current().cancelled]));
 }
 
+function runOf({ info }: Context): RunOfConversation {
+  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
+  return { workflowId, runId };
+}
+
 /** After tool results a model may well have nothing to add; as an answer to a person it is a fault. */
 function isEmpty(response: ModelResponse): boolean {
   return response.calls.length === 0 && textOf(response.parts).trim() === '';
@@ -96,12 +106,13 @@ function isEmpty(response: ModelResponse): boolean {
 /** Ends as soon as the signal fires, even when the adapter does not heed it: a stop must not wait for a provider. */
 async function generate(
   agent: AnyAgent,
-  input: CallModelInput,
+  messages: readonly Message[],
   stream: ModelStream,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
-  const answer = agent.model.generate(requestOf(agent, input), {
+  const request = { system: systemPrompt(agent), messages, tools: modelTools(agent) };
+  const answer = agent.model.generate(request, {
     signal: cancellationSignal,
     onEvent: (event) => {
       stream.take(event);
@@ -110,17 +121,6 @@ async function generate(
   // It loses the race against a cancel and fails later; nobody listens then.
   answer.catch(() => undefined);
   return Promise.race([answer, cancelled]);
-}
-
-function requestOf(agent: AnyAgent, input: CallModelInput): ModelRequest {
-  const { transcript } = input;
-  if (transcript.base !== 0)
-    throw failureOf('internal', 'This worker takes whole transcripts only, and got a part');
-  return {
-    system: systemPrompt(agent),
-    messages: transcript.append,
-    tools: modelTools(agent),
-  };
 }
 
 /** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */

@@ -5,6 +5,7 @@ import type { FlushLogResult } from '../protocol/activities.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import type { AgentRegistry } from '../tools/registry.js';
+import type { FetchTranscript, Transcripts } from './transcripts.js';
 
 export interface ActivityDeps<Services> {
   readonly agents: readonly Agent<Services>[];
@@ -16,12 +17,17 @@ export interface ActivityDeps<Services> {
   readonly publish: (key: ConversationKey, event: LiveEvent) => void;
   /** Whether anybody watches: without a watcher no live event is made. @defaultValue everybody is watched */
   readonly watched?: (key: ConversationKey) => boolean;
+  /** Asks a run for messages that this worker does not remember. Absent: everything has to be sent. */
+  readonly fetchTranscript?: FetchTranscript;
+  /** Bytes of transcripts to remember; 0 = none. @defaultValue 64 MiB */
+  readonly transcriptCacheBytes?: number;
   readonly logger: Logger;
 }
 
 /** The same, as the single activities use it: indexed, and without the type of the services. */
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly registry: AgentRegistry;
+  readonly transcripts: Transcripts;
 }
 
 /** Publishes one live event to whoever watches. Never throws: nothing may depend on a live event. */

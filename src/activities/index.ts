@@ -1,11 +1,13 @@
 /** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
 import type { ConversationActivities } from '../protocol/activities.js';
+import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits.js';
 import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './call-model.js';
 import { checkAnswer } from './check-answer.js';
 import type { ActivityDeps, ActivityTools } from './deps.js';
 import { flushLog } from './flush-log.js';
 import { runTool } from './run-tool.js';
+import { Transcripts } from './transcripts.js';
 
 /**
  * Binds the activities to what they need.
@@ -18,6 +20,11 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     // The agents asked for these services when they were defined; from here on nobody looks inside.
     services: services as never,
     registry: createAgentRegistry(agents),
+    transcripts: new Transcripts({
+      fetch:
+        deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker asks nobody for it'))),
+      maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
+    }),
   };
   return {
     callModel: (input) => callModel(tools, input),

@@ -28,10 +28,17 @@ export function droppedToFit(messages: readonly Message[], maxBytes: number): nu
   return keepFrom;
 }
 
+/** How many of the oldest messages the next model call does not get. */
+export function visibleFrom(state: ConversationState): number {
+  return state.transcriptBytes <= MAX_TRANSCRIPT_BYTES
+    ? 0
+    : droppedToFit(state.transcript, MAX_TRANSCRIPT_BYTES);
+}
+
 /** The messages of the next model call. */
 export function visibleTranscript(state: ConversationState): readonly Message[] {
-  if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return state.transcript;
-  return state.transcript.slice(droppedToFit(state.transcript, MAX_TRANSCRIPT_BYTES));
+  const from = visibleFrom(state);
+  return from === 0 ? state.transcript : state.transcript.slice(from);
 }
 
 /** True when the turn in progress alone is larger than a model call's input may be. */

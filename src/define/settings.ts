@@ -34,6 +34,11 @@ export interface AgentSettingsSpec {
   readonly onBusy?: OnBusy;
   /** An idle conversation closes after this. @defaultValue 30 days */
   readonly idleClose?: Duration;
+  /**
+   * What a model call is sent of the transcript: what is new since the last one (workers remember the rest, or ask for it), or
+   * all of it, which makes histories grow with the square of the conversation. @defaultValue 'delta'
+   */
+  readonly transcripts?: 'delta' | 'full';
   /** @defaultValue no bounds but `maxSteps` */
   readonly budgets?: TurnBudgetsSpec;
   /** From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. @defaultValue never */
@@ -61,6 +66,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   whileWaiting: ['block'],
   toolExecution: ['parallel'],
   onToolError: TOOL_ERROR_RULES,
+  transcripts: ['delta', 'full'],
   onUnknownTool: TOOL_ERROR_RULES,
 };
 const LATER_FIELDS = ['plugins'];
@@ -76,6 +82,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined): AgentSettings {
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
     ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets) }),
     ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
   };

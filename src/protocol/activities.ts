@@ -2,7 +2,7 @@
 import type { StampedActor } from './actors.js';
 import type { Usage } from './events.js';
 import type { ConversationKey, TurnId } from './ids.js';
-import type { Json } from './json.js';
+import { fingerprint, type Json } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
 import type { FieldProblem } from './resolutions.js';
 import type { PlannedCall, ToolResultEnvelope } from './tools.js';
@@ -14,14 +14,40 @@ interface OfStep extends ConversationKey {
 }
 
 /**
- * The transcript as one model call gets it: `append` after `base` messages of this epoch that the worker may know.
- * `base` is 0 while transcripts are sent in full.
+ * The transcript as one model call gets it: `append` after `base` messages that an earlier model call of the same run and epoch
+ * was given. So the history grows by what is new. A worker that does not have them asks the run (`transcriptSlice`); one that
+ * cannot fails with `TRANSCRIPT_MISS`, and everything is sent.
  */
 export interface TranscriptDelta {
+  /** How many of the run's messages are left out before the first: within an epoch, messages are only appended. */
   readonly epoch: number;
+  /** 0 = everything is in `append`. */
   readonly base: number;
+  /** `transcriptHash` over the first `base` messages; absent when there are none. */
   readonly prefixHash?: string;
   readonly append: readonly Message[];
+}
+
+/** Type of the failure of a model call that lacks the messages before `append`. Never seen outside. */
+export const TRANSCRIPT_MISS = 'transcript_miss';
+
+/** Query of messages by their place in an epoch; answered in pages. */
+export interface TranscriptQuery {
+  readonly epoch: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface TranscriptSlice {
+  readonly epoch: number;
+  readonly from: number;
+  /** As many as fit into a page: at least one, while there are any. */
+  readonly messages: readonly Message[];
+}
+
+/** The hash of a transcript from the hash of what comes before its last message, and that one as JSON; the first comes after ''. */
+export function transcriptHash(before: string, messageJson: string): string {
+  return fingerprint(`${before} ${messageJson}`);
 }
 
 export interface CallModelInput extends OfStep {

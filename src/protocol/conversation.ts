@@ -19,6 +19,8 @@ export interface AgentSettings {
   readonly onBusy: OnBusy;
   readonly idleCloseMs: number;
   readonly budgets?: TurnBudgets;
+  /** Every model call is sent the whole transcript. Absent: what is new. */
+  readonly transcripts?: 'full';
   /** The same call (tool and arguments) runs fewer times than this in one turn. */
   readonly repeatLimit?: number;
   /** A tool that fails ends the turn. Absent: the model is told. */

@@ -77,6 +77,12 @@ export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
 export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
 /** Unprojected events carried when the store cannot take them. */
 export const MAX_CARRIED_EVENT_BYTES = 256 * 1024;
+/** One page of the `transcriptSlice` query; a single larger message is a page of its own. */
+export const MAX_TRANSCRIPT_PAGE_BYTES = 1024 * 1024;
+/** For one page of a transcript; the run may have to be replayed first. */
+export const TRANSCRIPT_DEADLINE_MS = 5_000;
+/** Transcripts that a worker remembers, as JSON. What it forgets it asks for. */
+export const TRANSCRIPT_CACHE_BYTES = 64 * 1024 * 1024;
 /** One page of the `events` query: far below the 2 MiB payload bound. */
 export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
 

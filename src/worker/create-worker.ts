@@ -18,8 +18,13 @@ import { Projector } from '../projection/projector.js';
 import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
-import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
-import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+import type { TranscriptQuery, TranscriptSlice } from '../protocol/activities.js';
+import {
+  HEARTBEAT_THROTTLE_MS,
+  STICKY_TIMEOUT_MS,
+  TRANSCRIPT_DEADLINE_MS,
+} from '../protocol/limits.js';
+import { DEFAULT_TASK_QUEUE, QUERIES } from '../protocol/messaging.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
@@ -43,6 +48,8 @@ export interface ColloquyWorkerOptions<Services> {
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
   readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;
   readonly logger?: Logger | undefined;
+  /** Bytes of transcripts that this worker remembers between model calls; 0 = none, every one is asked for. @defaultValue 64 MiB */
+  readonly transcriptCacheBytes?: number | undefined;
   /** Running model calls and tools get this long at SIGTERM. @defaultValue 60 s */
   readonly shutdownGraceMs?: number | undefined;
   /** Any other option of Temporal's worker; wins over ours. */
@@ -113,16 +120,7 @@ async function assemble<Services>(
   );
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger });
-  const activities = createActivities({
-    agents: options.agents,
-    services: options.services,
-    logger,
-    flush: (key, throughSeq) => projector.flush(key, throughSeq),
-    publish: (key, event) => {
-      live.publish({ type: 'live', ...key, event });
-    },
-    watched: (key) => live.watched(key)?.live === true,
-  });
+  const activities = activitiesOf(options, parts, projector);
   const worker = await Worker.create({
     connection,
     namespace,
@@ -162,9 +160,45 @@ async function assemble<Services>(
   };
 }
 
+/** The pinned run, whatever run is current by now: messages of one run and epoch never change. */
+async function fetchTranscript(
+  client: Client,
+  run: { readonly workflowId: string; readonly runId: string },
+  query: TranscriptQuery,
+): Promise<TranscriptSlice> {
+  const { workflowId, runId } = run;
+  return await client.withDeadline(Date.now() + TRANSCRIPT_DEADLINE_MS, () =>
+    client.workflow
+      .getHandle(workflowId, runId)
+      .query<TranscriptSlice, [TranscriptQuery]>(QUERIES.transcriptSlice, query),
+  );
+}
+
 /** Of this worker alone: what tells its completed tasks from those of another. Containers share process ids and host names. */
 function ownIdentity(): string {
   return `${process.pid}@${hostname()}#${randomBytes(4).toString('hex')}`;
+}
+
+function activitiesOf<Services>(
+  options: ColloquyWorkerOptions<Services>,
+  { client, opened, logger }: Parts,
+  projector: Projector,
+): ReturnType<typeof createActivities> {
+  const { live } = opened;
+  return createActivities({
+    agents: options.agents,
+    services: options.services,
+    logger,
+    flush: (key, throughSeq) => projector.flush(key, throughSeq),
+    publish: (key, event) => {
+      live.publish({ type: 'live', ...key, event });
+    },
+    fetchTranscript: (run, query) => fetchTranscript(client, run, query),
+    ...(options.transcriptCacheBytes === undefined
+      ? {}
+      : { transcriptCacheBytes: options.transcriptCacheBytes }),
+    watched: (key) => live.watched(key)?.live === true,
+  });
 }
 
 function deploymentOptions(

@@ -20,6 +20,7 @@ import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
 import { openCallDoors } from './call-doors.js';
 import type { EventLogOfRun } from './event-log.js';
+import { transcriptSlice } from './transcript-window.js';
 
 export interface DoorsOptions {
   readonly machine: ConversationMachine;
@@ -160,12 +161,7 @@ function openQueries(options: DoorsOptions): void {
   });
   setHandler(
     defineQuery<unknown, [unknown]>(QUERIES.transcriptSlice),
-    (input) => {
-      const range = isRecord(input) ? input : {};
-      const from = typeof range['from'] === 'number' ? range['from'] : 0;
-      const to = typeof range['to'] === 'number' ? range['to'] : undefined;
-      return { epoch: 0, from, messages: machine.state.transcript.slice(from, to) };
-    },
-    { description: 'Messages of the transcript: {from, to}' },
+    (input) => transcriptSlice(machine.state, input),
+    { description: 'Messages of the transcript, in pages: {epoch, from, to}' },
   );
 }

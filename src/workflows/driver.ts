@@ -14,18 +14,18 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { planForRun } from '../core/clocks.js';
-import { visibleTranscript } from '../core/context.js';
 import type { ExternalEffect, TimerEffect } from '../core/decide.js';
 import { effectKey, isTimer } from '../core/decide.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { Loss } from '../core/outcomes.js';
 import type { CallState, ConversationState } from '../core/state.js';
 import { timerFired } from '../core/timers.js';
-import type { CallModelInput, RunToolInput } from '../protocol/activities.js';
+import { type CallModelInput, type RunToolInput, TRANSCRIPT_MISS } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
 import { isFailureCode } from '../protocol/failures.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import { activities, CHECK_ANSWER, MODEL_CALL, summaryOf, toolOptions } from './schedule.js';
+import { TranscriptWindow } from './transcript-window.js';
 
 interface UnderWay {
   readonly effect: ExternalEffect;
@@ -43,6 +43,7 @@ export class Driver {
   readonly #machine: ConversationMachine;
   readonly #modelName: string;
   readonly #wake: () => void;
+  readonly #transcript = new TranscriptWindow();
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
   #fault: Error | undefined;
@@ -150,7 +151,7 @@ export class Driver {
       agent,
       turnId,
       step,
-      transcript: { epoch: 0, base: 0, append: visibleTranscript(state) },
+      transcript: this.#transcript.next(state),
       requester: turn.requester,
     };
     const options = {
@@ -161,10 +162,13 @@ export class Driver {
     this.#perform(key, effect, {
       run: () => activities.callModel.executeWithOptions(options, [input]),
       done: (outcome) => {
+        this.#transcript.cameBack();
         this.#machine.modelCompleted(effect, outcome);
       },
       failed: (error) => {
         if (isCancellation(error)) this.#machine.modelAborted(effect);
+        // The call is still wanted, so it is started again at once.
+        else if (isTranscriptMiss(error)) this.#transcript.missed();
         else this.#machine.modelFailed(effect, turnErrorOf(error));
       },
     });
@@ -280,6 +284,11 @@ function turnErrorOf(error: unknown): TurnError {
     };
   const { message } = lossOf(error);
   return { code: 'no_worker', message };
+}
+
+function isTranscriptMiss(error: unknown): boolean {
+  const cause = activityCause(error);
+  return cause instanceof ApplicationFailure && cause.type === TRANSCRIPT_MISS;
 }
 
 function lossOf(error: unknown): Loss {

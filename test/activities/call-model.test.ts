@@ -262,7 +262,7 @@ describe('a model call that fails', () => {
     const { activities } = setUp();
     const input = modelInput({ transcript: { epoch: 0, base: 4, append: [] } });
     expect(await failureOf(environment().run(activities.callModel, input))).toMatchObject({
-      type: 'internal',
+      type: 'transcript_miss',
     });
   });
 });

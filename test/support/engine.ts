@@ -48,6 +48,8 @@ export interface EngineOptions<Services> {
   readonly workerLog?: EventLogChoice;
   readonly taskQueue?: string;
   readonly tuning?: Partial<WorkerOptions>;
+  /** Of the worker. @defaultValue the engine's own */
+  readonly transcriptCacheBytes?: number;
   /** Of the worker's own client. */
   readonly connection?: TemporalSettings['options'];
   /** Start without a worker; `startWorker` brings one. */
@@ -271,6 +273,7 @@ async function makeWorker<Services>(
     temporal: { address: parts.address, namespace: 'default', options: connection },
     taskQueue: parts.taskQueue,
     shutdownGraceMs: 500,
+    transcriptCacheBytes: options.transcriptCacheBytes,
     searchAttributes,
     tuning: {
       workflowBundle: { codePath: inject('workflowBundlePath') },
