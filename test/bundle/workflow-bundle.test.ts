@@ -89,6 +89,7 @@ describe('the root entry', () => {
       'DefinitionError',
       'ModelFailure',
       'ToolError',
+      'ToolRetry',
       'defineAgent',
       'definePlugin',
       'defineTool',
