@@ -4,6 +4,7 @@ import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits.js';
 import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './call-model.js';
 import { checkAnswer } from './check-answer.js';
+import { checkEdit } from './check-edit.js';
 import type { ActivityDeps, ActivityTools } from './deps.js';
 import { flushLog } from './flush-log.js';
 import { runTool } from './run-tool.js';
@@ -30,6 +31,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     callModel: (input) => callModel(tools, input),
     runTool: (input) => runTool(tools, input),
     checkAnswer: (input) => checkAnswer(tools, input),
+    checkEdit: (input) => checkEdit(tools, input),
     flushLog: (input) => flushLog(tools, input),
   };
 }

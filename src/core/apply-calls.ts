@@ -1,4 +1,5 @@
 /** Folds the events of single calls: asked, suspended, resolved, expired, ended. See `apply.ts` for the invariants. */
+import type { StampedActor } from '../protocol/actors.js';
 import type {
   Expired,
   ResolutionEvent,
@@ -6,6 +7,7 @@ import type {
   ToolCallEvent,
   ToolResultEvent,
 } from '../protocol/events.js';
+import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { ToolMessage, ToolResultPart } from '../protocol/messages.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
@@ -70,7 +72,9 @@ export function resolved(
       since: seq,
       resolvedBy: actor.id,
       resolvedAt: at,
-      ...(resolution.type === 'approve' ? { approver: actor } : {}),
+      ...(resolution.type === 'approve'
+        ? approvedBy(actor, resolution.input, { requestId, deadline: closed?.deadline ?? at })
+        : {}),
       ...(resolution.type === 'answer' || resolution.type === 'result'
         ? {
             answer: { value: resolution.value, actor, requestId, deadline: closed?.deadline ?? at },
@@ -85,14 +89,24 @@ export function resolved(
   });
 }
 
+/** An approval with an edit counts once the edit has been checked. */
+function approvedBy(
+  actor: StampedActor,
+  input: Json | undefined,
+  at: { readonly requestId: string; readonly deadline: string },
+): Pick<CallState, 'approver' | 'edit'> {
+  return input === undefined ? { approver: actor } : { edit: { input, actor, ...at } };
+}
+
 /** The answer was not one after all: forgotten with its request id, so that the same caller may send a better one. */
 export function reverted(state: ConversationState, toolCallId: string): ConversationState {
-  const answer = state.calls[toolCallId]?.answer;
-  if (answer === undefined) return state;
-  const { requestId, deadline } = answer;
+  const { answer, edit } = state.calls[toolCallId] ?? {};
+  const taken = answer ?? edit;
+  if (taken === undefined) return state;
+  const { requestId, deadline } = taken;
   const requests = state.requests.filter((known) => !isResolutionOf(known, requestId, toolCallId));
   return withCall({ ...state, requests }, toolCallId, (call) => {
-    const { answer: _refused, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
+    const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
     return { ...rest, reopenUntil: deadline };
   });
 }

@@ -18,6 +18,7 @@ import {
   turnEnded,
   turnStarted,
 } from './apply-turns.js';
+import { inputEdited } from './edits.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
 import { withoutOldest } from './transcript.js';
@@ -62,6 +63,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return resolved(state, event);
     case 'resolution_reverted':
       return reverted(state, event.toolCallId);
+    case 'input_edited':
+      return inputEdited(state, event);
     case 'expired':
       return expired(state, event);
     case 'suspension_expiring':

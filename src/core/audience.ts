@@ -32,11 +32,13 @@ export function forbiddenReason(
   return audience === undefined ? undefined : outsideReason(audience, actor, requestersOf(state));
 }
 
-function requestersOf({ turn }: ConversationState): readonly string[] {
+/** Ids of everybody who sent a message of the turn. */
+export function requestersOf({ turn }: ConversationState): readonly string[] {
   return turn === undefined ? [] : [turn.requester.id, ...(turn.joined ?? [])];
 }
 
-function outsideReason(
+/** Why the actor is not in the audience, or undefined. */
+export function outsideReason(
   audience: Audience,
   actor: StampedActor,
   requesters: readonly string[],

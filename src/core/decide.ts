@@ -34,6 +34,7 @@ export type ExternalEffect =
   | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
   | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
+  | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | {
       readonly type: 'await_deadline';
       readonly toolCallId: ToolCallId;
@@ -85,6 +86,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `tool:${effect.toolCallId}`;
     case 'check_answer':
       return `check:${effect.toolCallId}:${effect.requestId}`;
+    case 'check_edit':
+      return `edit:${effect.toolCallId}:${effect.requestId}`;
     case 'await_warning':
       return `warning:${effect.toolCallId}:${effect.kind}:${effect.ends}`;
     case 'await_deadline':
@@ -154,8 +157,11 @@ export function decideCall(call: CallState): readonly Effect[] {
         result: plannedErrorResult(plan.error),
       },
     ];
-  if (plan.approval.needed && call.approver === undefined)
+  if (plan.approval.needed && call.approver === undefined) {
+    if (call.edit !== undefined)
+      return [{ type: 'check_edit', toolCallId, requestId: call.edit.requestId }];
     return [{ type: 'open_suspension', toolCallId, kind: 'approval' }];
+  }
   return decideExecution(call);
 }
 

@@ -11,6 +11,7 @@ import type { FieldProblem, Resolution, ResolutionType, Verdict } from '../proto
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { forbiddenReason } from './audience.js';
+import { editOf, editProblems } from './edits.js';
 import { plainInput } from './input.js';
 import { answerProblems } from './json-schema.js';
 import type { CallState, ConversationState } from './state.js';
@@ -109,7 +110,7 @@ export function judgeResolution(
 
   const problems = resolutionProblems(input, suspension);
   if (problems.length > 0) return { verdict: 'invalid', problems };
-  const resolution = cleanResolution(input['resolution']);
+  const resolution = cleanResolution(input['resolution'], suspension);
   if (resolution === undefined) return invalid('/resolution', 'has an unknown shape');
   const { receivedAt } = input;
   return {
@@ -190,7 +191,7 @@ function valueProblems(
 ): readonly FieldProblem[] {
   switch (type) {
     case 'approve':
-      return unknownFields(resolution, []);
+      return [...unknownFields(resolution, ['input']), ...editProblems(resolution['input'])];
     case 'deny':
     case 'decline':
       return [
@@ -211,7 +212,7 @@ function valueProblems(
   }
 }
 
-/** A field that would be ignored is refused: an approver who sends edited input must not think it was used. */
+/** A field that would be ignored is refused: its sender must not think that it was used. */
 function unknownFields(
   resolution: PlainRecord,
   allowed: readonly string[],
@@ -231,13 +232,13 @@ function textProblems(path: string, value: unknown, required: boolean): readonly
   return [];
 }
 
-function cleanResolution(value: unknown): Resolution | undefined {
+function cleanResolution(value: unknown, suspension: Suspension): Resolution | undefined {
   const type = resolutionTypeOf(value);
   if (!isRecord(value) || type === undefined) return undefined;
   const resolution = value as Resolution;
   switch (resolution.type) {
     case 'approve':
-      return { type: 'approve' };
+      return { type: 'approve', ...editOf(resolution.input, suspension) };
     case 'deny':
     case 'decline':
       return {

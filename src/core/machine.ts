@@ -7,7 +7,12 @@
  * M2  An input is judged again when it is applied, so whoever drives may skip the validator.
  * M3  A reply names the `seq` of what was recorded before anything that follows from it is decided.
  */
-import type { CallModelResult, CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
+import type {
+  CallModelResult,
+  CheckAnswerResult,
+  CheckEditResult,
+  RunToolResult,
+} from '../protocol/activities.js';
 import { actorFrom, SYSTEM_ACTOR } from '../protocol/actors.js';
 import type {
   CancelTurnReply,
@@ -22,6 +27,7 @@ import { apply } from './apply.js';
 import { droppedAtRollOver, turnTooLong } from './context.js';
 import type { ExternalEffect } from './decide.js';
 import { decide, decideCall, isInternal } from './decide.js';
+import { editCheckedEvents } from './edits.js';
 import { cancelEvents, closeEvents } from './endings.js';
 import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
@@ -241,6 +247,14 @@ export class ConversationMachine {
     const before = this.#state.calls[toolCallId];
     if (before?.answer?.requestId !== requestId) return;
     this.#forOpenCall(toolCallId, (call) => outcomes.answerCheckedEvents(call, outcome));
+  }
+
+  /** Outcome of `check_edit`; ignored unless it is about the edit that the call has now. */
+  editChecked(at: { toolCallId: string; requestId: string }, outcome: CheckEditResult): void {
+    const { toolCallId, requestId } = at;
+    this.#forOpenCall(toolCallId, (call) =>
+      call.edit?.requestId === requestId ? editCheckedEvents(this.#state, call, outcome) : [],
+    );
   }
 
   /** The timer of a suspension fired. Safe to repeat, and when the suspension has been resolved meanwhile. */

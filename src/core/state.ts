@@ -36,6 +36,10 @@ export interface AcceptedAnswer {
   readonly deadline: string;
 }
 
+export interface AcceptedEdit extends Omit<AcceptedAnswer, 'value'> {
+  readonly input: Json;
+}
+
 /** A call of the step in progress. */
 export interface CallState {
   readonly plan: PlannedCall;
@@ -53,6 +57,8 @@ export interface CallState {
   readonly approver?: StampedActor;
   /** An accepted answer that a worker still has to check. */
   readonly answer?: AcceptedAnswer;
+  /** An accepted approval whose edit a worker still has to check. */
+  readonly edit?: AcceptedEdit;
   /** Set when an answer was reverted: the call opens again, but not for longer than before. */
   readonly reopenUntil?: string;
   /** Who resolved it last, and when; what a `stale` verdict tells. */

@@ -7,7 +7,16 @@ import type { InFlightTool } from '../protocol/tools.js';
 
 type CallEvent = Extract<
   CanonicalEvent,
-  { type: 'tool_call' | 'suspension' | 'resolution' | 'expired' | 'extended' | 'tool_result' }
+  {
+    type:
+      | 'tool_call'
+      | 'suspension'
+      | 'resolution'
+      | 'input_edited'
+      | 'expired'
+      | 'extended'
+      | 'tool_result';
+  }
 >;
 
 export function callChanged(view: ConversationSnapshot, event: CallEvent): ConversationSnapshot {
@@ -24,9 +33,13 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     case 'resolution': {
       const suspended = view.pending.find((entry) => entry.toolCallId === event.toolCallId);
       const rest = { ...view, pending: without(view.pending, event) };
-      const runs = event.resolution.type === 'approve' && suspended?.executor === 'server';
+      const { resolution } = event;
+      const isApproved = resolution.type === 'approve' && resolution.input === undefined;
+      const runs = isApproved && suspended?.executor === 'server';
       return runs ? withInFlight(rest, suspended) : rest;
     }
+    case 'input_edited':
+      return event.executor === 'server' ? withInFlight(view, event) : view;
     case 'expired':
       return { ...view, pending: without(view.pending, event) };
     case 'extended':

@@ -76,6 +76,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'tool_call':
     case 'suspension':
     case 'resolution':
+    case 'input_edited':
     case 'expired':
     case 'extended':
     case 'tool_result':

@@ -5,7 +5,7 @@ import type { ConversationKey, TurnId } from './ids.js';
 import { fingerprint, type Json } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
 import type { FieldProblem } from './resolutions.js';
-import type { PlannedCall, ToolResultEnvelope } from './tools.js';
+import type { ApprovalPlan, PlannedCall, ToolResultEnvelope } from './tools.js';
 
 interface OfStep extends ConversationKey {
   readonly agent: string;
@@ -99,6 +99,25 @@ export type CheckAnswerResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
+/** An approver's edit of a call's input, to be judged as the model's own arguments were. */
+export interface CheckEditInput extends OfStep {
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly input: Json;
+  readonly requester: StampedActor;
+}
+
+export type CheckEditResult =
+  | {
+      readonly ok: true;
+      /** After parsing, defaults and transforms: exactly what may run. */
+      readonly input: Json;
+      readonly argsDigest: string;
+      /** What the policies say of the edited call; its audience must admit who edited it. */
+      readonly approval: ApprovalPlan;
+    }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
 export interface FlushLogInput extends ConversationKey {
   readonly throughSeq: number;
 }
@@ -112,5 +131,6 @@ export interface ConversationActivities {
   callModel(input: CallModelInput): Promise<CallModelResult>;
   runTool(input: RunToolInput): Promise<RunToolResult>;
   checkAnswer(input: CheckAnswerInput): Promise<CheckAnswerResult>;
+  checkEdit(input: CheckEditInput): Promise<CheckEditResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
 }

@@ -7,10 +7,11 @@
 import type { StampedActor } from './actors.js';
 import type { AgentSettings } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
+import type { Json } from './json.js';
 import type { AssistantPart, UserPart } from './messages.js';
 import type { FieldProblem, Resolution, VerdictName } from './resolutions.js';
 import type { Suspension, SuspensionKind } from './suspensions.js';
-import type { PlannedCall, ToolResult } from './tools.js';
+import type { Executor, PlannedCall, ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
 
 export type { TurnEndReason, TurnError, Usage } from './turns.js';
@@ -129,6 +130,19 @@ export interface ResolutionReverted {
   /** Of the resolution that is taken back; it may be sent again. */
   readonly requestId: string;
   readonly problems: readonly FieldProblem[];
+}
+
+/** The edit that came with an approval passed its checks: this input runs, under this digest. */
+export interface InputEdited {
+  readonly type: 'input_edited';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly executor: Executor;
+  /** Of the resolution that brought the edit. */
+  readonly requestId: string;
+  readonly input: Json;
+  readonly argsDigest: string;
 }
 
 export interface Expired {
@@ -259,6 +273,7 @@ export type EventBody =
   | MessageRefused
   | ResolutionRefused
   | ResolutionReverted
+  | InputEdited
   | Expired
   | SuspensionExpiring
   | Extended

@@ -65,7 +65,7 @@ const ValueSchema = z.custom<Json>((value) => value !== undefined, 'is required'
 export const ResolutionSchema = z.discriminatedUnion(
   'type',
   [
-    z.strictObject({ type: z.literal('approve') }),
+    z.strictObject({ type: z.literal('approve'), input: ValueSchema.exactOptional() }),
     z.strictObject({ type: z.literal('deny'), reason: ReasonSchema.exactOptional() }),
     z.strictObject({ type: z.literal('answer'), value: ValueSchema }),
     z.strictObject({ type: z.literal('decline'), reason: ReasonSchema.exactOptional() }),

@@ -10,7 +10,8 @@ import type { CallStatus } from './tools.js';
  * phase that follows an approval.
  */
 export type Resolution =
-  | { readonly type: 'approve' }
+  /** `input` replaces the call's, once a worker has checked it as it did the model's own. */
+  | { readonly type: 'approve'; readonly input?: Json }
   | { readonly type: 'deny'; readonly reason?: string }
   | { readonly type: 'answer'; readonly value: Json }
   | { readonly type: 'decline'; readonly reason?: string }

@@ -5,13 +5,19 @@ import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import type { Tool } from '../define/tool.js';
 import { isModelFailure } from '../model/failure.js';
-import type { CallModelResult, CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
+import type {
+  CallModelResult,
+  CheckAnswerResult,
+  CheckEditResult,
+  RunToolResult,
+} from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 import type { TurnError } from '../protocol/events.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import type { Model } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import { checkAnswer } from '../tools/answers.js';
+import { checkEdit } from '../tools/edits.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
@@ -119,6 +125,18 @@ export class LocalWork<Services> {
         problems: [{ path: '', message: TEXTS.noLongerAvailable(call.plan.name) }],
       };
     return checkAnswer({ tool, value });
+  }
+
+  async checkEdit(state: ConversationState, toolCallId: string): Promise<CheckEditResult> {
+    const call = callOf(state, toolCallId);
+    const tool = this.#toolOf(call);
+    const input = call.edit?.input ?? null;
+    if (tool === undefined) {
+      const message = TEXTS.noLongerAvailable(call.plan.name);
+      return { ok: false, problems: [{ path: '/resolution/input', message }] };
+    }
+    const means = this.#means(state, call.step);
+    return checkEdit({ agent: this.#agent, tool, toolCallId, input, means });
   }
 
   #means(state: ConversationState, step: number): PolicyMeans {

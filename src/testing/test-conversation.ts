@@ -215,6 +215,11 @@ export class TestConversation<Services> {
       case 'check_answer': {
         const { toolCallId } = effect;
         this.#machine.answerChecked(effect, await this.#work.checkAnswer(state, toolCallId));
+        return;
+      }
+      case 'check_edit': {
+        const { toolCallId } = effect;
+        this.#machine.editChecked(effect, await this.#work.checkEdit(state, toolCallId));
       }
     }
   }

@@ -24,6 +24,7 @@ import { type CallModelInput, type RunToolInput, TRANSCRIPT_MISS } from '../prot
 import type { TurnError } from '../protocol/events.js';
 import { isFailureCode } from '../protocol/failures.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
+import { editWork } from './check-edit.js';
 import { activities, CHECK_ANSWER, MODEL_CALL, summaryOf, toolOptions } from './schedule.js';
 import { TranscriptWindow } from './transcript-window.js';
 
@@ -98,6 +99,11 @@ export class Driver {
       case 'check_answer':
         this.#checkAnswer(key, effect);
         return;
+      case 'check_edit': {
+        const work = editWork(this.#machine, effect, (error) => lossOf(error).message);
+        if (work !== undefined) this.#perform(key, effect, work);
+        return;
+      }
       case 'await_deadline':
       case 'await_warning':
       case 'await_turn_limit':

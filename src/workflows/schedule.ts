@@ -44,6 +44,9 @@ export const CHECK_ANSWER: ActivityOptions = {
   retry: { initialInterval: '200ms', maximumInterval: '2s', maximumAttempts: 10 },
 };
 
+/** As above, but policies may take their time (see `POLICY_TIMEOUT_MS`). */
+export const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
+
 /** Before the end of a conversation nobody waits: two tries. */
 export const FLUSH_LOG: ActivityOptions = {
   startToCloseTimeout: '5s',

@@ -179,9 +179,9 @@ describe('a body that breaks a rule is refused at its door, with the field and t
       [['/type', 'must be one of approve, deny, answer, decline, result, error']],
     ],
     [
-      'an approval with edited input',
+      'a denial with edited input',
       RESOLUTION,
-      { resolution: { type: 'approve', input: {} } },
+      { resolution: { type: 'deny', input: {} } },
       422,
       'invalid_request',
       [['/resolution/input', 'is not known here']],

@@ -98,7 +98,7 @@ export function modelOutcome(variant: number, fresh: () => string): CallModelRes
 }
 
 const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
-  approval: [{ type: 'approve' }, { type: 'approve' }, { type: 'deny' }],
+  approval: [{ type: 'approve' }, { type: 'approve', input: { edited: 0 } }, { type: 'deny' }],
   elicitation: [{ type: 'answer', value: 7 }, { type: 'decline' }],
   client_execution: [
     { type: 'result', value: 7 },
@@ -228,6 +228,15 @@ export class ScheduleRunner {
           variant % 3 === 0 ? { ok: true, value: 1 } : { ok: false, problems: [] },
         );
         return;
+      case 'check_edit': {
+        const edited = { input: { edited: variant }, argsDigest: `sha256:${variant}` };
+        const approval = { needed: true as const };
+        machine.editChecked(
+          effect,
+          variant % 3 === 0 ? { ok: false, problems: [] } : { ok: true, ...edited, approval },
+        );
+        return;
+      }
       case 'await_deadline':
       case 'await_warning':
       case 'await_turn_limit':

@@ -79,7 +79,7 @@ describe('a resolution of type', () => {
 
 describe('a resolution with', () => {
   const refused: [string, SuspensionKind, unknown, string][] = [
-    ['edited input', 'approval', { type: 'approve', input: { cents: 1 } }, '/resolution/input'],
+    ['input to a denial', 'approval', { type: 'deny', input: { cents: 1 } }, '/resolution/input'],
     [
       'a wish to be remembered',
       'approval',

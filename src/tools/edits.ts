@@ -1,0 +1,41 @@
+/** The checks of an approver's edit: the same that the model's own arguments went through. Runs in the worker. */
+import type { CheckEditResult } from '../protocol/activities.js';
+import { type Json, utf8Bytes } from '../protocol/json.js';
+import { MAX_ANSWER_BYTES } from '../protocol/limits.js';
+import type { FieldProblem } from '../protocol/resolutions.js';
+import { toJson } from './normalise.js';
+import { argsDigest } from './plan.js';
+import { decidePolicies, type PolicyQuestion } from './policy.js';
+import { validate } from './validate.js';
+
+const PATH = '/resolution/input';
+
+/**
+ * Validates the edited input and asks the policies about it. What comes out is exactly what may run. Has no effects of its
+ * own. Never throws.
+ */
+export async function checkEdit(question: PolicyQuestion): Promise<CheckEditResult> {
+  const { tool } = question;
+  const validated = await validate(tool.input, question.input);
+  if (!validated.ok)
+    return refused(validated.problems.map((it) => ({ ...it, path: `${PATH}${it.path}` })));
+  let input: Json;
+  try {
+    input = toJson(validated.value);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return refused([{ path: PATH, message: `cannot be turned into JSON: ${message}` }]);
+  }
+  const bytes = utf8Bytes(JSON.stringify(input));
+  if (bytes > MAX_ANSWER_BYTES)
+    return refused([
+      { path: PATH, message: `has ${bytes} bytes after parsing; at most ${MAX_ANSWER_BYTES}` },
+    ]);
+  const outcome = await decidePolicies({ ...question, input });
+  if (!outcome.ok) return refused([{ path: PATH, message: outcome.error.message }]);
+  return { ok: true, input, argsDigest: argsDigest(input), approval: outcome.approval };
+}
+
+function refused(problems: readonly FieldProblem[]): CheckEditResult {
+  return { ok: false, problems };
+}

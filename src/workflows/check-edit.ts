@@ -1,0 +1,48 @@
+/** Has an approver's edit checked by a worker. Part of the driver. */
+import { isCancellation } from '@temporalio/workflow';
+import type { ExternalEffect } from '../core/decide.js';
+import type { ConversationMachine } from '../core/machine.js';
+import type { CheckEditInput, CheckEditResult } from '../protocol/activities.js';
+import { activities, CHECK_EDIT, summaryOf } from './schedule.js';
+
+interface EditWork {
+  readonly run: () => Promise<CheckEditResult>;
+  readonly done: (result: CheckEditResult) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Undefined when there is nothing to check. `textOf` says in short what ended an activity. */
+export function editWork(
+  machine: ConversationMachine,
+  effect: Extract<ExternalEffect, { type: 'check_edit' }>,
+  textOf: (error: unknown) => string,
+): EditWork | undefined {
+  const { toolCallId } = effect;
+  const { tenant, conversationId, agent, calls, turn } = machine.state;
+  const call = calls[toolCallId];
+  if (call?.edit === undefined || turn === undefined) return undefined;
+  const { turnId, step, plan, edit } = call;
+  const { name } = plan;
+  const { requester } = turn;
+  const input: CheckEditInput = {
+    ...{ tenant, conversationId, agent, turnId, step, toolCallId, name },
+    input: edit.input,
+    requester,
+  };
+  const summary = summaryOf(`check edited input of ${name} (${toolCallId})`);
+  return {
+    run: () => activities.checkEdit.executeWithOptions({ ...CHECK_EDIT, summary }, [input]),
+    done: (outcome) => {
+      machine.editChecked(effect, outcome);
+    },
+    failed: (error) => {
+      if (isCancellation(error)) return;
+      // No worker could check it: it is not taken on trust, and the call is open again.
+      const message = `could not be checked: ${textOf(error)}`;
+      machine.editChecked(effect, {
+        ok: false,
+        problems: [{ path: '/resolution/input', message }],
+      });
+    },
+  };
+}
