@@ -35,6 +35,7 @@ export type {
   InternalToolSpec,
   OnExpire,
   ProviderToolSpec,
+  Reconciled,
   Retention,
   ServerToolSpec,
   ToolSpec,

@@ -4,7 +4,6 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ToolContext } from '../define/context.js';
 import type { AnyTool } from '../define/tool.js';
 import type { ToolRetry } from '../define/tool-retry.js';
 import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
@@ -15,9 +14,10 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
 import { boundedJson, toJson } from '../tools/normalise.js';
 import { runToolCall } from '../tools/run.js';
-import { type ActivityTools, publishLive, withFields } from './deps.js';
+import { type ActivityTools, publishLive } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { contextOf } from './tool-context.js';
 
 /** Progress is for the eye; a tool that reports more is cut, with a marker. */
 const MAX_PROGRESS_BYTES = 16 * 1024;
@@ -99,30 +99,6 @@ function retryFailure(retry: ToolRetry): ApplicationFailure {
 
 function failedBefore(code: ToolErrorCode, message: string): RunToolResult {
   return { envelope: { ok: false, error: { code, message } }, executionMs: 0 };
-}
-
-function contextOf(
-  tools: ActivityTools,
-  input: RunToolInput,
-  run: Pick<ToolContext, 'attempt' | 'progress'>,
-): Omit<ToolContext<never>, 'signal'> {
-  const { agent, tenant, conversationId, turnId, step, call, idempotencyKey } = input;
-  const { toolCallId, name } = call;
-  const { requester, approver } = input;
-  return {
-    agent,
-    tenant,
-    conversationId,
-    turnId,
-    step,
-    toolCallId,
-    idempotencyKey,
-    requester,
-    ...(approver === undefined ? {} : { approver }),
-    ...run,
-    services: tools.services,
-    logger: withFields(tools.logger, { tenant, conversationId, turnId, toolCallId, tool: name }),
-  };
 }
 
 /** Progress after the end is dropped: code that ignored its time-out may go on reporting. */

@@ -11,6 +11,8 @@ export function exampleResolution(call: Pick<PendingCall, 'kind' | 'answerSchema
       return '{"type":"approve"}';
     case 'elicitation':
       return JSON.stringify({ type: 'answer', value: valueFor(call.answerSchema, 'an answer') });
+    case 'outcome':
+      return '{"type":"outcome","value":{}}';
     case 'client_execution':
     case 'external_execution':
       return JSON.stringify({ type: 'result', value: valueFor(call.answerSchema, {}) });

@@ -24,6 +24,7 @@ const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
   elicitation: 'awaiting_answer',
   client_execution: 'awaiting_client',
   external_execution: 'awaiting_external',
+  outcome: 'outcome_unknown',
 };
 
 export function toolCalled(

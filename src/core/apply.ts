@@ -19,6 +19,7 @@ import {
   turnStarted,
 } from './apply-turns.js';
 import { inputEdited } from './edits.js';
+import { toolLost, toolReconciled } from './server-calls.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
 import { withoutOldest } from './transcript.js';
@@ -73,6 +74,10 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return extended(state, event);
     case 'tool_result':
       return toolResult(state, event);
+    case 'tool_lost':
+      return toolLost(state, event);
+    case 'tool_reconciled':
+      return toolReconciled(state, event);
     case 'cancel_requested':
       return cancelRequested(state, event);
     case 'turn_limit_reached':

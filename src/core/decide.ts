@@ -10,7 +10,9 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult, ToolResultError } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
 import { warningAt } from './clocks.js';
+import { decideServerCall } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
+
 import { isFinal, stepCalls } from './state.js';
 import { limitOf, turnDeadline } from './turn-limits.js';
 
@@ -32,7 +34,10 @@ export type ExternalEffect =
   | { readonly type: 'call_model'; readonly turnId: TurnId; readonly step: number }
   /** Stop the model call of the step, if any is under way, and report how far it came. */
   | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
-  | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId }
+  /** `run` counts from 1: a call may be entered again. */
+  | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId; readonly run: number }
+  /** Ask the tool what its lost run did. */
+  | { readonly type: 'reconcile_tool'; readonly toolCallId: ToolCallId; readonly run: number }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | {
@@ -83,7 +88,9 @@ export function effectKey(effect: ExternalEffect): string {
     case 'abort_model':
       return `abort:${effect.turnId}:${effect.step}`;
     case 'run_tool':
-      return `tool:${effect.toolCallId}`;
+      return `tool:${effect.toolCallId}:${effect.run}`;
+    case 'reconcile_tool':
+      return `reconcile:${effect.toolCallId}:${effect.run}`;
     case 'check_answer':
       return `check:${effect.toolCallId}:${effect.requestId}`;
     case 'check_edit':
@@ -177,7 +184,7 @@ function decideExecution(call: CallState): readonly Effect[] {
   const { toolCallId, executor, recheckAnswer, input } = call.plan;
   switch (executor) {
     case 'server':
-      return [{ type: 'run_tool', toolCallId }];
+      return decideServerCall(call);
     case 'internal':
       return [
         {

@@ -203,6 +203,8 @@ function valueProblems(
         ...unknownFields(resolution, ['message']),
         ...textProblems('/resolution/message', resolution['message'], true),
       ];
+    case 'outcome':
+      return outcomeProblems(resolution);
     case 'answer':
     case 'result':
       return [
@@ -210,6 +212,15 @@ function valueProblems(
         ...answerProblems(resolution['value'], suspension.answerSchema),
       ];
   }
+}
+
+function outcomeProblems(resolution: PlainRecord): readonly FieldProblem[] {
+  const { value, error } = resolution;
+  const problems = unknownFields(resolution, ['value', 'error']);
+  if ((value === undefined) === (error === undefined))
+    return [...problems, { path: '/resolution', message: 'must have value or error, not both' }];
+  if (value === undefined) return [...problems, ...textProblems('/resolution/error', error, true)];
+  return [...problems, ...answerProblems(value, undefined)];
 }
 
 /** A field that would be ignored is refused: its sender must not think that it was used. */
@@ -250,6 +261,10 @@ function cleanResolution(value: unknown, suspension: Suspension): Resolution | u
       return { type: resolution.type, value: resolution.value };
     case 'error':
       return { type: 'error', message: resolution.message };
+    case 'outcome':
+      return resolution.error === undefined
+        ? { type: 'outcome', value: resolution.value ?? null }
+        : { type: 'outcome', error: resolution.error };
   }
 }
 

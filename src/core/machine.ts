@@ -11,6 +11,7 @@ import type {
   CallModelResult,
   CheckAnswerResult,
   CheckEditResult,
+  ReconcileToolResult,
   RunToolResult,
 } from '../protocol/activities.js';
 import { actorFrom, SYSTEM_ACTOR } from '../protocol/actors.js';
@@ -36,6 +37,7 @@ import { judgeCancel } from './judge-cancel.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
 import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
+import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf, rememberedMessage } from './state.js';
 
@@ -233,12 +235,20 @@ export class ConversationMachine {
 
   toolFinished(callId: string, outcome: RunToolResult): void {
     this.#forOpenCall(callId, (call) =>
-      mayRun(call) ? outcomes.toolFinishedEvents(call, outcome) : [],
+      wants(call, 'run_tool') ? outcomes.toolFinishedEvents(call, outcome) : [],
     );
   }
 
   toolLost(callId: string, loss: outcomes.Loss): void {
-    this.#forOpenCall(callId, (call) => (mayRun(call) ? outcomes.toolLostEvents(call, loss) : []));
+    this.#forOpenCall(callId, (call) =>
+      wants(call, 'run_tool') ? outcomes.toolLostEvents(call, loss) : [],
+    );
+  }
+
+  toolReconciled(callId: string, outcome: ReconcileToolResult): void {
+    this.#forOpenCall(callId, (call) =>
+      wants(call, 'reconcile_tool') ? reconciledEvents(call, outcome) : [],
+    );
   }
 
   /** Outcome of `check_answer`; ignored unless it is about the answer that the call has now. */
@@ -313,9 +323,9 @@ export class ConversationMachine {
   }
 }
 
-/** True when a run of the tool may be under way: an outcome of anything else is not this call's. */
-function mayRun(call: CallState): boolean {
-  return decideCall(call).some((effect) => effect.type === 'run_tool');
+/** True when such work may be under way: an outcome of anything else is not this call's. */
+function wants(call: CallState, type: ExternalEffect['type']): boolean {
+  return decideCall(call).some((effect) => effect.type === type);
 }
 
 /** The first event of a conversation, or of its re-opening. */

@@ -2,7 +2,7 @@
  * From outcomes to events: what is written into the log when a decision is carried out or something outside has happened.
  * Pure functions of (state, outcome, time); the machine commits what they return.
  */
-import type { CheckAnswerResult } from '../protocol/activities.js';
+import type { CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { EventBody } from '../protocol/events.js';
@@ -10,15 +10,15 @@ import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { Audience, PlannedCall, ToolResult } from '../protocol/tools.js';
-import { audienceOf } from './audience.js';
-import { waitEndOf } from './clocks.js';
+import type { PlannedCall, ToolResult } from '../protocol/tools.js';
+
 import type { InternalEffect } from './decide.js';
 import { answeredResult } from './decide.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
+import { suspensionEvent } from './open-suspension.js';
+import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
-import { isoOf } from './state.js';
 import { limitEvents, toolFailedEvent } from './turn-limits.js';
 
 /** Carries out a decision that needs nobody outside. */
@@ -56,36 +56,6 @@ export function internalEvents(
     case 'end_turn':
       return state.turn === undefined ? [] : [turnEndedEvent(state.turn, { status: 'completed' })];
   }
-}
-
-function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
-  const { plan, turnId } = call;
-  const { approval } = plan;
-  return {
-    type: 'suspension',
-    suspension: {
-      toolCallId: plan.toolCallId,
-      turnId,
-      name: plan.name,
-      executor: plan.executor,
-      kind,
-      prompt: plan.input ?? null,
-      ...(kind === 'approval' && approval.needed && approval.reason !== undefined
-        ? { reason: approval.reason }
-        : {}),
-      ...(kind !== 'approval' && plan.answerSchema !== undefined
-        ? { answerSchema: plan.answerSchema }
-        : {}),
-      ...audienceField(audienceOf(plan, kind)),
-      ...(plan.argsDigest === undefined ? {} : { argsDigest: plan.argsDigest }),
-      openedAt: isoOf(nowMs),
-      ...waitEndOf(call, kind, nowMs),
-    },
-  };
-}
-
-function audienceField(audience: Audience | undefined): { audience?: Audience } {
-  return audience === undefined ? {} : { audience };
 }
 
 /** A resolution was accepted; denials, declines and errors are the call's result at once. */
@@ -139,6 +109,17 @@ function resultOfResolution(accepted: {
         ),
         provenance: 'untrusted',
       };
+    case 'outcome':
+      return {
+        ...(resolution.error === undefined
+          ? {
+              status: 'resolved' as const,
+              envelope: { ok: true as const, result: resolution.value ?? null },
+              actor,
+            }
+          : errorResult('errored', { code: 'tool_error', message: resolution.error }, actor)),
+        provenance: 'untrusted',
+      };
     case 'approve':
     case 'answer':
     case 'result':
@@ -171,12 +152,16 @@ export function expiryEvents(call: CallState): readonly EventBody[] {
         actor: SYSTEM_ACTOR,
       }),
     ];
-  const error = { code: 'expired' as const, message: expiryText(plan, suspension) };
+  const error = {
+    code: kind === 'outcome' ? ('outcome_unknown' as const) : ('expired' as const),
+    message: expiryText(plan, suspension),
+  };
   return [expired, resultEvent(call, errorResult('expired', error, SYSTEM_ACTOR))];
 }
 
 function expiryText(plan: PlannedCall, suspension: Suspension): string {
   const { kind, openedAt, deadline, limitedBy } = suspension;
+  if (kind === 'outcome') return TEXTS.outcomeUnknown(plan.name);
   const { totalMs } = plan.timeouts;
   if (limitedBy === 'total' && totalMs !== undefined)
     return kind === 'approval' ? TEXTS.expiredTotalApproval(totalMs) : TEXTS.expiredTotal(totalMs);
@@ -209,10 +194,9 @@ export function answerCheckedEvents(
 }
 
 /** A tool run is over. */
-export function toolFinishedEvents(
-  call: CallState,
-  outcome: { envelope: ToolResult['envelope']; executionMs: number },
-): readonly EventBody[] {
+export function toolFinishedEvents(call: CallState, outcome: RunToolResult): readonly EventBody[] {
+  const loss = lossTold(call, outcome);
+  if (loss !== undefined) return toolLostEvents(call, loss);
   const { envelope, executionMs } = outcome;
   const status = envelope.ok ? 'resolved' : 'errored';
   return [resultEvent(call, { status, envelope, provenance: 'trusted', executionMs })];
@@ -233,6 +217,7 @@ export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[
     const message = TEXTS.notTaken(plan.name, FOREIGN_QUEUE_TIMEOUT_MS);
     return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
   }
+  if (isHeld(plan)) return [lostEvent(call, loss)];
   if (plan.effects === 'once')
     return [
       resultEvent(

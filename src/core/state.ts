@@ -59,6 +59,12 @@ export interface CallState {
   readonly answer?: AcceptedAnswer;
   /** An accepted approval whose edit a worker still has to check. */
   readonly edit?: AcceptedEdit;
+  /** Runs of the tool that ended without a result; absent before the first. */
+  readonly runsEnded?: number;
+  /** A run was lost that may not be repeated; `outcome` is what the tool itself has said of it since. */
+  readonly lost?: { readonly outcome?: 'happened' | 'not_happened' | 'unknown' };
+  /** It ran once more after a loss that had no effect; that is allowed once. */
+  readonly ranAgain?: true;
   /** Set when an answer was reverted: the call opens again, but not for longer than before. */
   readonly reopenUntil?: string;
   /** Who resolved it last, and when; what a `stale` verdict tells. */

@@ -28,14 +28,21 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     }
     case 'suspension': {
       const opened = pendingOf(view, event.suspension);
-      return { ...view, pending: [...without(view.pending, opened), opened] };
+      return {
+        ...view,
+        pending: [...without(view.pending, opened), opened],
+        inFlightTools: without(view.inFlightTools, opened),
+      };
     }
     case 'resolution': {
       const suspended = view.pending.find((entry) => entry.toolCallId === event.toolCallId);
       const rest = { ...view, pending: without(view.pending, event) };
       const { resolution } = event;
-      const isApproved = resolution.type === 'approve' && resolution.input === undefined;
-      const runs = isApproved && suspended?.executor === 'server';
+      // A server tool goes on with whatever was resolved, unless it must not run, or not yet.
+      const isHeld =
+        resolution.type === 'deny' ||
+        (resolution.type === 'approve' && resolution.input !== undefined);
+      const runs = !isHeld && suspended?.executor === 'server';
       return runs ? withInFlight(rest, suspended) : rest;
     }
     case 'input_edited':

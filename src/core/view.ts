@@ -96,6 +96,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'message_refused':
     case 'resolution_refused':
     case 'resolution_reverted':
+    case 'tool_lost':
+    case 'tool_reconciled':
     case 'cancel_requested':
     case 'turn_limit_reached':
     case 'suspension_expiring':

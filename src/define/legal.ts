@@ -47,6 +47,8 @@ const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'streaming',
     'run',
     'reconcile',
+    'onOutcomeUnknown',
+    'audience',
   ],
   human: OUTSIDE,
   client: [...OUTSIDE, 'approval', 'preflight'],
@@ -57,7 +59,7 @@ const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
 const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
 
 const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
-  server: ['approval', 'run', 'total'],
+  server: ['approval', 'answer', 'run', 'total'],
   human: ['answer', 'total'],
   client: ['approval', 'answer', 'claim', 'total'],
   external: ['approval', 'answer', 'claim', 'total'],
@@ -70,6 +72,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   mode: ['await', 'detach'],
   effects: ['none', 'idempotent', 'once'],
   lateResult: ['reject', 'inbox'],
+  onOutcomeUnknown: ['tell', 'hold'],
 };
 const BOOLEANS: readonly string[] = ['inline', 'streaming', 'visible', 'executesFully'];
 
@@ -133,7 +136,7 @@ function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['mode'] === 'detach') problems.add('mode', `"detach" ${NOT_YET}`);
   if (spec['lateResult'] === 'inbox') problems.add('lateResult', `"inbox" ${NOT_YET}`);
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
-  for (const field of ['retention', 'preflight', 'reconcile'])
+  for (const field of ['retention', 'preflight'])
     if (spec[field] !== undefined) problems.add(field, NOT_YET);
 }
 
@@ -217,6 +220,7 @@ function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemL
 function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
   const { run, executesFully, inline, effects, taskQueue, maxAttempts } = spec;
   checkAttempts(maxAttempts, effects, problems);
+  checkOnce(spec, problems);
   if (executor === 'server' && typeof run !== 'function')
     problems.add('run', 'a server tool must have a run function');
   const derived = !WAITS_OUTSIDE[executor];
@@ -238,4 +242,14 @@ function checkAttempts(maxAttempts: unknown, effects: unknown, problems: Problem
     );
   else if (effects === 'once' && maxAttempts !== 1)
     problems.add('maxAttempts', 'is 1 for a tool whose effects are "once": it is never run again');
+}
+
+/** Whatever may run again has no unknown outcome: it is run again. */
+function checkOnce({ effects, reconcile, onOutcomeUnknown }: Untyped, problems: ProblemList): void {
+  if (reconcile !== undefined && typeof reconcile !== 'function')
+    problems.add('reconcile', `must be a function, got ${shown(reconcile)}`);
+  if (effects === 'once') return;
+  const rule = 'is for tools whose effects are "once" only: any other is run again';
+  if (reconcile !== undefined) problems.add('reconcile', rule);
+  if (onOutcomeUnknown !== undefined) problems.add('onOutcomeUnknown', rule);
 }

@@ -35,6 +35,12 @@ export type Approval<Services, Input> =
   | ApprovalRequest
   | ApprovalPolicy<Services, Input>;
 
+/** What a tool says of a run that was lost. `result` is what `run` would have returned. */
+export type Reconciled<Result> =
+  | { readonly happened: true; readonly result: Result }
+  | { readonly happened: false }
+  | 'unknown';
+
 /** How much of a tool's old results the model keeps seeing. Not yet supported. */
 export interface Retention {
   readonly maxAge?: Duration;
@@ -84,7 +90,8 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   /** @defaultValue 'auto' */
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   /**
-   * What a second run would do. `'once'` is never run again: a lost worker gives the model "outcome unknown".
+   * What a second run would do. `'once'` is never run again on suspicion: after a lost worker see `reconcile` and
+   * `onOutcomeUnknown`.
    * @defaultValue 'idempotent'
    */
   readonly effects?: Effects;
@@ -97,7 +104,7 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   readonly inline?: boolean;
   /** Task queue of the workers that run it, when it is not the conversation's own. */
   readonly taskQueue?: string;
-  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'run' | 'total'>;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'run' | 'total'>;
   /** Of the approval, which never has a default. */
   readonly onExpire?: 'error';
   /** Whether `ctx.progress` reaches watchers. */
@@ -110,13 +117,24 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
     input: ParsedOf<Input>,
     ctx: ToolContext<Services>,
   ) => GivenTo<Output> | ToolError | Promise<GivenTo<Output> | ToolError>;
-  /** Finds out what a lost run of a `'once'` tool did. Not yet supported. */
+  /**
+   * Finds out what a lost run of a `'once'` tool did, by its idempotency key. Called after the run's worker was lost or its
+   * time was over, so on a network that was cut in two the run may still be going on: answer `happened: false` only where it
+   * cannot take effect any more. The call is then run once more. Must have no effects; when it throws it is asked again, up
+   * to five times in all, and then, as with any other answer, the outcome counts as unknown.
+   */
   readonly reconcile?: (
     input: ParsedOf<Input>,
     ctx: ToolContext<Services>,
-  ) => Promise<
-    { readonly happened: false } | { readonly happened: true; readonly result: GivenTo<Output> }
-  >;
+  ) => Reconciled<GivenTo<Output>> | Promise<Reconciled<GivenTo<Output>>>;
+  /**
+   * What follows when nobody knows what a lost run of a `'once'` tool did. `'tell'`: the model reads so. `'hold'`: the call
+   * waits as a suspension of kind `outcome`, at most `timeouts.answer`, for somebody who finds out and resolves it by
+   * `{type: 'outcome', value | error}`; give it an `audience`. @defaultValue 'tell'
+   */
+  readonly onOutcomeUnknown?: 'tell' | 'hold';
+  /** Who may say what became of a held call; an approval has an audience of its own. @defaultValue anybody */
+  readonly audience?: AudienceSpec;
 }
 
 /** A question to a person: the answer is the result, so there is nothing to gate and nothing to run. */

@@ -78,6 +78,9 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly audience?: Audience;
   /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
   readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  /** Present for tools that can say what a lost run did. */
+  readonly reconcile?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  readonly onOutcomeUnknown: 'tell' | 'hold';
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
@@ -131,7 +134,7 @@ function compileTool(spec: unknown): Tool<never> {
     ...(answer === undefined ? {} : { answer }),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['approval'] === 'function' ? { policy: policyOf(spec) } : {}),
-    ...(typeof spec['run'] === 'function' ? { run: runOf(spec) } : {}),
+    ...codeOf(spec),
   }) satisfies Tool<never>;
 }
 
@@ -155,6 +158,7 @@ function behaviourOf(
   | 'warnBeforeMs'
   | 'streaming'
   | 'executesFully'
+  | 'onOutcomeUnknown'
 > {
   const { taskQueue, maxAttempts } = spec;
   const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
@@ -168,6 +172,7 @@ function behaviourOf(
     timeouts: timeoutsOf(spec['timeouts'], executor),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     streaming: spec['streaming'] === true,
+    onOutcomeUnknown: spec['onOutcomeUnknown'] === 'hold' ? 'hold' : 'tell',
     executesFully: !WAITS_OUTSIDE[executor],
   };
 }
@@ -177,10 +182,22 @@ function attemptsOf(effects: Effects, maxAttempts: unknown): number {
   return typeof maxAttempts === 'number' ? maxAttempts : DEFAULT_TOOL_ATTEMPTS;
 }
 
-function runOf(spec: Untyped): NonNullable<Tool<never>['run']> {
-  const run = spec['run'] as NonNullable<Tool<never>['run']>;
-  // Bound, so that a method that looks at its own definition through `this` works.
-  return (input, ctx) => run.call(spec, input, ctx);
+type Code = (input: unknown, ctx: ToolContext<never>) => unknown;
+
+function codeOf(spec: Untyped): { run?: Code; reconcile?: Code } {
+  const run = boundCode(spec, 'run');
+  const reconcile = boundCode(spec, 'reconcile');
+  return {
+    ...(run === undefined ? {} : { run }),
+    ...(reconcile === undefined ? {} : { reconcile }),
+  };
+}
+
+/** Bound, so that a method that looks at its own definition through `this` works. */
+function boundCode(spec: Untyped, field: string): Code | undefined {
+  const code = spec[field];
+  if (typeof code !== 'function') return undefined;
+  return (input, ctx) => (code as Code).call(spec, input, ctx);
 }
 
 function policyOf(spec: Untyped): NonNullable<Tool<never>['policy']> {

@@ -82,6 +82,14 @@ export interface RunToolInput extends OfStep {
   readonly approver?: StampedActor;
 }
 
+/** The same for a run that was lost: the tool is asked what it did. */
+export type ReconcileToolInput = RunToolInput;
+
+export type ReconcileToolResult =
+  | { readonly outcome: 'happened'; readonly envelope: ToolResultEnvelope }
+  | { readonly outcome: 'not_happened' }
+  | { readonly outcome: 'unknown'; readonly reason: string };
+
 export interface RunToolResult {
   readonly envelope: ToolResultEnvelope;
   readonly executionMs: number;
@@ -130,6 +138,7 @@ export interface FlushLogResult {
 export interface ConversationActivities {
   callModel(input: CallModelInput): Promise<CallModelResult>;
   runTool(input: RunToolInput): Promise<RunToolResult>;
+  reconcileTool(input: ReconcileToolInput): Promise<ReconcileToolResult>;
   checkAnswer(input: CheckAnswerInput): Promise<CheckAnswerResult>;
   checkEdit(input: CheckEditInput): Promise<CheckEditResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;

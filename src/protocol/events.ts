@@ -184,6 +184,27 @@ export interface ToolResultEvent {
   readonly result: ToolResult;
 }
 
+/** A run of a tool that may not be repeated was lost; written where somebody can find out what it did. */
+export interface ToolLostEvent {
+  readonly type: 'tool_lost';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  /** Which run of the call, from 1. */
+  readonly run: number;
+  readonly reason: string;
+}
+
+/** The tool has said what its lost run did: its result follows, it runs once more, or nobody knows. */
+export interface ToolReconciledEvent {
+  readonly type: 'tool_reconciled';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly run: number;
+  readonly outcome: 'happened' | 'not_happened' | 'unknown';
+  /** Why it is unknown. */
+  readonly reason?: string;
+}
+
 /** Somebody asked to stop the turn. The turn ends as soon as what runs has been told. */
 export interface CancelRequested {
   readonly type: 'cancel_requested';
@@ -278,6 +299,8 @@ export type EventBody =
   | SuspensionExpiring
   | Extended
   | ToolResultEvent
+  | ToolLostEvent
+  | ToolReconciledEvent
   | CancelRequested
   | TurnLimitReached
   | InboxEvent

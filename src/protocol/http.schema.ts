@@ -59,6 +59,7 @@ export const SendMessageSchema = z.strictObject({
 
 const ReasonSchema = z.string().max(MAX_REASON_CHARS);
 /** Any JSON: it was parsed as such. Depth and size are bounded by the client, without recursion over hostile depths. */
+const OptionalValueSchema = z.custom<Json>();
 const ValueSchema = z.custom<Json>((value) => value !== undefined, 'is required');
 
 /** The shapes that a resolution may have; whether it fits the call is for the conversation to say. */
@@ -71,6 +72,11 @@ export const ResolutionSchema = z.discriminatedUnion(
     z.strictObject({ type: z.literal('decline'), reason: ReasonSchema.exactOptional() }),
     z.strictObject({ type: z.literal('result'), value: ValueSchema }),
     z.strictObject({ type: z.literal('error'), message: ReasonSchema.min(1) }),
+    z.strictObject({
+      type: z.literal('outcome'),
+      value: OptionalValueSchema.exactOptional(),
+      error: ReasonSchema.exactOptional(),
+    }),
   ],
   {
     // Of the union itself only an unknown type is a problem; other than an object is told by its default.

@@ -16,7 +16,9 @@ export type Resolution =
   | { readonly type: 'answer'; readonly value: Json }
   | { readonly type: 'decline'; readonly reason?: string }
   | { readonly type: 'result'; readonly value: Json }
-  | { readonly type: 'error'; readonly message: string };
+  | { readonly type: 'error'; readonly message: string }
+  /** What a lost run did, as an operator found out; exactly one of both: its result, or how it failed. */
+  | { readonly type: 'outcome'; readonly value?: Json; readonly error?: string };
 
 export type ResolutionType = Resolution['type'];
 
@@ -28,6 +30,7 @@ export const RESOLVES: Readonly<Record<ResolutionType, readonly SuspensionKind[]
   decline: ['elicitation'],
   result: ['client_execution', 'external_execution'],
   error: ['client_execution', 'external_execution'],
+  outcome: ['outcome'],
 };
 
 /** Payload of `resolveToolCall`, as update and as signal. */

@@ -3,13 +3,20 @@ import type { ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
 import type { Audience, Executor } from './tools.js';
 
-export type SuspensionKind = 'approval' | 'elicitation' | 'client_execution' | 'external_execution';
+/** `outcome`: a run that may not be repeated was lost, and nobody knows what it did; an operator finds out. */
+export type SuspensionKind =
+  | 'approval'
+  | 'elicitation'
+  | 'client_execution'
+  | 'external_execution'
+  | 'outcome';
 
 export const SUSPENSION_KINDS: readonly SuspensionKind[] = [
   'approval',
   'elicitation',
   'client_execution',
   'external_execution',
+  'outcome',
 ];
 
 /** A wait that is open now. Deadlines are absolute, so they survive kills and roll-overs as they are. */

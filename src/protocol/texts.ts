@@ -32,6 +32,10 @@ export const TEXTS = {
     `No worker took tool "${name}" within ${milliseconds}ms; it did not run`,
   outcomeUnknown: (name: string): string =>
     `The worker running tool "${name}" was lost. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
+  lostTwice: (name: string): string =>
+    `The worker running tool "${name}" was lost twice. The tool says that it had no effect; it is not run again.`,
+  outcomeHeld: (name: string): string =>
+    `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out, and say what became of it.`,
   tooManyCalls: (limit: number): string =>
     `Too many tool calls in one step: only the first ${limit} were considered`,
   maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,

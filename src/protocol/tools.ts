@@ -126,6 +126,10 @@ export interface PlannedCall {
   readonly effects: Effects;
   /** Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result. */
   readonly maxAttempts: number;
+  /** The tool can say what a lost run did. */
+  readonly reconcile?: true;
+  /** What to do when nobody knows what a lost run did; absent = tell the model. */
+  readonly onOutcomeUnknown?: 'hold';
   readonly lateResult: LateResult;
   /** Task queue of a worker elsewhere; absent = the conversation's own. */
   readonly taskQueue?: string;

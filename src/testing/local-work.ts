@@ -9,9 +9,11 @@ import type {
   CallModelResult,
   CheckAnswerResult,
   CheckEditResult,
+  ReconcileToolResult,
   RunToolResult,
 } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
+
 import type { TurnError } from '../protocol/events.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import type { Model } from '../protocol/model.js';
@@ -21,7 +23,11 @@ import { checkEdit } from '../tools/edits.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
-import { runToolCall } from '../tools/run.js';
+import { reconcileToolCall } from '../tools/reconcile.js';
+import { runToolCall, type ToolRun } from '../tools/run.js';
+
+/** As the engine has it. */
+const MAX_RECONCILE_ATTEMPTS = 5;
 
 const QUIET: Logger = {
   debug: () => undefined,
@@ -81,37 +87,29 @@ export class LocalWork<Services> {
       const message = TEXTS.noLongerAvailable(call.plan.name);
       return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
     }
-    const { signal } = new AbortController();
-    const ctx = {
-      agent: state.agent,
-      tenant: state.tenant,
-      conversationId: state.conversationId,
-      turnId: call.turnId,
-      step: call.step,
-      toolCallId,
-      idempotencyKey: idempotencyKeyFor(state, {
-        ...call.plan,
-        turnId: call.turnId,
-        step: call.step,
-      }),
-      requester: requesterOf(state),
-      ...(call.approver === undefined ? {} : { approver: call.approver }),
-      progress: () => undefined,
-      services: this.#services as never,
-      logger: QUIET,
-    };
-    const { runMs } = call.plan.timeouts;
     for (let attempt = 1; ; attempt += 1) {
       const { envelope, retry } = await runToolCall({
+        ...this.#runOf(state, call, attempt),
         tool,
-        input: call.plan.input ?? null,
-        ctx: { ...ctx, attempt },
-        signal,
-        timeoutMs: runMs,
       });
       // The pauses that a tool asks for are skipped. Real milliseconds would make logs differ from run to run.
       if (retry === undefined || attempt >= call.plan.maxAttempts)
         return { envelope, executionMs: 0 };
+    }
+  }
+
+  async reconcileTool(state: ConversationState, toolCallId: string): Promise<ReconcileToolResult> {
+    const call = callOf(state, toolCallId);
+    const tool = this.#toolOf(call);
+    if (tool === undefined)
+      return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.plan.name) };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await reconcileToolCall({ ...this.#runOf(state, call, attempt), tool });
+      } catch (error) {
+        if (attempt < MAX_RECONCILE_ATTEMPTS) continue;
+        return { outcome: 'unknown', reason: String(error) };
+      }
     }
   }
 
@@ -125,6 +123,31 @@ export class LocalWork<Services> {
         problems: [{ path: '', message: TEXTS.noLongerAvailable(call.plan.name) }],
       };
     return checkAnswer({ tool, value });
+  }
+
+  #runOf(state: ConversationState, call: CallState, attempt: number): Omit<ToolRun, 'tool'> {
+    const { plan, turnId, step, approver } = call;
+    const { toolCallId, input, timeouts } = plan;
+    return {
+      input: input ?? null,
+      signal: new AbortController().signal,
+      timeoutMs: timeouts.runMs,
+      ctx: {
+        agent: state.agent,
+        tenant: state.tenant,
+        conversationId: state.conversationId,
+        turnId,
+        step,
+        toolCallId,
+        idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
+        requester: requesterOf(state),
+        ...(approver === undefined ? {} : { approver }),
+        attempt,
+        progress: () => undefined,
+        services: this.#services as never,
+        logger: QUIET,
+      },
+    };
   }
 
   async checkEdit(state: ConversationState, toolCallId: string): Promise<CheckEditResult> {

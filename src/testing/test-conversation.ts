@@ -38,6 +38,7 @@ export class TestConversation<Services> {
   #nowMs: number;
   #requests = 0;
   readonly #work: LocalWork<Services>;
+  readonly #losses = new Map<string, number>();
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services> = {}) {
@@ -134,6 +135,14 @@ export class TestConversation<Services> {
     this.#nowMs = until;
   }
 
+  /**
+   * Lets the worker be lost under the next runs of a tool: each is run to its end, but what it returned is never heard of. A
+   * run stands for all of its attempts.
+   */
+  loseRuns(toolName: string, runs = 1): void {
+    this.#losses.set(toolName, runs);
+  }
+
   /** What continue-as-new does: nothing survives but the state as JSON. */
   rollOver(): void {
     this.#machine.rolledOver('requested');
@@ -207,11 +216,14 @@ export class TestConversation<Services> {
         this.#machine.modelAborted(effect);
         return;
       case 'run_tool':
-        this.#machine.toolFinished(
-          effect.toolCallId,
-          await this.#work.runTool(state, effect.toolCallId),
-        );
+        await this.#runTool(effect.toolCallId);
         return;
+      case 'reconcile_tool': {
+        const { toolCallId } = effect;
+        const outcome = await this.#work.reconcileTool(state, toolCallId);
+        this.#machine.toolReconciled(toolCallId, outcome);
+        return;
+      }
       case 'check_answer': {
         const { toolCallId } = effect;
         this.#machine.answerChecked(effect, await this.#work.checkAnswer(state, toolCallId));
@@ -222,6 +234,19 @@ export class TestConversation<Services> {
         this.#machine.editChecked(effect, await this.#work.checkEdit(state, toolCallId));
       }
     }
+  }
+
+  async #runTool(toolCallId: string): Promise<void> {
+    const { state } = this.#machine;
+    const name = state.calls[toolCallId]?.plan.name ?? '';
+    const outcome = await this.#work.runTool(state, toolCallId);
+    const losses = this.#losses.get(name) ?? 0;
+    if (losses === 0) {
+      this.#machine.toolFinished(toolCallId, outcome);
+      return;
+    }
+    this.#losses.set(name, losses - 1);
+    this.#machine.toolLost(toolCallId, { timedOut: false, message: 'the worker was lost' });
   }
 
   #machineOn(state: ConversationState): ConversationMachine {

@@ -115,6 +115,8 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     timeouts: tool.timeouts,
     effects: tool.effects,
     maxAttempts: tool.maxAttempts,
+    ...(tool.reconcile === undefined ? {} : { reconcile: true }),
+    ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
     lateResult: 'reject',
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),

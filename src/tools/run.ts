@@ -12,6 +12,7 @@ import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/tools.js';
 import { boundedJson, toJson } from './normalise.js';
+import { timed } from './timed.js';
 import { problemText, validate } from './validate.js';
 
 export interface ToolRun {
@@ -57,67 +58,29 @@ async function endOf(run: ToolRun): Promise<End> {
   const handler = tool.run;
   if (handler === undefined)
     return { envelope: failure('not_available', TEXTS.noLongerAvailable(tool.name)) };
-  run.signal.throwIfAborted();
-  const stop = new AbortController();
   const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
-  const clock = startClocks(run.signal, stop, timeoutMs);
-  try {
-    // In a promise of its own, so that code that throws at once is no different.
-    const work = Promise.resolve().then(() => handler(run.input, contextOf(run, stop.signal)));
-    // It may go on after it lost the race; nobody listens then, and that must not end the process.
-    work.catch(() => undefined);
-    const returned = await Promise.race([work, clock.ended]);
-    // An abort makes most code throw or return at once: the clock's word comes first.
-    run.signal.throwIfAborted();
-    if (clock.isOver()) return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };
-    return { envelope: await outputEnvelope(run, returned) };
-  } catch (error) {
-    run.signal.throwIfAborted();
-    if (clock.isOver()) return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };
-    run.ctx.logger.warn('tool failed', { error: describeError(error) });
-    const envelope = thrownEnvelope(tool.name, error);
-    return isToolRetry(error) ? { envelope, retry: error } : { envelope };
-  } finally {
-    clock.stop();
+  const end = await timed({ signal: run.signal, timeoutMs }, (signal) =>
+    handler(run.input, { ...run.ctx, signal }),
+  );
+  switch (end.end) {
+    case 'timeout':
+      return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };
+    case 'returned':
+      return { envelope: await outputEnvelope(run, end.value) };
+    case 'threw': {
+      const { error } = end;
+      run.ctx.logger.warn('tool failed', { error: describeError(error) });
+      const envelope = thrownEnvelope(tool.name, error);
+      return isToolRetry(error) ? { envelope, retry: error } : { envelope };
+    }
   }
 }
 
-/** Two clocks on one signal; `ended` settles when either is over and never rejects. */
-function startClocks(
-  outer: AbortSignal,
-  stop: AbortController,
-  timeoutMs: number,
-): { readonly ended: Promise<void>; isOver(): boolean; stop(): void } {
-  let over = false;
-  let end: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const timer = setTimeout(() => {
-    over = true;
-    stop.abort(new DOMException(TEXTS.timeout(timeoutMs), 'TimeoutError'));
-    end();
-  }, timeoutMs);
-  const onOuter = (): void => {
-    stop.abort(outer.reason);
-    end();
-  };
-  outer.addEventListener('abort', onOuter, { once: true });
-  return {
-    ended,
-    isOver: () => over,
-    stop: () => {
-      clearTimeout(timer);
-      outer.removeEventListener('abort', onOuter);
-    },
-  };
-}
-
-function contextOf(run: ToolRun, signal: AbortSignal): ToolContext<never> {
-  return { ...run.ctx, signal };
-}
-
-async function outputEnvelope(run: ToolRun, returned: unknown): Promise<ToolResultEnvelope> {
+/** What the tool returned, as its result. */
+export async function outputEnvelope(
+  run: Pick<ToolRun, 'tool'> & { readonly ctx: Pick<ToolRun['ctx'], 'logger'> },
+  returned: unknown,
+): Promise<ToolResultEnvelope> {
   const { tool } = run;
   if (isToolError(returned)) return thrownEnvelope(tool.name, returned);
   const output = await checkedOutput(tool, returned);
@@ -145,7 +108,7 @@ async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Output> 
   }
 }
 
-function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {
+export function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {
   // What a tool says on purpose is said in its own words.
   const spoken = isToolError(error) || isToolRetry(error);
   const message = spoken ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
@@ -157,7 +120,7 @@ function failure(code: ToolErrorCode, message: string): ToolResultEnvelope {
 }
 
 /** Never a stack: those name files and sometimes arguments, and the model has no use for them. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message === '' ? error.name : error.message;
   if (typeof error === 'string') return error;
   try {
@@ -168,6 +131,6 @@ function messageOf(error: unknown): string {
 }
 
 /** For logs, which stay with the operator. */
-function describeError(error: unknown): string {
+export function describeError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
 }

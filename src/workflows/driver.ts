@@ -3,29 +3,16 @@
  * those that it no longer wants, and feeds outcomes back into the machine. Owns what is under way in this run, and nothing
  * else; after a roll-over or a replay everything is started again from the state.
  */
-import { TimeoutType } from '@temporalio/common';
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  sleep,
-  TemporalFailure,
-  TimeoutFailure,
-} from '@temporalio/workflow';
-import { planForRun } from '../core/clocks.js';
+import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { ExternalEffect, TimerEffect } from '../core/decide.js';
 import { effectKey, isTimer } from '../core/decide.js';
 import type { ConversationMachine } from '../core/machine.js';
-import type { Loss } from '../core/outcomes.js';
-import type { CallState, ConversationState } from '../core/state.js';
 import { timerFired } from '../core/timers.js';
-import { type CallModelInput, type RunToolInput, TRANSCRIPT_MISS } from '../protocol/activities.js';
-import type { TurnError } from '../protocol/events.js';
-import { isFailureCode } from '../protocol/failures.js';
-import { idempotencyKeyFor } from '../protocol/ids.js';
+import type { CallModelInput } from '../protocol/activities.js';
+import { type Work, workOnCall } from './call-work.js';
 import { editWork } from './check-edit.js';
-import { activities, CHECK_ANSWER, MODEL_CALL, summaryOf, toolOptions } from './schedule.js';
+import { isTranscriptMiss, lossOf, turnErrorOf } from './losses.js';
+import { activities, MODEL_CALL, summaryOf } from './schedule.js';
 import { TranscriptWindow } from './transcript-window.js';
 
 interface UnderWay {
@@ -94,10 +81,11 @@ export class Driver {
         this.#callModel(key, effect);
         return;
       case 'run_tool':
-        this.#runTool(key, effect);
-        return;
+      case 'reconcile_tool':
       case 'check_answer':
-        this.#checkAnswer(key, effect);
+        workOnCall(this.#machine, effect, (work) => {
+          this.#perform(key, effect, work);
+        });
         return;
       case 'check_edit': {
         const work = editWork(this.#machine, effect, (error) => lossOf(error).message);
@@ -112,15 +100,7 @@ export class Driver {
   }
 
   /** Few promises on purpose: the SDK keeps a stack trace for each. */
-  #perform<Result>(
-    key: string,
-    effect: ExternalEffect,
-    work: {
-      readonly run: () => Promise<Result>;
-      readonly done: (result: Result) => void;
-      readonly failed: (error: unknown) => void;
-    },
-  ): void {
+  #perform<Result>(key: string, effect: ExternalEffect, work: Work<Result>): void {
     const scope = new CancellationScope({ cancellable: true });
     this.#underWay.set(key, { effect, scope });
     const settle = (feedBack: () => void): void => {
@@ -179,52 +159,6 @@ export class Driver {
       },
     });
   }
-
-  #runTool(key: string, effect: Effect<'run_tool'>): void {
-    const { toolCallId } = effect;
-    const { state } = this.#machine;
-    const call = state.calls[toolCallId];
-    if (call === undefined) return;
-    const plan = planForRun(call, Date.now());
-    const input = runToolInput(state, { ...call, plan });
-    this.#perform(key, effect, {
-      run: () => activities.runTool.executeWithOptions(toolOptions(plan), [input]),
-      done: (outcome) => {
-        this.#machine.toolFinished(toolCallId, outcome);
-      },
-      failed: (error) => {
-        if (!isCancellation(error)) this.#machine.toolLost(toolCallId, lossOf(error));
-      },
-    });
-  }
-
-  #checkAnswer(key: string, effect: Effect<'check_answer'>): void {
-    const { toolCallId } = effect;
-    const { tenant, conversationId, agent, calls } = this.#machine.state;
-    const call = calls[toolCallId];
-    if (call?.answer === undefined) return;
-    const { name } = call.plan;
-    const { value } = call.answer;
-    const options = {
-      ...CHECK_ANSWER,
-      summary: summaryOf(`check answer of ${name} (${toolCallId})`),
-    };
-    const input = { tenant, conversationId, agent, toolCallId, name, value };
-    this.#perform(key, effect, {
-      run: () => activities.checkAnswer.executeWithOptions(options, [input]),
-      done: (outcome) => {
-        this.#machine.answerChecked(effect, outcome);
-      },
-      failed: (error) => {
-        if (isCancellation(error)) return;
-        // No worker could check it: the answer is not taken on trust, and the call stays open.
-        const message = `could not be checked: ${lossOf(error).message}`;
-        const problems = [{ path: '/resolution/value', message }];
-        this.#machine.answerChecked(effect, { ok: false, problems });
-      },
-    });
-  }
-
   #sleepUntil(key: string, effect: TimerEffect): void {
     const { deadline } = effect;
     const summary = summaryOf(`${timerText(effect)} until ${deadline}`);
@@ -261,55 +195,4 @@ function isAwaitedAbort(
   if (effect.type !== 'call_model') return false;
   const { turnId, step } = effect;
   return wanted.has(effectKey({ type: 'abort_model', turnId, step }));
-}
-
-function runToolInput(state: ConversationState, call: CallState): RunToolInput {
-  const { tenant, conversationId, agent, turn } = state;
-  const { plan, turnId, step, approver } = call;
-  const { toolCallId, name, effects, timeouts, maxAttempts, input } = plan;
-  return {
-    tenant,
-    conversationId,
-    agent,
-    turnId,
-    step,
-    call: { toolCallId, name, effects, timeouts, maxAttempts, input: input ?? null },
-    idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-    requester: turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
-    ...(approver === undefined ? {} : { approver }),
-  };
-}
-
-/** What ended an activity for good, in the words of the failure table. Anything but a Temporal failure is a bug. */
-function turnErrorOf(error: unknown): TurnError {
-  const cause = activityCause(error);
-  if (cause instanceof ApplicationFailure)
-    return {
-      code: isFailureCode(cause.type) ? cause.type : 'internal',
-      message: cause.message.slice(0, 1_000),
-    };
-  const { message } = lossOf(error);
-  return { code: 'no_worker', message };
-}
-
-function isTranscriptMiss(error: unknown): boolean {
-  const cause = activityCause(error);
-  return cause instanceof ApplicationFailure && cause.type === TRANSCRIPT_MISS;
-}
-
-function lossOf(error: unknown): Loss {
-  const cause = activityCause(error);
-  if (!(cause instanceof TimeoutFailure))
-    return { timedOut: false, message: cause.message.slice(0, 1_000) };
-  const { timeoutType } = cause;
-  return {
-    timedOut: timeoutType === TimeoutType.START_TO_CLOSE,
-    neverStarted: timeoutType === TimeoutType.SCHEDULE_TO_START,
-    message: timeoutType === TimeoutType.HEARTBEAT ? 'the worker was lost' : 'the time ran out',
-  };
-}
-
-function activityCause(error: unknown): Error {
-  if (!(error instanceof TemporalFailure)) throw error;
-  return error instanceof ActivityFailure && error.cause !== undefined ? error.cause : error;
 }

@@ -61,9 +61,10 @@ export const FLUSH_BEFORE_ROLL_OVER: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-export function toolOptions(call: PlannedCall): ActivityOptions {
+/** `run` counts from 1: how often the call was entered. The first has the plain id, which histories hold. */
+export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
   return {
-    activityId: `tool:${call.name}:${call.toolCallId}`,
+    activityId: `tool:${call.name}:${call.toolCallId}${run > 1 ? `:${run}` : ''}`,
     summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
     startToCloseTimeout: call.timeouts.runMs + RUN_TIMEOUT_SLACK_MS,
     // A worker elsewhere may not heartbeat; ours always does.
@@ -77,6 +78,21 @@ export function toolOptions(call: PlannedCall): ActivityOptions {
       backoffCoefficient: 2,
       maximumInterval: '10s',
       maximumAttempts: call.maxAttempts,
+    },
+  };
+}
+
+/** Asking has no effects, so it may fail a few times: about 40 s of another service's outage. */
+export function reconcileOptions(call: PlannedCall, run: number): ActivityOptions {
+  return {
+    ...toolOptions(call, run),
+    activityId: `reconcile:${call.name}:${call.toolCallId}:${run}`,
+    summary: summaryOf(`what became of ${call.name} (${call.toolCallId})`),
+    retry: {
+      initialInterval: '1s',
+      backoffCoefficient: 3,
+      maximumInterval: '30s',
+      maximumAttempts: 5,
     },
   };
 }

@@ -24,6 +24,7 @@ const BY_HAND: Readonly<Record<SuspensionKind, string>> = {
   elicitation: '{"type":"answer","value":…}',
   client_execution: '{"type":"result","value":…}',
   external_execution: '{"type":"result","value":…}',
+  outcome: '{"type":"outcome","value":…}',
 };
 
 /** Sets the page that the UI shows for a running conversation. */

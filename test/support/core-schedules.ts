@@ -5,8 +5,9 @@
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
 import { timerFired } from '../../src/core/timers.js';
-import type { CallModelResult } from '../../src/protocol/activities.js';
+import type { CallModelResult, ReconcileToolResult } from '../../src/protocol/activities.js';
 import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js';
+
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
 import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
@@ -87,6 +88,8 @@ export function modelOutcome(variant: number, fresh: () => string): CallModelRes
         plannedCall(id, {
           executor,
           effects: dice % 5 === 0 ? 'once' : 'idempotent',
+          ...(dice % 35 === 5 || dice % 35 === 10 ? { reconcile: true as const } : {}),
+          ...(dice % 35 === 10 || dice % 35 === 15 ? { onOutcomeUnknown: 'hold' as const } : {}),
           ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
           ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
           ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
@@ -108,7 +111,16 @@ const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
     { type: 'result', value: 7 },
     { type: 'error', message: 'no' },
   ],
+  outcome: [
+    { type: 'outcome', value: 7 },
+    { type: 'outcome', error: 'no' },
+  ],
 };
+const RECONCILED: readonly ReconcileToolResult[] = [
+  { outcome: 'happened', envelope: { ok: true, result: 7 } },
+  { outcome: 'not_happened' },
+  { outcome: 'unknown', reason: 'down' },
+];
 const ANY = Object.values(FITTING).flat();
 
 const SETTINGS: readonly Partial<AgentSettings>[] = [
@@ -222,6 +234,9 @@ export class ScheduleRunner {
           machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
         else this.m.tool(effect.toolCallId, variant);
         return;
+      case 'reconcile_tool':
+        machine.toolReconciled(effect.toolCallId, RECONCILED[variant % RECONCILED.length]!);
+        return;
       case 'check_answer':
         machine.answerChecked(
           effect,
@@ -279,6 +294,7 @@ export class ScheduleRunner {
     const strays = [
       () => machine.toolFinished(callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
       () => machine.toolLost(callId, { timedOut: true, message: 'x' }),
+      () => machine.toolReconciled(callId, RECONCILED[variant % RECONCILED.length]!),
       () =>
         machine.answerChecked(
           { toolCallId: callId, requestId: `r${variant % 200}` },

@@ -28,7 +28,7 @@ describe('an approval', () => {
 
     m.resolve('c1', APPROVE, { actor: actor('lead') });
     expect(m.types()).toEqual(['resolution']);
-    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c1' }]);
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c1', run: 1 }]);
     expect(m.state.calls['c1']).toMatchObject({ approver: { id: 'lead' }, plan });
 
     m.tool('c1');
@@ -104,7 +104,7 @@ describe('an approval', () => {
       'resolution',
     ]);
     expect(m.effects()).toMatchObject([
-      { type: 'run_tool', toolCallId: 's' },
+      { type: 'run_tool', toolCallId: 's', run: 1 },
       { type: 'await_deadline', toolCallId: 'e', kind: 'external_execution' },
     ]);
   });

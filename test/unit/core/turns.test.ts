@@ -34,7 +34,7 @@ describe('a turn', () => {
 
   it('feeds the result of a server tool back into a second model call (S1)', () => {
     const m = aMachineWith(modelCalls([plannedCall('c1')]));
-    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c1' }]);
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c1', run: 1 }]);
 
     m.tool('c1', { refundId: 'r1' });
     expect(m.types()).toEqual(['tool_result']);
@@ -96,7 +96,7 @@ describe('a turn', () => {
       ...['tool_call', 'tool_call', 'tool_call', 'tool_call'],
       ...['tool_result', 'tool_result', 'tool_result'],
     ]);
-    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'ok' }]);
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'ok', run: 1 }]);
     m.tool('ok', 1);
     expect(resultsOf(m).map(([callId, envelope]) => [callId, envelope])).toEqual([
       ['x', { ok: false, error: { code: 'unknown_tool', message: 'unknown_tool of x' } }],

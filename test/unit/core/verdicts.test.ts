@@ -19,6 +19,13 @@ const WAITING: Readonly<Record<SuspensionKind, () => MachineUnderTest>> = {
   elicitation: () => aMachineWith(modelCalls([plannedCall('c', { executor: 'human' })])),
   client_execution: () => aMachineWith(modelCalls([plannedCall('c', { executor: 'client' })])),
   external_execution: () => aMachineWith(modelCalls([plannedCall('c', { executor: 'external' })])),
+  outcome: () => {
+    const call = plannedCall('c', { effects: 'once', onOutcomeUnknown: 'hold' });
+    const m = aMachineWith(modelCalls([call]));
+    m.machine.toolLost('c', { timedOut: false, message: 'the worker was lost' });
+    m.mark();
+    return m;
+  },
 };
 
 const RESOLUTIONS: Readonly<Record<ResolutionType, Resolution>> = {
@@ -28,6 +35,7 @@ const RESOLUTIONS: Readonly<Record<ResolutionType, Resolution>> = {
   decline: { type: 'decline' },
   result: { type: 'result', value: { deep: [1, 'two', false] } },
   error: { type: 'error', message: 'broken' },
+  outcome: { type: 'outcome', error: 'it was refused' },
 };
 const TYPES = Object.keys(RESOLUTIONS) as ResolutionType[];
 
@@ -59,6 +67,7 @@ describe('a resolution of type', () => {
       elicitation: 'must be "answer" or "decline"',
       client_execution: 'must be "result" or "error"',
       external_execution: 'must be "result" or "error"',
+      outcome: 'must be "outcome"',
     };
     for (const kind of SUSPENSION_KINDS)
       for (const resolution of [
@@ -97,6 +106,15 @@ describe('a resolution with', () => {
       'elicitation',
       { type: 'decline', value: 1 },
       '/resolution/value',
+    ],
+    ['neither value nor error', 'outcome', { type: 'outcome' }, '/resolution'],
+    ['both value and error', 'outcome', { type: 'outcome', value: 1, error: 'x' }, '/resolution'],
+    ['an error that is no text', 'outcome', { type: 'outcome', error: 7 }, '/resolution/error'],
+    [
+      'an unknown field beside an outcome',
+      'outcome',
+      { type: 'outcome', value: 1, message: 'x' },
+      '/resolution/message',
     ],
     [
       'an unknown field beside a result',

@@ -37,9 +37,9 @@ describe('an audience', () => {
     ]);
   });
 
-  it('is for tools that wait for somebody: a server tool has one for its approval only', () => {
-    expect(toolFaults({ ...base, run, audience: { users: ['u'] } })).toEqual({
-      audience: 'does not apply to server tools',
+  it('is for tools that may wait for somebody: an internal tool has one for its approval only', () => {
+    expect(toolFaults({ ...base, executor: 'internal', audience: { users: ['u'] } })).toEqual({
+      audience: 'does not apply to internal tools',
     });
   });
 

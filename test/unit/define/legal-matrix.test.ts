@@ -260,7 +260,6 @@ describe('a tool definition', () => {
     ['provider tools', { ...base, executor: 'provider' }, 'executor'],
     ['detached calls', { ...base, mode: 'detach', run }, 'mode'],
     ['preflights', { ...base, executor: 'client', preflight: run }, 'preflight'],
-    ['reconciliation', { ...base, effects: 'once', reconcile: run, run }, 'reconcile'],
     [
       'a clock for claims',
       { ...base, executor: 'client', timeouts: { claim: '15s' } },

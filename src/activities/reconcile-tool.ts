@@ -1,0 +1,43 @@
+/** Asks a tool what a lost run of it did. Has no effects, by the tool's own word; safe to repeat. */
+import { Context } from '@temporalio/activity';
+import type { ReconcileToolInput, ReconcileToolResult } from '../protocol/activities.js';
+import { TEXTS } from '../protocol/texts.js';
+import { reconcileToolCall } from '../tools/reconcile.js';
+import type { ActivityTools } from './deps.js';
+import { agentOf, interruption, reasonOf, toFailure } from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+import { contextOf } from './tool-context.js';
+
+/**
+ * What the tool throws fails this activity, which is retried a few times: what it asks may be down for a moment. An unknown
+ * agent is failure `unknown_agent`, retried.
+ */
+export async function reconcileTool(
+  tools: ActivityTools,
+  input: ReconcileToolInput,
+): Promise<ReconcileToolResult> {
+  const { call } = input;
+  const context = Context.current();
+  const agent = agentOf(tools, input.agent);
+  const tool = tools.registry.tool(agent.name, call.name);
+  if (tool === undefined) return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.name) };
+  const ctx = contextOf(tools, input, {
+    attempt: context.info.attempt,
+    progress: () => undefined,
+  });
+  try {
+    return await withHeartbeat(() =>
+      reconcileToolCall({
+        tool,
+        input: call.input,
+        ctx,
+        signal: context.cancellationSignal,
+        timeoutMs: call.timeouts.runMs,
+      }),
+    );
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
+    ctx.logger.warn('reconcile failed', { reason: reasonOf(error) });
+    throw toFailure(error, 'tool_lost');
+  }
+}

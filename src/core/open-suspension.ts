@@ -1,0 +1,42 @@
+/** The event that opens a wait: what is shown, to whom, and until when. Pure. */
+import type { EventBody } from '../protocol/events.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { Audience, PlannedCall } from '../protocol/tools.js';
+import { audienceOf } from './audience.js';
+import { waitEndOf } from './clocks.js';
+import type { CallState } from './state.js';
+import { isoOf } from './state.js';
+
+export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
+  const { plan, turnId } = call;
+  return {
+    type: 'suspension',
+    suspension: {
+      toolCallId: plan.toolCallId,
+      turnId,
+      name: plan.name,
+      executor: plan.executor,
+      kind,
+      prompt: plan.input ?? null,
+      ...reasonField(plan, kind),
+      ...(kind !== 'approval' && plan.answerSchema !== undefined
+        ? { answerSchema: plan.answerSchema }
+        : {}),
+      ...audienceField(audienceOf(plan, kind)),
+      ...(plan.argsDigest === undefined ? {} : { argsDigest: plan.argsDigest }),
+      openedAt: isoOf(nowMs),
+      ...waitEndOf(call, kind, nowMs),
+    },
+  };
+}
+
+function reasonField({ approval, name }: PlannedCall, kind: SuspensionKind): { reason?: string } {
+  if (kind === 'outcome') return { reason: TEXTS.outcomeHeld(name) };
+  if (kind !== 'approval' || !approval.needed || approval.reason === undefined) return {};
+  return { reason: approval.reason };
+}
+
+function audienceField(audience: Audience | undefined): { audience?: Audience } {
+  return audience === undefined ? {} : { audience };
+}

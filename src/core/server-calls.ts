@@ -1,0 +1,113 @@
+/**
+ * Calls of server tools beyond a plain run: what is wanted after a run was lost, and what is written when its tool has been
+ * asked. Pure.
+ *
+ * | a run was lost of a tool that | then |
+ * |---|---|
+ * | may run again | its activity was retried; the last loss is the result |
+ * | runs once, and can say what happened | it is asked: its result, one more run, or unknown |
+ * | runs once, and holds unknown outcomes | the call waits for an operator's `outcome` |
+ * | runs once, otherwise | the model reads that the outcome is unknown |
+ */
+import type { ReconcileToolResult, RunToolResult } from '../protocol/activities.js';
+import type { EventBody, ToolLostEvent, ToolReconciledEvent } from '../protocol/events.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { PlannedCall, ToolResult } from '../protocol/tools.js';
+import type { Effect } from './decide.js';
+import { errorResult, resultEvent } from './event-bodies.js';
+import { type Stamped, withCall } from './fold.js';
+import type { Loss } from './outcomes.js';
+import type { CallState, ConversationState } from './state.js';
+
+/** Which run of the tool is due or under way, from 1; attempts of one activity are one run. */
+export function runOf(call: CallState): number {
+  return (call.runsEnded ?? 0) + 1;
+}
+
+/** What a call that has passed its gate needs now. */
+export function decideServerCall(call: CallState): readonly Effect[] {
+  const { plan, lost } = call;
+  const { toolCallId } = plan;
+  if (lost === undefined) return [{ type: 'run_tool', toolCallId, run: runOf(call) }];
+  if (lost.outcome === undefined && plan.reconcile === true)
+    return [{ type: 'reconcile_tool', toolCallId, run: runOf(call) }];
+  if (lost.outcome === 'not_happened')
+    return [{ type: 'record_result', toolCallId, result: neverHappened(plan) }];
+  if (plan.onOutcomeUnknown === 'hold')
+    return [{ type: 'open_suspension', toolCallId, kind: 'outcome' }];
+  return [{ type: 'record_result', toolCallId, result: unknownOutcome(plan) }];
+}
+
+function unknownOutcome({ name }: PlannedCall): ToolResult {
+  return errorResult('errored', { code: 'outcome_unknown', message: TEXTS.outcomeUnknown(name) });
+}
+
+function neverHappened({ name }: PlannedCall): ToolResult {
+  return errorResult('errored', { code: 'tool_crashed', message: TEXTS.lostTwice(name) });
+}
+
+/** Whether a lost run is more than a result: somebody can find out what it did. */
+export function isHeld(plan: PlannedCall): boolean {
+  return (
+    plan.effects === 'once' && (plan.reconcile === true || plan.onOutcomeUnknown !== undefined)
+  );
+}
+
+/** A `once` call whose activity was delivered again was not run: like a lost run, only that a worker says so. */
+export function lossTold(call: CallState, outcome: RunToolResult): Loss | undefined {
+  const { envelope } = outcome;
+  return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
+    ? { timedOut: false, message: 'the call was delivered a second time' }
+    : undefined;
+}
+
+export function lostEvent(call: CallState, loss: Loss): EventBody {
+  const { turnId, plan } = call;
+  const { toolCallId } = plan;
+  return { type: 'tool_lost', turnId, toolCallId, run: runOf(call), reason: loss.message };
+}
+
+/** The tool was asked what its lost run did. */
+export function reconciledEvents(
+  call: CallState,
+  outcome: ReconcileToolResult,
+): readonly EventBody[] {
+  const { turnId, plan } = call;
+  const { toolCallId } = plan;
+  const event: EventBody = {
+    type: 'tool_reconciled',
+    turnId,
+    toolCallId,
+    run: runOf(call),
+    outcome: outcome.outcome,
+    ...(outcome.outcome === 'unknown' ? { reason: outcome.reason } : {}),
+  };
+  if (outcome.outcome !== 'happened') return [event];
+  const { envelope } = outcome;
+  const status = envelope.ok ? 'resolved' : 'errored';
+  return [event, resultEvent(call, { status, envelope, provenance: 'trusted' })];
+}
+
+export function toolLost(
+  state: ConversationState,
+  event: Stamped<ToolLostEvent>,
+): ConversationState {
+  return withCall(state, event.toolCallId, (call) => ({
+    ...call,
+    status: 'outcome_unknown',
+    lost: {},
+  }));
+}
+
+export function toolReconciled(
+  state: ConversationState,
+  event: Stamped<ToolReconciledEvent>,
+): ConversationState {
+  const { toolCallId, outcome, run } = event;
+  return withCall(state, toolCallId, (call) => {
+    // One more run, and no third: whatever loses its worker twice will do so again.
+    if (outcome !== 'not_happened' || call.ranAgain === true) return { ...call, lost: { outcome } };
+    const { lost: _settled, ...rest } = call;
+    return { ...rest, status: 'running', runsEnded: run, ranAgain: true };
+  });
+}

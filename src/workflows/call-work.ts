@@ -1,0 +1,118 @@
+/** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
+import { isCancellation } from '@temporalio/workflow';
+import { planForRun } from '../core/clocks.js';
+import type { ExternalEffect } from '../core/decide.js';
+import type { ConversationMachine } from '../core/machine.js';
+import type { CallState, ConversationState } from '../core/state.js';
+import type { RunToolInput } from '../protocol/activities.js';
+import { idempotencyKeyFor } from '../protocol/ids.js';
+import { lossOf } from './losses.js';
+import { activities, CHECK_ANSWER, reconcileOptions, summaryOf, toolOptions } from './schedule.js';
+
+/** One piece of work: how to begin it, and what to do with either end. */
+export interface Work<Result> {
+  readonly run: () => Promise<Result>;
+  readonly done: (result: Result) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+type CallEffect = Extract<ExternalEffect, { type: 'run_tool' | 'reconcile_tool' | 'check_answer' }>;
+type Perform = <Result>(work: Work<Result>) => void;
+
+/** Has the work done that the call needs; nothing, when the call is gone. */
+export function workOnCall(
+  machine: ConversationMachine,
+  effect: CallEffect,
+  perform: Perform,
+): void {
+  const call = machine.state.calls[effect.toolCallId];
+  if (call === undefined) return;
+  switch (effect.type) {
+    case 'run_tool':
+      perform(runTool(machine, call, effect.run));
+      return;
+    case 'reconcile_tool':
+      perform(reconcileTool(machine, call, effect.run));
+      return;
+    case 'check_answer':
+      checkAnswer(machine, effect, perform);
+  }
+}
+
+function runTool(machine: ConversationMachine, call: CallState, run: number) {
+  const plan = planForRun(call, Date.now());
+  const input = runToolInput(machine.state, { ...call, plan });
+  return {
+    run: () => activities.runTool.executeWithOptions(toolOptions(plan, run), [input]),
+    done: (outcome) => {
+      machine.toolFinished(plan.toolCallId, outcome);
+    },
+    failed: (error) => {
+      if (!isCancellation(error)) machine.toolLost(plan.toolCallId, lossOf(error));
+    },
+  } satisfies Work<Awaited<ReturnType<typeof activities.runTool>>>;
+}
+
+function reconcileTool(machine: ConversationMachine, call: CallState, run: number) {
+  const { plan } = call;
+  const input = runToolInput(machine.state, call);
+  return {
+    run: () => activities.reconcileTool.executeWithOptions(reconcileOptions(plan, run), [input]),
+    done: (outcome) => {
+      machine.toolReconciled(plan.toolCallId, outcome);
+    },
+    failed: (error) => {
+      if (isCancellation(error)) return;
+      const reason = lossOf(error).message;
+      machine.toolReconciled(plan.toolCallId, { outcome: 'unknown', reason });
+    },
+  } satisfies Work<Awaited<ReturnType<typeof activities.reconcileTool>>>;
+}
+
+function checkAnswer(
+  machine: ConversationMachine,
+  effect: Extract<CallEffect, { type: 'check_answer' }>,
+  perform: Perform,
+): void {
+  const { toolCallId } = effect;
+  const { tenant, conversationId, agent, calls } = machine.state;
+  const call = calls[toolCallId];
+  if (call?.answer === undefined) return;
+  const { name } = call.plan;
+  const { value } = call.answer;
+  const options = {
+    ...CHECK_ANSWER,
+    summary: summaryOf(`check answer of ${name} (${toolCallId})`),
+  };
+  const input = { tenant, conversationId, agent, toolCallId, name, value };
+  perform({
+    run: () => activities.checkAnswer.executeWithOptions(options, [input]),
+    done: (outcome) => {
+      machine.answerChecked(effect, outcome);
+    },
+    failed: (error) => {
+      if (isCancellation(error)) return;
+      // No worker could check it: the answer is not taken on trust, and the call stays open.
+      const message = `could not be checked: ${lossOf(error).message}`;
+      const problems = [{ path: '/resolution/value', message }];
+      machine.answerChecked(effect, { ok: false, problems });
+    },
+  });
+}
+
+function runToolInput(state: ConversationState, call: CallState): RunToolInput {
+  const { tenant, conversationId, agent, turn } = state;
+  const { plan, turnId, step, approver } = call;
+  const { toolCallId, name, effects, timeouts, maxAttempts, input } = plan;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    turnId,
+    step,
+    call: { toolCallId, name, effects, timeouts, maxAttempts, input: input ?? null },
+    idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
+    requester: turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
+    ...(approver === undefined ? {} : { approver }),
+  };
+}
