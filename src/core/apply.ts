@@ -19,6 +19,7 @@ import {
   turnStarted,
 } from './apply-turns.js';
 import { inputEdited } from './edits.js';
+import { callPrepared } from './preflight.js';
 import { toolLost, toolReconciled } from './server-calls.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
@@ -74,6 +75,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return extended(state, event);
     case 'tool_result':
       return toolResult(state, event);
+    case 'call_prepared':
+      return callPrepared(state, event);
     case 'tool_lost':
       return toolLost(state, event);
     case 'tool_reconciled':

@@ -10,6 +10,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult, ToolResultError } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
 import { warningAt } from './clocks.js';
+import { decidePreflight, needsPreflight } from './preflight.js';
 import { decideServerCall } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 
@@ -36,6 +37,8 @@ export type ExternalEffect =
   | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
   /** `run` counts from 1: a call may be entered again. */
   | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId; readonly run: number }
+  /** Let the tool shape the request of a client call. */
+  | { readonly type: 'preflight_tool'; readonly toolCallId: ToolCallId }
   /** Ask the tool what its lost run did. */
   | { readonly type: 'reconcile_tool'; readonly toolCallId: ToolCallId; readonly run: number }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
@@ -89,6 +92,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `abort:${effect.turnId}:${effect.step}`;
     case 'run_tool':
       return `tool:${effect.toolCallId}:${effect.run}`;
+    case 'preflight_tool':
+      return `preflight:${effect.toolCallId}`;
     case 'reconcile_tool':
       return `reconcile:${effect.toolCallId}:${effect.run}`;
     case 'check_answer':
@@ -164,6 +169,7 @@ export function decideCall(call: CallState): readonly Effect[] {
         result: plannedErrorResult(plan.error),
       },
     ];
+  if (needsPreflight(call)) return decidePreflight(call);
   if (plan.approval.needed && call.approver === undefined) {
     if (call.edit !== undefined)
       return [{ type: 'check_edit', toolCallId, requestId: call.edit.requestId }];

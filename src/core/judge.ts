@@ -14,6 +14,7 @@ import { forbiddenReason } from './audience.js';
 import { editOf, editProblems } from './edits.js';
 import { plainInput } from './input.js';
 import { answerProblems } from './json-schema.js';
+import { preparedEditProblems } from './preflight.js';
 import type { CallState, ConversationState } from './state.js';
 import { isFinal, rememberedResolution, tombstoneOf } from './state.js';
 
@@ -112,6 +113,8 @@ export function judgeResolution(
   if (problems.length > 0) return { verdict: 'invalid', problems };
   const resolution = cleanResolution(input['resolution'], suspension);
   if (resolution === undefined) return invalid('/resolution', 'has an unknown shape');
+  const editing = preparedEditProblems(call, resolution);
+  if (editing.length > 0) return { verdict: 'invalid', problems: editing };
   const { receivedAt } = input;
   return {
     verdict: 'acceptable',

@@ -11,6 +11,7 @@ import type {
   CallModelResult,
   CheckAnswerResult,
   CheckEditResult,
+  PreflightToolResult,
   ReconcileToolResult,
   RunToolResult,
 } from '../protocol/activities.js';
@@ -37,6 +38,7 @@ import { judgeCancel } from './judge-cancel.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
 import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
+import { preflightEvents } from './preflight.js';
 import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf, rememberedMessage } from './state.js';
@@ -242,6 +244,12 @@ export class ConversationMachine {
   toolLost(callId: string, loss: outcomes.Loss): void {
     this.#forOpenCall(callId, (call) =>
       wants(call, 'run_tool') ? outcomes.toolLostEvents(call, loss) : [],
+    );
+  }
+
+  toolPrepared(callId: string, outcome: PreflightToolResult): void {
+    this.#forOpenCall(callId, (call) =>
+      wants(call, 'preflight_tool') ? preflightEvents(call, outcome) : [],
     );
   }
 

@@ -9,7 +9,8 @@ import type { CallState } from './state.js';
 import { isoOf } from './state.js';
 
 export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
-  const { plan, turnId } = call;
+  const { plan, turnId, prepared } = call;
+  const argsDigest = prepared?.argsDigest ?? plan.argsDigest;
   return {
     type: 'suspension',
     suspension: {
@@ -18,13 +19,13 @@ export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: nu
       name: plan.name,
       executor: plan.executor,
       kind,
-      prompt: plan.input ?? null,
+      prompt: prepared === undefined ? (plan.input ?? null) : prepared.payload,
       ...reasonField(plan, kind),
       ...(kind !== 'approval' && plan.answerSchema !== undefined
         ? { answerSchema: plan.answerSchema }
         : {}),
       ...audienceField(audienceOf(plan, kind)),
-      ...(plan.argsDigest === undefined ? {} : { argsDigest: plan.argsDigest }),
+      ...(argsDigest === undefined ? {} : { argsDigest }),
       openedAt: isoOf(nowMs),
       ...waitEndOf(call, kind, nowMs),
     },

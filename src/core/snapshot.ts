@@ -3,6 +3,7 @@ import type { ConversationSnapshot, ConversationStatus } from '../protocol/conve
 import { formatRef } from '../protocol/ids.js';
 import type { ToolCallView } from '../protocol/messaging.js';
 import type { InFlightTool } from '../protocol/tools.js';
+import { needsPreflight } from './preflight.js';
 import type { CallState, ConversationState } from './state.js';
 import { isFinal, stepCalls, tombstoneOf } from './state.js';
 
@@ -44,20 +45,22 @@ function byAge(calls: readonly CallState[]): readonly CallState[] {
 
 function inFlightOf(state: ConversationState): readonly InFlightTool[] {
   return byAge(stepCalls(state))
-    .filter(
-      ({ plan, status, suspension, approver }) =>
-        plan.executor === 'server' &&
-        plan.error === undefined &&
-        !isFinal(status) &&
-        suspension === undefined &&
-        (!plan.approval.needed || approver !== undefined),
-    )
+    .filter((call) => !isFinal(call.status) && (needsPreflight(call) || runs(call)))
     .map(({ plan, turnId }) => ({
       toolCallId: plan.toolCallId,
       name: plan.name,
       executor: plan.executor,
       turnId,
     }));
+}
+
+function runs({ plan, suspension, approver }: CallState): boolean {
+  return (
+    plan.executor === 'server' &&
+    plan.error === undefined &&
+    suspension === undefined &&
+    (!plan.approval.needed || approver !== undefined)
+  );
 }
 
 function statusOf(state: ConversationState, pending: number, inFlight: number): ConversationStatus {

@@ -59,6 +59,8 @@ export interface CallState {
   readonly answer?: AcceptedAnswer;
   /** An accepted approval whose edit a worker still has to check. */
   readonly edit?: AcceptedEdit;
+  /** What a preflight shaped, and its digest. */
+  readonly prepared?: { readonly payload: Json; readonly argsDigest: string };
   /** Runs of the tool that ended without a result; absent before the first. */
   readonly runsEnded?: number;
   /** A run was lost that may not be repeated; `outcome` is what the tool itself has said of it since. */

@@ -4,6 +4,7 @@ import type { CanonicalEvent, Extended } from '../protocol/events.js';
 import { formatRef } from '../protocol/ids.js';
 import type { PendingCall, Suspension } from '../protocol/suspensions.js';
 import type { InFlightTool } from '../protocol/tools.js';
+import { needsPreflight } from './preflight.js';
 
 type CallEvent = Extract<
   CanonicalEvent,
@@ -11,6 +12,7 @@ type CallEvent = Extract<
     type:
       | 'tool_call'
       | 'suspension'
+      | 'call_prepared'
       | 'resolution'
       | 'input_edited'
       | 'expired'
@@ -23,7 +25,9 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
   switch (event.type) {
     case 'tool_call': {
       const { call } = event;
-      const runs = call.error === undefined && call.executor === 'server' && !call.approval.needed;
+      const runs =
+        needsPreflight({ plan: call }) ||
+        (call.error === undefined && call.executor === 'server' && !call.approval.needed);
       return runs ? withInFlight(view, { ...call, turnId: event.turnId }) : view;
     }
     case 'suspension': {
@@ -47,6 +51,8 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     }
     case 'input_edited':
       return event.executor === 'server' ? withInFlight(view, event) : view;
+    case 'call_prepared':
+      return { ...view, inFlightTools: without(view.inFlightTools, event) };
     case 'expired':
       return { ...view, pending: without(view.pending, event) };
     case 'extended':

@@ -75,6 +75,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       return withModelCall(view, event);
     case 'tool_call':
     case 'suspension':
+    case 'call_prepared':
     case 'resolution':
     case 'input_edited':
     case 'expired':

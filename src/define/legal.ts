@@ -61,7 +61,7 @@ const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
 const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
   server: ['approval', 'answer', 'run', 'total'],
   human: ['answer', 'total'],
-  client: ['approval', 'answer', 'claim', 'total'],
+  client: ['approval', 'answer', 'claim', 'run', 'total'],
   external: ['approval', 'answer', 'claim', 'total'],
   provider: [],
   internal: ['approval', 'total'],
@@ -136,8 +136,7 @@ function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['mode'] === 'detach') problems.add('mode', `"detach" ${NOT_YET}`);
   if (spec['lateResult'] === 'inbox') problems.add('lateResult', `"inbox" ${NOT_YET}`);
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
-  for (const field of ['retention', 'preflight'])
-    if (spec[field] !== undefined) problems.add(field, NOT_YET);
+  if (spec['retention'] !== undefined) problems.add('retention', NOT_YET);
 }
 
 function checkLegalFields(spec: Untyped, executor: Executor, problems: ProblemList): void {
@@ -221,6 +220,11 @@ function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList
   const { run, executesFully, inline, effects, taskQueue, maxAttempts } = spec;
   checkAttempts(maxAttempts, effects, problems);
   checkOnce(spec, problems);
+  const { preflight } = spec;
+  if (executor === 'client' && preflight === undefined && clocksOf(spec)['run'] !== undefined)
+    problems.add('timeouts.run', 'is for client tools with a preflight: nothing else of them runs');
+  if (preflight !== undefined && typeof preflight !== 'function')
+    problems.add('preflight', `must be a function, got ${shown(preflight)}`);
   if (executor === 'server' && typeof run !== 'function')
     problems.add('run', 'a server tool must have a run function');
   const derived = !WAITS_OUTSIDE[executor];
@@ -252,4 +256,8 @@ function checkOnce({ effects, reconcile, onOutcomeUnknown }: Untyped, problems: 
   const rule = 'is for tools whose effects are "once" only: any other is run again';
   if (reconcile !== undefined) problems.add('reconcile', rule);
   if (onOutcomeUnknown !== undefined) problems.add('onOutcomeUnknown', rule);
+}
+
+function clocksOf({ timeouts }: Untyped): Untyped {
+  return isRecord(timeouts) ? timeouts : {};
 }

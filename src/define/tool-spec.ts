@@ -3,7 +3,6 @@
  * left out of its type: the compiler then names the field. Fields of later work are typed now and refused at definition with
  * "not yet supported" (see `legal.ts`). Types only.
  */
-import type { Json } from '../protocol/json.js';
 import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
 import type { ToolContext, ToolError } from './context.js';
@@ -19,7 +18,7 @@ export interface ToolTimeouts {
   readonly answer?: Duration;
   /** How long nobody may have claimed the call. Not yet supported. */
   readonly claim?: Duration;
-  /** One attempt of `run`. @defaultValue 1 minute */
+  /** One attempt of `run`, or of a client tool's `preflight`. @defaultValue 1 minute */
   readonly run?: Duration;
   /** All waits and the run together, from when the model asked. Extensions never move past it. */
   readonly total?: Duration;
@@ -158,12 +157,17 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
   /** Shape of what the client returns. Absent: any JSON. */
   readonly output?: Output;
   readonly approval?: Approval<Services, ParsedOf<Input>>;
-  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'run' | 'total'>;
   readonly onExpire?: OnExpire<GivenTo<Output>>;
   /** Who may submit the result. @defaultValue anybody */
   readonly audience?: AudienceSpec;
-  /** Shapes the request on the server before the client gets it. Not yet supported. */
-  readonly preflight?: (input: ParsedOf<Input>, ctx: ToolContext<Services>) => Json | Promise<Json>;
+  /**
+   * Shapes and authorises the request on the server, before anybody is asked; must have no effects. What it returns, as JSON
+   * of at most 64 KiB, is the prompt for the approver and for the client, and what was approved is what the client gets; it
+   * never goes to the model, but everybody who may read the conversation's log can see it. An error that it throws is the
+   * call's result. The approver cannot edit the input of such a call.
+   */
+  readonly preflight?: (input: ParsedOf<Input>, ctx: ToolContext<Services>) => unknown;
 }
 
 /** Another backend finds the call among those that are pending and submits its result, or an error. */

@@ -80,6 +80,8 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
   /** Present for tools that can say what a lost run did. */
   readonly reconcile?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  /** Present for client tools that shape their request. */
+  readonly preflight?: (input: unknown, ctx: ToolContext<Services>) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
@@ -184,12 +186,14 @@ function attemptsOf(effects: Effects, maxAttempts: unknown): number {
 
 type Code = (input: unknown, ctx: ToolContext<never>) => unknown;
 
-function codeOf(spec: Untyped): { run?: Code; reconcile?: Code } {
+function codeOf(spec: Untyped): { run?: Code; reconcile?: Code; preflight?: Code } {
   const run = boundCode(spec, 'run');
   const reconcile = boundCode(spec, 'reconcile');
+  const preflight = boundCode(spec, 'preflight');
   return {
     ...(run === undefined ? {} : { run }),
     ...(reconcile === undefined ? {} : { reconcile }),
+    ...(preflight === undefined ? {} : { preflight }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { ConversationKey, TurnId } from './ids.js';
 import { fingerprint, type Json } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
 import type { FieldProblem } from './resolutions.js';
-import type { ApprovalPlan, PlannedCall, ToolResultEnvelope } from './tools.js';
+import type { ApprovalPlan, PlannedCall, ToolResultEnvelope, ToolResultError } from './tools.js';
 
 interface OfStep extends ConversationKey {
   readonly agent: string;
@@ -82,6 +82,13 @@ export interface RunToolInput extends OfStep {
   readonly approver?: StampedActor;
 }
 
+/** The same before a client call is offered: the tool shapes the request. */
+export type PreflightToolInput = RunToolInput;
+
+export type PreflightToolResult =
+  | { readonly ok: true; readonly payload: Json; readonly argsDigest: string }
+  | { readonly ok: false; readonly error: ToolResultError };
+
 /** The same for a run that was lost: the tool is asked what it did. */
 export type ReconcileToolInput = RunToolInput;
 
@@ -138,6 +145,7 @@ export interface FlushLogResult {
 export interface ConversationActivities {
   callModel(input: CallModelInput): Promise<CallModelResult>;
   runTool(input: RunToolInput): Promise<RunToolResult>;
+  preflightTool(input: PreflightToolInput): Promise<PreflightToolResult>;
   reconcileTool(input: ReconcileToolInput): Promise<ReconcileToolResult>;
   checkAnswer(input: CheckAnswerInput): Promise<CheckAnswerResult>;
   checkEdit(input: CheckEditInput): Promise<CheckEditResult>;

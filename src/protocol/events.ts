@@ -184,6 +184,16 @@ export interface ToolResultEvent {
   readonly result: ToolResult;
 }
 
+/** The tool has shaped the request of a client call; from here on it is what is approved and what the client gets. */
+export interface CallPrepared {
+  readonly type: 'call_prepared';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly payload: Json;
+  /** Digest of the payload; in place of the input's. */
+  readonly argsDigest: string;
+}
+
 /** A run of a tool that may not be repeated was lost; written where somebody can find out what it did. */
 export interface ToolLostEvent {
   readonly type: 'tool_lost';
@@ -299,6 +309,7 @@ export type EventBody =
   | SuspensionExpiring
   | Extended
   | ToolResultEvent
+  | CallPrepared
   | ToolLostEvent
   | ToolReconciledEvent
   | CancelRequested

@@ -14,6 +14,8 @@ export const MAX_ANSWER_BYTES = 200 * 1024;
 export const MAX_ANSWER_DEPTH = 64;
 /** One tool result as the model sees it; more is cut with a marker. */
 export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
+/** What a preflight shapes; it stands in an event and in every suspension of its call. */
+export const MAX_PREPARED_BYTES = 64 * 1024;
 /** Users, roles and exclusions of one audience, each: it rides in every plan, suspension and roll-over. */
 export const MAX_AUDIENCE_NAMES = 100;
 /** As long as the workflow keeps of an actor's id. */

@@ -26,7 +26,7 @@ export interface Suspension {
   readonly name: string;
   readonly executor: Executor;
   readonly kind: SuspensionKind;
-  /** What is shown to whoever resolves it: the validated input (later: the payload that a preflight shaped). */
+  /** What is shown to whoever resolves it: the validated input, or the payload that a preflight shaped. */
   readonly prompt: Json;
   /** Why the policy asks; shown to the approver. */
   readonly reason?: string;

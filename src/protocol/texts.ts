@@ -25,6 +25,8 @@ export const TEXTS = {
     `Invalid arguments for tool "${name}": ${problem}`,
   invalidOutput: (name: string, problem: string): string =>
     `Tool "${name}" returned an invalid result: ${problem}`,
+  invalidPreflight: (name: string, problem: string): string =>
+    `The preflight of tool "${name}" returned what cannot be a request: ${problem}`,
   toolError: (name: string, problem: string): string => `Error in tool "${name}": ${problem}`,
   toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
   timeout: (milliseconds: number): string => `Tool timed out after ${milliseconds}ms`,

@@ -126,6 +126,8 @@ export interface PlannedCall {
   readonly effects: Effects;
   /** Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result. */
   readonly maxAttempts: number;
+  /** The tool shapes the request before anybody is asked. */
+  readonly preflight?: true;
   /** The tool can say what a lost run did. */
   readonly reconcile?: true;
   /** What to do when nobody knows what a lost run did; absent = tell the model. */

@@ -9,6 +9,7 @@ import type {
   CallModelResult,
   CheckAnswerResult,
   CheckEditResult,
+  PreflightToolResult,
   ReconcileToolResult,
   RunToolResult,
 } from '../protocol/activities.js';
@@ -22,6 +23,7 @@ import { checkAnswer } from '../tools/answers.js';
 import { checkEdit } from '../tools/edits.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
+import { preflightToolCall } from '../tools/preflight.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import { runToolCall, type ToolRun } from '../tools/run.js';
@@ -96,6 +98,16 @@ export class LocalWork<Services> {
       if (retry === undefined || attempt >= call.plan.maxAttempts)
         return { envelope, executionMs: 0 };
     }
+  }
+
+  async preflightTool(state: ConversationState, toolCallId: string): Promise<PreflightToolResult> {
+    const call = callOf(state, toolCallId);
+    const tool = this.#toolOf(call);
+    if (tool === undefined) {
+      const message = TEXTS.noLongerAvailable(call.plan.name);
+      return { ok: false, error: { code: 'not_available', message } };
+    }
+    return preflightToolCall({ ...this.#runOf(state, call, 1), tool });
   }
 
   async reconcileTool(state: ConversationState, toolCallId: string): Promise<ReconcileToolResult> {

@@ -218,6 +218,12 @@ export class TestConversation<Services> {
       case 'run_tool':
         await this.#runTool(effect.toolCallId);
         return;
+      case 'preflight_tool': {
+        const { toolCallId } = effect;
+        const outcome = await this.#work.preflightTool(state, toolCallId);
+        this.#machine.toolPrepared(toolCallId, outcome);
+        return;
+      }
       case 'reconcile_tool': {
         const { toolCallId } = effect;
         const outcome = await this.#work.reconcileTool(state, toolCallId);

@@ -115,6 +115,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     timeouts: tool.timeouts,
     effects: tool.effects,
     maxAttempts: tool.maxAttempts,
+    ...(tool.preflight === undefined ? {} : { preflight: true }),
     ...(tool.reconcile === undefined ? {} : { reconcile: true }),
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
     lateResult: 'reject',

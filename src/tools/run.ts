@@ -10,7 +10,7 @@ import type { RunToolResult } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/tools.js';
+import type { ToolErrorCode, ToolResultEnvelope, ToolResultError } from '../protocol/tools.js';
 import { boundedJson, toJson } from './normalise.js';
 import { timed } from './timed.js';
 import { problemText, validate } from './validate.js';
@@ -108,11 +108,16 @@ async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Output> 
   }
 }
 
-export function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {
+/** What went wrong in a tool, for the model. */
+export function thrownError(name: string, error: unknown): ToolResultError {
   // What a tool says on purpose is said in its own words.
   const spoken = isToolError(error) || isToolRetry(error);
   const message = spoken ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
-  return failure('tool_error', message.slice(0, MAX_REASON_CHARS));
+  return { code: 'tool_error', message: message.slice(0, MAX_REASON_CHARS) };
+}
+
+function thrownEnvelope(name: string, error: unknown): ToolResultEnvelope {
+  return { ok: false, error: thrownError(name, error) };
 }
 
 function failure(code: ToolErrorCode, message: string): ToolResultEnvelope {

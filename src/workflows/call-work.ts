@@ -6,8 +6,16 @@ import type { ConversationMachine } from '../core/machine.js';
 import type { CallState, ConversationState } from '../core/state.js';
 import type { RunToolInput } from '../protocol/activities.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
+import { TEXTS } from '../protocol/texts.js';
 import { lossOf } from './losses.js';
-import { activities, CHECK_ANSWER, reconcileOptions, summaryOf, toolOptions } from './schedule.js';
+import {
+  activities,
+  CHECK_ANSWER,
+  preflightOptions,
+  reconcileOptions,
+  summaryOf,
+  toolOptions,
+} from './schedule.js';
 
 /** One piece of work: how to begin it, and what to do with either end. */
 export interface Work<Result> {
@@ -16,7 +24,10 @@ export interface Work<Result> {
   readonly failed: (error: unknown) => void;
 }
 
-type CallEffect = Extract<ExternalEffect, { type: 'run_tool' | 'reconcile_tool' | 'check_answer' }>;
+type CallEffect = Extract<
+  ExternalEffect,
+  { type: 'run_tool' | 'preflight_tool' | 'reconcile_tool' | 'check_answer' }
+>;
 type Perform = <Result>(work: Work<Result>) => void;
 
 /** Has the work done that the call needs; nothing, when the call is gone. */
@@ -33,6 +44,9 @@ export function workOnCall(
       return;
     case 'reconcile_tool':
       perform(reconcileTool(machine, call, effect.run));
+      return;
+    case 'preflight_tool':
+      perform(preflightTool(machine, call));
       return;
     case 'check_answer':
       checkAnswer(machine, effect, perform);
@@ -67,6 +81,23 @@ function reconcileTool(machine: ConversationMachine, call: CallState, run: numbe
       machine.toolReconciled(plan.toolCallId, { outcome: 'unknown', reason });
     },
   } satisfies Work<Awaited<ReturnType<typeof activities.reconcileTool>>>;
+}
+
+function preflightTool(machine: ConversationMachine, call: CallState) {
+  const plan = planForRun(call, Date.now());
+  const input = runToolInput(machine.state, { ...call, plan });
+  return {
+    run: () => activities.preflightTool.executeWithOptions(preflightOptions(plan), [input]),
+    done: (outcome) => {
+      machine.toolPrepared(plan.toolCallId, outcome);
+    },
+    failed: (error) => {
+      if (isCancellation(error)) return;
+      const message = TEXTS.toolCrashed(lossOf(error).message);
+      const failed = { ok: false, error: { code: 'tool_crashed', message } } as const;
+      machine.toolPrepared(plan.toolCallId, failed);
+    },
+  } satisfies Work<Awaited<ReturnType<typeof activities.preflightTool>>>;
 }
 
 function checkAnswer(

@@ -81,6 +81,7 @@ export class Driver {
         this.#callModel(key, effect);
         return;
       case 'run_tool':
+      case 'preflight_tool':
       case 'reconcile_tool':
       case 'check_answer':
         workOnCall(this.#machine, effect, (work) => {

@@ -82,6 +82,15 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
   };
 }
 
+/** Somebody is waiting to be asked; it has no effects, so a lost worker costs another try. */
+export function preflightOptions(call: PlannedCall): ActivityOptions {
+  return {
+    ...toolOptions(call, 1),
+    activityId: `preflight:${call.name}:${call.toolCallId}`,
+    summary: summaryOf(`preflight of ${call.name} (${call.toolCallId})`),
+  };
+}
+
 /** Asking has no effects, so it may fail a few times: about 40 s of another service's outage. */
 export function reconcileOptions(call: PlannedCall, run: number): ActivityOptions {
   return {

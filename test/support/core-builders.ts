@@ -1,5 +1,9 @@
 /** Builders for tests of the core: settings, planned calls, model outcomes, actors, a virtual clock. No Temporal, no time. */
-import type { CallModelResult } from '../../src/protocol/activities.js';
+import type {
+  CallModelResult,
+  PreflightToolResult,
+  ReconcileToolResult,
+} from '../../src/protocol/activities.js';
 import type { StampedActor } from '../../src/protocol/actors.js';
 import type { AgentSettings } from '../../src/protocol/conversation.js';
 import type { ConversationStarted } from '../../src/protocol/events.js';
@@ -122,3 +126,15 @@ export const APPROVE: Resolution = { type: 'approve' };
 export const DENY: Resolution = { type: 'deny' };
 export const answer = (value: Json): Resolution => ({ type: 'answer', value });
 export const result = (value: Json): Resolution => ({ type: 'result', value });
+
+/** Whatever a tool may say when it is asked about a lost run, or has shaped a request. */
+export const RECONCILED: readonly ReconcileToolResult[] = [
+  { outcome: 'happened', envelope: { ok: true, result: 7 } },
+  { outcome: 'not_happened' },
+  { outcome: 'unknown', reason: 'down' },
+];
+export const PREPARED: readonly PreflightToolResult[] = [
+  { ok: true, payload: { shaped: 1 }, argsDigest: 'sha256:shaped' },
+  { ok: true, payload: null, argsDigest: 'sha256:null' },
+  { ok: false, error: { code: 'tool_error', message: 'not yours' } },
+];

@@ -5,13 +5,21 @@
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
 import { timerFired } from '../../src/core/timers.js';
-import type { CallModelResult, ReconcileToolResult } from '../../src/protocol/activities.js';
+import type { CallModelResult } from '../../src/protocol/activities.js';
 import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js';
 
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
 import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
-import { actor, brokenCall, modelCalls, modelSays, plannedCall } from './core-builders.js';
+import {
+  actor,
+  brokenCall,
+  modelCalls,
+  modelSays,
+  PREPARED,
+  plannedCall,
+  RECONCILED,
+} from './core-builders.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
 
 const WEIGHTS = {
@@ -88,6 +96,7 @@ export function modelOutcome(variant: number, fresh: () => string): CallModelRes
         plannedCall(id, {
           executor,
           effects: dice % 5 === 0 ? 'once' : 'idempotent',
+          ...(executor === 'client' && dice % 4 < 2 ? { preflight: true as const } : {}),
           ...(dice % 35 === 5 || dice % 35 === 10 ? { reconcile: true as const } : {}),
           ...(dice % 35 === 10 || dice % 35 === 15 ? { onOutcomeUnknown: 'hold' as const } : {}),
           ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
@@ -116,11 +125,6 @@ const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
     { type: 'outcome', error: 'no' },
   ],
 };
-const RECONCILED: readonly ReconcileToolResult[] = [
-  { outcome: 'happened', envelope: { ok: true, result: 7 } },
-  { outcome: 'not_happened' },
-  { outcome: 'unknown', reason: 'down' },
-];
 const ANY = Object.values(FITTING).flat();
 
 const SETTINGS: readonly Partial<AgentSettings>[] = [
@@ -234,6 +238,9 @@ export class ScheduleRunner {
           machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
         else this.m.tool(effect.toolCallId, variant);
         return;
+      case 'preflight_tool':
+        machine.toolPrepared(effect.toolCallId, PREPARED[variant % PREPARED.length]!);
+        return;
       case 'reconcile_tool':
         machine.toolReconciled(effect.toolCallId, RECONCILED[variant % RECONCILED.length]!);
         return;
@@ -294,6 +301,7 @@ export class ScheduleRunner {
     const strays = [
       () => machine.toolFinished(callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
       () => machine.toolLost(callId, { timedOut: true, message: 'x' }),
+      () => machine.toolPrepared(callId, PREPARED[variant % PREPARED.length]!),
       () => machine.toolReconciled(callId, RECONCILED[variant % RECONCILED.length]!),
       () =>
         machine.answerChecked(

@@ -259,7 +259,6 @@ describe('a tool definition', () => {
     ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
     ['provider tools', { ...base, executor: 'provider' }, 'executor'],
     ['detached calls', { ...base, mode: 'detach', run }, 'mode'],
-    ['preflights', { ...base, executor: 'client', preflight: run }, 'preflight'],
     [
       'a clock for claims',
       { ...base, executor: 'client', timeouts: { claim: '15s' } },

@@ -1,0 +1,36 @@
+/** Shapes the request of a client call. Has no effects, by the tool's own word; safe to repeat. */
+import { Context } from '@temporalio/activity';
+import type { PreflightToolInput, PreflightToolResult } from '../protocol/activities.js';
+import { TEXTS } from '../protocol/texts.js';
+import { preflightToolCall } from '../tools/preflight.js';
+import type { ActivityTools } from './deps.js';
+import { agentOf, interruption, toFailure } from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+import { contextOf } from './tool-context.js';
+
+/** What the tool throws is the call's result; only infrastructure fails this activity, and an unknown agent, retried. */
+export async function preflightTool(
+  tools: ActivityTools,
+  input: PreflightToolInput,
+): Promise<PreflightToolResult> {
+  const { call } = input;
+  const context = Context.current();
+  const agent = agentOf(tools, input.agent);
+  const tool = tools.registry.tool(agent.name, call.name);
+  if (tool === undefined) {
+    const message = TEXTS.noLongerAvailable(call.name);
+    return { ok: false, error: { code: 'not_available', message } };
+  }
+  const { attempt } = context.info;
+  const ctx = contextOf(tools, input, { attempt, progress: () => undefined });
+  const signal = context.cancellationSignal;
+  const timeoutMs = call.timeouts.runMs;
+  try {
+    return await withHeartbeat(() =>
+      preflightToolCall({ tool, input: call.input, ctx, signal, timeoutMs }),
+    );
+  } catch (error) {
+    if (signal.aborted) throw interruption(context, 'tool_lost');
+    throw toFailure(error, 'tool_lost');
+  }
+}

@@ -1,0 +1,59 @@
+/** Lets a client tool shape and authorise its request before anybody sees it. Runs in the worker. */
+import { isToolError } from '../define/context.js';
+import type { PreflightToolResult } from '../protocol/activities.js';
+import { type Json, utf8Bytes } from '../protocol/json.js';
+import { MAX_PREPARED_BYTES } from '../protocol/limits.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolErrorCode } from '../protocol/tools.js';
+import { toJson } from './normalise.js';
+import { argsDigest } from './plan.js';
+import { describeError, messageOf, type ToolRun, thrownError } from './run.js';
+import { timed } from './timed.js';
+
+/**
+ * | the tool's preflight | outcome |
+ * |---|---|
+ * | returns a value | the payload, as JSON, with its digest |
+ * | throws, or returns `toolError(...)` | error result `tool_error`: nobody is asked |
+ * | returns more than `MAX_PREPARED_BYTES`, or no JSON | error result `invalid_output`: cut, it would be another request |
+ * | takes too long | error result `timeout` |
+ *
+ * @throws the reason of `signal` once that fires.
+ */
+export async function preflightToolCall(run: ToolRun): Promise<PreflightToolResult> {
+  const { tool, input, ctx, signal } = run;
+  const { preflight, name } = tool;
+  if (preflight === undefined) return failed('not_available', TEXTS.noLongerAvailable(name));
+  const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
+  const end = await timed({ signal, timeoutMs }, (own) =>
+    preflight(input, { ...ctx, signal: own }),
+  );
+  switch (end.end) {
+    case 'timeout':
+      return failed('timeout', TEXTS.timeout(timeoutMs));
+    case 'threw':
+      ctx.logger.warn('preflight failed', { error: describeError(end.error) });
+      return { ok: false, error: thrownError(name, end.error) };
+    case 'returned':
+      return isToolError(end.value)
+        ? { ok: false, error: thrownError(name, end.value) }
+        : payloadOf(name, end.value);
+  }
+}
+
+function payloadOf(name: string, returned: unknown): PreflightToolResult {
+  let payload: Json;
+  try {
+    payload = toJson(returned);
+  } catch (error) {
+    return failed('invalid_output', TEXTS.invalidPreflight(name, messageOf(error)));
+  }
+  const bytes = utf8Bytes(JSON.stringify(payload));
+  if (bytes <= MAX_PREPARED_BYTES) return { ok: true, payload, argsDigest: argsDigest(payload) };
+  const problem = `it has ${bytes} bytes; at most ${MAX_PREPARED_BYTES}`;
+  return failed('invalid_output', TEXTS.invalidPreflight(name, problem));
+}
+
+function failed(code: ToolErrorCode, message: string): PreflightToolResult {
+  return { ok: false, error: { code, message } };
+}
