@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { StampedActor } from '../protocol/actors.js';
 import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationId, ConversationKey, ToolCallId } from '../protocol/ids.js';
+import type { InboxEventInput } from '../protocol/inbox.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import { type AgentSource, findAgent } from './agents.js';
 import { checkKey, checkMessage, durationMs } from './checks.js';
 import type { Control } from './control.js';
+import { checkEvent, deliverEvent } from './deliver.js';
 import type { Door } from './door.js';
 import { EngineError, invalidField } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
@@ -27,6 +29,8 @@ import { admittedTurn, DEFAULT_RESULT_TIMEOUT } from './turn.js';
 import type {
   CancelOptions,
   CancelOutcome,
+  Delivered,
+  DeliverOptions,
   EventsOptions,
   ExtendOptions,
   ExtendOutcome,
@@ -111,6 +115,28 @@ export class Conversation {
         ? this.#admitted(reply, requestId)
         : await this.#queued(asQueued(request));
     });
+  }
+
+  /**
+   * Hands over an event of another system, for the model to read: `{eventId, kind, payload}`. Starts the conversation when
+   * there is none, and a turn when none runs. The same `eventId` is one event, however often it is delivered.
+   * @throws {EngineError} invalid_request, unknown_agent, agent_mismatch, queue_full, conversation_closed,
+   *   temporal_unreachable
+   */
+  async deliver(
+    event: Pick<InboxEventInput, 'eventId' | 'kind' | 'payload'>,
+    options: DeliverOptions = {},
+  ): Promise<Delivered> {
+    const { key, agents, stamp, known } = this.#parts;
+    const { eventId, kind, payload } = event;
+    const input = { eventId, kind, payload, actor: stamp(options.actor) };
+    checkEvent(input);
+    const delivered = await this.#mapped(async () => {
+      const manifest = await findAgent(agents, await this.#agentName());
+      return await deliverEvent(this.#parts, { key, manifest, input });
+    });
+    if (delivered.status === 'admitted') known.note(key, delivered.seq);
+    return delivered;
   }
 
   /** Answers a waiting call of this conversation. @see ConversationClient.resolve */

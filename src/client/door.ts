@@ -12,7 +12,6 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { QUERY_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../protocol/limits.js';
@@ -82,7 +81,9 @@ export class Door {
   }
 
   /** Starts the conversation or continues it, and waits for the reply. */
-  async sendWithStart(request: StartRequest): Promise<UpdateTypes['sendMessage']['reply']> {
+  async sendWithStart<Name extends 'sendMessage' | 'inboxEvent' = 'sendMessage'>(
+    request: StartRequest,
+  ): Promise<UpdateTypes[Name]['reply']> {
     const options = startOptions(request, this.#startDefaults);
     // An operation can be executed once, so each try has its own.
     const startWorkflowOperation = new WithStartWorkflowOperation<ConversationWorkflow>(
@@ -94,9 +95,9 @@ export class Door {
     );
     return await this.#temporal.workflow.executeUpdateWithStart<
       ConversationWorkflow,
-      UpdateTypes['sendMessage']['reply'],
-      [SendMessageInput]
-    >(UPDATES.sendMessage, {
+      UpdateTypes[Name]['reply'],
+      [StartRequest['input']]
+    >(UPDATES[request.operation ?? 'sendMessage'], {
       updateId: request.updateId,
       args: [request.input],
       startWorkflowOperation,
@@ -107,12 +108,12 @@ export class Door {
   async signalWithStart(request: StartRequest): Promise<void> {
     const options = startOptions(request, this.#startDefaults);
     await this.#within(SIGNAL_DEADLINE_MS, () =>
-      this.#temporal.workflow.signalWithStart<ConversationWorkflow, [SendMessageInput]>(
+      this.#temporal.workflow.signalWithStart<ConversationWorkflow, [StartRequest['input']]>(
         WORKFLOW_TYPE,
         {
           ...options,
           workflowIdConflictPolicy: 'USE_EXISTING',
-          signal: SIGNALS.sendMessage,
+          signal: SIGNALS[request.operation ?? 'sendMessage'],
           signalArgs: [request.input],
         },
       ),

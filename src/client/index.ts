@@ -21,6 +21,8 @@ export type {
   CancelOutcome,
   ConversationClientOptions,
   ConversationOptions,
+  Delivered,
+  DeliverOptions,
   EventsOptions,
   ExtendOptions,
   ExtendOutcome,

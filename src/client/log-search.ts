@@ -50,7 +50,11 @@ export function verdictTrace(request: {
     if (event.type !== 'resolution' && event.type !== 'resolution_reverted') return found;
     if (event.toolCallId !== toolCallId || event.requestId !== requestId) return found;
     return event.type === 'resolution'
-      ? { verdict: 'accepted', toolCallId, seq: event.seq }
+      ? {
+          verdict: event.late === true ? 'accepted_late' : 'accepted',
+          toolCallId,
+          seq: event.seq,
+        }
       : { verdict: 'invalid', problems: event.problems };
   };
 }
@@ -102,8 +106,9 @@ function tombstoneOf(
       by: event.actor.id,
       at: event.at,
     };
-  if (event.type !== 'tool_result') return earlier;
-  const { status } = event.result;
+  if (event.type !== 'tool_result' && event.type !== 'inbox_event') return earlier;
+  const status = event.result?.status;
+  if (status === undefined || status === 'detached') return earlier;
   if (status === 'expired' && earlier?.verdict === 'expired') return earlier;
   const decided = earlier?.verdict === 'stale' ? earlier : { at: event.at };
   return {

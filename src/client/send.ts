@@ -166,7 +166,10 @@ async function tryToContinue(door: Door, request: SendRequest): Promise<SendRepl
   }
 }
 
-async function tryOnce(door: Door, request: StartRequest): Promise<SendReply> {
+async function tryOnce(
+  door: Door,
+  request: StartRequest & { readonly input: SendMessageInput },
+): Promise<SendReply> {
   const tried = await door.confirm(() => door.sendWithStart(request));
   if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
   await door.signalWithStart(asQueued(request));
@@ -185,7 +188,10 @@ function mayStartAgain(error: unknown, request: SendRequest): boolean {
 }
 
 /** Temporal forgets closed runs after their retention; the log does not. A log that cannot be read blocks nobody. */
-async function isClosedInLog({ door, log }: SendParts, request: SendRequest): Promise<boolean> {
+export async function isClosedInLog(
+  { door, log }: SendParts,
+  request: Pick<SendRequest, 'key'>,
+): Promise<boolean> {
   const snapshot = log === undefined ? undefined : await lookUp(log, request.key);
   if (snapshot?.status !== 'closed') return false;
   // The log may be behind a conversation that was opened again just now.

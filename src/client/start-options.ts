@@ -7,6 +7,7 @@ import {
 } from '@temporalio/common';
 import type { AgentManifest, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
+import type { InboxEventInput } from '../protocol/inbox.js';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
 import {
   type CarriedState,
@@ -24,7 +25,9 @@ export type ConversationWorkflow = (input: ConversationInput) => Promise<void>;
 export interface StartRequest {
   readonly key: ConversationKey;
   readonly manifest: AgentManifest;
-  readonly input: SendMessageInput;
+  readonly input: SendMessageInput | InboxEventInput;
+  /** What is handed over with the start. @defaultValue sendMessage */
+  readonly operation?: 'sendMessage' | 'inboxEvent';
   readonly updateId: string;
   readonly start: StartPolicy;
 }
@@ -63,7 +66,7 @@ export function startOptions(
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     staticSummary: `${manifest.name}: ${conversationId}`,
     staticDetails: `Agent **${manifest.name}** (${manifest.model}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
-    memo: { title: titleOf(input.text), agent: manifest.name },
+    memo: { title: titleOf('text' in input ? input.text : input.kind), agent: manifest.name },
     priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
     ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),
   };

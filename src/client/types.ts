@@ -9,6 +9,7 @@ import type {
 } from '../protocol/conversation.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { CallRef, ConversationId, TurnId } from '../protocol/ids.js';
+import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import type { AgentSource } from './agents.js';
 import type { Duration } from './checks.js';
@@ -127,6 +128,17 @@ export type ResolveOutcome = Verdict & {
   /** What became of a queued answer; any other verdict is final already. Still `queued` when the time is up. */
   final(options?: FinalOptions): Promise<Verdict>;
 };
+
+/** An event of another system. */
+export interface DeliverOptions {
+  /** Who vouches for it. */
+  readonly actor?: Actor | StampedActor | undefined;
+}
+
+/** `queued`: nobody confirmed in time; the event is durable, and is taken by the next worker. */
+export type Delivered =
+  | (InboxEventReply & { readonly status: 'admitted'; readonly duplicate: boolean })
+  | { readonly status: 'queued'; readonly eventId: string; readonly warning: string };
 
 /** Exactly one of `by` and `until`. */
 export interface ExtendOptions {

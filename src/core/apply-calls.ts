@@ -12,9 +12,10 @@ import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { ToolMessage, ToolResultPart } from '../protocol/messages.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { CallStatus } from '../protocol/tools.js';
+import { askerOf, detached, keptAside, lateCall, takesLate } from './aside.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
-import { isFinal, isResolutionOf, stepCalls } from './state.js';
+import { isResolutionOf, stepCalls } from './state.js';
 import { nextStep } from './steering.js';
 import { withMessage } from './transcript.js';
 import { countCall, withFailure } from './turn-limits.js';
@@ -39,6 +40,7 @@ export function toolCalled(
     status: 'running',
     since: seq,
     ...(call.timeouts.totalMs === undefined ? {} : { askedAt: event.at }),
+    ...askerOf(call, state.turn),
   };
   const calls = { ...state.calls, [call.toolCallId]: entry };
   return withTurn(countCall({ ...state, calls }, call), (turn) => ({
@@ -55,7 +57,7 @@ export function suspended(
   return withCall(state, suspension.toolCallId, ({ reopenUntil: _used, ...call }) => ({
     ...call,
     suspension,
-    status: AWAITING[suspension.kind],
+    status: call.aside === 'detached' ? 'detached' : AWAITING[suspension.kind],
     since: event.seq,
   }));
 }
@@ -69,7 +71,7 @@ export function resolved(
     const { suspension: closed, ...rest } = call;
     return {
       ...rest,
-      status: 'running',
+      status: call.aside === undefined ? 'running' : call.status,
       since: seq,
       resolvedBy: actor.id,
       resolvedAt: at,
@@ -78,7 +80,12 @@ export function resolved(
         : {}),
       ...(resolution.type === 'answer' || resolution.type === 'result'
         ? {
-            answer: { value: resolution.value, actor, requestId, deadline: closed?.deadline ?? at },
+            answer: {
+              value: resolution.value,
+              actor,
+              requestId,
+              deadline: closed?.deadline ?? call.closedWait?.deadline ?? at,
+            },
           }
         : {}),
     };
@@ -86,7 +93,7 @@ export function resolved(
   return remember(next, {
     requestId,
     operation: 'resolution',
-    reply: { verdict: 'accepted', toolCallId, seq },
+    reply: { verdict: event.late === true ? 'accepted_late' : 'accepted', toolCallId, seq },
   });
 }
 
@@ -114,8 +121,14 @@ export function reverted(state: ConversationState, toolCallId: string): Conversa
 
 export function expired(state: ConversationState, event: Expired): ConversationState {
   return withCall(state, event.toolCallId, (call) => {
-    const { suspension: _closed, ...rest } = call;
-    return { ...rest, status: 'expired', resolvedAt: event.deadline };
+    const { suspension: closed, ...rest } = call;
+    const late = closed !== undefined && takesLate(call, closed.kind);
+    return {
+      ...rest,
+      status: 'expired',
+      resolvedAt: event.deadline,
+      ...(late ? { closedWait: closed } : {}),
+    };
   });
 }
 
@@ -125,6 +138,7 @@ export function toolResult(
 ): ConversationState {
   const call = state.calls[event.toolCallId];
   if (call === undefined || call.result !== undefined) return state;
+  if (event.result.status === 'detached') return stepSettled(detached(state, call, event.result));
   const { suspension, ...rest } = call;
   const deadline =
     suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);
@@ -138,14 +152,24 @@ export function toolResult(
     ...(by === undefined ? {} : { by }),
     ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
   };
-  const ended: CallState = { ...rest, status: event.result.status, result: event.result };
+  const ended = lateCall({ ...rest, status: event.result.status, result: event.result });
   const noted = withFailure(state, event.name, event.result);
   const next: ConversationState = {
     ...noted,
     calls: { ...state.calls, [event.toolCallId]: ended },
     tombstones: [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES),
   };
-  return stepCalls(next).every((entry) => isFinal(entry.status)) ? stepEnded(next) : next;
+  return stepSettled(next);
+}
+
+/** The step is over when the model has a result of each of its calls. */
+function stepSettled(state: ConversationState): ConversationState {
+  const calls = stepCalls(state);
+  return calls.length > 0 && calls.every(isAnswered) ? stepEnded(state) : state;
+}
+
+function isAnswered({ result, ack }: CallState): boolean {
+  return result !== undefined || ack !== undefined;
 }
 
 /** All calls of the step have their result: they enter the transcript in the model's order. */
@@ -155,8 +179,9 @@ function stepEnded(state: ConversationState): ConversationState {
   const parts: ToolResultPart[] = [];
   for (const call of stepCalls(state)) {
     const { toolCallId, name } = call.plan;
-    if (call.result !== undefined)
-      parts.push({ type: 'tool_result', toolCallId, name, envelope: call.result.envelope });
+    const result = call.ack ?? call.result;
+    if (result !== undefined)
+      parts.push({ type: 'tool_result', toolCallId, name, envelope: result.envelope });
   }
   const { turnId, step } = turn;
   const message: ToolMessage = {
@@ -166,5 +191,5 @@ function stepEnded(state: ConversationState): ConversationState {
     step,
     parts,
   };
-  return nextStep(withMessage({ ...state, calls: {} }, message));
+  return nextStep(withMessage({ ...state, calls: keptAside(state.calls) }, message));
 }

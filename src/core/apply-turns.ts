@@ -5,10 +5,13 @@ import type {
   ModelCallEvent,
   TurnEnded,
   TurnLimitReached,
+  TurnStarted,
   UserMessageEvent,
 } from '../protocol/events.js';
 import { textOf } from '../protocol/messages.js';
+import { keptAside } from './aside.js';
 import { remember, type Stamped, withTurn } from './fold.js';
+import { withInboxRead } from './inbox.js';
 import type { ConversationState, TurnState } from './state.js';
 import { nextStep, withSteering } from './steering.js';
 import { withMessage } from './transcript.js';
@@ -46,14 +49,15 @@ function joinedBy(turn: TurnState, userId: string): Pick<TurnState, 'joined'> {
 
 export function turnStarted(
   state: ConversationState,
-  event: { turnId: string; messageId: string; at: string },
+  event: Pick<TurnStarted, 'turnId' | 'messageId' | 'inbox'> & { readonly at: string },
 ): ConversationState {
   const message = state.queue.find((entry) => entry.turnId === event.turnId);
-  if (message === undefined) return state;
+  const requester = message?.actor ?? state.inbox?.[0]?.requester;
+  if (requester === undefined || (message === undefined && event.inbox === undefined)) return state;
   const turn: TurnState = {
     turnId: event.turnId,
     messageId: event.messageId,
-    requester: message.actor,
+    requester,
     startedAt: event.at,
     step: 1,
     shownStep: 1,
@@ -62,9 +66,11 @@ export function turnStarted(
     lastText: '',
     usage: NO_USAGE,
   };
+  const begun = withInboxRead({ ...state, turn }, event.turnId);
+  if (message === undefined) return { ...begun, turnCount: state.turnCount + 1 };
   const queue = state.queue.filter((entry) => entry !== message);
   const { turnId, messageId: id, parts } = message;
-  return withMessage({ ...state, turn, queue }, { role: 'user', id, turnId, parts });
+  return withMessage({ ...begun, queue }, { role: 'user', id, turnId, parts });
 }
 
 export function modelCalled(state: ConversationState, event: ModelCallEvent): ConversationState {
@@ -89,9 +95,14 @@ export function assistantSaid(
     lastText: textOf(event.parts),
     phase: asks && event.partial !== true ? 'tools' : 'ending',
   }));
-  const isSteered = (next.turn?.steering?.length ?? 0) > 0;
+  const isSteered = (next.turn?.steering?.length ?? 0) > 0 || isInboxDue(next);
   // What was said meanwhile is answered before the turn ends.
   return isLast || asks || !isSteered ? next : nextStep(next);
+}
+
+/** What came in meanwhile is read before the turn ends, unless that would take it over its bound of steps. */
+function isInboxDue({ inbox, turn, settings }: ConversationState): boolean {
+  return inbox !== undefined && turn !== undefined && turn.step < settings.maxSteps;
 }
 
 export function cancelRequested(
@@ -114,7 +125,7 @@ export function turnEnded(state: ConversationState, event: TurnEnded): Conversat
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
   // A message that no model call of the turn has read is not lost: the next turn's will.
   const { turn: _ended, ...rest } = withSteering(state);
-  return { ...rest, queue, calls: {} };
+  return { ...rest, queue, calls: keptAside(state.calls) };
 }
 
 export function limitReached(

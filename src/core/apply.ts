@@ -18,7 +18,9 @@ import {
   turnEnded,
   turnStarted,
 } from './apply-turns.js';
+import { asideEnded } from './aside.js';
 import { inputEdited } from './edits.js';
+import { withInboxEvent } from './inbox.js';
 import { callPrepared } from './preflight.js';
 import { toolLost, toolReconciled } from './server-calls.js';
 import { startedState } from './started.js';
@@ -69,6 +71,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return inputEdited(state, event);
     case 'expired':
       return expired(state, event);
+    case 'inbox_event':
+      return withInboxEvent(asideEnded(state, event), event);
     case 'suspension_expiring':
       return expiring(state, event);
     case 'extended':
@@ -98,7 +102,6 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     }
     case 'message_refused':
     case 'resolution_refused':
-    case 'inbox_event':
     case 'log_rewritten':
       return state;
     default:

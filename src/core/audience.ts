@@ -29,12 +29,15 @@ export function forbiddenReason(
   const { call, type, actor } = by;
   const kind = type === undefined ? call.suspension?.kind : RESOLVES[type][0];
   const audience = kind === undefined ? undefined : audienceOf(call.plan, kind);
-  return audience === undefined ? undefined : outsideReason(audience, actor, requestersOf(state));
+  return audience === undefined
+    ? undefined
+    : outsideReason(audience, actor, requestersOf(state, call));
 }
 
-/** Ids of everybody who sent a message of the turn. */
-export function requestersOf({ turn }: ConversationState): readonly string[] {
-  return turn === undefined ? [] : [turn.requester.id, ...(turn.joined ?? [])];
+/** Ids of everybody who sent a message of the turn that asked, also when it is over. */
+export function requestersOf({ turn }: ConversationState, call: CallState): readonly string[] {
+  const asker = turn?.turnId === call.turnId ? turn : (call.asker ?? turn);
+  return asker === undefined ? [] : [asker.requester.id, ...(asker.joined ?? [])];
 }
 
 /** Why the actor is not in the audience, or undefined. */

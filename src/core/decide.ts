@@ -9,6 +9,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult, ToolResultError } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
+import { asideCalls, detachResult } from './aside.js';
 import { warningAt } from './clocks.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
 import { decideServerCall } from './server-calls.js';
@@ -20,6 +21,8 @@ import { limitOf, turnDeadline } from './turn-limits.js';
 /** Decisions that need nobody outside: the machine turns them into events at once. */
 export type InternalEffect =
   | { readonly type: 'start_turn'; readonly turnId: TurnId }
+  /** What is in the inbox is answered in a turn of its own. */
+  | { readonly type: 'start_inbox_turn' }
   | {
       readonly type: 'open_suspension';
       readonly toolCallId: ToolCallId;
@@ -72,6 +75,7 @@ export function isTimer(effect: ExternalEffect): effect is TimerEffect {
 
 const INTERNAL: readonly Effect['type'][] = [
   'start_turn',
+  'start_inbox_turn',
   'open_suspension',
   'record_result',
   'stop_at_limit',
@@ -112,10 +116,18 @@ export function effectKey(effect: ExternalEffect): string {
 /** What should be under way in this state, in a stable order. */
 export function decide(state: ConversationState): readonly Effect[] {
   if (state.closed) return [];
+  const beside = asideCalls(state).flatMap(decideCall);
+  const effects = decideAttended(state);
+  return beside.length === 0 ? effects : [...effects, ...beside];
+}
+
+/** What a turn waits for, or the turn that is due. */
+function decideAttended(state: ConversationState): readonly Effect[] {
   const { turn } = state;
   if (turn === undefined) {
     const [next] = state.queue;
-    return next === undefined ? [] : [{ type: 'start_turn', turnId: next.turnId }];
+    if (next !== undefined) return [{ type: 'start_turn', turnId: next.turnId }];
+    return state.inbox === undefined ? [] : [{ type: 'start_inbox_turn' }];
   }
   const deadline = turnDeadline(state, turn);
   const effects = decideTurn(state, turn);
@@ -140,14 +152,25 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
     }
     case 'tools':
       return turn.stop === undefined
-        ? stepCalls(state).flatMap(decideCall)
+        ? stepCalls(state).flatMap((call) =>
+            call.aside === undefined ? stepEffects(state, call) : [],
+          )
         : [{ type: 'stop_at_limit', turnId, limit: turn.stop }];
   }
 }
 
-/** What one call of the step in progress needs now. */
+function stepEffects(state: ConversationState, call: CallState): readonly Effect[] {
+  const { plan, result } = call;
+  if (plan.mode !== 'detach' || plan.error !== undefined || result !== undefined)
+    return decideCall(call);
+  const { toolCallId } = plan;
+  return [{ type: 'record_result', toolCallId, result: detachResult(state, plan) }];
+}
+
+/** What one call needs now. */
 export function decideCall(call: CallState): readonly Effect[] {
-  if (isFinal(call.status) && call.result !== undefined) return [];
+  const isAnsweredLate = call.aside === 'late' && call.answer !== undefined;
+  if (isFinal(call.status) && call.result !== undefined && !isAnsweredLate) return [];
   const { plan, suspension } = call;
   const { toolCallId } = plan;
   if (suspension !== undefined) {

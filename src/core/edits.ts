@@ -47,9 +47,12 @@ export function editCheckedEvents(
   const { approval, input, argsDigest } = outcome;
   const audience = approval.needed ? approval.audience : undefined;
   const outside =
-    audience === undefined ? undefined : outsideReason(audience, edit.actor, requestersOf(state));
+    audience === undefined
+      ? undefined
+      : outsideReason(audience, edit.actor, requestersOf(state, call));
   if (outside !== undefined) return revert([{ path: PATH, message: `as edited, ${outside}` }]);
-  const edited = { turnId, toolCallId, name, executor, requestId, input, argsDigest };
+  const beside = call.aside === 'detached' ? { detached: true as const } : {};
+  const edited = { ...beside, turnId, toolCallId, name, executor, requestId, input, argsDigest };
   return [{ type: 'input_edited', ...edited }];
 }
 

@@ -3,6 +3,8 @@ import type { StampedActor } from '../protocol/actors.js';
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { CancelRequested, EventBody, TurnEnded } from '../protocol/events.js';
 import { TEXTS } from '../protocol/texts.js';
+import type { ToolResult } from '../protocol/tools.js';
+import { detachedCalls } from './aside.js';
 import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
 import type { ConversationState } from './state.js';
 import { isFinal, stepCalls } from './state.js';
@@ -33,13 +35,12 @@ export function cancelledResults(
   actor: StampedActor,
 ): readonly EventBody[] {
   return stepCalls(state)
-    .filter((call) => !isFinal(call.status))
-    .map((call) =>
-      resultEvent(
-        call,
-        errorResult('cancelled', { code: 'cancelled', message: TEXTS.cancelled }, actor),
-      ),
-    );
+    .filter((call) => call.aside === undefined && !isFinal(call.status))
+    .map((call) => resultEvent(call, cancelledResult(actor)));
+}
+
+function cancelledResult(actor: StampedActor): ToolResult {
+  return errorResult('cancelled', { code: 'cancelled', message: TEXTS.cancelled }, actor);
 }
 
 function queuedTurnCancelled(turnId: string): TurnEnded {
@@ -66,6 +67,7 @@ export function closeEvents(
   const reason = by.reason === 'workflow_cancelled' ? 'workflow_cancelled' : 'cancelled';
   return [
     ...cancelledResults(state, by.actor),
+    ...detachedCalls(state).map((call) => resultEvent(call, cancelledResult(by.actor))),
     ...(turn === undefined ? [] : [turnEndedEvent(turn, { status: 'cancelled', reason })]),
     ...queue.map((entry) => queuedTurnCancelled(entry.turnId)),
     { type: 'conversation_closed', ...by },

@@ -2,10 +2,12 @@
 import type { StampedActor } from '../protocol/actors.js';
 import type { EventBody, TurnEnded } from '../protocol/events.js';
 import type { ToolErrorCode, ToolResult } from '../protocol/tools.js';
+import { asideResultEvent } from './aside.js';
 import type { CallState, TurnState } from './state.js';
 
-/** The one result of a call. */
+/** The one result of a call; beside the step it is new input. */
 export function resultEvent(call: CallState, result: ToolResult): EventBody {
+  if (call.aside !== undefined) return asideResultEvent(call, result);
   const { turnId, plan } = call;
   return { type: 'tool_result', turnId, toolCallId: plan.toolCallId, name: plan.name, result };
 }

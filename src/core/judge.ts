@@ -10,6 +10,7 @@ import { LATE_TOLERANCE_MS, MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { FieldProblem, Resolution, ResolutionType, Verdict } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
+import { takesLate } from './aside.js';
 import { forbiddenReason } from './audience.js';
 import { editOf, editProblems } from './edits.js';
 import { plainInput } from './input.js';
@@ -68,6 +69,8 @@ export interface AcceptableResolution {
   readonly requestId: string;
   readonly actor: StampedActor;
   readonly receivedAt?: string;
+  /** The call has expired, or will first: the result is new input. */
+  readonly late?: true;
 }
 
 /**
@@ -92,12 +95,13 @@ export function judgeResolution(
   if (first !== undefined) return { verdict: 'duplicate', first };
 
   if (call === undefined) return endedVerdict(state, toolCallId);
-  const { suspension } = call;
+  // An expired call whose results are still taken is judged by the wait that it had.
+  const suspension = call.suspension ?? (isOpenLate(call) ? call.closedWait : undefined);
   const actor = actorFrom(input['actor']);
   const type = resolutionTypeOf(input['resolution']);
   const reason = forbiddenReason(state, { call, type, actor });
   if (reason !== undefined) return { verdict: 'forbidden', reason };
-  if (isFinal(call.status) || suspension === undefined) return goneVerdict(state, call);
+  if (suspension === undefined) return goneVerdict(state, call);
   if (type !== undefined && !RESOLVES[type].includes(suspension.kind))
     return {
       verdict: 'stale',
@@ -106,8 +110,11 @@ export function judgeResolution(
       openKind: suspension.kind,
       ...byAt(call.resolvedBy, call.resolvedAt),
     };
-  if (stampedMs(input['receivedAt'], nowMs) > Date.parse(suspension.deadline) + LATE_TOLERANCE_MS)
-    return { verdict: 'expired', deadline: suspension.deadline };
+  const { deadline } = suspension;
+  const isLate =
+    call.suspension === undefined ||
+    stampedMs(input['receivedAt'], nowMs) > Date.parse(deadline) + LATE_TOLERANCE_MS;
+  if (isLate && !takesLate(call, suspension.kind)) return { verdict: 'expired', deadline };
 
   const problems = resolutionProblems(input, suspension);
   if (problems.length > 0) return { verdict: 'invalid', problems };
@@ -124,7 +131,13 @@ export function judgeResolution(
     requestId,
     actor,
     ...(typeof receivedAt === 'string' ? { receivedAt: receivedAt.slice(0, 40) } : {}),
+    ...(isLate ? { late: true as const } : {}),
   };
+}
+
+/** An expired call that nobody has answered late yet. */
+function isOpenLate(call: CallState): boolean {
+  return call.aside === 'late' && call.answer === undefined;
 }
 
 export function invalid(path: string, message: string): Extract<Verdict, { verdict: 'invalid' }> {
@@ -152,7 +165,8 @@ export function notWaiting(state: ConversationState, toolCallId: string): Refuse
 }
 
 function goneVerdict(state: ConversationState, call: CallState): RefusedVerdict {
-  if (isFinal(call.status)) return endedVerdict(state, call.plan.toolCallId);
+  if (isFinal(call.status) && call.answer === undefined)
+    return endedVerdict(state, call.plan.toolCallId);
   return {
     verdict: 'stale',
     why: 'already_resolved',

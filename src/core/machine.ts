@@ -25,12 +25,14 @@ import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../pr
 import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../protocol/limits.js';
 import type { Verdict } from '../protocol/resolutions.js';
+import { isAccepted } from '../protocol/resolutions.js';
 import { apply } from './apply.js';
 import { droppedAtRollOver, turnTooLong } from './context.js';
 import type { ExternalEffect } from './decide.js';
 import { decide, decideCall, isInternal } from './decide.js';
 import { editCheckedEvents } from './edits.js';
 import { cancelEvents, closeEvents } from './endings.js';
+import { inboxTurnEvent } from './inbox.js';
 import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
 import { judgeMessage, judgeResolution, resolutionRequestId, resolverOf } from './judge.js';
@@ -144,11 +146,13 @@ export class ConversationMachine {
   resolve(input: unknown): Verdict {
     const judged = judgeResolution(this.#state, input, this.#now());
     if (judged.verdict !== 'acceptable') return judged;
-    const { verdict: _ok, call, suspension, ...accepted } = judged;
-    const seq = this.#state.lastSeq + 1;
-    this.#commit(outcomes.resolutionEvents(call, { kind: suspension.kind, ...accepted }));
-    this.#settle();
-    return { verdict: 'accepted', toolCallId: call.plan.toolCallId, seq };
+    const { verdict: _ok, call: before, suspension, ...accepted } = judged;
+    const { toolCallId } = before.plan;
+    if (accepted.late === true) this.deadlinePassed(toolCallId);
+    const call = this.#state.calls[toolCallId] ?? before;
+    const { kind } = suspension;
+    const seq = this.record(outcomes.resolutionEvents(call, { kind, ...accepted }));
+    return { verdict: accepted.late === true ? 'accepted_late' : 'accepted', toolCallId, seq };
   }
 
   /**
@@ -158,7 +162,7 @@ export class ConversationMachine {
   resolveBySignal(input: unknown): Verdict {
     const plain = plainInput(input);
     const verdict = this.resolve(plain);
-    if (verdict.verdict === 'accepted' || verdict.verdict === 'duplicate') return verdict;
+    if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
     const toolCallId = isRecord(plain) ? plain['toolCallId'] : undefined;
     const callId = typeof toolCallId === 'string' ? toolCallId.slice(0, 200) : '';
     if (verdict.verdict === 'expired') this.deadlinePassed(callId);
@@ -294,7 +298,7 @@ export class ConversationMachine {
 
   #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
     const call = Object.hasOwn(this.#state.calls, callId) ? this.#state.calls[callId] : undefined;
-    if (call === undefined || call.result !== undefined) return;
+    if (call === undefined || (call.result !== undefined && call.aside !== 'late')) return;
     this.#commit(events(call));
     this.#settle();
   }
@@ -316,7 +320,11 @@ export class ConversationMachine {
       if (due.length === 0) return;
       // They concern different calls, so none makes another void; asking again after each would be quadratic.
       for (const effect of due)
-        this.#commit(outcomes.internalEvents(this.#state, effect, this.#now()));
+        this.#commit(
+          effect.type === 'start_inbox_turn'
+            ? inboxTurnEvent(this.#state, this.#turnToken)
+            : outcomes.internalEvents(this.#state, effect, this.#now()),
+        );
     }
   }
 

@@ -26,6 +26,7 @@ export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: nu
         : {}),
       ...audienceField(audienceOf(plan, kind)),
       ...(argsDigest === undefined ? {} : { argsDigest }),
+      ...(call.aside === 'detached' ? { detached: true as const } : {}),
       openedAt: isoOf(nowMs),
       ...waitEndOf(call, kind, nowMs),
     },

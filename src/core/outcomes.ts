@@ -11,7 +11,7 @@ import type { Resolution } from '../protocol/resolutions.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
-
+import { detachResult } from './aside.js';
 import type { InternalEffect } from './decide.js';
 import { answeredResult } from './decide.js';
 import { cancelledResults } from './endings.js';
@@ -34,13 +34,20 @@ export function internalEvents(
         ? []
         : [{ type: 'turn_started', turnId: effect.turnId, messageId: message.messageId }];
     }
+    case 'start_inbox_turn':
+      // The machine does it: a turn's id takes a token.
+      return [];
     case 'open_suspension': {
       const call = state.calls[effect.toolCallId];
       return call === undefined ? [] : [suspensionEvent(call, effect.kind, nowMs)];
     }
     case 'record_result': {
       const call = state.calls[effect.toolCallId];
-      return call === undefined ? [] : [resultEvent(call, effect.result)];
+      if (call === undefined) return [];
+      // Judged again: calls of the same step may have taken the room meanwhile.
+      const { result } = effect;
+      const now = result.status === 'detached' ? detachResult(state, call.plan) : result;
+      return [resultEvent(call, now)];
     }
     case 'stop_at_limit':
       return state.turn === undefined
@@ -67,6 +74,7 @@ export function resolutionEvents(
     readonly requestId: string;
     readonly actor: StampedActor;
     readonly receivedAt?: string;
+    readonly late?: true;
   },
 ): readonly EventBody[] {
   const { toolCallId } = call.plan;

@@ -5,12 +5,12 @@ import type { ToolCallView } from '../protocol/messaging.js';
 import type { InFlightTool } from '../protocol/tools.js';
 import { needsPreflight } from './preflight.js';
 import type { CallState, ConversationState } from './state.js';
-import { isFinal, stepCalls, tombstoneOf } from './state.js';
+import { isFinal, shownCalls, tombstoneOf } from './state.js';
 
 export function snapshotOf(state: ConversationState): ConversationSnapshot {
   const { tenant, conversationId, turn } = state;
   const inFlightTools = inFlightOf(state);
-  const pending = byAge(stepCalls(state)).flatMap(({ suspension }) =>
+  const pending = byAge(shownCalls(state)).flatMap(({ suspension }) =>
     suspension === undefined
       ? []
       : [
@@ -24,7 +24,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     tenant,
     conversationId,
     agent: state.agent,
-    status: statusOf(state, pending.length, inFlightTools.length),
+    status: statusOf(state, attended(pending), attended(inFlightTools)),
     seq: state.lastSeq,
     startedAt: state.startedAt,
     updatedAt: state.updatedAt,
@@ -44,13 +44,14 @@ function byAge(calls: readonly CallState[]): readonly CallState[] {
 }
 
 function inFlightOf(state: ConversationState): readonly InFlightTool[] {
-  return byAge(stepCalls(state))
+  return byAge(shownCalls(state))
     .filter((call) => !isFinal(call.status) && (needsPreflight(call) || runs(call)))
     .map(({ plan, turnId }) => ({
       toolCallId: plan.toolCallId,
       name: plan.name,
       executor: plan.executor,
       turnId,
+      ...(plan.mode === 'detach' ? { detached: true as const } : {}),
     }));
 }
 
@@ -61,6 +62,11 @@ function runs({ plan, suspension, approver }: CallState): boolean {
     suspension === undefined &&
     (!plan.approval.needed || approver !== undefined)
   );
+}
+
+/** How many a turn waits for. */
+function attended(entries: readonly { readonly detached?: true }[]): number {
+  return entries.filter((entry) => entry.detached !== true).length;
 }
 
 function statusOf(state: ConversationState, pending: number, inFlight: number): ConversationStatus {

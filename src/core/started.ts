@@ -4,6 +4,7 @@ import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { ToolResultPart } from '../protocol/messages.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
+import { detachedCalls } from './aside.js';
 import type { ConversationState, Tombstone } from './state.js';
 import { withMessage } from './transcript.js';
 import { NO_USAGE } from './view.js';
@@ -13,7 +14,8 @@ export function startedState(
   before: ConversationState | undefined,
   event: ConversationStarted & { readonly seq: number; readonly at: string },
 ): ConversationState {
-  const ended = before === undefined ? undefined : withoutOpenStep(before, event.at);
+  const ended =
+    before === undefined ? undefined : withoutDetached(withoutOpenStep(before, event.at), event.at);
   return {
     tenant: event.tenant,
     conversationId: event.conversationId,
@@ -26,6 +28,7 @@ export function startedState(
     turnCount: 0,
     closed: false,
     queue: [],
+    ...(ended?.inbox === undefined ? {} : { inbox: ended.inbox }),
     calls: {},
     transcript: ended?.transcript ?? [],
     transcriptBytes: ended?.transcriptBytes ?? 0,
@@ -33,6 +36,21 @@ export function startedState(
     requests: ended?.requests ?? [],
     usage: ended?.usage ?? NO_USAGE,
   };
+}
+
+/** Their ids stay taken, and whoever answers them later is told that they are over. */
+function withoutDetached(state: ConversationState, at: string): ConversationState {
+  const left = detachedCalls(state).map(
+    ({ plan, turnId }): Tombstone => ({
+      toolCallId: plan.toolCallId,
+      name: plan.name,
+      turnId,
+      status: 'cancelled',
+      at,
+    }),
+  );
+  if (left.length === 0) return state;
+  return { ...state, tombstones: [...state.tombstones, ...left].slice(-MAX_TOMBSTONES) };
 }
 
 const CANCELLED: ToolResultEnvelope = {
@@ -53,9 +71,8 @@ function withoutOpenStep(state: ConversationState, at: string): ConversationStat
   for (const part of last.parts) {
     if (part.type !== 'tool_call') continue;
     const { toolCallId, name } = part;
-    const result = Object.hasOwn(state.calls, toolCallId)
-      ? state.calls[toolCallId]?.result
-      : undefined;
+    const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+    const result = call?.ack ?? call?.result;
     parts.push({ type: 'tool_result', toolCallId, name, envelope: result?.envelope ?? CANCELLED });
     if (result === undefined) left.push({ toolCallId, name, turnId, status: 'cancelled', at });
   }

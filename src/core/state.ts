@@ -7,6 +7,7 @@ import type { AgentSettings, SendMessageReply } from '../protocol/conversation.j
 import type { Usage } from '../protocol/events.js';
 import type { ExtendedVerdict } from '../protocol/extensions.js';
 import type { MessageId, ToolCallId, TurnId } from '../protocol/ids.js';
+import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { Message, UserPart } from '../protocol/messages.js';
@@ -52,6 +53,14 @@ export interface CallState {
   readonly askedAt?: string;
   /** The deadline whose coming was announced. */
   readonly warned?: string;
+  /** The model has its result, and what comes of the call is new input: see `aside.ts`. */
+  readonly aside?: 'detached' | 'late';
+  /** The immediate result of a detached call. */
+  readonly ack?: ToolResult;
+  /** Who asked, and whose messages joined; kept for calls that may outlive their turn. */
+  readonly asker?: { readonly requester: StampedActor; readonly joined?: readonly string[] };
+  /** The wait that expired, kept where a late result is taken. */
+  readonly closedWait?: Suspension;
   /** Present exactly while the call is awaiting somebody. */
   readonly suspension?: Suspension;
   readonly approver?: StampedActor;
@@ -125,12 +134,25 @@ export type RememberedRequest =
       readonly operation: 'resolution';
       readonly reply: AcceptedVerdict;
     }
+  | {
+      readonly requestId: string;
+      readonly operation: 'inbox';
+      readonly digest: string;
+      readonly reply: InboxEventReply;
+    }
   | { readonly requestId: string; readonly operation: 'extend'; readonly reply: ExtendedVerdict }
   | {
       readonly requestId: string;
       readonly operation: 'cancel';
       readonly reply: { readonly turnId: TurnId; readonly seq: number };
     };
+
+/** Input that no user said, until a model call reads it. */
+export interface InboxEntry {
+  readonly eventId: string;
+  readonly text: string;
+  readonly requester: StampedActor;
+}
 
 export interface ConversationState {
   readonly tenant: string;
@@ -146,6 +168,8 @@ export interface ConversationState {
   readonly closed: boolean;
   readonly turn?: TurnState;
   readonly queue: readonly QueuedMessage[];
+  /** In the order in which it came; absent when nothing waits. */
+  readonly inbox?: readonly InboxEntry[];
   readonly calls: Readonly<Record<ToolCallId, CallState>>;
   readonly transcript: readonly Message[];
   /** Size of the transcript as JSON; kept so that nobody has to measure it. */
@@ -171,9 +195,18 @@ export function stepCalls(state: ConversationState): readonly CallState[] {
   return calls;
 }
 
+/** The calls of the step in progress in the model's order, then those beside it. */
+export function shownCalls(state: ConversationState): readonly CallState[] {
+  const inStep = stepCalls(state);
+  const beside = Object.values(state.calls).filter(
+    (call) => call.aside !== undefined && !inStep.includes(call),
+  );
+  return beside.length === 0 ? inStep : [...inStep, ...beside];
+}
+
 /** Open suspensions, in the model's call order. */
 export function openSuspensions(state: ConversationState): readonly Suspension[] {
-  return stepCalls(state).flatMap((call) =>
+  return shownCalls(state).flatMap((call) =>
     call.suspension === undefined ? [] : [call.suspension],
   );
 }

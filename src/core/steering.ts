@@ -1,5 +1,6 @@
 /** Messages that join a running turn: how they wait, and when they enter the transcript. Pure. */
 import { withTurn } from './fold.js';
+import { withInboxRead } from './inbox.js';
 import type { ConversationState } from './state.js';
 import { withMessage } from './transcript.js';
 
@@ -15,7 +16,9 @@ export function withSteering(state: ConversationState): ConversationState {
 
 /** The turn goes on with another model call, which reads everything that was said until now. */
 export function nextStep(state: ConversationState): ConversationState {
-  return withTurn(withSteering(state), (turn) => ({
+  const steered = withSteering(state);
+  const read = steered.turn === undefined ? steered : withInboxRead(steered, steered.turn.turnId);
+  return withTurn(read, (turn) => ({
     ...turn,
     step: turn.step + 1,
     phase: 'model',

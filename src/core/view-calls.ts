@@ -3,7 +3,7 @@ import type { ConversationSnapshot } from '../protocol/conversation.js';
 import type { CanonicalEvent, Extended } from '../protocol/events.js';
 import { formatRef } from '../protocol/ids.js';
 import type { PendingCall, Suspension } from '../protocol/suspensions.js';
-import type { InFlightTool } from '../protocol/tools.js';
+import type { InFlightTool, PlannedCall } from '../protocol/tools.js';
 import { needsPreflight } from './preflight.js';
 
 type CallEvent = Extract<
@@ -17,7 +17,8 @@ type CallEvent = Extract<
       | 'input_edited'
       | 'expired'
       | 'extended'
-      | 'tool_result';
+      | 'tool_result'
+      | 'inbox_event';
   }
 >;
 
@@ -28,7 +29,9 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
       const runs =
         needsPreflight({ plan: call }) ||
         (call.error === undefined && call.executor === 'server' && !call.approval.needed);
-      return runs ? withInFlight(view, { ...call, turnId: event.turnId }) : view;
+      return runs
+        ? withInFlight(view, { ...call, turnId: event.turnId, ...detachedBy(call) })
+        : view;
     }
     case 'suspension': {
       const opened = pendingOf(view, event.suspension);
@@ -57,13 +60,24 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
       return { ...view, pending: without(view.pending, event) };
     case 'extended':
       return { ...view, pending: view.pending.map((entry) => moved(entry, event)) };
+    case 'inbox_event':
+      return event.toolCallId === undefined ? view : callEnded(view, event.toolCallId);
     case 'tool_result':
-      return {
-        ...view,
-        pending: without(view.pending, event),
-        inFlightTools: without(view.inFlightTools, event),
-      };
+      return event.result.status === 'detached' ? view : callEnded(view, event.toolCallId);
   }
+}
+
+function callEnded(view: ConversationSnapshot, toolCallId: string): ConversationSnapshot {
+  const call = { toolCallId };
+  return {
+    ...view,
+    pending: without(view.pending, call),
+    inFlightTools: without(view.inFlightTools, call),
+  };
+}
+
+function detachedBy(call: PlannedCall): { detached?: true } {
+  return call.mode === 'detach' ? { detached: true } : {};
 }
 
 function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingCall {
@@ -82,8 +96,9 @@ function moved(entry: PendingCall, event: Extended): PendingCall {
 }
 
 function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {
-  const { toolCallId, name, executor, turnId } = call;
-  const entry: InFlightTool = { toolCallId, name, executor, turnId };
+  const { toolCallId, name, executor, turnId, detached } = call;
+  const flag = detached === undefined ? {} : { detached };
+  const entry: InFlightTool = { toolCallId, name, executor, turnId, ...flag };
   return { ...view, inFlightTools: [...without(view.inFlightTools, call), entry] };
 }
 

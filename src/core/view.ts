@@ -81,12 +81,18 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'expired':
     case 'extended':
     case 'tool_result':
+    case 'inbox_event':
       return callChanged(view, event);
     case 'turn_ended': {
       const queued = view.queued.filter((turnId) => turnId !== event.turnId);
       if (view.turn?.turnId !== event.turnId) return { ...view, queued };
       const { turn: _ended, ...rest } = view;
-      return { ...rest, queued, pending: [], inFlightTools: [] };
+      return {
+        ...rest,
+        queued,
+        pending: view.pending.filter(isDetached),
+        inFlightTools: view.inFlightTools.filter(isDetached),
+      };
     }
     case 'conversation_closed':
     case 'run_ended': {
@@ -102,7 +108,6 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'cancel_requested':
     case 'turn_limit_reached':
     case 'suspension_expiring':
-    case 'inbox_event':
     case 'rolled_over':
     case 'log_rewritten':
       return view;
@@ -133,11 +138,16 @@ function withStatus(view: ConversationSnapshot): ConversationSnapshot {
   return { ...view, status: statusOf(view) };
 }
 
+/** No turn waits for it, and it outlives the turn that asked. */
+function isDetached(entry: { readonly detached?: true }): boolean {
+  return entry.detached === true;
+}
+
 function statusOf(view: ConversationSnapshot): ConversationStatus {
   if (view.status === 'closed') return 'closed';
   if (view.turn === undefined) return 'idle';
-  if (view.pending.length > 0) return 'awaiting_input';
-  return view.inFlightTools.length > 0 ? 'executing_tools' : 'streaming';
+  if (!view.pending.every(isDetached)) return 'awaiting_input';
+  return !view.inFlightTools.every(isDetached) ? 'executing_tools' : 'streaming';
 }
 
 /**
@@ -150,6 +160,6 @@ export function waitingResult(
 ): Extract<TurnResult, { status: 'waiting' }> | undefined {
   const { turn, queued, status, inFlightTools, pending } = snapshot;
   const concerned = turn?.turnId === turnId || queued.includes(turnId);
-  const waits = concerned && status === 'awaiting_input' && inFlightTools.length === 0;
+  const waits = concerned && status === 'awaiting_input' && inFlightTools.every(isDetached);
   return waits ? { status: 'waiting', turnId, pending, seq: snapshot.seq } : undefined;
 }

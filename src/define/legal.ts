@@ -99,6 +99,11 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   }
   if (executor === 'provider') problems.add('executor', `"provider" ${NOT_YET}`);
   if (executor === 'external' && spec['streaming'] === true) problems.add('streaming', NOT_YET);
+  if (executor === 'server' && spec['lateResult'] === 'inbox')
+    problems.add(
+      'lateResult',
+      'of a server tool only the approval waits, and a late one is never taken',
+    );
   checkLegalFields(spec, executor, problems);
   checkApproval(spec['approval'], executor, problems);
   if (FIELDS[executor].includes('audience') && spec['audience'] !== undefined)
@@ -133,8 +138,6 @@ function checkValues(spec: Untyped, problems: ProblemList): void {
 
 /** Taking these would promise what the engine does not do yet. */
 function checkLater(spec: Untyped, problems: ProblemList): void {
-  if (spec['mode'] === 'detach') problems.add('mode', `"detach" ${NOT_YET}`);
-  if (spec['lateResult'] === 'inbox') problems.add('lateResult', `"inbox" ${NOT_YET}`);
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
   if (spec['retention'] !== undefined) problems.add('retention', NOT_YET);
 }

@@ -71,11 +71,17 @@ interface CommonFields<Input extends Schema> {
 }
 
 interface WaitingFields {
-  /** `'detach'` is not yet supported. @defaultValue 'await' */
+  /**
+   * `'detach'`: the model reads `{status: 'pending', pendingToolCallId}` at once and goes on; what comes of the call is new
+   * input for it, once. Clocks then default to 7 days. @defaultValue 'await'
+   */
   readonly mode?: ToolMode;
   /** Announces the end of a wait this long before, as an event. */
   readonly warnBefore?: Duration;
-  /** `'inbox'` is not yet supported. @defaultValue 'reject' */
+  /**
+   * What becomes of the first valid result after the deadline: refused, or taken as new input. Late approvals are never taken.
+   * @defaultValue 'inbox' for other backends and for detached calls, else 'reject'
+   */
   readonly lateResult?: LateResult;
 }
 

@@ -4,6 +4,7 @@ import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
   DEFAULT_CLIENT_TIMEOUT_MS,
+  DEFAULT_DETACHED_TIMEOUT_MS,
   DEFAULT_EXTERNAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
   DEFAULT_TOOL_ATTEMPTS,
@@ -14,6 +15,8 @@ import {
   type CallTimeouts,
   type Effects,
   type Executor,
+  type LateResult,
+  type ToolMode,
   WAITS_OUTSIDE,
 } from '../protocol/tools.js';
 import { relaxedSchema } from './answer-schema.js';
@@ -67,6 +70,8 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly inline: boolean;
   readonly taskQueue?: string;
   readonly timeouts: CallTimeouts;
+  readonly mode: ToolMode;
+  readonly lateResult: LateResult;
   readonly warnBeforeMs?: number;
   /** Given instead of an error when nobody answers in time. */
   readonly onExpireDefault?: ExpireDefault;
@@ -157,6 +162,8 @@ function behaviourOf(
   | 'inline'
   | 'taskQueue'
   | 'timeouts'
+  | 'mode'
+  | 'lateResult'
   | 'warnBeforeMs'
   | 'streaming'
   | 'executesFully'
@@ -165,13 +172,16 @@ function behaviourOf(
   const { taskQueue, maxAttempts } = spec;
   const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
   const warnBeforeMs = durationMs(spec['warnBefore']);
+  const mode: ToolMode = spec['mode'] === 'detach' ? 'detach' : 'await';
   return {
     approval: approvalPlanOf(spec['approval']),
     effects,
     maxAttempts: attemptsOf(effects, maxAttempts),
     inline: spec['inline'] === true,
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
-    timeouts: timeoutsOf(spec['timeouts'], executor),
+    timeouts: timeoutsOf(spec['timeouts'], executor, mode),
+    mode,
+    lateResult: lateResultOf(spec['lateResult'], executor, mode),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     streaming: spec['streaming'] === true,
     onOutcomeUnknown: spec['onOutcomeUnknown'] === 'hold' ? 'hold' : 'tell',
@@ -226,13 +236,24 @@ const DEFAULT_ANSWER_MS: Readonly<Partial<Record<Executor, number>>> = {
   external: DEFAULT_EXTERNAL_TIMEOUT_MS,
 };
 
-function timeoutsOf(timeouts: unknown, executor: Executor): CallTimeouts {
+/** Programs that answer after their deadline have still done the work; a person's late answer meets a changed talk. */
+function lateResultOf(given: unknown, executor: Executor, mode: ToolMode): LateResult {
+  if (given === 'reject' || given === 'inbox') return given;
+  const isTaken = executor === 'external' || (mode === 'detach' && WAITS_OUTSIDE[executor]);
+  return isTaken ? 'inbox' : 'reject';
+}
+
+function timeoutsOf(timeouts: unknown, executor: Executor, mode: ToolMode): CallTimeouts {
   const given = isRecord(timeouts) ? timeouts : {};
   const totalMs = durationMs(given['total']);
+  const detachedMs = mode === 'detach' ? DEFAULT_DETACHED_TIMEOUT_MS : undefined;
   return {
-    approvalMs: durationMs(given['approval']) ?? DEFAULT_APPROVAL_TIMEOUT_MS,
+    approvalMs: durationMs(given['approval']) ?? detachedMs ?? DEFAULT_APPROVAL_TIMEOUT_MS,
     answerMs:
-      durationMs(given['answer']) ?? DEFAULT_ANSWER_MS[executor] ?? DEFAULT_ANSWER_TIMEOUT_MS,
+      durationMs(given['answer']) ??
+      detachedMs ??
+      DEFAULT_ANSWER_MS[executor] ??
+      DEFAULT_ANSWER_TIMEOUT_MS,
     runMs: durationMs(given['run']) ?? DEFAULT_RUN_TIMEOUT_MS,
     ...(totalMs === undefined ? {} : { totalMs }),
   };

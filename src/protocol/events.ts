@@ -54,6 +54,8 @@ export interface TurnStarted {
   readonly type: 'turn_started';
   readonly turnId: TurnId;
   readonly messageId: MessageId;
+  /** Ids of the inbox events that started it, when no message did. */
+  readonly inbox?: readonly string[];
 }
 
 /** One model call was completed. `attempt` counts tries, from 1; live events of earlier attempts are superseded. */
@@ -101,6 +103,8 @@ export interface ResolutionEvent {
   readonly actor: StampedActor;
   /** As stamped by the API or client; absent when it came unstamped. */
   readonly receivedAt?: string;
+  /** Present when the call had expired: the model has its result, and this is new input. */
+  readonly late?: true;
 }
 
 /** A message that came as a signal, so that nobody could be told, was not taken. */
@@ -143,6 +147,7 @@ export interface InputEdited {
   readonly requestId: string;
   readonly input: Json;
   readonly argsDigest: string;
+  readonly detached?: true;
 }
 
 export interface Expired {
@@ -232,11 +237,27 @@ export interface TurnLimitReached {
   readonly limit: TurnLimit;
 }
 
-/** Late and foreign input: reserved, not yet written. */
+/**
+ * New input that is no message of a user: the result of a detached or late call (`tr:<callId>`), or an event of another
+ * system. It is read by the next model call; when no turn runs, it starts one.
+ */
 export interface InboxEvent {
   readonly type: 'inbox_event';
+  /** Stable: an id enters a conversation once. */
   readonly eventId: string;
+  /** `tool_result`, or the sender's word. */
   readonly kind: string;
+  readonly actor: StampedActor;
+  /** Of an event of another system. */
+  readonly payload?: Json;
+  /** Of a result. */
+  readonly toolCallId?: ToolCallId;
+  readonly name?: string;
+  readonly result?: ToolResult;
+  /** The turn whose model asked for the call. */
+  readonly originTurnId?: TurnId;
+  /** Who had asked in that turn; a turn that this event starts is theirs. */
+  readonly requester?: StampedActor;
 }
 
 export interface RolledOver {

@@ -30,6 +30,12 @@ export const MAX_REMEMBERED_REQUESTS = 1_000;
 export const MAX_TOMBSTONES = 1_000;
 /** Messages that may wait behind a turn. */
 export const MAX_QUEUED_MESSAGES = 100;
+/** Inputs that may wait in the inbox; they are read before the next model call, or start a turn. */
+export const MAX_INBOX_EVENTS = 100;
+/** Detached calls that may be open in one conversation; each rides through every roll-over. */
+export const MAX_DETACHED_CALLS = 100;
+/** Expired calls whose result is still taken; with their answer schemas they ride through every roll-over. */
+export const MAX_LATE_CALLS = 50;
 /** Calls of one step. The server allows 2,000 pending activities; a gRPC message 4 MiB. */
 export const MAX_CALLS_PER_STEP = 64;
 /** Provider call ids longer than this are replaced by ids of our own. */
@@ -49,6 +55,8 @@ export const DEFAULT_CLIENT_TIMEOUT_MS = 2 * 60 * 1000;
 export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 /** One policy for one call: it delays the model's answer, and a look at a database takes far less. */
 export const POLICY_TIMEOUT_MS = 10_000;
+/** Nobody waits for a detached call in the conversation, so it may take a week. */
+export const DEFAULT_DETACHED_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1000;
 /** One server tool attempt. */
 export const DEFAULT_RUN_TIMEOUT_MS = 60 * 1000;
 /** Every wait is finite; a year is beyond any approval and far below a timer's bound. */

@@ -44,6 +44,8 @@ export interface UserMessage {
   readonly id: MessageId;
   readonly turnId: TurnId;
   readonly parts: readonly UserPart[];
+  /** Present when no user said it: the id of the inbox event. */
+  readonly inbox?: string;
 }
 
 export interface AssistantMessage {

@@ -15,6 +15,7 @@ import type {
 import type { CanonicalEvent } from './events.js';
 import type { ExtendedVerdict, ExtendToolCallInput } from './extensions.js';
 import type { ConversationKey } from './ids.js';
+import type { InboxEventInput, InboxEventReply } from './inbox.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
 import type { PendingCall } from './suspensions.js';
 import type { CallStatus } from './tools.js';
@@ -26,6 +27,7 @@ export const UPDATES = {
   sendMessage: 'sendMessage',
   resolveToolCall: 'resolveToolCall',
   extendToolCall: 'extendToolCall',
+  inboxEvent: 'inboxEvent',
   cancelTurn: 'cancelTurn',
   closeConversation: 'closeConversation',
 } as const;
@@ -34,6 +36,7 @@ export const SIGNALS = {
   sendMessage: 'sendMessage',
   resolveToolCall: 'resolveToolCall',
   cancelTurn: 'cancelTurn',
+  inboxEvent: 'inboxEvent',
   /** Asks for a roll-over at the next quiet point; for operators and tests. */
   rollOver: 'rollOver',
 } as const;
@@ -128,6 +131,7 @@ export interface UpdateTypes {
   sendMessage: { input: SendMessageInput; reply: SendMessageReply };
   resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };
   extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
+  inboxEvent: { input: InboxEventInput; reply: InboxEventReply };
   cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
   closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };
 }

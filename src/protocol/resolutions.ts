@@ -92,6 +92,10 @@ export interface AcceptedVerdict {
   readonly seq: number;
 }
 
+export function isAccepted(verdict: Verdict): verdict is AcceptedVerdict {
+  return verdict.verdict === 'accepted' || verdict.verdict === 'accepted_late';
+}
+
 export type VerdictName = Verdict['verdict'];
 
 /** Order in which verdicts are considered; the first that applies is given. */

@@ -39,6 +39,8 @@ export interface Suspension {
   readonly openedAt: string;
   /** ISO 8601. */
   readonly deadline: string;
+  /** Present when no turn waits for it: what comes of it is new input. */
+  readonly detached?: true;
   /** Present when the call's time in all ends this wait, not the wait's own clock. */
   readonly limitedBy?: 'total';
 }

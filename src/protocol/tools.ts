@@ -149,7 +149,8 @@ export interface PlannedCall {
 
 /** One ended call, as results and logs carry it. */
 export interface ToolResult {
-  readonly status: FinalCallStatus;
+  /** `detached`: the model goes on with `pending`, and the call does not end here. */
+  readonly status: FinalCallStatus | 'detached';
   readonly envelope: ToolResultEnvelope;
   readonly provenance: Provenance;
   /** Who answered or decided; absent for tools that simply ran. */
@@ -163,4 +164,6 @@ export interface InFlightTool {
   readonly name: string;
   readonly executor: Executor;
   readonly turnId: TurnId;
+  /** Present when no turn waits for it. */
+  readonly detached?: true;
 }

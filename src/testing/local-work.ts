@@ -152,7 +152,7 @@ export class LocalWork<Services> {
         step,
         toolCallId,
         idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-        requester: requesterOf(state),
+        requester: call.asker?.requester ?? requesterOf(state),
         ...(approver === undefined ? {} : { approver }),
         attempt,
         progress: () => undefined,

@@ -6,6 +6,7 @@
 import type { ExternalEffect, TimerEffect } from '../core/decide.js';
 import { effectKey, isTimer } from '../core/decide.js';
 import { extendToolCall } from '../core/extensions.js';
+import { takeInboxEvent } from '../core/inbox.js';
 import { ConversationMachine, startedState } from '../core/machine.js';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
@@ -16,6 +17,7 @@ import { type Duration, durationMs } from '../define/durations.js';
 import type { ConversationSnapshot, SendMessageReply } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventType } from '../protocol/events.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
+import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
 import type { Resolution, Verdict } from '../protocol/resolutions.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
@@ -108,6 +110,16 @@ export class TestConversation<Services> {
       requestId,
       actor: { ...TESTER, ...actor },
     });
+  }
+
+  /** An event of another system comes in, once for each `eventId`. Runs on. @throws {MessageRefused} */
+  async deliver(event: InboxEventInput): Promise<InboxEventReply> {
+    const outcome = takeInboxEvent(this.#machine, { actor: TESTER, ...event });
+    await this.settle();
+    if (outcome.accepted) return outcome.reply;
+    const { code, message, reply } = outcome.refusal;
+    if (reply === undefined) throw new MessageRefused(code, message);
+    return reply;
   }
 
   async cancel(): Promise<boolean> {

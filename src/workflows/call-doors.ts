@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { extendToolCall, refuseExtension } from '../core/extensions.js';
+import { type InboxRefusal, judgeInbox, takeInboxEvent } from '../core/inbox.js';
 import { UPDATES } from '../protocol/messaging.js';
 import type { DoorsOptions } from './doors.js';
 
@@ -31,6 +32,35 @@ export function openCallDoors({ machine, wake, countUpdate }: DoorsOptions): voi
       validator: (input) => {
         const refusal = refuseExtension(machine, input);
         if (refusal !== undefined) refuse(refusal);
+      },
+    },
+  );
+}
+
+function refuseEvent({ code, message, problems, reply }: InboxRefusal): never {
+  throw ApplicationFailure.create({
+    type: code,
+    message,
+    nonRetryable: true,
+    details: [reply ?? { message, ...(problems === undefined ? {} : { problems }) }],
+  });
+}
+
+export function openInboxDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.inboxEvent),
+    (input) => {
+      countUpdate();
+      const outcome = takeInboxEvent(machine, input);
+      if (!outcome.accepted) refuseEvent(outcome.refusal);
+      wake();
+      return outcome.reply;
+    },
+    {
+      description: 'Input of another system: {eventId, kind, payload, actor}',
+      validator: (input) => {
+        const refusal = judgeInbox(machine.state, input);
+        if (refusal !== undefined) refuseEvent(refusal);
       },
     },
   );

@@ -143,7 +143,8 @@ function runToolInput(state: ConversationState, call: CallState): RunToolInput {
     step,
     call: { toolCallId, name, effects, timeouts, maxAttempts, input: input ?? null },
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-    requester: turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
+    requester: call.asker?.requester ??
+      turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
     ...(approver === undefined ? {} : { approver }),
   };
 }

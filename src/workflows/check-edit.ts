@@ -20,10 +20,11 @@ export function editWork(
   const { toolCallId } = effect;
   const { tenant, conversationId, agent, calls, turn } = machine.state;
   const call = calls[toolCallId];
-  if (call?.edit === undefined || turn === undefined) return undefined;
+  // A detached call may have outlived its turn.
+  const requester = call?.asker?.requester ?? turn?.requester;
+  if (call?.edit === undefined || requester === undefined) return undefined;
   const { turnId, step, plan, edit } = call;
   const { name } = plan;
-  const { requester } = turn;
   const input: CheckEditInput = {
     ...{ tenant, conversationId, agent, turnId, step, toolCallId, name },
     input: edit.input,

@@ -13,6 +13,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
+import { detachedCalls } from '../core/aside.js';
 import { ConversationMachine } from '../core/machine.js';
 import { type Opening, openingOf } from '../core/opening.js';
 import type { ConversationState } from '../core/state.js';
@@ -143,7 +144,7 @@ class Shell {
       await condition(() => this.#dirty);
       this.#dirty = false;
       this.#driver.rethrowFault();
-      this.#driver.sync(() => this.#rollOver.due(this.#log.lastSeq) === undefined);
+      this.#driver.sync(() => this.#mayStart());
       this.#show();
       if (this.#machine.state.closed) return this.#end();
       const rollingOver = this.#driver.busy ? undefined : this.#whenQuiet();
@@ -156,6 +157,12 @@ class Shell {
     const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
     if (await condition(admitted, EMPTY_RUN_CLOSE_MS)) return;
     throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
+  }
+
+  /** Before a roll-over nothing new begins; but turns do not stand still for as long as a detached tool runs. */
+  #mayStart(): boolean {
+    if (this.#rollOver.due(this.#log.lastSeq) === undefined) return true;
+    return this.#driver.runsDetached && !this.#rollOver.overdue;
   }
 
   #show(): void {
@@ -206,6 +213,8 @@ class Shell {
   /** One timer a run, looked at again when it fires: a timer per turn would cost two events each. */
   #watchIdleness(): void {
     if (this.#idleTimer || this.#machine.state.turn !== undefined) return;
+    // What comes of a detached call must find the conversation open; looked at again when it has come.
+    if (detachedCalls(this.#machine.state).length > 0) return;
     this.#idleTimer = true;
     const { idleCloseMs } = this.#input.settings;
     const closeAt = Date.parse(this.#machine.state.updatedAt) + idleCloseMs;
@@ -214,7 +223,10 @@ class Shell {
       () => {
         this.#idleTimer = false;
         const { turn, updatedAt, queue } = this.#machine.state;
-        const idle = turn === undefined && queue.length === 0;
+        const idle =
+          turn === undefined &&
+          queue.length === 0 &&
+          detachedCalls(this.#machine.state).length === 0;
         if (idle && Date.now() >= Date.parse(updatedAt) + idleCloseMs) this.#machine.close('idle');
         this.#dirty = true;
       },

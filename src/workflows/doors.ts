@@ -12,13 +12,15 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
+import { takeInboxSignal } from '../core/inbox.js';
 import type { Refusal } from '../core/judge.js';
 import type { ConversationMachine } from '../core/machine.js';
 import { snapshotOf, toolCallView } from '../core/snapshot.js';
 import type { FailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
-import { openCallDoors } from './call-doors.js';
+import { isAccepted } from '../protocol/resolutions.js';
+import { openCallDoors, openInboxDoor } from './call-doors.js';
 import type { EventLogOfRun } from './event-log.js';
 import { transcriptSlice } from './transcript-window.js';
 
@@ -36,6 +38,7 @@ export interface DoorsOptions {
 export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
   openCallDoors(options);
+  openInboxDoor(options);
   openSignals(options);
   openQueries(options);
 }
@@ -77,7 +80,7 @@ function openUpdates(options: DoorsOptions): void {
     (input) => {
       countUpdate();
       const verdict = machine.resolve(input);
-      if (verdict.verdict !== 'accepted') refuse('verdict', verdict.verdict, verdict);
+      if (!isAccepted(verdict)) refuse('verdict', verdict.verdict, verdict);
       wake();
       return verdict;
     },
@@ -126,6 +129,9 @@ function openSignals(options: DoorsOptions): void {
   });
   door(SIGNALS.resolveToolCall, 'The same as the update, with no reply', (input) => {
     machine.resolveBySignal(input);
+  });
+  door(SIGNALS.inboxEvent, 'The same as the update, with no reply', (input) => {
+    takeInboxSignal(machine, input);
   });
   door(SIGNALS.cancelTurn, 'The same as the update, with no reply', (input) => {
     machine.cancelTurn(input);

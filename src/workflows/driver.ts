@@ -48,6 +48,17 @@ export class Driver {
     return false;
   }
 
+  /** True while a detached tool runs here: a roll-over would lose its run, and no turn waits for it. */
+  get runsDetached(): boolean {
+    for (const { effect } of this.#underWay.values())
+      if (
+        effect.type === 'run_tool' &&
+        this.#machine.state.calls[effect.toolCallId]?.aside !== undefined
+      )
+        return true;
+    return false;
+  }
+
   rethrowFault(): void {
     if (this.#fault !== undefined) throw this.#fault;
   }

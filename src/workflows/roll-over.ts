@@ -16,6 +16,9 @@ import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
 /** After an attempt that failed because the store could take nothing, wait for this many events before the next. */
 const RETRY_AFTER_EVENTS = 50;
 
+/** A third of what the server kills a run for. */
+const OVERDUE_HISTORY_BYTES = 16 * 1024 * 1024;
+
 export class RollOver {
   #updates = 0;
   #signals = 0;
@@ -36,6 +39,11 @@ export class RollOver {
 
   postpone(lastSeq: number): void {
     this.#notBeforeSeq = lastSeq + RETRY_AFTER_EVENTS;
+  }
+
+  /** The run has grown so far that it may wait for nothing any more. */
+  get overdue(): boolean {
+    return workflowInfo().historySize > OVERDUE_HISTORY_BYTES;
   }
 
   /** Why the run should end at the next quiet point, or undefined. */

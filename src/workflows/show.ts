@@ -99,7 +99,7 @@ export class SearchAttributes {
     const deadlines = open.map((entry) => entry.deadline).sort();
     const [earliest] = deadlines;
     this.#upsert([
-      { key: STATUS, value: statusOf(open.length) },
+      { key: STATUS, value: statusOf(open.filter((entry) => entry.detached !== true).length) },
       { key: PENDING_TOOLS, value: boundedNames(open.map((entry) => entry.name)) },
       { key: DEADLINE, value: earliest === undefined ? null : new Date(earliest) },
     ]);

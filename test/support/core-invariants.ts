@@ -1,9 +1,10 @@
 /** What must hold of a conversation after every input, whatever it was. */
 import { isDeepStrictEqual } from 'node:util';
 import { applyAll } from '../../src/core/apply.js';
+import { asideCalls } from '../../src/core/aside.js';
 import { decide, effectKey, isInternal } from '../../src/core/decide.js';
 import { snapshotOf } from '../../src/core/snapshot.js';
-import type { ConversationState } from '../../src/core/state.js';
+import type { CallState, ConversationState } from '../../src/core/state.js';
 import { openSuspensions } from '../../src/core/state.js';
 import { foldView } from '../../src/core/view.js';
 import type { ConversationSnapshot } from '../../src/protocol/conversation.js';
@@ -33,10 +34,14 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
     decide(JSON.parse(JSON.stringify(state)) as ConversationState),
     decide(state),
   );
-  hold('nothing internal is left to do', decide(state).filter(isInternal), []);
+  // What a closed conversation had not read waits for the message that opens it again.
+  const left = decide(state).filter(isInternal);
+  const due = state.turnCount === 0 ? left.filter(({ type }) => type !== 'start_inbox_turn') : left;
+  hold('nothing internal is left to do', due, []);
   const keys = decide(state).flatMap((effect) => (isInternal(effect) ? [] : [effectKey(effect)]));
   hold('effects have keys of their own', new Set(keys).size, keys.length);
-  hold('a turn that runs has something under way', keys.length > 0, state.turn !== undefined);
+  const works = state.turn !== undefined || asideCalls(state).some(isAtWork);
+  hold('a turn that runs, or a call beside it, has something under way', keys.length > 0, works);
   hold(
     'memory is bounded',
     [state.tombstones.length <= MAX_TOMBSTONES, state.requests.length <= MAX_REMEMBERED_REQUESTS],
@@ -45,6 +50,11 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   expectCalls(m);
   expectTranscript(state);
   expectNothingAfterClose(events);
+}
+
+/** A call that expired waits for nobody, but takes what comes. */
+function isAtWork({ aside, answer }: CallState): boolean {
+  return aside === 'detached' || answer !== undefined;
 }
 
 /** The view at every prefix of the log equals the snapshot of the state at that prefix. */
@@ -75,6 +85,7 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
   const open = new Map<string, string>();
   const seen = new Set<string>();
   const waiting = new Map<string, string>();
+  const inbox = new Set<string>();
   for (const event of events) {
     switch (event.type) {
       case 'tool_call':
@@ -86,7 +97,16 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
         hold('a call waits for one thing', waiting.has(event.suspension.toolCallId), false);
         waiting.set(event.suspension.toolCallId, event.suspension.kind);
         break;
+      case 'inbox_event':
+        hold('an event comes in once', inbox.has(event.eventId), false);
+        inbox.add(event.eventId);
+        if (event.toolCallId !== undefined) waiting.delete(event.toolCallId);
+        break;
       case 'resolution':
+        if (event.late === true) break;
+        hold('a wait is ended once, by its kind', waiting.get(event.toolCallId), event.kind);
+        waiting.delete(event.toolCallId);
+        break;
       case 'expired':
         hold('a wait is ended once, by its kind', waiting.get(event.toolCallId), event.kind);
         waiting.delete(event.toolCallId);
@@ -145,11 +165,17 @@ function expectNothingAfterClose(events: readonly CanonicalEvent[]): void {
       accepted.clear();
     }
     if (closed) hold('a closed conversation only refuses', event.type, 'resolution_refused');
-    if (event.type === 'user_message') accepted.add(event.turnId);
+    if (event.type === 'user_message' || isInboxTurn(event)) accepted.add(event.turnId);
     if (event.type === 'turn_ended') hold('a turn ends once', accepted.delete(event.turnId), true);
     if (event.type === 'conversation_closed') {
       closed = true;
       hold('every accepted turn has ended', [...accepted], []);
     }
   }
+}
+
+function isInboxTurn(
+  event: CanonicalEvent,
+): event is Extract<CanonicalEvent, { type: 'turn_started' }> {
+  return event.type === 'turn_started' && event.inbox !== undefined;
 }

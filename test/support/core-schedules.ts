@@ -4,6 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
+import { takeInboxSignal } from '../../src/core/inbox.js';
 import { timerFired } from '../../src/core/timers.js';
 import type { CallModelResult } from '../../src/protocol/activities.js';
 import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js';
@@ -34,6 +35,7 @@ const WEIGHTS = {
   stray: 2,
   roll_over: 1,
   restart: 1,
+  inbox: 1,
   garbage: 1,
   close: 1,
 } as const;
@@ -102,6 +104,8 @@ export function modelOutcome(variant: number, fresh: () => string): CallModelRes
           ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
           ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
           ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
+          ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
+          ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),
           ...(dice % 10 === 0 ? { answerSchema: { type: 'number' } } : {}),
         }),
       );
@@ -188,6 +192,9 @@ export class ScheduleRunner {
         return;
       case 'close':
         m.machine.close('requested');
+        return;
+      case 'inbox':
+        takeInboxSignal(m.machine, { eventId: `e${pick % 9}`, kind: 'news', payload: variant % 3 });
         return;
       case 'garbage':
         m.machine.resolveBySignal([undefined, null, 7, {}, { toolCallId: 'a' }][pick % 5]);

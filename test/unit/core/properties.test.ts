@@ -17,6 +17,10 @@ function runAll(steps: readonly Step[]): ScheduleRunner {
   return runner;
 }
 
+function verdictOf(event: { readonly late?: true } | undefined): string {
+  return event?.late === true ? 'accepted_late' : 'accepted';
+}
+
 describe('any schedule', () => {
   it(
     'keeps every invariant after every step',
@@ -47,7 +51,8 @@ describe('any schedule', () => {
           expect(m.state.turn).toBeUndefined();
           expect(m.state.queue).toEqual([]);
           const ofTheirOwn = m.all('user_message').filter(({ onBusy }) => onBusy !== 'steer');
-          expect(m.all('turn_ended')).toHaveLength(ofTheirOwn.length);
+          const ofTheInbox = m.all('turn_started').filter(({ inbox }) => inbox !== undefined);
+          expect(m.all('turn_ended')).toHaveLength(ofTheirOwn.length + ofTheInbox.length);
           expect(m.all('tool_result')).toHaveLength(m.all('tool_call').length);
         }),
         runs(400),
@@ -135,7 +140,11 @@ describe('any schedule', () => {
             else
               expect(again).toEqual({
                 verdict: 'duplicate',
-                first: { verdict: 'accepted', toolCallId: event.toolCallId, seq: same.at(-1)?.seq },
+                first: {
+                  verdict: verdictOf(same.at(-1)),
+                  toolCallId: event.toolCallId,
+                  seq: same.at(-1)?.seq,
+                },
               });
           }
           expect(m.events).toHaveLength(before);

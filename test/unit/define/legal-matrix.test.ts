@@ -248,6 +248,13 @@ describe('a tool definition', () => {
       'timeouts.total',
       /at most 366 days/,
     ],
+    [
+      'late results of a server tool',
+      { ...base, approval: 'required', lateResult: 'inbox', run },
+      'lateResult',
+      /only the approval waits/,
+    ],
+    ['a mode of another engine', { ...base, mode: 'async', run }, 'mode', /await, detach/],
     ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
   ];
   it.each(illegal)('refuses %s', (_title, spec, field, rule) => {
@@ -258,13 +265,11 @@ describe('a tool definition', () => {
   const later: readonly [title: string, spec: unknown, field: string][] = [
     ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
     ['provider tools', { ...base, executor: 'provider' }, 'executor'],
-    ['detached calls', { ...base, mode: 'detach', run }, 'mode'],
     [
       'a clock for claims',
       { ...base, executor: 'client', timeouts: { claim: '15s' } },
       'timeouts.claim',
     ],
-    ['late results', { ...base, executor: 'human', lateResult: 'inbox' }, 'lateResult'],
     ['visible calls', { ...base, visible: true, run }, 'visible'],
     ['retention', { ...base, retention: { maxCount: 3 }, run }, 'retention'],
   ];

@@ -77,12 +77,14 @@ describe('names in histories', () => {
       UPDATES: {
         sendMessage: 'sendMessage',
         extendToolCall: 'extendToolCall',
+        inboxEvent: 'inboxEvent',
         resolveToolCall: 'resolveToolCall',
         cancelTurn: 'cancelTurn',
         closeConversation: 'closeConversation',
       },
       SIGNALS: {
         sendMessage: 'sendMessage',
+        inboxEvent: 'inboxEvent',
         resolveToolCall: 'resolveToolCall',
         cancelTurn: 'cancelTurn',
         rollOver: 'rollOver',
