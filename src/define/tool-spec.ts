@@ -107,7 +107,11 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   readonly maxAttempts?: number;
   /** A hint: short and safe to run twice, so that it may run inside the workflow task's worker. */
   readonly inline?: boolean;
-  /** Task queue of the workers that run it, when it is not the conversation's own. */
+  /**
+   * Task queue of the workers that run it, when it is not the conversation's own: those of another
+   * `createColloquyWorker({taskQueue, agents, services})` with the same agents. They do not heartbeat, so a lost one is noticed
+   * when the run's time is over, and a cancel does not reach the code; without any, the call ends as not run after 5 minutes.
+   */
   readonly taskQueue?: string;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'run' | 'total'>;
   /** Of the approval, which never has a default. */

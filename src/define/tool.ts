@@ -66,6 +66,8 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   readonly approval: ApprovalPlan;
   readonly policy?: (input: unknown, ctx: PolicyContext<Services>) => unknown;
   readonly effects: Effects;
+  /** Whether the definition says its effects itself. */
+  readonly declaresEffects: boolean;
   readonly maxAttempts: number;
   readonly inline: boolean;
   readonly taskQueue?: string;
@@ -158,6 +160,7 @@ function behaviourOf(
   AnyTool,
   | 'approval'
   | 'effects'
+  | 'declaresEffects'
   | 'maxAttempts'
   | 'inline'
   | 'taskQueue'
@@ -176,6 +179,7 @@ function behaviourOf(
   return {
     approval: approvalPlanOf(spec['approval']),
     effects,
+    declaresEffects: spec['effects'] !== undefined,
     maxAttempts: attemptsOf(effects, maxAttempts),
     inline: spec['inline'] === true,
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),

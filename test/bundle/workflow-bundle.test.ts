@@ -90,6 +90,7 @@ describe('the root entry', () => {
       'ModelFailure',
       'ToolError',
       'ToolRetry',
+      'checkTools',
       'defineAgent',
       'definePlugin',
       'defineTool',

@@ -1,0 +1,181 @@
+/**
+ * `checkTools`: what a definition may be and yet should not be. Definition errors are thrown by `defineTool`; this judges what
+ * only people would notice: texts that a model cannot choose by, effects that nobody declared. Pure; runs anywhere.
+ */
+import { isRecord, type JsonSchema } from '../protocol/json.js';
+import type { AnyAgent } from './agent.js';
+import { inputJsonSchema } from './schema.js';
+import type { AnyTool } from './tool.js';
+
+/** `error`: will not work as meant. `advice`: works, and models or operators will have a harder time than they need. */
+export interface ToolFinding {
+  readonly level: 'error' | 'advice';
+  readonly tool: string;
+  /** A stable name for the rule, to filter by. */
+  readonly rule: ToolRule;
+  readonly message: string;
+}
+
+export type ToolRule =
+  | 'duplicate_name'
+  | 'similar_name'
+  | 'plain_name'
+  | 'short_description'
+  | 'same_description'
+  | 'undescribed_field'
+  | 'many_fields'
+  | 'no_output'
+  | 'text_output'
+  | 'undeclared_effects'
+  | 'no_reconcile'
+  | 'open_outcome';
+
+/** Shorter texts say no more than the name does. */
+const MIN_DESCRIPTION_CHARS = 15;
+/** A tool that takes more does more than one thing. */
+const MAX_FIELDS = 15;
+
+/**
+ * Judges an agent's tools, or a list of tools; in their order, errors first within a tool. An empty list means that there is
+ * nothing to say. Has no effects; never runs a tool.
+ */
+export function checkTools(tools: AnyAgent | readonly AnyTool[]): readonly ToolFinding[] {
+  const list = 'kind' in tools ? tools.tools : tools;
+  return list.flatMap((tool, index) => {
+    const before = list.slice(0, index);
+    return [...nameFindings(tool, before), ...textFindings(tool, before), ...ruleFindings(tool)];
+  });
+}
+
+function finding(
+  tool: AnyTool,
+  level: ToolFinding['level'],
+  about: Pick<ToolFinding, 'rule' | 'message'>,
+): ToolFinding {
+  return { level, tool: tool.name, ...about };
+}
+
+function nameFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolFinding[] {
+  const { name } = tool;
+  const found: ToolFinding[] = [];
+  if (before.some((other) => other.name === name))
+    found.push(
+      finding(tool, 'error', { rule: 'duplicate_name', message: 'another tool has this name' }),
+    );
+  else if (before.some((other) => plain(other.name) === plain(name)))
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'similar_name',
+        message: 'differs from the name of another tool in case or punctuation only',
+      }),
+    );
+  if (!name.includes('.'))
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'plain_name',
+        message: 'has no namespace; "payments.refund" says more than "refund"',
+      }),
+    );
+  return found;
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+function textFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolFinding[] {
+  const { description, inputSchema } = tool;
+  const found: ToolFinding[] = [];
+  const isShort = description.trim().length < MIN_DESCRIPTION_CHARS;
+  if (isShort || plain(description) === plain(tool.name))
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'short_description',
+        message: `the description says too little to choose by: "${description}"`,
+      }),
+    );
+  const same = before.find((other) => other.description.trim() === description.trim());
+  if (same !== undefined)
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'same_description',
+        message: `has the description of "${same.name}"`,
+      }),
+    );
+  const fields = fieldsOf(inputSchema);
+  for (const [field, schema] of fields)
+    if (!isDescribed(schema))
+      found.push(
+        finding(tool, 'advice', {
+          rule: 'undescribed_field',
+          message: `input field "${field}" has no description`,
+        }),
+      );
+  if (fields.length > MAX_FIELDS)
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'many_fields',
+        message: `takes ${fields.length} fields; a tool should do one thing`,
+      }),
+    );
+  return found;
+}
+
+function fieldsOf(schema: JsonSchema): readonly (readonly [string, unknown])[] {
+  const { properties } = schema;
+  return isRecord(properties) ? Object.entries(properties) : [];
+}
+
+function isDescribed(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  const { description } = schema;
+  return typeof description === 'string' && description.trim() !== '';
+}
+
+function ruleFindings(tool: AnyTool): readonly ToolFinding[] {
+  if (tool.executor !== 'server') return [];
+  return [...outputFindings(tool), ...effectFindings(tool)];
+}
+
+function outputFindings(tool: AnyTool): readonly ToolFinding[] {
+  const { output } = tool;
+  if (output === undefined)
+    return [
+      finding(tool, 'advice', {
+        rule: 'no_output',
+        message: 'declares no output: nothing checks that its results keep their shape',
+      }),
+    ];
+  const { type } = inputJsonSchema(output).jsonSchema;
+  if (type !== 'string') return [];
+  const message = 'returns a text; an object names what is in it';
+  return [finding(tool, 'advice', { rule: 'text_output', message })];
+}
+
+function effectFindings(tool: AnyTool): readonly ToolFinding[] {
+  const { effects, declaresEffects, reconcile, onOutcomeUnknown, audience } = tool;
+  const isGated = tool.approval.needed || tool.policy !== undefined;
+  const found: ToolFinding[] = [];
+  if (isGated && !declaresEffects)
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'undeclared_effects',
+        message: 'is behind an approval and does not say its effects: it may run twice',
+      }),
+    );
+  if (effects === 'once' && reconcile === undefined && onOutcomeUnknown === 'tell')
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'no_reconcile',
+        message: 'runs once and cannot say what a lost run did; give it reconcile, or hold it',
+      }),
+    );
+  if (onOutcomeUnknown === 'hold' && audience === undefined)
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'open_outcome',
+        message: 'anybody may say what became of a held call; give it an audience',
+      }),
+    );
+  return found;
+}
