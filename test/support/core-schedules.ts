@@ -11,7 +11,7 @@ import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js'
 
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
-import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
+import { EXECUTORS, type PlannedCall } from '../../src/protocol/tools.js';
 import {
   actor,
   brokenCall,
@@ -63,14 +63,6 @@ export const schedule: fc.Arbitrary<readonly Step[]> = fc
     ...(chance === 0 ? steps : steps.filter(({ kind }) => kind !== 'close')),
   ]);
 
-const EXECUTORS: readonly Executor[] = [
-  'server',
-  'human',
-  'client',
-  'external',
-  'internal',
-  'provider',
-];
 const CALL_IDS = [
   'a',
   'b',
