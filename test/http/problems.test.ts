@@ -168,7 +168,7 @@ describe('a body that breaks a rule is refused at its door, with the field and t
       { resolution: { type: 'aprove' } },
       422,
       'invalid_request',
-      [['/resolution/type', 'must be one of approve, deny, answer, decline, result, error']],
+      [['/resolution/type', 'must be one of approve, deny, answer, decline, result, error, outcome']],
     ],
     [
       'a bare resolution of an unknown type',
@@ -176,7 +176,7 @@ describe('a body that breaks a rule is refused at its door, with the field and t
       { type: 'aprove' },
       422,
       'invalid_request',
-      [['/type', 'must be one of approve, deny, answer, decline, result, error']],
+      [['/type', 'must be one of approve, deny, answer, decline, result, error, outcome']],
     ],
     [
       'a denial with edited input',
