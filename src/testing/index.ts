@@ -10,6 +10,8 @@ export {
   script,
   scriptedBy,
 } from '../model/scripted.js';
+export type { TestRunner, ToolCase } from './describe-tool.js';
+export { describeTool } from './describe-tool.js';
 export { TestConversation, testConversation } from './test-conversation.js';
 export type {
   TestConversationOptions,
