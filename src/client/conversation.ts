@@ -5,6 +5,7 @@ import type { CloseConversationReply, ConversationSnapshot } from '../protocol/c
 import type { ConversationId, ConversationKey, ToolCallId } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
 import type { Resolution } from '../protocol/resolutions.js';
+import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import { type AgentSource, findAgent } from './agents.js';
 import { checkKey, checkMessage, durationMs } from './checks.js';
@@ -14,6 +15,7 @@ import type { Door } from './door.js';
 import { EngineError, invalidField } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
 import type { ConversationReader, LogPage, WatchFrame } from './reader.js';
+import { revokeRule } from './rules.js';
 import {
   asQueued,
   confirmMessage,
@@ -37,6 +39,7 @@ import type {
   QueuedMessage,
   ResolveOptions,
   ResolveOutcome,
+  RevokeOptions,
   SendOptions,
   Sent,
   SnapshotOptions,
@@ -177,6 +180,16 @@ export class Conversation {
   /** The calls that wait for somebody, oldest first. @throws {EngineError} unknown_conversation */
   async pending(): Promise<readonly PendingCall[]> {
     return (await this.snapshot()).pending;
+  }
+
+  /** Remembered decisions, oldest first. @throws {EngineError} unknown_conversation */
+  async rules(): Promise<readonly Rule[]> {
+    return (await this.snapshot()).rules ?? [];
+  }
+
+  /** Forgets a remembered decision: later calls are asked about again. @see revokeRule in `rules.ts` for what it throws */
+  async revokeRule(ruleId: string, options: RevokeOptions = {}): Promise<RevokeRuleReply> {
+    return await revokeRule(this.#parts, ruleId, options);
   }
 
   /** One page of the log. @throws {EngineError} unknown_conversation */

@@ -4,6 +4,7 @@ export type { ConversationSnapshot, TurnResult } from '../protocol/conversation.
 export type { ExtendVerdict } from '../protocol/extensions.js';
 export type { FailureCode } from '../protocol/failures.js';
 export type { Resolution, Verdict } from '../protocol/resolutions.js';
+export type { Remember, RevokeRuleReply, Rule } from '../protocol/rules.js';
 export type { AgentEntry, AgentSource } from './agents.js';
 export type { Duration } from './checks.js';
 export { Conversation } from './conversation.js';
@@ -33,6 +34,7 @@ export type {
   ResolveOutcome,
   ResolveTarget,
   ResultOptions,
+  RevokeOptions,
   SendOptions,
   Sent,
   SnapshotOptions,

@@ -157,6 +157,11 @@ export type ExtendOutcome = ExtendVerdict & {
   readonly requestId: string;
 };
 
+export interface RevokeOptions {
+  readonly requestId?: string | undefined;
+  readonly actor?: Actor | StampedActor | undefined;
+}
+
 export interface CancelOptions {
   readonly turnId?: TurnId | undefined;
   readonly reason?: string | undefined;

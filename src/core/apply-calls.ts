@@ -90,6 +90,8 @@ export function resolved(
         : {}),
     };
   });
+  // Nobody sends a rule's own resolutions, so nobody repeats them.
+  if (event.rule !== undefined) return next;
   return remember(next, {
     requestId,
     operation: 'resolution',

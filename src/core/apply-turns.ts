@@ -9,6 +9,7 @@ import type {
   UserMessageEvent,
 } from '../protocol/events.js';
 import { textOf } from '../protocol/messages.js';
+import { withoutRules } from '../protocol/rules.js';
 import { keptAside } from './aside.js';
 import { remember, type Stamped, withTurn } from './fold.js';
 import { withInboxRead } from './inbox.js';
@@ -120,7 +121,8 @@ export function cancelRequested(
     : noted;
 }
 
-export function turnEnded(state: ConversationState, event: TurnEnded): ConversationState {
+export function turnEnded(before: ConversationState, event: TurnEnded): ConversationState {
+  const state = withoutRules(before, ({ turnId }) => turnId === event.turnId);
   const queue = state.queue.filter((entry) => entry.turnId !== event.turnId);
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
   // A message that no model call of the turn has read is not lost: the next turn's will.

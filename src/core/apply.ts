@@ -7,6 +7,7 @@
  * I3  Whatever ends a call leaves a tombstone; whatever is accepted leaves its request id.
  */
 import type { CanonicalEvent } from '../protocol/events.js';
+import { withoutRules, withRule } from '../protocol/rules.js';
 import { expired, resolved, reverted, suspended, toolCalled, toolResult } from './apply-calls.js';
 import { expiring, extended } from './apply-clocks.js';
 import {
@@ -67,6 +68,9 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return resolved(state, event);
     case 'resolution_reverted':
       return reverted(state, event.toolCallId);
+    case 'rule_remembered':
+    case 'rule_revoked':
+      return rulesChanged(state, event);
     case 'input_edited':
       return inputEdited(state, event);
     case 'expired':
@@ -96,10 +100,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'run_ended':
       // What was open stays as it was: opening the conversation again gives every call its result.
       return { ...state, closed: true };
-    case 'conversation_closed': {
-      const { turn: _ended, ...rest } = state;
-      return { ...rest, closed: true, queue: [], calls: {} };
-    }
+    case 'conversation_closed':
+      return closedState(state);
     case 'message_refused':
     case 'resolution_refused':
     case 'log_rewritten':
@@ -107,6 +109,20 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     default:
       return unknownEvent(event);
   }
+}
+
+function closedState(state: ConversationState): ConversationState {
+  const { turn: _ended, ...rest } = state;
+  return { ...rest, closed: true, queue: [], calls: {} };
+}
+
+function rulesChanged(
+  state: ConversationState,
+  event: Extract<LaterEvent, { type: 'rule_remembered' | 'rule_revoked' }>,
+): ConversationState {
+  return event.type === 'rule_remembered'
+    ? { ...state, ...withRule(state.rules, { ...event.rule, at: event.at }) }
+    : withoutRules(state, ({ ruleId }) => ruleId === event.ruleId);
 }
 
 /** A state folded by an older version would be wrong for ever: better to stop here and wait for a newer worker. */

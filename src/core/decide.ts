@@ -5,6 +5,7 @@
  */
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { ToolCallId, TurnId } from '../protocol/ids.js';
+import type { Rule } from '../protocol/rules.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult, ToolResultError } from '../protocol/tools.js';
@@ -12,6 +13,7 @@ import type { TurnLimit } from '../protocol/turns.js';
 import { asideCalls, detachResult } from './aside.js';
 import { warningAt } from './clocks.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
+import { ruleFor } from './rules.js';
 import { decideServerCall } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 
@@ -28,6 +30,8 @@ export type InternalEffect =
       readonly toolCallId: ToolCallId;
       readonly kind: SuspensionKind;
     }
+  /** A remembered decision takes the place of the approver. */
+  | { readonly type: 'apply_rule'; readonly toolCallId: ToolCallId; readonly rule: Rule }
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
@@ -77,6 +81,7 @@ const INTERNAL: readonly Effect['type'][] = [
   'start_turn',
   'start_inbox_turn',
   'open_suspension',
+  'apply_rule',
   'record_result',
   'stop_at_limit',
   'fail_turn',
@@ -162,9 +167,16 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
 function stepEffects(state: ConversationState, call: CallState): readonly Effect[] {
   const { plan, result } = call;
   if (plan.mode !== 'detach' || plan.error !== undefined || result !== undefined)
-    return decideCall(call);
+    return ruledCall(state, call) ?? decideCall(call);
   const { toolCallId } = plan;
   return [{ type: 'record_result', toolCallId, result: detachResult(state, plan) }];
+}
+
+function ruledCall(state: ConversationState, call: CallState): readonly Effect[] | undefined {
+  // What is approved is what was prepared, so that comes first.
+  const rule = needsPreflight(call) ? undefined : ruleFor(state, call);
+  if (rule === undefined) return undefined;
+  return [{ type: 'apply_rule', toolCallId: call.plan.toolCallId, rule }];
 }
 
 /** What one call needs now. */

@@ -16,6 +16,7 @@ import { editOf, editProblems } from './edits.js';
 import { plainInput } from './input.js';
 import { answerProblems } from './json-schema.js';
 import { preparedEditProblems } from './preflight.js';
+import { rememberOf, rememberProblems } from './rules.js';
 import type { CallState, ConversationState } from './state.js';
 import { isFinal, rememberedResolution, tombstoneOf } from './state.js';
 
@@ -116,7 +117,10 @@ export function judgeResolution(
     stampedMs(input['receivedAt'], nowMs) > Date.parse(deadline) + LATE_TOLERANCE_MS;
   if (isLate && !takesLate(call, suspension.kind)) return { verdict: 'expired', deadline };
 
-  const problems = resolutionProblems(input, suspension);
+  const problems = [
+    ...resolutionProblems(input, suspension),
+    ...rememberFaults(state, call, input['resolution']),
+  ];
   if (problems.length > 0) return { verdict: 'invalid', problems };
   const resolution = cleanResolution(input['resolution'], suspension);
   if (resolution === undefined) return invalid('/resolution', 'has an unknown shape');
@@ -201,6 +205,14 @@ function resolutionProblems(input: PlainRecord, suspension: Suspension): readonl
   return [...problems, ...valueProblems(type, resolution, suspension)];
 }
 
+function rememberFaults(
+  state: ConversationState,
+  call: CallState,
+  resolution: unknown,
+): readonly FieldProblem[] {
+  return isRecord(resolution) ? rememberProblems(state, call, resolution) : [];
+}
+
 function valueProblems(
   type: ResolutionType,
   resolution: PlainRecord,
@@ -208,11 +220,14 @@ function valueProblems(
 ): readonly FieldProblem[] {
   switch (type) {
     case 'approve':
-      return [...unknownFields(resolution, ['input']), ...editProblems(resolution['input'])];
+      return [
+        ...unknownFields(resolution, ['input', 'remember']),
+        ...editProblems(resolution['input']),
+      ];
     case 'deny':
     case 'decline':
       return [
-        ...unknownFields(resolution, ['reason']),
+        ...unknownFields(resolution, type === 'deny' ? ['reason', 'remember'] : ['reason']),
         ...textProblems('/resolution/reason', resolution['reason'], false),
       ];
     case 'error':
@@ -266,12 +281,17 @@ function cleanResolution(value: unknown, suspension: Suspension): Resolution | u
   const resolution = value as Resolution;
   switch (resolution.type) {
     case 'approve':
-      return { type: 'approve', ...editOf(resolution.input, suspension) };
+      return {
+        type: 'approve',
+        ...editOf(resolution.input, suspension),
+        ...rememberOf(resolution),
+      };
     case 'deny':
     case 'decline':
       return {
         type: resolution.type,
         ...(resolution.reason === undefined ? {} : { reason: resolution.reason }),
+        ...(resolution.type === 'deny' ? rememberOf(resolution) : {}),
       };
     case 'answer':
     case 'result':

@@ -151,7 +151,7 @@ export class ConversationMachine {
     if (accepted.late === true) this.deadlinePassed(toolCallId);
     const call = this.#state.calls[toolCallId] ?? before;
     const { kind } = suspension;
-    const seq = this.record(outcomes.resolutionEvents(call, { kind, ...accepted }));
+    const seq = this.record(outcomes.resolutionEvents(this.#state, call, { kind, ...accepted }));
     return { verdict: accepted.late === true ? 'accepted_late' : 'accepted', toolCallId, seq };
   }
 

@@ -5,9 +5,10 @@
 import type { CheckAnswerResult, RunToolResult } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
-import type { EventBody } from '../protocol/events.js';
+import type { EventBody, ResolutionEvent } from '../protocol/events.js';
 import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { Resolution } from '../protocol/resolutions.js';
+import type { Rule } from '../protocol/rules.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
@@ -17,6 +18,7 @@ import { answeredResult } from './decide.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
 import { suspensionEvent } from './open-suspension.js';
+import { rememberedEvents } from './rules.js';
 import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { limitEvents, toolFailedEvent } from './turn-limits.js';
@@ -40,6 +42,10 @@ export function internalEvents(
     case 'open_suspension': {
       const call = state.calls[effect.toolCallId];
       return call === undefined ? [] : [suspensionEvent(call, effect.kind, nowMs)];
+    }
+    case 'apply_rule': {
+      const call = state.calls[effect.toolCallId];
+      return call === undefined ? [] : ruledEvents(call, effect.rule);
     }
     case 'record_result': {
       const call = state.calls[effect.toolCallId];
@@ -65,18 +71,36 @@ export function internalEvents(
   }
 }
 
+/** A rule decides: recorded like the resolution that its author would have sent, with the rule's name. */
+function ruledEvents(call: CallState, rule: Rule): readonly EventBody[] {
+  const { decision, reason, actor, ruleId } = rule;
+  const { name, executor, toolCallId } = call.plan;
+  const resolution: Resolution =
+    decision === 'approve'
+      ? { type: 'approve' }
+      : { type: 'deny', ...(reason === undefined ? {} : { reason }) };
+  const requestId = `${ruleId}:${toolCallId}`;
+  const by = { kind: 'approval' as const, resolution, requestId, actor };
+  return acceptedEvents(call, { ...by, rule: { ruleId, name, executor } });
+}
+
 /** A resolution was accepted; denials, declines and errors are the call's result at once. */
 export function resolutionEvents(
+  state: ConversationState,
   call: CallState,
-  accepted: {
-    readonly kind: SuspensionKind;
-    readonly resolution: Resolution;
-    readonly requestId: string;
-    readonly actor: StampedActor;
-    readonly receivedAt?: string;
-    readonly late?: true;
-  },
+  accepted: Accepted,
 ): readonly EventBody[] {
+  const [event, ...results] = acceptedEvents(call, accepted);
+  return [
+    ...(event === undefined ? [] : [event]),
+    ...rememberedEvents(state, call, accepted),
+    ...results,
+  ];
+}
+
+type Accepted = Omit<ResolutionEvent, 'type' | 'turnId' | 'toolCallId'>;
+
+function acceptedEvents(call: CallState, accepted: Accepted): readonly EventBody[] {
   const { toolCallId } = call.plan;
   const event: EventBody = { type: 'resolution', turnId: call.turnId, toolCallId, ...accepted };
   const result = resultOfResolution(accepted);

@@ -35,6 +35,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     pending,
     inFlightTools,
     usage: state.usage,
+    ...(state.rules === undefined ? {} : { rules: state.rules }),
   };
 }
 

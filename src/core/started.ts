@@ -35,6 +35,7 @@ export function startedState(
     tombstones: ended?.tombstones ?? [],
     requests: ended?.requests ?? [],
     usage: ended?.usage ?? NO_USAGE,
+    ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
 }
 

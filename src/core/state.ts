@@ -12,6 +12,7 @@ import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { Message, UserPart } from '../protocol/messages.js';
 import type { AcceptedVerdict } from '../protocol/resolutions.js';
+import type { Rule } from '../protocol/rules.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import type {
   CallStatus,
@@ -177,6 +178,8 @@ export interface ConversationState {
   readonly tombstones: readonly Tombstone[];
   readonly requests: readonly RememberedRequest[];
   readonly usage: Usage;
+  /** Remembered decisions, oldest first; absent when there are none. */
+  readonly rules?: readonly Rule[];
 }
 
 const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];

@@ -42,7 +42,11 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
       };
     }
     case 'resolution': {
-      const suspended = view.pending.find((entry) => entry.toolCallId === event.toolCallId);
+      const { rule, toolCallId, turnId } = event;
+      const suspended =
+        rule === undefined
+          ? view.pending.find((entry) => entry.toolCallId === toolCallId)
+          : { ...rule, toolCallId, turnId };
       const rest = { ...view, pending: without(view.pending, event) };
       const { resolution } = event;
       // A server tool goes on with whatever was resolved, unless it must not run, or not yet.

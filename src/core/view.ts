@@ -14,6 +14,7 @@ import type {
   UserMessageEvent,
 } from '../protocol/events.js';
 import type { TurnId } from '../protocol/ids.js';
+import { withoutRules, withRule } from '../protocol/rules.js';
 import { callChanged } from './view-calls.js';
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -47,6 +48,7 @@ export function foldView(
       pending: [],
       inFlightTools: [],
       usage: view?.usage ?? NO_USAGE,
+      ...(view?.rules === undefined ? {} : { rules: view.rules }),
     };
   }
   if (view === undefined) return undefined;
@@ -83,10 +85,15 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'tool_result':
     case 'inbox_event':
       return callChanged(view, event);
+    case 'rule_remembered':
+      return { ...view, ...withRule(view.rules, { ...event.rule, at: event.at }) };
+    case 'rule_revoked':
+      return withoutRules(view, ({ ruleId }) => ruleId === event.ruleId);
     case 'turn_ended': {
       const queued = view.queued.filter((turnId) => turnId !== event.turnId);
-      if (view.turn?.turnId !== event.turnId) return { ...view, queued };
-      const { turn: _ended, ...rest } = view;
+      const left = withoutRules(view, ({ turnId }) => turnId === event.turnId);
+      if (view.turn?.turnId !== event.turnId) return { ...left, queued };
+      const { turn: _ended, ...rest } = left;
       return {
         ...rest,
         queued,

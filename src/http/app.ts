@@ -9,6 +9,7 @@ import { addAgentRoutes } from './routes/agents.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addHealthRoutes } from './routes/health.js';
+import { addRuleRoutes } from './routes/rules.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTurnRoutes } from './routes/turns.js';
 import { OpenStreams, rememberStreams } from './streams.js';
@@ -40,6 +41,7 @@ export function createApp(deps: AppDeps): Express {
   addAgentRoutes(router, deps);
   addConversationRoutes(router, deps);
   addEventRoutes(router, deps, streams);
+  addRuleRoutes(router, deps);
   addToolCallRoutes(router, deps);
   addTurnRoutes(router, deps);
   app.use(router);

@@ -1,6 +1,7 @@
 /** Settings, inputs and replies of a conversation: what starts one, what it is told, what it answers. */
 import type { Actor, StampedActor } from './actors.js';
 import type { MessageId, TurnId } from './ids.js';
+import type { Rule } from './rules.js';
 import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
 import type { TurnBudgets, TurnEndReason, TurnError, Usage } from './turns.js';
@@ -162,4 +163,6 @@ export interface ConversationSnapshot {
   readonly pending: readonly PendingCall[];
   readonly inFlightTools: readonly InFlightTool[];
   readonly usage: Usage;
+  /** Remembered decisions, oldest first; absent when there are none. */
+  readonly rules?: readonly Rule[];
 }

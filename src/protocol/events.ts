@@ -2,7 +2,7 @@
  * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
  * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
  * Reserved for later work, so not to be used for anything else: `claimed`, `lease_lost`,
- * `rule_remembered`, `rule_revoked`, `state_patch`, `summary`.
+ * `state_patch`, `summary`.
  */
 import type { StampedActor } from './actors.js';
 import type { AgentSettings } from './conversation.js';
@@ -10,6 +10,7 @@ import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
 import type { AssistantPart, UserPart } from './messages.js';
 import type { FieldProblem, Resolution, VerdictName } from './resolutions.js';
+import type { Rule } from './rules.js';
 import type { Suspension, SuspensionKind } from './suspensions.js';
 import type { Executor, PlannedCall, ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
@@ -105,6 +106,8 @@ export interface ResolutionEvent {
   readonly receivedAt?: string;
   /** Present when the call had expired: the model has its result, and this is new input. */
   readonly late?: true;
+  /** The remembered decision that took the place of an approver, who is `actor`; nobody was asked. */
+  readonly rule?: { readonly ruleId: string; readonly name: string; readonly executor: Executor };
 }
 
 /** A message that came as a signal, so that nobody could be told, was not taken. */
@@ -148,6 +151,18 @@ export interface InputEdited {
   readonly input: Json;
   readonly argsDigest: string;
   readonly detached?: true;
+}
+
+/** A decision was remembered for later calls; it replaces one of the same tool, scope and match. */
+export interface RuleRemembered {
+  readonly type: 'rule_remembered';
+  readonly rule: Omit<Rule, 'at'>;
+}
+
+export interface RuleRevoked {
+  readonly type: 'rule_revoked';
+  readonly ruleId: string;
+  readonly actor: StampedActor;
 }
 
 export interface Expired {
@@ -326,6 +341,8 @@ export type EventBody =
   | ResolutionRefused
   | ResolutionReverted
   | InputEdited
+  | RuleRemembered
+  | RuleRevoked
   | Expired
   | SuspensionExpiring
   | Extended

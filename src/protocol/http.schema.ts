@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
-import type { Json } from './json.js';
+import { isRecord, type Json } from './json.js';
 import { MAX_ID_CHARS, MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from './limits.js';
 import { RESOLVES } from './resolutions.js';
 
@@ -62,12 +62,26 @@ const ReasonSchema = z.string().max(MAX_REASON_CHARS);
 const OptionalValueSchema = z.custom<Json>();
 const ValueSchema = z.custom<Json>((value) => value !== undefined, 'is required');
 
+/** The conversation judges the match: whatever it names must be so in the call. */
+const RememberSchema = z.strictObject({
+  for: z.enum(['turn', 'conversation']),
+  match: z.custom<Readonly<Record<string, Json>>>(isRecord, 'must be an object').exactOptional(),
+});
+
 /** The shapes that a resolution may have; whether it fits the call is for the conversation to say. */
 export const ResolutionSchema = z.discriminatedUnion(
   'type',
   [
-    z.strictObject({ type: z.literal('approve'), input: ValueSchema.exactOptional() }),
-    z.strictObject({ type: z.literal('deny'), reason: ReasonSchema.exactOptional() }),
+    z.strictObject({
+      type: z.literal('approve'),
+      input: ValueSchema.exactOptional(),
+      remember: RememberSchema.exactOptional(),
+    }),
+    z.strictObject({
+      type: z.literal('deny'),
+      reason: ReasonSchema.exactOptional(),
+      remember: RememberSchema.exactOptional(),
+    }),
     z.strictObject({ type: z.literal('answer'), value: ValueSchema }),
     z.strictObject({ type: z.literal('decline'), reason: ReasonSchema.exactOptional() }),
     z.strictObject({ type: z.literal('result'), value: ValueSchema }),
@@ -113,6 +127,12 @@ export const CancelSchema = z.strictObject({
 
 /** `POST /v1/conversations/{id}/close` */
 export const CloseSchema = z.strictObject({ actor: ActorSchema.exactOptional() });
+
+/** `DELETE /v1/conversations/{id}/rules/{ruleId}` */
+export const RevokeRuleSchema = z.strictObject({
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
 
 /** Whole numbers in queries; bounds as given. */
 function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {

@@ -38,6 +38,11 @@ export const MAX_DETACHED_CALLS = 100;
 export const MAX_LATE_CALLS = 50;
 /** Calls of one step. The server allows 2,000 pending activities; a gRPC message 4 MiB. */
 export const MAX_CALLS_PER_STEP = 64;
+/** Remembered decisions of a conversation: they ride through every roll-over and in every snapshot. */
+export const MAX_RULES = 50;
+/** Fields that one of them looks at, and their size as JSON. */
+export const MAX_RULE_MATCHES = 20;
+export const MAX_RULE_MATCH_BYTES = 2 * 1024;
 /** Provider call ids longer than this are replaced by ids of our own. */
 export const MAX_CALL_ID_CHARS = 128;
 /** Tool names on the provider's wire (OpenAI: `^[a-zA-Z0-9_-]{1,64}$`). */

@@ -17,6 +17,7 @@ import type { ExtendedVerdict, ExtendToolCallInput } from './extensions.js';
 import type { ConversationKey } from './ids.js';
 import type { InboxEventInput, InboxEventReply } from './inbox.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
+import type { RevokeRuleInput, RevokeRuleReply } from './rules.js';
 import type { PendingCall } from './suspensions.js';
 import type { CallStatus } from './tools.js';
 
@@ -28,6 +29,7 @@ export const UPDATES = {
   resolveToolCall: 'resolveToolCall',
   extendToolCall: 'extendToolCall',
   inboxEvent: 'inboxEvent',
+  revokeRule: 'revokeRule',
   cancelTurn: 'cancelTurn',
   closeConversation: 'closeConversation',
 } as const;
@@ -130,6 +132,7 @@ export interface ToldEvents {
 export interface UpdateTypes {
   sendMessage: { input: SendMessageInput; reply: SendMessageReply };
   resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };
+  revokeRule: { input: RevokeRuleInput; reply: RevokeRuleReply };
   extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
   inboxEvent: { input: InboxEventInput; reply: InboxEventReply };
   cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };

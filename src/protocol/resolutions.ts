@@ -2,6 +2,7 @@
 import type { Actor, StampedActor } from './actors.js';
 import type { ToolCallId } from './ids.js';
 import type { Json } from './json.js';
+import type { Remember } from './rules.js';
 import type { SuspensionKind } from './suspensions.js';
 import type { CallStatus } from './tools.js';
 
@@ -11,8 +12,8 @@ import type { CallStatus } from './tools.js';
  */
 export type Resolution =
   /** `input` replaces the call's, once a worker has checked it as it did the model's own. */
-  | { readonly type: 'approve'; readonly input?: Json }
-  | { readonly type: 'deny'; readonly reason?: string }
+  | { readonly type: 'approve'; readonly input?: Json; readonly remember?: Remember }
+  | { readonly type: 'deny'; readonly reason?: string; readonly remember?: Remember }
   | { readonly type: 'answer'; readonly value: Json }
   | { readonly type: 'decline'; readonly reason?: string }
   | { readonly type: 'result'; readonly value: Json }

@@ -8,6 +8,7 @@ import { effectKey, isTimer } from '../core/decide.js';
 import { extendToolCall } from '../core/extensions.js';
 import { takeInboxEvent } from '../core/inbox.js';
 import { ConversationMachine, startedState } from '../core/machine.js';
+import { revokeRule } from '../core/rules.js';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
 import { isoOf } from '../core/state.js';
@@ -120,6 +121,11 @@ export class TestConversation<Services> {
     const { code, message, reply } = outcome.refusal;
     if (reply === undefined) throw new MessageRefused(code, message);
     return reply;
+  }
+
+  /** Forgets a remembered decision. False when there is no such rule. */
+  revokeRule(ruleId: string): boolean {
+    return 'reply' in revokeRule(this.#machine, { ruleId, actor: TESTER });
   }
 
   async cancel(): Promise<boolean> {

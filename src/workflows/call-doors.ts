@@ -3,6 +3,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { extendToolCall, refuseExtension } from '../core/extensions.js';
 import { type InboxRefusal, judgeInbox, takeInboxEvent } from '../core/inbox.js';
+import type { Refusal } from '../core/judge.js';
+import { refuseRevocation, revokeRule } from '../core/rules.js';
 import { UPDATES } from '../protocol/messaging.js';
 import type { DoorsOptions } from './doors.js';
 
@@ -14,6 +16,30 @@ function refuse(verdict: { readonly verdict: string }): never {
     nonRetryable: true,
     details: [verdict],
   });
+}
+
+export function openRuleDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+  const refuseRule = ({ code, message, problems }: Refusal): never => {
+    const details = [{ message, ...(problems === undefined ? {} : { problems }) }];
+    throw ApplicationFailure.create({ type: code, message, nonRetryable: true, details });
+  };
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.revokeRule),
+    (input) => {
+      countUpdate();
+      const outcome = revokeRule(machine, input);
+      if ('refusal' in outcome) return refuseRule(outcome.refusal);
+      wake();
+      return outcome.reply;
+    },
+    {
+      description: 'Forget a remembered decision: {ruleId, actor}',
+      validator: (input) => {
+        const refusal = refuseRevocation(machine.state, input);
+        if (refusal !== undefined) refuseRule(refusal);
+      },
+    },
+  );
 }
 
 export function openCallDoors({ machine, wake, countUpdate }: DoorsOptions): void {

@@ -20,7 +20,7 @@ import type { FailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
 import { isAccepted } from '../protocol/resolutions.js';
-import { openCallDoors, openInboxDoor } from './call-doors.js';
+import { openCallDoors, openInboxDoor, openRuleDoor } from './call-doors.js';
 import type { EventLogOfRun } from './event-log.js';
 import { transcriptSlice } from './transcript-window.js';
 
@@ -39,6 +39,7 @@ export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
   openCallDoors(options);
   openInboxDoor(options);
+  openRuleDoor(options);
   openSignals(options);
   openQueries(options);
 }

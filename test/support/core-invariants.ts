@@ -103,6 +103,10 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
         if (event.toolCallId !== undefined) waiting.delete(event.toolCallId);
         break;
       case 'resolution':
+        if (event.rule !== undefined) {
+          hold('a rule decides before anybody is asked', waiting.has(event.toolCallId), false);
+          break;
+        }
         if (event.late === true) break;
         hold('a wait is ended once, by its kind', waiting.get(event.toolCallId), event.kind);
         waiting.delete(event.toolCallId);

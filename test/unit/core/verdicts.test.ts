@@ -96,6 +96,12 @@ describe('a resolution with', () => {
       '/resolution/remember',
     ],
     [
+      'a wish to be remembered beside an answer',
+      'elicitation',
+      { type: 'answer', value: 1, remember: { for: 'turn' } },
+      '/resolution/remember',
+    ],
+    [
       'an unknown field beside an answer',
       'elicitation',
       { type: 'answer', value: 1, note: 'x' },

@@ -78,6 +78,7 @@ describe('names in histories', () => {
         sendMessage: 'sendMessage',
         extendToolCall: 'extendToolCall',
         inboxEvent: 'inboxEvent',
+        revokeRule: 'revokeRule',
         resolveToolCall: 'resolveToolCall',
         cancelTurn: 'cancelTurn',
         closeConversation: 'closeConversation',
