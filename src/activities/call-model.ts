@@ -12,7 +12,7 @@ import { type Message, textOf } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
-import { type ActivityTools, publishLive, withFields } from './deps.js';
+import { type ActivityTools, policyMeans, publishLive } from './deps.js';
 import {
   agentOf,
   failureOf,
@@ -83,13 +83,8 @@ async function plansOf(
   input: CallModelInput,
   { calls }: ModelResponse,
 ): Promise<CallModelResult['calls']> {
-  const { tenant, conversationId, turnId, step, requester } = input;
   const agent = agentOf(tools, input.agent);
-  const { services } = tools;
-  const logger = withFields(tools.logger, { tenant, conversationId, turnId });
-  const about = { agent: agent.name, tenant, conversationId, turnId, step };
-  const means = { ...about, requester, services, logger };
-  const planning = planCalls({ agent, calls, means });
+  const planning = planCalls({ agent, calls, means: policyMeans(tools, input) });
   return withHeartbeat(() => Promise.race([planning, Context.current().cancelled]));
 }
 

@@ -1,9 +1,10 @@
 /** What activities are given by the composition root of a worker. */
 import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
-import type { FlushLogResult } from '../protocol/activities.js';
+import type { CallModelInput, FlushLogResult } from '../protocol/activities.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
+import type { PolicyMeans } from '../tools/policy.js';
 import type { AgentRegistry } from '../tools/registry.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
@@ -28,6 +29,20 @@ export interface ActivityDeps<Services> {
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly registry: AgentRegistry;
   readonly transcripts: Transcripts;
+}
+
+/** What the policies of a step's calls are given: who asks, and the worker's means. */
+export function policyMeans(
+  tools: ActivityTools,
+  step: Pick<
+    CallModelInput,
+    'agent' | 'tenant' | 'conversationId' | 'turnId' | 'step' | 'requester'
+  >,
+): PolicyMeans {
+  const { agent, tenant, conversationId, turnId, requester } = step;
+  const { services } = tools;
+  const logger = withFields(tools.logger, { tenant, conversationId, turnId });
+  return { agent, tenant, conversationId, turnId, step: step.step, requester, services, logger };
 }
 
 /** Publishes one live event to whoever watches. Never throws: nothing may depend on a live event. */

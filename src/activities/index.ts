@@ -7,6 +7,7 @@ import { checkAnswer } from './check-answer.js';
 import { checkEdit } from './check-edit.js';
 import type { ActivityDeps, ActivityTools } from './deps.js';
 import { flushLog } from './flush-log.js';
+import { planCall } from './plan-call.js';
 import { preflightTool } from './preflight-tool.js';
 import { reconcileTool } from './reconcile-tool.js';
 import { runTool } from './run-tool.js';
@@ -31,6 +32,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
   };
   return {
     callModel: (input) => callModel(tools, input),
+    planCall: (input) => planCall(tools, input),
     runTool: (input) => runTool(tools, input),
     preflightTool: (input) => preflightTool(tools, input),
     reconcileTool: (input) => reconcileTool(tools, input),

@@ -1,6 +1,7 @@
 /** Folds the events of single calls: asked, suspended, resolved, expired, ended. See `apply.ts` for the invariants. */
 import type { StampedActor } from '../protocol/actors.js';
 import type {
+  CallPlanned,
   Expired,
   ResolutionEvent,
   SuspensionEvent,
@@ -47,6 +48,15 @@ export function toolCalled(
     ...turn,
     callIds: [...turn.callIds, call.toolCallId],
   }));
+}
+
+/** Its arguments and its gate are known now; what it was told to be waiting for is over. */
+export function callPlanned(
+  state: ConversationState,
+  { call: plan, seq }: Stamped<CallPlanned>,
+): ConversationState {
+  const planned = withCall(state, plan.toolCallId, (call) => ({ ...call, plan, since: seq }));
+  return countCall(planned, plan);
 }
 
 export function suspended(

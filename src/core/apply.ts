@@ -8,7 +8,15 @@
  */
 import type { CanonicalEvent } from '../protocol/events.js';
 import { withoutRules, withRule } from '../protocol/rules.js';
-import { expired, resolved, reverted, suspended, toolCalled, toolResult } from './apply-calls.js';
+import {
+  callPlanned,
+  expired,
+  resolved,
+  reverted,
+  suspended,
+  toolCalled,
+  toolResult,
+} from './apply-calls.js';
 import { expiring, extended } from './apply-clocks.js';
 import {
   assistantSaid,
@@ -62,6 +70,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return assistantSaid(state, event);
     case 'tool_call':
       return toolCalled(state, event);
+    case 'call_planned':
+      return callPlanned(state, event);
     case 'suspension':
       return suspended(state, event);
     case 'resolution':
@@ -98,10 +108,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'turn_ended':
       return turnEnded(state, event);
     case 'run_ended':
-      // What was open stays as it was: opening the conversation again gives every call its result.
-      return { ...state, closed: true };
     case 'conversation_closed':
-      return closedState(state);
+      return closedBy(state, event);
     case 'message_refused':
     case 'resolution_refused':
     case 'log_rewritten':
@@ -111,7 +119,12 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
   }
 }
 
-function closedState(state: ConversationState): ConversationState {
+function closedBy(
+  state: ConversationState,
+  event: Extract<LaterEvent, { type: 'run_ended' | 'conversation_closed' }>,
+): ConversationState {
+  // What was open stays as it was: opening the conversation again gives every call its result.
+  if (event.type === 'run_ended') return { ...state, closed: true };
   const { turn: _ended, ...rest } = state;
   return { ...rest, closed: true, queue: [], calls: {} };
 }

@@ -48,6 +48,8 @@ export type ExternalEffect =
   | { readonly type: 'preflight_tool'; readonly toolCallId: ToolCallId }
   /** Ask the tool what its lost run did. */
   | { readonly type: 'reconcile_tool'; readonly toolCallId: ToolCallId; readonly run: number }
+  /** The turn of a call has come in a step whose calls run one after the other: validate and gate it. */
+  | { readonly type: 'plan_call'; readonly toolCallId: ToolCallId }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | {
@@ -105,6 +107,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `preflight:${effect.toolCallId}`;
     case 'reconcile_tool':
       return `reconcile:${effect.toolCallId}:${effect.run}`;
+    case 'plan_call':
+      return `plan:${effect.toolCallId}`;
     case 'check_answer':
       return `check:${effect.toolCallId}:${effect.requestId}`;
     case 'check_edit':
@@ -157,15 +161,21 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
     }
     case 'tools':
       return turn.stop === undefined
-        ? stepCalls(state).flatMap((call) =>
-            call.aside === undefined ? stepEffects(state, call) : [],
-          )
+        ? dueCalls(state).flatMap((call) => stepEffects(state, call))
         : [{ type: 'stop_at_limit', turnId, limit: turn.stop }];
   }
 }
 
+/** The calls whose turn it is: all, or the first that has not ended. Those that were set aside wait for nothing here. */
+function dueCalls(state: ConversationState): readonly CallState[] {
+  const calls = stepCalls(state).filter(({ aside }) => aside === undefined);
+  if (state.settings.toolExecution !== 'sequential') return calls;
+  return calls.filter(({ result }) => result === undefined).slice(0, 1);
+}
+
 function stepEffects(state: ConversationState, call: CallState): readonly Effect[] {
   const { plan, result } = call;
+  if (plan.unplanned !== undefined) return decideCall(call);
   if (plan.mode !== 'detach' || plan.error !== undefined || result !== undefined)
     return ruledCall(state, call) ?? decideCall(call);
   const { toolCallId } = plan;
@@ -196,6 +206,7 @@ export function decideCall(call: CallState): readonly Effect[] {
         : [{ type: 'await_warning' as const, ...wait, deadline: warnAt, ends: deadline }]),
     ];
   }
+  if (plan.unplanned !== undefined) return [{ type: 'plan_call', toolCallId }];
   if (plan.error !== undefined)
     return [
       {

@@ -26,6 +26,7 @@ import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../protocol/limits.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
+import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
 import { droppedAtRollOver, turnTooLong } from './context.js';
 import type { ExternalEffect } from './decide.js';
@@ -237,6 +238,16 @@ export class ConversationMachine {
         : modelAbortedEvents(this.#state, turn, undefined),
     );
     this.#settle();
+  }
+
+  /** Outcome of `plan_call`. */
+  callPlanned(callId: string, plan: PlannedCall): void {
+    this.#forOpenCall(callId, (call) => outcomes.plannedEvents(this.#state, call, plan));
+  }
+
+  /** No worker could plan it: it does not run. */
+  callNotPlanned(callId: string, loss: outcomes.Loss): void {
+    this.#forOpenCall(callId, (call) => outcomes.notPlannedEvents(call, loss));
   }
 
   toolFinished(callId: string, outcome: RunToolResult): void {

@@ -21,7 +21,7 @@ import { suspensionEvent } from './open-suspension.js';
 import { rememberedEvents } from './rules.js';
 import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
-import { limitEvents, toolFailedEvent } from './turn-limits.js';
+import { limitEvents, toolFailedEvent, withinBounds } from './turn-limits.js';
 
 /** Carries out a decision that needs nobody outside. */
 export function internalEvents(
@@ -263,5 +263,29 @@ export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[
   const error = loss.timedOut
     ? { code: 'timeout' as const, message: TEXTS.timeout(plan.timeouts.runMs) }
     : { code: 'tool_crashed' as const, message: TEXTS.toolCrashed(loss.message) };
+  return [resultEvent(call, errorResult('errored', error))];
+}
+
+/** The turn of a call has come, and a worker has validated and gated it. Bounds are looked at now. */
+export function plannedEvents(
+  state: ConversationState,
+  call: CallState,
+  plan: PlannedCall,
+): readonly EventBody[] {
+  const { turn } = state;
+  if (turn === undefined || call.plan.unplanned === undefined) return [];
+  const { toolCallId } = call.plan;
+  const { unplanned: _due, ...planned } = { ...plan, toolCallId };
+  return withinBounds(state, turn, [planned]).map((bounded) => ({
+    type: 'call_planned' as const,
+    turnId: call.turnId,
+    step: call.step,
+    call: bounded,
+  }));
+}
+
+export function notPlannedEvents(call: CallState, { message }: Loss): readonly EventBody[] {
+  if (call.plan.unplanned === undefined) return [];
+  const error = { code: 'tool_crashed' as const, message: TEXTS.toolCrashed(message) };
   return [resultEvent(call, errorResult('errored', error))];
 }

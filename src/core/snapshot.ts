@@ -46,7 +46,8 @@ function byAge(calls: readonly CallState[]): readonly CallState[] {
 
 function inFlightOf(state: ConversationState): readonly InFlightTool[] {
   return byAge(shownCalls(state))
-    .filter((call) => !isFinal(call.status) && (needsPreflight(call) || runs(call)))
+    .filter((call) => !isFinal(call.status) && call.plan.unplanned === undefined)
+    .filter((call) => needsPreflight(call) || runs(call))
     .map(({ plan, turnId }) => ({
       toolCallId: plan.toolCallId,
       name: plan.name,

@@ -80,7 +80,8 @@ export function withinBounds(
   if (!isCounted(state)) return calls;
   let counted = turn;
   return calls.map((call) => {
-    if (call.error !== undefined) return call;
+    // One whose turn has not come is looked at then.
+    if (call.error !== undefined || call.unplanned !== undefined) return call;
     const error = overBound(state, counted, call);
     if (error !== undefined) return { ...call, error };
     counted = withSpent(counted, call);
@@ -111,7 +112,8 @@ function overBound(
 
 /** Notes a call that was let run, where a bound needs to know. */
 export function countCall(state: ConversationState, call: PlannedCall): ConversationState {
-  if (call.error !== undefined || !isCounted(state)) return state;
+  const { error, unplanned } = call;
+  if (error !== undefined || unplanned !== undefined || !isCounted(state)) return state;
   return withTurn(state, (turn) => withSpent(turn, call));
 }
 

@@ -11,6 +11,7 @@ type CallEvent = Extract<
   {
     type:
       | 'tool_call'
+      | 'call_planned'
       | 'suspension'
       | 'call_prepared'
       | 'resolution'
@@ -24,11 +25,13 @@ type CallEvent = Extract<
 
 export function callChanged(view: ConversationSnapshot, event: CallEvent): ConversationSnapshot {
   switch (event.type) {
+    case 'call_planned':
     case 'tool_call': {
       const { call } = event;
+      const isDue = call.error === undefined && call.unplanned === undefined;
       const runs =
-        needsPreflight({ plan: call }) ||
-        (call.error === undefined && call.executor === 'server' && !call.approval.needed);
+        isDue &&
+        (needsPreflight({ plan: call }) || (call.executor === 'server' && !call.approval.needed));
       return runs
         ? withInFlight(view, { ...call, turnId: event.turnId, ...detachedBy(call) })
         : view;

@@ -76,6 +76,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'model_call':
       return withModelCall(view, event);
     case 'tool_call':
+    case 'call_planned':
     case 'suspension':
     case 'call_prepared':
     case 'resolution':

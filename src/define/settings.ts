@@ -49,8 +49,11 @@ export interface AgentSettingsSpec {
   readonly onUnknownTool?: ToolErrorRule;
   /** What a message does while calls wait for somebody. `'detach'` is not yet supported. @defaultValue 'block' */
   readonly whileWaiting?: 'block';
-  /** How the calls of one step run. `'sequential'` is not yet supported. @defaultValue 'parallel' */
-  readonly toolExecution?: 'parallel';
+  /**
+   * How the calls of one step run: all at once, or one after the other, each validated and gated when its turn comes (one
+   * activity more a call). The model reads the results in its own order either way. @defaultValue 'parallel'
+   */
+  readonly toolExecution?: 'parallel' | 'sequential';
 }
 
 export type ToolErrorRule = 'feed_back' | 'abort_turn';
@@ -59,12 +62,11 @@ const TOOL_ERROR_RULES: readonly ToolErrorRule[] = ['feed_back', 'abort_turn'];
 /** Values of later work are known, but not taken. */
 const LATER_VALUES: Readonly<Record<string, readonly string[]>> = {
   whileWaiting: ['detach'],
-  toolExecution: ['sequential'],
 };
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   onBusy: ON_BUSY,
   whileWaiting: ['block'],
-  toolExecution: ['parallel'],
+  toolExecution: ['parallel', 'sequential'],
   onToolError: TOOL_ERROR_RULES,
   transcripts: ['delta', 'full'],
   onUnknownTool: TOOL_ERROR_RULES,
@@ -82,6 +84,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined): AgentSettings {
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
     ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets) }),
     ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),

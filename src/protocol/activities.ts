@@ -1,7 +1,7 @@
 /** What the workflow may schedule. Workflow and worker meet here and nowhere else; names are in history for ever. */
 import type { StampedActor } from './actors.js';
 import type { Usage } from './events.js';
-import type { ConversationKey, TurnId } from './ids.js';
+import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
 import type { FieldProblem } from './resolutions.js';
@@ -52,6 +52,16 @@ export function transcriptHash(before: string, messageJson: string): string {
 
 export interface CallModelInput extends OfStep {
   readonly transcript: TranscriptDelta;
+  readonly requester: StampedActor;
+}
+
+/** A call of a sequential step, when its turn has come. */
+export interface PlanCallInput extends OfStep {
+  readonly call: {
+    readonly toolCallId: ToolCallId;
+    readonly name: string;
+    readonly argumentsJson: string;
+  };
   readonly requester: StampedActor;
 }
 
@@ -144,6 +154,7 @@ export interface FlushLogResult {
 
 export interface ConversationActivities {
   callModel(input: CallModelInput): Promise<CallModelResult>;
+  planCall(input: PlanCallInput): Promise<PlannedCall>;
   runTool(input: RunToolInput): Promise<RunToolResult>;
   preflightTool(input: PreflightToolInput): Promise<PreflightToolResult>;
   reconcileTool(input: ReconcileToolInput): Promise<ReconcileToolResult>;

@@ -20,6 +20,8 @@ export interface AgentSettings {
   readonly onBusy: OnBusy;
   readonly idleCloseMs: number;
   readonly budgets?: TurnBudgets;
+  /** Calls of a step run one after the other. Absent: all at once. */
+  readonly toolExecution?: 'sequential';
   /** Every model call is sent the whole transcript. Absent: what is new. */
   readonly transcripts?: 'full';
   /** The same call (tool and arguments) runs fewer times than this in one turn. */

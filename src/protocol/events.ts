@@ -89,6 +89,14 @@ export interface ToolCallEvent {
   readonly providerCallId?: string;
 }
 
+/** A call whose turn has come was validated and gated; it is what `tool_call` said of it from here on. */
+export interface CallPlanned {
+  readonly type: 'call_planned';
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly call: PlannedCall;
+}
+
 export interface SuspensionEvent {
   readonly type: 'suspension';
   readonly suspension: Suspension;
@@ -335,6 +343,7 @@ export type EventBody =
   | ModelCallEvent
   | AssistantMessageEvent
   | ToolCallEvent
+  | CallPlanned
   | SuspensionEvent
   | ResolutionEvent
   | MessageRefused

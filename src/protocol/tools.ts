@@ -143,6 +143,8 @@ export interface PlannedCall {
   readonly warnBeforeMs?: number;
   /** Given instead of an error when nobody answers; never for approvals. */
   readonly onExpireDefault?: { readonly value: Json };
+  /** Calls run one after the other, and this one's turn has not come: nothing else is decided about it yet. */
+  readonly unplanned?: { readonly argumentsJson: string };
   /** The call cannot run: unknown tool, bad JSON, failed validation. Its result is this. */
   readonly error?: ToolResultError;
 }

@@ -19,6 +19,7 @@ import type { TurnError } from '../protocol/events.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import type { Model } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
+import type { PlannedCall } from '../protocol/tools.js';
 import { checkAnswer } from '../tools/answers.js';
 import { checkEdit } from '../tools/edits.js';
 import { planCalls } from '../tools/plan.js';
@@ -80,6 +81,18 @@ export class LocalWork<Services> {
         error: { code: error.code, message: `${error.message} (step ${at.step})` },
       };
     }
+  }
+
+  /** A call of a sequential step, when its turn has come. */
+  async planCall(state: ConversationState, toolCallId: string): Promise<PlannedCall> {
+    const call = callOf(state, toolCallId);
+    const { name, unplanned } = call.plan;
+    const [planned] = await planCalls({
+      agent: this.#agent,
+      calls: [{ id: toolCallId, name, argumentsJson: unplanned?.argumentsJson ?? '' }],
+      means: this.#means(state, call.step),
+    });
+    return planned?.plan ?? call.plan;
   }
 
   async runTool(state: ConversationState, toolCallId: string): Promise<RunToolResult> {

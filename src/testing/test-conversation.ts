@@ -233,6 +233,11 @@ export class TestConversation<Services> {
       case 'abort_model':
         this.#machine.modelAborted(effect);
         return;
+      case 'plan_call': {
+        const { toolCallId } = effect;
+        this.#machine.callPlanned(toolCallId, await this.#work.planCall(state, toolCallId));
+        return;
+      }
       case 'run_tool':
         await this.#runTool(effect.toolCallId);
         return;

@@ -36,10 +36,14 @@ export async function planCalls(request: {
   readonly calls: readonly RequestedCall[];
   readonly means: PolicyMeans;
 }): Promise<PlannedCalls> {
-  const { calls } = request;
+  const { agent, calls } = request;
+  const isSequential = agent.settings.toolExecution === 'sequential';
   return Promise.all(
     calls.map(async (call, index) => ({
-      plan: await planCall(request, call, index),
+      plan:
+        isSequential && index > 0 && index < MAX_CALLS_PER_STEP
+          ? unplanned(agent, call)
+          : await planCall(request, call, index),
       argumentsJson: call.argumentsJson,
     })),
   );
@@ -72,6 +76,16 @@ async function planCall(
   const question = { agent, tool, toolCallId: call.id, input: input.value, means };
   const { ok: _ok, ...policy } = await decidePolicies(question);
   return { ...valid, ...policy };
+}
+
+/** What is known of a call whose turn has not come: its tool, if there is one, and what the model said. */
+function unplanned(agent: AnyAgent, call: RequestedCall): PlannedCall {
+  const tool = agent.tools.find(({ name }) => name === call.name);
+  const plan =
+    tool === undefined
+      ? unknownCall(call.id, call.name.slice(0, MAX_UNKNOWN_NAME_CHARS))
+      : planOf(tool, call.id);
+  return { ...plan, unplanned: { argumentsJson: call.argumentsJson } };
 }
 
 type Outcome<Value> =

@@ -4,18 +4,22 @@ import { planForRun } from '../core/clocks.js';
 import type { ExternalEffect } from '../core/decide.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { CallState, ConversationState } from '../core/state.js';
-import type { RunToolInput } from '../protocol/activities.js';
+import type { PlanCallInput, RunToolInput } from '../protocol/activities.js';
+import type { StampedActor } from '../protocol/actors.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import { TEXTS } from '../protocol/texts.js';
 import { lossOf } from './losses.js';
 import {
   activities,
   CHECK_ANSWER,
+  PLAN_CALL,
   preflightOptions,
   reconcileOptions,
   summaryOf,
   toolOptions,
 } from './schedule.js';
+
+const NOBODY: StampedActor = { id: 'unknown', verified: false, channel: 'system' };
 
 /** One piece of work: how to begin it, and what to do with either end. */
 export interface Work<Result> {
@@ -26,7 +30,7 @@ export interface Work<Result> {
 
 type CallEffect = Extract<
   ExternalEffect,
-  { type: 'run_tool' | 'preflight_tool' | 'reconcile_tool' | 'check_answer' }
+  { type: 'run_tool' | 'preflight_tool' | 'reconcile_tool' | 'plan_call' | 'check_answer' }
 >;
 type Perform = <Result>(work: Work<Result>) => void;
 
@@ -47,6 +51,9 @@ export function workOnCall(
       return;
     case 'preflight_tool':
       perform(preflightTool(machine, call));
+      return;
+    case 'plan_call':
+      planCall(machine, call, perform);
       return;
     case 'check_answer':
       checkAnswer(machine, effect, perform);
@@ -100,6 +107,32 @@ function preflightTool(machine: ConversationMachine, call: CallState) {
   } satisfies Work<Awaited<ReturnType<typeof activities.preflightTool>>>;
 }
 
+function planCall(machine: ConversationMachine, call: CallState, perform: Perform): void {
+  const { plan, turnId, step } = call;
+  if (plan.unplanned === undefined) return;
+  const { toolCallId, name, unplanned } = plan;
+  const { tenant, conversationId, agent, turn } = machine.state;
+  const input: PlanCallInput = {
+    tenant,
+    conversationId,
+    agent,
+    turnId,
+    step,
+    call: { toolCallId, name, argumentsJson: unplanned.argumentsJson },
+    requester: turn?.requester ?? NOBODY,
+  };
+  const options = { ...PLAN_CALL, summary: summaryOf(`plan ${name} (${toolCallId})`) };
+  perform({
+    run: () => activities.planCall.executeWithOptions(options, [input]),
+    done: (planned) => {
+      machine.callPlanned(toolCallId, planned);
+    },
+    failed: (error) => {
+      if (!isCancellation(error)) machine.callNotPlanned(toolCallId, lossOf(error));
+    },
+  });
+}
+
 function checkAnswer(
   machine: ConversationMachine,
   effect: Extract<CallEffect, { type: 'check_answer' }>,
@@ -143,8 +176,7 @@ function runToolInput(state: ConversationState, call: CallState): RunToolInput {
     step,
     call: { toolCallId, name, effects, timeouts, maxAttempts, input: input ?? null },
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-    requester: call.asker?.requester ??
-      turn?.requester ?? { id: 'unknown', verified: false, channel: 'system' },
+    requester: call.asker?.requester ?? turn?.requester ?? NOBODY,
     ...(approver === undefined ? {} : { approver }),
   };
 }

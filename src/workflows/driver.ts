@@ -12,7 +12,7 @@ import type { CallModelInput } from '../protocol/activities.js';
 import { type Work, workOnCall } from './call-work.js';
 import { editWork } from './check-edit.js';
 import { isTranscriptMiss, lossOf, turnErrorOf } from './losses.js';
-import { activities, MODEL_CALL, summaryOf } from './schedule.js';
+import { activities, MODEL_CALL, summaryOf, timerText } from './schedule.js';
 import { TranscriptWindow } from './transcript-window.js';
 
 interface UnderWay {
@@ -94,6 +94,7 @@ export class Driver {
       case 'run_tool':
       case 'preflight_tool':
       case 'reconcile_tool':
+      case 'plan_call':
       case 'check_answer':
         workOnCall(this.#machine, effect, (work) => {
           this.#perform(key, effect, work);
@@ -183,17 +184,6 @@ export class Driver {
         if (!isCancellation(error)) throw error;
       },
     });
-  }
-}
-
-function timerText(effect: TimerEffect): string {
-  switch (effect.type) {
-    case 'await_deadline':
-      return `${effect.kind} ${effect.name}`;
-    case 'await_warning':
-      return `warning of ${effect.kind} ${effect.name}`;
-    case 'await_turn_limit':
-      return 'time of the turn';
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type ActivityOptions,
   proxyActivities,
 } from '@temporalio/workflow';
+import type { TimerEffect } from '../core/decide.js';
 import type { ConversationActivities } from '../protocol/activities.js';
 import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { PlannedCall } from '../protocol/tools.js';
@@ -46,6 +47,14 @@ export const CHECK_ANSWER: ActivityOptions = {
 
 /** As above, but policies may take their time (see `POLICY_TIMEOUT_MS`). */
 export const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
+
+/** Validation and policies of one call; policies have bounds of their own. */
+export const PLAN_CALL: ActivityOptions = {
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '500ms', maximumInterval: '8s', maximumAttempts: 10 },
+};
 
 /** Before the end of a conversation nobody waits: two tries. */
 export const FLUSH_LOG: ActivityOptions = {
@@ -113,3 +122,15 @@ export function reconcileOptions(call: PlannedCall, run: number): ActivityOption
 export const activities = proxyActivities<ConversationActivities>({
   startToCloseTimeout: '1 minute',
 });
+
+/** What a timer is for, in the Temporal UI. */
+export function timerText(effect: TimerEffect): string {
+  switch (effect.type) {
+    case 'await_deadline':
+      return `${effect.kind} ${effect.name}`;
+    case 'await_warning':
+      return `warning of ${effect.kind} ${effect.name}`;
+    case 'await_turn_limit':
+      return 'time of the turn';
+  }
+}

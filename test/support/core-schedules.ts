@@ -6,22 +6,17 @@ import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
 import { takeInboxSignal } from '../../src/core/inbox.js';
 import { timerFired } from '../../src/core/timers.js';
+
 import type { CallModelResult } from '../../src/protocol/activities.js';
-import { type AgentSettings, ON_BUSY } from '../../src/protocol/conversation.js';
+
+import { ON_BUSY } from '../../src/protocol/conversation.js';
 
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
-import { EXECUTORS, type PlannedCall } from '../../src/protocol/tools.js';
-import {
-  actor,
-  brokenCall,
-  modelCalls,
-  modelSays,
-  PREPARED,
-  plannedCall,
-  RECONCILED,
-} from './core-builders.js';
+import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
+import { modelOutcome } from './core-outcomes.js';
+import { SCHEDULE_SETTINGS } from './core-settings.js';
 
 const WEIGHTS = {
   message: 4,
@@ -63,48 +58,6 @@ export const schedule: fc.Arbitrary<readonly Step[]> = fc
     ...(chance === 0 ? steps : steps.filter(({ kind }) => kind !== 'close')),
   ]);
 
-const CALL_IDS = [
-  'a',
-  'b',
-  'c',
-  '__proto__',
-  'constructor',
-  '',
-  'ü',
-  'call_turn_chain0000001_1_1_1',
-  'call_turn_chain0000001_1_2',
-];
-
-/** 0 to 6 calls: ids that repeat, every executor, gates, broken plans, answers that need a check, defaults on expiry. */
-export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
-  const count = variant % 7;
-  if (count === 0) return modelSays(`text ${variant}`);
-  const plans: PlannedCall[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const dice = Math.floor(variant / 7) + index * 31;
-    const id = dice % 3 === 0 ? CALL_IDS[dice % CALL_IDS.length]! : fresh();
-    const executor = EXECUTORS[dice % EXECUTORS.length]!;
-    if (dice % 11 === 0) plans.push(brokenCall(id));
-    else
-      plans.push(
-        plannedCall(id, {
-          executor,
-          effects: dice % 5 === 0 ? 'once' : 'idempotent',
-          ...(executor === 'client' && dice % 4 < 2 ? { preflight: true as const } : {}),
-          ...(dice % 35 === 5 || dice % 35 === 10 ? { reconcile: true as const } : {}),
-          ...(dice % 35 === 10 || dice % 35 === 15 ? { onOutcomeUnknown: 'hold' as const } : {}),
-          ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
-          ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
-          ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
-          ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
-          ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),
-          ...(dice % 10 === 0 ? { answerSchema: { type: 'number' } } : {}),
-        }),
-      );
-  }
-  return modelCalls(plans, variant % 2 === 0 ? 'thinking' : undefined);
-}
-
 const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
   approval: [{ type: 'approve' }, { type: 'approve', input: { edited: 0 } }, { type: 'deny' }],
   elicitation: [{ type: 'answer', value: 7 }, { type: 'decline' }],
@@ -123,14 +76,6 @@ const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
 };
 const ANY = Object.values(FITTING).flat();
 
-const SETTINGS: readonly Partial<AgentSettings>[] = [
-  { onBusy: 'queue', maxSteps: 4 },
-  { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
-  { onBusy: 'interrupt', maxSteps: 6, budgets: { tokens: 40 }, repeatLimit: 2 },
-  { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },
-  { onBusy: 'steer', maxSteps: 4, onToolError: 'abort_turn', onUnknownTool: 'abort_turn' },
-];
-
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
   readonly #sent: unknown[] = [];
@@ -138,7 +83,7 @@ export class ScheduleRunner {
 
   /** `variant` chooses the agent's settings. */
   constructor(variant: number) {
-    this.m = aMachine({ settings: SETTINGS[variant % SETTINGS.length] ?? {} });
+    this.m = aMachine({ settings: SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {} });
   }
 
   run(step: Step): void {
@@ -224,14 +169,22 @@ export class ScheduleRunner {
       case 'call_model':
         if (variant % 29 === 0) machine.modelFailed(effect, { code: 'internal', message: 'down' });
         else if (variant % 37 === 0) machine.modelAborted(effect);
-        else machine.modelCompleted(effect, modelOutcome(variant, this.#fresh));
+        else machine.modelCompleted(effect, this.#modelOutcome(variant));
         return;
       case 'abort_model':
         if (variant % 3 === 0) machine.modelAborted(effect);
         else if (variant % 3 === 1)
-          machine.modelCompleted(effect, { ...modelOutcome(variant, this.#fresh), aborted: true });
-        else machine.modelCompleted(effect, modelOutcome(variant, this.#fresh));
+          machine.modelCompleted(effect, { ...this.#modelOutcome(variant), aborted: true });
+        else machine.modelCompleted(effect, this.#modelOutcome(variant));
         return;
+      case 'plan_call': {
+        const { toolCallId } = effect;
+        const { unplanned: _due, ...plan } = this.m.state.calls[toolCallId]!.plan;
+        if (variant % 7 === 0)
+          machine.callNotPlanned(toolCallId, { timedOut: false, message: 'lost' });
+        else machine.callPlanned(toolCallId, plan);
+        return;
+      }
       case 'run_tool':
         if (variant % 5 === 0)
           machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
@@ -264,6 +217,18 @@ export class ScheduleRunner {
         // Timers fire when it is time; one that fires early would be a defect of the driver.
         if (Date.parse(effect.deadline) <= this.m.clock.now()) timerFired(machine, effect);
     }
+  }
+
+  /** Of a step whose calls run one after the other, only the first is planned. */
+  #modelOutcome(variant: number): CallModelResult {
+    const outcome = modelOutcome(variant, this.#fresh);
+    if (this.m.state.settings.toolExecution !== 'sequential') return outcome;
+    const calls = outcome.calls.map((call, index) =>
+      index === 0 || call.plan.error !== undefined
+        ? call
+        : { ...call, plan: { ...call.plan, unplanned: { argumentsJson: '{}' } } },
+    );
+    return { ...outcome, calls };
   }
 
   #resolve({ kind, pick, variant }: Step): void {
@@ -308,8 +273,7 @@ export class ScheduleRunner {
           { ok: true, value: 0 },
         ),
       () => machine.deadlinePassed(callId, '2020-01-01T00:00:00.000Z'),
-      () =>
-        machine.modelCompleted({ ...at, step: at.step + 9 }, modelOutcome(variant, this.#fresh)),
+      () => machine.modelCompleted({ ...at, step: at.step + 9 }, this.#modelOutcome(variant)),
       () =>
         machine.modelFailed({ ...at, turnId: 'turn_other_1' }, { code: 'internal', message: 'x' }),
     ];

@@ -1,6 +1,6 @@
 /** Messages that come while a turn runs, and the bounds of a turn, on a real server. */
 import { expect, test } from 'vitest';
-import { calls, says, script } from '../../src/model/scripted.js';
+import { calls, callsAll, says, script } from '../../src/model/scripted.js';
 import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { HeldModel } from '../support/engine-models.js';
@@ -66,4 +66,36 @@ test('a turn whose time is over ends with a message that names the bound; its qu
     verdict: 'stale',
     status: 'cancelled',
   });
+});
+
+test('calls that run one after the other are each planned when their turn comes, and end in order', async () => {
+  const services = ledger();
+  const engine = await startEngine({
+    agents: [
+      shop(
+        script(
+          callsAll([
+            { name: 'payments.refund', input: { paymentId: 'p1', cents: 1 } },
+            { name: 'stock', input: { item: 'tea' } },
+          ]),
+          says('done'),
+        ),
+        { toolExecution: 'sequential' },
+      ),
+    ],
+    services,
+  });
+  const { talk, result } = await engine.ask('first the one, then the other');
+  expect(result).toMatchObject({ status: 'waiting', pending: [{ name: 'payments.refund' }] });
+  expect(services.runs).toEqual([]);
+  const [pending] = result.status === 'waiting' ? result.pending : [];
+  await talk.resolve(pending?.toolCallId ?? '', { type: 'approve' });
+  await engine.idle(talk);
+  expect(services.runs.map(({ name }) => name)).toEqual(['payments.refund', 'stock']);
+  const lines = await engine.history.lines(engine.workflowId(talk));
+  expect(lines.filter((line) => line.startsWith('ActivityTaskScheduled'))).toEqual([
+    ...['callModel', 'runTool', 'planCall', 'runTool', 'callModel'].map(
+      (name) => `ActivityTaskScheduled ${name}`,
+    ),
+  ]);
 });

@@ -1,0 +1,27 @@
+/**
+ * Plans one call of a step whose calls run one after the other: it is validated and its policies are asked when its turn has
+ * come. Has no effects of its own; policies may look things up.
+ */
+import { Context } from '@temporalio/activity';
+import type { PlanCallInput } from '../protocol/activities.js';
+import type { PlannedCall } from '../protocol/tools.js';
+import { planCalls } from '../tools/plan.js';
+import { type ActivityTools, policyMeans } from './deps.js';
+import { agentOf } from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+
+/** An unknown agent is failure `unknown_agent`, retried; whatever is wrong with the call is in its plan. */
+export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
+  const agent = agentOf(tools, input.agent);
+  const { toolCallId, name, argumentsJson } = input.call;
+  const planning = planCalls({
+    agent,
+    calls: [{ id: toolCallId, name, argumentsJson }],
+    means: policyMeans(tools, input),
+  });
+  const [planned] = await withHeartbeat(() =>
+    Promise.race([planning, Context.current().cancelled]),
+  );
+  if (planned === undefined) throw new Error('unreachable: one call has one plan');
+  return planned.plan;
+}

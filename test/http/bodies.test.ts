@@ -1,0 +1,67 @@
+/** Bodies that are no JSON, or not ours: refused at the door, with the process up. */
+import { describe, expect, it } from 'vitest';
+import { startHttpApp } from '../support/http-app.js';
+import { JSON_TYPE, problemOf } from '../support/problems.js';
+
+describe('a body that cannot be read', () => {
+  const post = (
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = JSON_TYPE,
+  ): RequestInit => ({
+    method: 'POST',
+    headers,
+    body,
+  });
+  it.each<[string, RequestInit, number, string, string]>([
+    ['malformed JSON', post('{"agent":'), 400, 'malformed_json', 'The body is not JSON'],
+    [
+      'JSON of the wrong character set',
+      post('{}', { 'content-type': 'application/json; charset=latin9' }),
+      415,
+      'unsupported_media_type',
+      'unsupported charset',
+    ],
+    [
+      'a form',
+      post('a=b', { 'content-type': 'application/x-www-form-urlencoded' }),
+      415,
+      'unsupported_media_type',
+      '"application/x-www-form-urlencoded"',
+    ],
+    [
+      'plain text',
+      post('hello', { 'content-type': 'text/plain' }),
+      415,
+      'unsupported_media_type',
+      'application/json',
+    ],
+    ['bytes without a type', post(new Uint8Array([1, 2])), 400, 'malformed_json', 'not JSON'],
+    [
+      'an unknown encoding',
+      post('{}', { ...JSON_TYPE, 'content-encoding': 'zstd-x' }),
+      415,
+      'unsupported_media_type',
+      'encoding',
+    ],
+    [
+      'a broken gzip',
+      post('{}', { ...JSON_TYPE, 'content-encoding': 'gzip' }),
+      400,
+      'malformed_json',
+      'cannot be read',
+    ],
+    [
+      '5 MB',
+      post(JSON.stringify({ agent: 'support', message: 'x'.repeat(5_000_000) })),
+      413,
+      'body_too_large',
+      '524288 bytes',
+    ],
+  ])('%s is refused', async (_what, init, status, code, detail) => {
+    const app = await startHttpApp();
+    const problem = await problemOf(await app.request('/v1/conversations', init));
+    expect(problem).toMatchObject({ status, code });
+    expect(problem.detail).toContain(detail);
+    expect((await app.request('/healthz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,46 @@
+/** What a model may answer, chosen by a number. */
+import type { CallModelResult } from '../../src/protocol/activities.js';
+import { EXECUTORS, type PlannedCall } from '../../src/protocol/tools.js';
+import { brokenCall, modelCalls, modelSays, plannedCall } from './core-builders.js';
+
+const CALL_IDS = [
+  'a',
+  'b',
+  'c',
+  '__proto__',
+  'constructor',
+  '',
+  'ü',
+  'call_turn_chain0000001_1_1_1',
+  'call_turn_chain0000001_1_2',
+];
+
+/** 0 to 6 calls: ids that repeat, every executor, gates, broken plans, answers that need a check, defaults on expiry. */
+export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
+  const count = variant % 7;
+  if (count === 0) return modelSays(`text ${variant}`);
+  const plans: PlannedCall[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const dice = Math.floor(variant / 7) + index * 31;
+    const id = dice % 3 === 0 ? CALL_IDS[dice % CALL_IDS.length]! : fresh();
+    const executor = EXECUTORS[dice % EXECUTORS.length]!;
+    if (dice % 11 === 0) plans.push(brokenCall(id));
+    else
+      plans.push(
+        plannedCall(id, {
+          executor,
+          effects: dice % 5 === 0 ? 'once' : 'idempotent',
+          ...(executor === 'client' && dice % 4 < 2 ? { preflight: true as const } : {}),
+          ...(dice % 35 === 5 || dice % 35 === 10 ? { reconcile: true as const } : {}),
+          ...(dice % 35 === 10 || dice % 35 === 15 ? { onOutcomeUnknown: 'hold' as const } : {}),
+          ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
+          ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
+          ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
+          ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
+          ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),
+          ...(dice % 10 === 0 ? { answerSchema: { type: 'number' } } : {}),
+        }),
+      );
+  }
+  return modelCalls(plans, variant % 2 === 0 ? 'thinking' : undefined);
+}
