@@ -51,8 +51,14 @@ export function detached(
   call: CallState,
   ack: ToolResult,
 ): ConversationState {
-  return withCall(state, call.plan.toolCallId, (entry) => ({
+  // One that was awaited until now keeps its wait, and is from here on as if it had been detached from the start.
+  const plan: PlannedCall = { ...call.plan, mode: 'detach' };
+  const { suspension } = call;
+  return withCall(state, plan.toolCallId, (entry) => ({
     ...entry,
+    ...(entry.asker === undefined ? askerOf(plan, state.turn) : {}),
+    ...(suspension === undefined ? {} : { suspension: { ...suspension, detached: true } }),
+    plan,
     aside: 'detached',
     status: 'detached',
     ack,

@@ -6,6 +6,7 @@ import { isRecord, utf8Bytes } from '../protocol/json.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../protocol/limits.js';
 import { textOf } from '../protocol/messages.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { onBusyOf } from './busy.js';
 import { plainInput } from './input.js';
 import type { ConversationState } from './state.js';
 import { rememberedMessage } from './state.js';
@@ -73,7 +74,7 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
       problems: [{ path: '/agent', message: `must be "${state.agent}"` }],
     };
   const busy = state.turn !== undefined || state.queue.length > 0;
-  const onBusy = input['onBusy'] ?? state.settings.onBusy;
+  const onBusy = onBusyOf(state, input['onBusy']);
   if (busy && onBusy === 'reject')
     return {
       code: 'busy',

@@ -28,6 +28,7 @@ import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
+import { setAsideEvents } from './busy.js';
 import { droppedAtRollOver, turnTooLong } from './context.js';
 import type { ExternalEffect } from './decide.js';
 import { decide, decideCall, isInternal } from './decide.js';
@@ -116,10 +117,20 @@ export class ConversationMachine {
           reason: INTERRUPTED,
         }),
       );
+    if (message.onBusy === 'steer') this.#setQuestionsAside();
     const reply = rememberedMessage(this.#state, message.requestId);
     this.#settle();
     const { turnId, messageId } = message;
     return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
+  }
+
+  /** One after the other: each takes up room. */
+  #setQuestionsAside(): void {
+    for (;;) {
+      const events = setAsideEvents(this.#state);
+      if (events.length === 0) return;
+      this.#commit(events);
+    }
   }
 
   /** A message that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped. */

@@ -3,6 +3,7 @@ import { actorFrom } from '../protocol/actors.js';
 import type { UserMessageEvent } from '../protocol/events.js';
 import { turnIdFor } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
+import { onBusyOf } from './busy.js';
 import type { ConversationState } from './state.js';
 
 /** Reason of a cancel that a message with `onBusy: 'interrupt'` brought about. */
@@ -15,8 +16,8 @@ export function messageEvent(
   turnToken: (() => string) | undefined,
 ): UserMessageEvent {
   const fields = isRecord(input) ? input : {};
-  const { chain, turnCount, turn, settings, lastSeq } = state;
-  const onBusy = fields['onBusy'] ?? settings.onBusy;
+  const { chain, turnCount, turn, lastSeq } = state;
+  const onBusy = onBusyOf(state, fields['onBusy']);
   // A turn that is being stopped reads nothing more.
   const isSteering = onBusy === 'steer' && turn !== undefined && turn.cancel === undefined;
   const turnId = isSteering ? turn.turnId : turnIdFor(chain, turnCount + 1, turnToken?.());

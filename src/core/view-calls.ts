@@ -70,8 +70,18 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     case 'inbox_event':
       return event.toolCallId === undefined ? view : callEnded(view, event.toolCallId);
     case 'tool_result':
-      return event.result.status === 'detached' ? view : callEnded(view, event.toolCallId);
+      return event.result.status === 'detached'
+        ? callDetached(view, event.toolCallId)
+        : callEnded(view, event.toolCallId);
   }
+}
+
+/** Nobody waits for it any more; it is still pending. */
+function callDetached(view: ConversationSnapshot, toolCallId: string): ConversationSnapshot {
+  const pending = view.pending.map((entry) =>
+    entry.toolCallId === toolCallId ? { ...entry, detached: true as const } : entry,
+  );
+  return { ...view, pending };
 }
 
 function callEnded(view: ConversationSnapshot, toolCallId: string): ConversationSnapshot {

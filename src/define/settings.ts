@@ -47,8 +47,12 @@ export interface AgentSettingsSpec {
   readonly onToolError?: ToolErrorRule;
   /** What a call of a tool does that the agent does not have. @defaultValue 'feed_back' */
   readonly onUnknownTool?: ToolErrorRule;
-  /** What a message does while calls wait for somebody. `'detach'` is not yet supported. @defaultValue 'block' */
-  readonly whileWaiting?: 'block';
+  /**
+   * What a message does while calls wait for a person: what `onBusy` says (`block`), or set them aside (`detach`): the model reads
+   * that they are pending and answers the message; their answers come later as new input. A message that says `onBusy: 'queue'`,
+   * `'reject'` or `'interrupt'` itself sets nothing aside. @defaultValue 'block'
+   */
+  readonly whileWaiting?: 'block' | 'detach';
   /**
    * How the calls of one step run: all at once, or one after the other, each validated and gated when its turn comes (one
    * activity more a call). The model reads the results in its own order either way. @defaultValue 'parallel'
@@ -59,13 +63,9 @@ export interface AgentSettingsSpec {
 export type ToolErrorRule = 'feed_back' | 'abort_turn';
 
 const TOOL_ERROR_RULES: readonly ToolErrorRule[] = ['feed_back', 'abort_turn'];
-/** Values of later work are known, but not taken. */
-const LATER_VALUES: Readonly<Record<string, readonly string[]>> = {
-  whileWaiting: ['detach'],
-};
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   onBusy: ON_BUSY,
-  whileWaiting: ['block'],
+  whileWaiting: ['block', 'detach'],
   toolExecution: ['parallel', 'sequential'],
   onToolError: TOOL_ERROR_RULES,
   transcripts: ['delta', 'full'],
@@ -84,6 +84,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined): AgentSettings {
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
     ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets) }),
     ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(spec?.whileWaiting === 'detach' ? { whileWaiting: 'detach' } : {}),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
@@ -160,12 +161,6 @@ function checkValues(settings: Untyped, problems: ProblemList): void {
   for (const [field, allowed] of Object.entries(VALUES)) {
     const value = settings[field];
     if (value === undefined || allowed.some((name) => name === value)) continue;
-    const later = LATER_VALUES[field]?.some((name) => name === value) === true;
-    problems.add(
-      `settings.${field}`,
-      later
-        ? `${shown(value)} is not yet supported`
-        : `must be one of ${allowed.join(', ')}, got ${shown(value)}`,
-    );
+    problems.add(`settings.${field}`, `must be one of ${allowed.join(', ')}, got ${shown(value)}`);
   }
 }

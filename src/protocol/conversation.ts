@@ -20,6 +20,8 @@ export interface AgentSettings {
   readonly onBusy: OnBusy;
   readonly idleCloseMs: number;
   readonly budgets?: TurnBudgets;
+  /** A message sets aside the calls that wait for people. Absent: it waits, or does what `onBusy` says. */
+  readonly whileWaiting?: 'detach';
   /** Calls of a step run one after the other. Absent: all at once. */
   readonly toolExecution?: 'sequential';
   /** Every model call is sent the whole transcript. Absent: what is new. */

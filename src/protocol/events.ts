@@ -4,17 +4,51 @@
  * Reserved for later work, so not to be used for anything else: `claimed`, `lease_lost`,
  * `state_patch`, `summary`.
  */
+
 import type { StampedActor } from './actors.js';
+import type {
+  CallPlanned,
+  CallPrepared,
+  Expired,
+  Extended,
+  InputEdited,
+  ResolutionEvent,
+  ResolutionRefused,
+  ResolutionReverted,
+  RuleRemembered,
+  RuleRevoked,
+  SuspensionEvent,
+  SuspensionExpiring,
+  ToolCallEvent,
+  ToolLostEvent,
+  ToolReconciledEvent,
+  ToolResultEvent,
+} from './call-events.js';
 import type { AgentSettings } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
 import type { AssistantPart, UserPart } from './messages.js';
-import type { FieldProblem, Resolution, VerdictName } from './resolutions.js';
-import type { Rule } from './rules.js';
-import type { Suspension, SuspensionKind } from './suspensions.js';
-import type { Executor, PlannedCall, ToolResult } from './tools.js';
+import type { ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
 
+export type {
+  CallPlanned,
+  CallPrepared,
+  Expired,
+  Extended,
+  InputEdited,
+  ResolutionEvent,
+  ResolutionRefused,
+  ResolutionReverted,
+  RuleRemembered,
+  RuleRevoked,
+  SuspensionEvent,
+  SuspensionExpiring,
+  ToolCallEvent,
+  ToolLostEvent,
+  ToolReconciledEvent,
+  ToolResultEvent,
+} from './call-events.js';
 export type { TurnEndReason, TurnError, Usage } from './turns.js';
 
 interface Stamp {
@@ -80,44 +114,6 @@ export interface AssistantMessageEvent {
   readonly synthetic?: true;
 }
 
-export interface ToolCallEvent {
-  readonly type: 'tool_call';
-  readonly turnId: TurnId;
-  readonly step: number;
-  readonly call: PlannedCall;
-  /** The provider's id, when it had to be replaced because it was taken or unusable. */
-  readonly providerCallId?: string;
-}
-
-/** A call whose turn has come was validated and gated; it is what `tool_call` said of it from here on. */
-export interface CallPlanned {
-  readonly type: 'call_planned';
-  readonly turnId: TurnId;
-  readonly step: number;
-  readonly call: PlannedCall;
-}
-
-export interface SuspensionEvent {
-  readonly type: 'suspension';
-  readonly suspension: Suspension;
-}
-
-export interface ResolutionEvent {
-  readonly type: 'resolution';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly kind: SuspensionKind;
-  readonly resolution: Resolution;
-  readonly requestId: string;
-  readonly actor: StampedActor;
-  /** As stamped by the API or client; absent when it came unstamped. */
-  readonly receivedAt?: string;
-  /** Present when the call had expired: the model has its result, and this is new input. */
-  readonly late?: true;
-  /** The remembered decision that took the place of an approver, who is `actor`; nobody was asked. */
-  readonly rule?: { readonly ruleId: string; readonly name: string; readonly executor: Executor };
-}
-
 /** A message that came as a signal, so that nobody could be told, was not taken. */
 export interface MessageRefused {
   readonly type: 'message_refused';
@@ -125,122 +121,6 @@ export interface MessageRefused {
   /** Of the failure table. */
   readonly code: string;
   readonly actor: StampedActor;
-}
-
-/** A resolution that came as a signal, so that nobody could be told, was not taken. */
-export interface ResolutionRefused {
-  readonly type: 'resolution_refused';
-  readonly toolCallId: string;
-  readonly verdict: VerdictName;
-  readonly requestId: string;
-  readonly actor: StampedActor;
-  readonly detail: string;
-}
-
-/** An accepted answer failed the checks that only a worker can run; the call is open again. */
-export interface ResolutionReverted {
-  readonly type: 'resolution_reverted';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  /** Of the resolution that is taken back; it may be sent again. */
-  readonly requestId: string;
-  readonly problems: readonly FieldProblem[];
-}
-
-/** The edit that came with an approval passed its checks: this input runs, under this digest. */
-export interface InputEdited {
-  readonly type: 'input_edited';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly name: string;
-  readonly executor: Executor;
-  /** Of the resolution that brought the edit. */
-  readonly requestId: string;
-  readonly input: Json;
-  readonly argsDigest: string;
-  readonly detached?: true;
-}
-
-/** A decision was remembered for later calls; it replaces one of the same tool, scope and match. */
-export interface RuleRemembered {
-  readonly type: 'rule_remembered';
-  readonly rule: Omit<Rule, 'at'>;
-}
-
-export interface RuleRevoked {
-  readonly type: 'rule_revoked';
-  readonly ruleId: string;
-  readonly actor: StampedActor;
-}
-
-export interface Expired {
-  readonly type: 'expired';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly kind: SuspensionKind;
-  readonly deadline: string;
-  /** Present when the call's time in all ran out. */
-  readonly limitedBy?: 'total';
-}
-
-/** A wait ends soon and nobody has answered; written once for each deadline of tools that declare `warnBefore`. */
-export interface SuspensionExpiring {
-  readonly type: 'suspension_expiring';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly kind: SuspensionKind;
-  readonly deadline: string;
-}
-
-/** Somebody moved the deadline of a wait. */
-export interface Extended {
-  readonly type: 'extended';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly deadline: string;
-  readonly previousDeadline: string;
-  readonly limitedBy?: 'total';
-  readonly requestId: string;
-  readonly actor: StampedActor;
-}
-
-export interface ToolResultEvent {
-  readonly type: 'tool_result';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly name: string;
-  readonly result: ToolResult;
-}
-
-/** The tool has shaped the request of a client call; from here on it is what is approved and what the client gets. */
-export interface CallPrepared {
-  readonly type: 'call_prepared';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly payload: Json;
-  /** Digest of the payload; in place of the input's. */
-  readonly argsDigest: string;
-}
-
-/** A run of a tool that may not be repeated was lost; written where somebody can find out what it did. */
-export interface ToolLostEvent {
-  readonly type: 'tool_lost';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  /** Which run of the call, from 1. */
-  readonly run: number;
-  readonly reason: string;
-}
-
-/** The tool has said what its lost run did: its result follows, it runs once more, or nobody knows. */
-export interface ToolReconciledEvent {
-  readonly type: 'tool_reconciled';
-  readonly turnId: TurnId;
-  readonly toolCallId: ToolCallId;
-  readonly run: number;
-  readonly outcome: 'happened' | 'not_happened' | 'unknown';
-  /** Why it is unknown. */
-  readonly reason?: string;
 }
 
 /** Somebody asked to stop the turn. The turn ends as soon as what runs has been told. */

@@ -117,7 +117,8 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
         break;
       case 'tool_result':
         hold('a call has one result', open.delete(event.toolCallId), true);
-        waiting.delete(event.toolCallId);
+        // A detached call waits on.
+        if (event.result.status !== 'detached') waiting.delete(event.toolCallId);
         break;
       case 'turn_ended':
         hold('no call outlives its turn', [...open.values()].includes(event.turnId), false);

@@ -3,6 +3,7 @@ import type { AgentSettings } from '../../src/protocol/conversation.js';
 
 export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
   { onBusy: 'queue', maxSteps: 4 },
+  { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach' },
   { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
   { onBusy: 'interrupt', maxSteps: 6, budgets: { tokens: 40 }, repeatLimit: 2 },
   { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },

@@ -7,6 +7,7 @@ import { homedir, hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, inject, test } from 'vitest';
+import type { AgentSettingsSpec } from '../../src/define/agent.js';
 import {
   calls,
   callsAll,
@@ -33,6 +34,7 @@ type Talk = ReturnType<Engine['begin']>;
 interface Scenario {
   readonly name: string;
   readonly model: () => ScriptedModel;
+  readonly settings?: AgentSettingsSpec;
   /** What the model says before it is held, at the first message. */
   readonly heldAt?: string;
   /** Goes on from where the first message left the conversation. */
@@ -152,6 +154,80 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'edited-and-remembered-approvals',
+    model: () =>
+      script(
+        calls('payments.refund', REFUND),
+        says('one'),
+        calls('payments.refund', REFUND),
+        says('two'),
+        calls('payments.refund', REFUND),
+        says('three'),
+      ),
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'approve', input: { ...REFUND, cents: 5 } });
+      await engine.idle(talk);
+      await engine.say(talk, 'again');
+      const [second] = await talk.pending();
+      const remember = { for: 'conversation' } as const;
+      await talk.resolve(second?.toolCallId ?? '', { type: 'approve', remember });
+      await engine.idle(talk);
+      await engine.say(talk, 'once more');
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'steered-and-interrupted',
+    model: () =>
+      script(calls('customer.ask', { question: 'A?' }), says('both'), says('never'), says('last')),
+    play: async (engine, talk) => {
+      await engine.send(talk, 'and this', { onBusy: 'steer' });
+      await talk.resolve('call_1', YES);
+      await engine.idle(talk);
+      await engine.send(talk, 'more');
+      await engine.send(talk, 'no, this', { onBusy: 'interrupt' });
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'a-question-set-aside',
+    model: () =>
+      script(calls('customer.ask', { question: 'A?' }), says('meanwhile'), says('thank you')),
+    settings: { whileWaiting: 'detach' },
+    play: async (engine, talk) => {
+      await engine.say(talk, 'by the way');
+      await engine.idle(talk);
+      await rollOver(engine, talk, 2);
+      await talk.resolve('call_1', YES);
+      await until('the answer was read', async () => (await engine.log(talk)).at(-1)?.type, {
+        holds: (type) => type === 'turn_ended',
+        timeoutMs: 15_000,
+      });
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'one-after-the-other-within-bounds',
+    model: () =>
+      script(
+        callsAll([
+          { name: 'payments.refund', input: REFUND },
+          { name: 'stock', input: { item: 'tea' } },
+          { name: 'stock', input: { item: 'tea' } },
+        ]),
+        says('done'),
+      ),
+    settings: {
+      toolExecution: 'sequential',
+      repeatLimit: 2,
+      budgets: { time: '1 day', tokens: 9_000 },
+    },
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'approve' });
+      await engine.idle(talk);
+    },
+  },
+  {
     name: 'hostile-signals',
     model: () => script(calls('customer.ask', { question: 'A?' }), says('still here')),
     play: async (engine, talk) => {
@@ -181,11 +257,11 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-for (const { name, model: makeModel, heldAt, play } of SCENARIOS)
+for (const { name, model: makeModel, heldAt, play, settings } of SCENARIOS)
   test(`a conversation replays: ${name}`, async () => {
     const model = new HeldModel(makeModel(), heldAt ?? '');
     const engine = await startEngine({
-      agents: [shop(model)],
+      agents: [shop(model, settings)],
       services: ledger(),
       taskQueue: `recorded-${name}`,
     });

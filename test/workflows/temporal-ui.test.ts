@@ -71,8 +71,11 @@ test('the page of a conversation shows what waits, until when, and how to answer
       .sort(),
   );
   expect(described).toEqual([
-    ['cancelTurn', 'closeConversation', 'resolveToolCall', 'sendMessage'],
-    ['cancelTurn', 'resolveToolCall', 'rollOver', 'sendMessage'],
+    [
+      ...['cancelTurn', 'closeConversation', 'extendToolCall', 'inboxEvent', 'resolveToolCall'],
+      ...['revokeRule', 'sendMessage'],
+    ],
+    ['cancelTurn', 'inboxEvent', 'resolveToolCall', 'rollOver', 'sendMessage'],
     ['events', 'pending', 'snapshot', 'toolCall', 'transcriptSlice'],
   ]);
 });

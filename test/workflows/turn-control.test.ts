@@ -99,3 +99,32 @@ test('calls that run one after the other are each planned when their turn comes,
     ),
   ]);
 });
+
+test('a message while a question is open is answered; the answer comes later, and is read', async () => {
+  const engine = await startEngine({
+    agents: [
+      shop(script(ASK, says('by the way!'), says('the red one, then')), {
+        whileWaiting: 'detach',
+      }),
+    ],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask('buy it');
+  const [question] = await talk.pending();
+  expect(await engine.say(talk, 'by the way?')).toMatchObject({
+    status: 'completed',
+    text: 'by the way!',
+  });
+  expect(await talk.pending()).toMatchObject([{ kind: 'elicitation', detached: true }]);
+  const answered = await talk.resolve(question?.toolCallId ?? '', {
+    type: 'answer',
+    value: { answer: 'red' },
+  });
+  expect(answered).toMatchObject({ verdict: 'accepted' });
+  const last = await until(
+    'the answer was read',
+    async () => (await engine.log(talk)).filter(({ type }) => type === 'turn_ended')[1],
+    { timeoutMs: 15_000 },
+  );
+  expect(last).toMatchObject({ status: 'completed', text: 'the red one, then' });
+});
