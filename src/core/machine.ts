@@ -23,7 +23,6 @@ import type {
 } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../protocol/events.js';
 import { isRecord } from '../protocol/json.js';
-import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../protocol/limits.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
 import type { PlannedCall } from '../protocol/tools.js';
@@ -37,12 +36,13 @@ import { cancelEvents, closeEvents } from './endings.js';
 import { inboxTurnEvent } from './inbox.js';
 import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
-import { judgeMessage, judgeResolution, resolutionRequestId, resolverOf } from './judge.js';
+import { judgeMessage, judgeResolution } from './judge.js';
 import { judgeCancel } from './judge-cancel.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
 import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
+import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
 import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf, rememberedMessage } from './state.js';
@@ -138,16 +138,7 @@ export class ConversationMachine {
     const plain = plainInput(input);
     const outcome = this.sendMessage(plain);
     if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.#state.closed) return;
-    const fields = isRecord(plain) ? plain : {};
-    const { requestId, actor } = fields;
-    this.#commit([
-      {
-        type: 'message_refused',
-        requestId: typeof requestId === 'string' ? requestId.slice(0, MAX_REQUEST_ID_CHARS) : '',
-        code: outcome.refusal.code,
-        actor: actorFrom(actor),
-      },
-    ]);
+    this.#commit([messageRefusedEvent(plain, outcome.refusal.code)]);
   }
 
   judgeResolution(input: unknown): Verdict | undefined {
@@ -175,19 +166,9 @@ export class ConversationMachine {
     const plain = plainInput(input);
     const verdict = this.resolve(plain);
     if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
-    const toolCallId = isRecord(plain) ? plain['toolCallId'] : undefined;
-    const callId = typeof toolCallId === 'string' ? toolCallId.slice(0, 200) : '';
-    if (verdict.verdict === 'expired') this.deadlinePassed(callId);
-    this.#commit([
-      {
-        type: 'resolution_refused',
-        toolCallId: callId,
-        verdict: verdict.verdict,
-        requestId: resolutionRequestId(plain).slice(0, 200),
-        actor: resolverOf(plain),
-        detail: JSON.stringify(verdict).slice(0, MAX_REASON_CHARS),
-      },
-    ]);
+    const refused = resolutionRefusedEvent(plain, verdict);
+    if (verdict.verdict === 'expired') this.deadlinePassed(refused.toolCallId);
+    this.#commit([refused]);
     return verdict;
   }
 
