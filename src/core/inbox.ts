@@ -23,7 +23,7 @@ import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
 import { remember, type Stamped } from './fold.js';
 import { plainInput } from './input.js';
-import type { Refusal } from './judge-message.js';
+import { misplacedRefusal, type Refusal } from './judge-message.js';
 import type { ConversationMachine } from './machine.js';
 import type { ConversationState, InboxEntry } from './state.js';
 import { withMessage } from './transcript.js';
@@ -123,17 +123,8 @@ export function judgeInbox(state: ConversationState, received: unknown): InboxRe
   );
   if (known?.operation === 'inbox')
     return knownRefusal(known, contentDigest(String(kind), payload));
-  if (state.closed)
-    return {
-      code: 'conversation_closed',
-      message: 'The conversation is closed; reopen it to go on',
-    };
-  if (agent !== undefined && agent !== state.agent)
-    return {
-      code: 'agent_mismatch',
-      message: `The conversation belongs to agent "${state.agent}"`,
-      problems: [{ path: '/agent', message: `must be "${state.agent}"` }],
-    };
+  const misplaced = misplacedRefusal(state, agent);
+  if (misplaced !== undefined) return misplaced;
   const waiting = state.inbox ?? [];
   const bytes = waiting.reduce((sum, entry) => sum + utf8Bytes(entry.text), 0);
   if (waiting.length >= MAX_INBOX_EVENTS || bytes > 2 * MAX_MESSAGE_BYTES)

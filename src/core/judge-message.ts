@@ -62,17 +62,8 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
     const reply = rememberedMessage(state, requestId);
     if (reply !== undefined) return { code: 'duplicate', message: 'Accepted before', reply };
   }
-  if (state.closed)
-    return {
-      code: 'conversation_closed',
-      message: 'The conversation is closed; reopen it to go on',
-    };
-  if (input['agent'] !== undefined && input['agent'] !== state.agent)
-    return {
-      code: 'agent_mismatch',
-      message: `The conversation belongs to agent "${state.agent}"`,
-      problems: [{ path: '/agent', message: `must be "${state.agent}"` }],
-    };
+  const misplaced = misplacedRefusal(state, input['agent']);
+  if (misplaced !== undefined) return misplaced;
   const busy = state.turn !== undefined || state.queue.length > 0;
   const onBusy = onBusyOf(state, input['onBusy']);
   if (busy && onBusy === 'reject')
@@ -92,4 +83,22 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
 function queuedBytes(state: ConversationState): number {
   const waiting = [...state.queue, ...(state.turn?.steering ?? [])];
   return waiting.reduce((sum, entry) => sum + utf8Bytes(textOf(entry.parts)), 0);
+}
+
+/** Why new input of any kind is not for this conversation as it is, or undefined. */
+export function misplacedRefusal(
+  state: ConversationState,
+  agent: unknown,
+): Omit<Refusal, 'reply'> | undefined {
+  if (state.closed)
+    return {
+      code: 'conversation_closed',
+      message: 'The conversation is closed; reopen it to go on',
+    };
+  if (agent === undefined || agent === state.agent) return undefined;
+  return {
+    code: 'agent_mismatch',
+    message: `The conversation belongs to agent "${state.agent}"`,
+    problems: [{ path: '/agent', message: `must be "${state.agent}"` }],
+  };
 }

@@ -6,25 +6,26 @@ import type { StampedActor } from '../protocol/actors.js';
 import { actorFrom } from '../protocol/actors.js';
 import { requestIdProblem } from '../protocol/ids.js';
 import { canonicalJson, fingerprint, isRecord } from '../protocol/json.js';
-import { LATE_TOLERANCE_MS, MAX_REASON_CHARS } from '../protocol/limits.js';
-import type { FieldProblem, Resolution, ResolutionType, Verdict } from '../protocol/resolutions.js';
+import { LATE_TOLERANCE_MS } from '../protocol/limits.js';
+import type { Resolution, Verdict } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { takesLate } from './aside.js';
 import { forbiddenReason } from './audience.js';
-import { editOf, editProblems } from './edits.js';
 import { plainInput } from './input.js';
-import { answerProblems } from './json-schema.js';
 import { preparedEditProblems } from './preflight.js';
-import { rememberOf, rememberProblems } from './rules.js';
+import {
+  cleanResolution,
+  type PlainRecord,
+  rememberFaults,
+  resolutionProblems,
+  resolutionTypeOf,
+} from './resolution-fields.js';
 import type { CallState, ConversationState } from './state.js';
 import { isFinal, rememberedResolution, tombstoneOf } from './state.js';
 
 export type { Refusal } from './judge-message.js';
 export { judgeMessage, messageFieldProblems } from './judge-message.js';
-
-/** A record as `plainInput` makes it: reading it has no effects and cannot fail. */
-type PlainRecord = Readonly<Record<string, unknown>>;
 
 /** The request id of a resolution: the caller's, or a digest, so that a signal sent twice by hand counts once. */
 export function resolutionRequestId(received: unknown): string {
@@ -177,132 +178,6 @@ function goneVerdict(state: ConversationState, call: CallState): RefusedVerdict 
     status: call.status,
     ...byAt(call.resolvedBy, call.resolvedAt),
   };
-}
-
-function resolutionTypeOf(resolution: unknown): ResolutionType | undefined {
-  const type = isRecord(resolution) ? resolution['type'] : undefined;
-  return typeof type === 'string' && Object.hasOwn(RESOLVES, type)
-    ? (type as ResolutionType)
-    : undefined;
-}
-
-function resolutionProblems(input: PlainRecord, suspension: Suspension): readonly FieldProblem[] {
-  const { resolution, requestId, argsDigest } = input;
-  const problems: FieldProblem[] = [];
-  if (requestId !== undefined) {
-    const problem = requestIdProblem('requestId', requestId);
-    if (problem !== undefined) problems.push({ path: '/requestId', message: problem });
-  }
-  if (argsDigest !== undefined && argsDigest !== suspension.argsDigest)
-    problems.push({ path: '/argsDigest', message: 'is not the digest of the pending call' });
-  const type = resolutionTypeOf(resolution);
-  if (!isRecord(resolution) || type === undefined) {
-    const expected = Object.keys(RESOLVES)
-      .filter((name) => RESOLVES[name as ResolutionType].includes(suspension.kind))
-      .map((name) => `"${name}"`);
-    return [...problems, { path: '/resolution/type', message: `must be ${expected.join(' or ')}` }];
-  }
-  return [...problems, ...valueProblems(type, resolution, suspension)];
-}
-
-function rememberFaults(
-  state: ConversationState,
-  call: CallState,
-  resolution: unknown,
-): readonly FieldProblem[] {
-  return isRecord(resolution) ? rememberProblems(state, call, resolution) : [];
-}
-
-function valueProblems(
-  type: ResolutionType,
-  resolution: PlainRecord,
-  suspension: Suspension,
-): readonly FieldProblem[] {
-  switch (type) {
-    case 'approve':
-      return [
-        ...unknownFields(resolution, ['input', 'remember']),
-        ...editProblems(resolution['input']),
-      ];
-    case 'deny':
-    case 'decline':
-      return [
-        ...unknownFields(resolution, type === 'deny' ? ['reason', 'remember'] : ['reason']),
-        ...textProblems('/resolution/reason', resolution['reason'], false),
-      ];
-    case 'error':
-      return [
-        ...unknownFields(resolution, ['message']),
-        ...textProblems('/resolution/message', resolution['message'], true),
-      ];
-    case 'outcome':
-      return outcomeProblems(resolution);
-    case 'answer':
-    case 'result':
-      return [
-        ...unknownFields(resolution, ['value']),
-        ...answerProblems(resolution['value'], suspension.answerSchema),
-      ];
-  }
-}
-
-function outcomeProblems(resolution: PlainRecord): readonly FieldProblem[] {
-  const { value, error } = resolution;
-  const problems = unknownFields(resolution, ['value', 'error']);
-  if ((value === undefined) === (error === undefined))
-    return [...problems, { path: '/resolution', message: 'must have value or error, not both' }];
-  if (value === undefined) return [...problems, ...textProblems('/resolution/error', error, true)];
-  return [...problems, ...answerProblems(value, undefined)];
-}
-
-/** A field that would be ignored is refused: its sender must not think that it was used. */
-function unknownFields(
-  resolution: PlainRecord,
-  allowed: readonly string[],
-): readonly FieldProblem[] {
-  return Object.keys(resolution)
-    .filter((field) => field !== 'type' && !allowed.includes(field))
-    .map((field) => ({ path: `/resolution/${field}`, message: 'is not supported here' }));
-}
-
-function textProblems(path: string, value: unknown, required: boolean): readonly FieldProblem[] {
-  if (value === undefined) return required ? [{ path, message: 'is required' }] : [];
-  if (typeof value !== 'string') return [{ path, message: 'must be a string' }];
-  if (value.length > MAX_REASON_CHARS)
-    return [
-      { path, message: `must be at most ${MAX_REASON_CHARS} characters, got ${value.length}` },
-    ];
-  return [];
-}
-
-function cleanResolution(value: unknown, suspension: Suspension): Resolution | undefined {
-  const type = resolutionTypeOf(value);
-  if (!isRecord(value) || type === undefined) return undefined;
-  const resolution = value as Resolution;
-  switch (resolution.type) {
-    case 'approve':
-      return {
-        type: 'approve',
-        ...editOf(resolution.input, suspension),
-        ...rememberOf(resolution),
-      };
-    case 'deny':
-    case 'decline':
-      return {
-        type: resolution.type,
-        ...(resolution.reason === undefined ? {} : { reason: resolution.reason }),
-        ...(resolution.type === 'deny' ? rememberOf(resolution) : {}),
-      };
-    case 'answer':
-    case 'result':
-      return { type: resolution.type, value: resolution.value };
-    case 'error':
-      return { type: 'error', message: resolution.message };
-    case 'outcome':
-      return resolution.error === undefined
-        ? { type: 'outcome', value: resolution.value ?? null }
-        : { type: 'outcome', error: resolution.error };
-  }
 }
 
 /** Who resolves, as it will be recorded. */

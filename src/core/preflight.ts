@@ -5,7 +5,7 @@
 import type { PreflightToolResult } from '../protocol/activities.js';
 import type { CallPrepared, EventBody } from '../protocol/events.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
-import type { Effect } from './decide.js';
+import type { Effect } from './effects.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
 import type { CallState, ConversationState } from './state.js';

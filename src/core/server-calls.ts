@@ -13,7 +13,7 @@ import type { ReconcileToolResult, RunToolResult } from '../protocol/activities.
 import type { EventBody, ToolLostEvent, ToolReconciledEvent } from '../protocol/events.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
-import type { Effect } from './decide.js';
+import type { Effect } from './effects.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
 import type { Loss } from './outcomes.js';

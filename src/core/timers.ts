@@ -1,5 +1,5 @@
 /** What a fired timer means. Safe to repeat, and when what it was about is over. */
-import type { TimerEffect } from './decide.js';
+import type { TimerEffect } from './effects.js';
 import { warningDue } from './extensions.js';
 import type { ConversationMachine } from './machine.js';
 

@@ -68,4 +68,10 @@ export class ToldEvents {
       task: told.task,
     };
   }
+
+  /** Whether these very events are what was told last at their place: nothing has been told anew over them. */
+  stillTells(key: ConversationKey, events: readonly CanonicalEvent[]): boolean {
+    const kept = new Set(this.#told.get(conversationKey(key))?.events);
+    return events.every((event) => kept.has(event));
+  }
 }

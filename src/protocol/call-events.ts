@@ -160,3 +160,21 @@ export interface ToolReconciledEvent {
   /** Why it is unknown. */
   readonly reason?: string;
 }
+
+export type CallEventBody =
+  | ToolCallEvent
+  | CallPlanned
+  | SuspensionEvent
+  | ResolutionEvent
+  | ResolutionRefused
+  | ResolutionReverted
+  | InputEdited
+  | RuleRemembered
+  | RuleRevoked
+  | Expired
+  | SuspensionExpiring
+  | Extended
+  | ToolResultEvent
+  | CallPrepared
+  | ToolLostEvent
+  | ToolReconciledEvent;

@@ -6,24 +6,7 @@
  */
 
 import type { StampedActor } from './actors.js';
-import type {
-  CallPlanned,
-  CallPrepared,
-  Expired,
-  Extended,
-  InputEdited,
-  ResolutionEvent,
-  ResolutionRefused,
-  ResolutionReverted,
-  RuleRemembered,
-  RuleRevoked,
-  SuspensionEvent,
-  SuspensionExpiring,
-  ToolCallEvent,
-  ToolLostEvent,
-  ToolReconciledEvent,
-  ToolResultEvent,
-} from './call-events.js';
+import type { CallEventBody } from './call-events.js';
 import type { AgentSettings } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
@@ -31,24 +14,7 @@ import type { AssistantPart, UserPart } from './messages.js';
 import type { ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
 
-export type {
-  CallPlanned,
-  CallPrepared,
-  Expired,
-  Extended,
-  InputEdited,
-  ResolutionEvent,
-  ResolutionRefused,
-  ResolutionReverted,
-  RuleRemembered,
-  RuleRevoked,
-  SuspensionEvent,
-  SuspensionExpiring,
-  ToolCallEvent,
-  ToolLostEvent,
-  ToolReconciledEvent,
-  ToolResultEvent,
-} from './call-events.js';
+export type * from './call-events.js';
 export type { TurnEndReason, TurnError, Usage } from './turns.js';
 
 interface Stamp {
@@ -217,28 +183,13 @@ export interface LogRewritten {
 }
 
 export type EventBody =
+  | CallEventBody
   | ConversationStarted
   | UserMessageEvent
   | TurnStarted
   | ModelCallEvent
   | AssistantMessageEvent
-  | ToolCallEvent
-  | CallPlanned
-  | SuspensionEvent
-  | ResolutionEvent
   | MessageRefused
-  | ResolutionRefused
-  | ResolutionReverted
-  | InputEdited
-  | RuleRemembered
-  | RuleRevoked
-  | Expired
-  | SuspensionExpiring
-  | Extended
-  | ToolResultEvent
-  | CallPrepared
-  | ToolLostEvent
-  | ToolReconciledEvent
   | CancelRequested
   | TurnLimitReached
   | InboxEvent

@@ -3,8 +3,8 @@
  * same machine as the workflow does; tools run for real, people and clients are played by the test.
  */
 
-import type { ExternalEffect, TimerEffect } from '../core/decide.js';
-import { effectKey, isTimer } from '../core/decide.js';
+import type { ExternalEffect, TimerEffect } from '../core/effects.js';
+import { effectKey, isTimer } from '../core/effects.js';
 import { extendToolCall } from '../core/extensions.js';
 import { takeInboxEvent } from '../core/inbox.js';
 import { ConversationMachine, startedState } from '../core/machine.js';

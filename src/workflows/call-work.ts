@@ -1,7 +1,7 @@
 /** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
 import { isCancellation } from '@temporalio/workflow';
 import { planForRun } from '../core/clocks.js';
-import type { ExternalEffect } from '../core/decide.js';
+import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { CallState, ConversationState } from '../core/state.js';
 import type { PlanCallInput, RunToolInput } from '../protocol/activities.js';

@@ -1,6 +1,6 @@
 /** Has an approver's edit checked by a worker. Part of the driver. */
 import { isCancellation } from '@temporalio/workflow';
-import type { ExternalEffect } from '../core/decide.js';
+import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { CheckEditInput, CheckEditResult } from '../protocol/activities.js';
 import { activities, CHECK_EDIT, summaryOf } from './schedule.js';

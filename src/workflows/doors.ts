@@ -3,7 +3,6 @@
  * mutate through the machine, wake the main loop and return; the reply leaves before anything that follows from it.
  * Refusals of updates come from validators, so they leave no history.
  */
-import { ApplicationFailure } from '@temporalio/common';
 import {
   defineQuery,
   defineSignal,
@@ -13,26 +12,13 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import { takeInboxSignal } from '../core/inbox.js';
-import type { Refusal } from '../core/judge.js';
-import type { ConversationMachine } from '../core/machine.js';
 import { snapshotOf, toolCallView } from '../core/snapshot.js';
-import type { FailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
 import { isAccepted } from '../protocol/resolutions.js';
 import { openCallDoors, openInboxDoor, openRuleDoor } from './call-doors.js';
-import type { EventLogOfRun } from './event-log.js';
+import { type DoorsOptions, refuse, throwRefusal } from './door.js';
 import { transcriptSlice } from './transcript-window.js';
-
-export interface DoorsOptions {
-  readonly machine: ConversationMachine;
-  readonly log: EventLogOfRun;
-  /** Something was accepted. */
-  readonly wake: () => void;
-  readonly requestRollOver: () => void;
-  readonly countSignal: () => void;
-  readonly countUpdate: () => void;
-}
 
 /** Registers every handler; must be called synchronously in the first activation. */
 export function openDoors(options: DoorsOptions): void {
@@ -42,19 +28,6 @@ export function openDoors(options: DoorsOptions): void {
   openRuleDoor(options);
   openSignals(options);
   openQueries(options);
-}
-
-function refuse(code: FailureCode, message: string, detail: unknown): never {
-  throw ApplicationFailure.create({ type: code, message, nonRetryable: true, details: [detail] });
-}
-
-function throwRefusal(refusal: Refusal): never {
-  const { code, message, problems, reply } = refusal;
-  return refuse(
-    code,
-    message,
-    reply ?? { message, ...(problems === undefined ? {} : { problems }) },
-  );
 }
 
 function openUpdates(options: DoorsOptions): void {

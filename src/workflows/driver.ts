@@ -4,8 +4,8 @@
  * else; after a roll-over or a replay everything is started again from the state.
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import type { ExternalEffect, TimerEffect } from '../core/decide.js';
-import { effectKey, isTimer } from '../core/decide.js';
+import type { ExternalEffect, TimerEffect } from '../core/effects.js';
+import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';

@@ -5,7 +5,7 @@ import {
   type ActivityOptions,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { TimerEffect } from '../core/decide.js';
+import type { TimerEffect } from '../core/effects.js';
 import type { ConversationActivities } from '../protocol/activities.js';
 import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { PlannedCall } from '../protocol/tools.js';

@@ -3,7 +3,7 @@
  * the invariants of the core after every step.
  */
 import { applyAll } from '../../src/core/apply.js';
-import { type ExternalEffect, isTimer } from '../../src/core/decide.js';
+import { type ExternalEffect, isTimer } from '../../src/core/effects.js';
 import type { MessageOutcome } from '../../src/core/machine.js';
 import { ConversationMachine, startedState } from '../../src/core/machine.js';
 import { snapshotOf } from '../../src/core/snapshot.js';

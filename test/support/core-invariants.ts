@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyAll } from '../../src/core/apply.js';
 import { asideCalls } from '../../src/core/aside.js';
-import { decide, effectKey, isInternal } from '../../src/core/decide.js';
+import { decide } from '../../src/core/decide.js';
+import { effectKey, isInternal } from '../../src/core/effects.js';
 import { snapshotOf } from '../../src/core/snapshot.js';
 import type { CallState, ConversationState } from '../../src/core/state.js';
 import { openSuspensions } from '../../src/core/state.js';

@@ -3,7 +3,7 @@
  * through JSON, a clock that jumps. A step is three numbers; what they mean depends on what there is to choose from.
  */
 import * as fc from 'fast-check';
-import { type ExternalEffect, effectKey } from '../../src/core/decide.js';
+import { type ExternalEffect, effectKey } from '../../src/core/effects.js';
 import { takeInboxSignal } from '../../src/core/inbox.js';
 import { timerFired } from '../../src/core/timers.js';
 

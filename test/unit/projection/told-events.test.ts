@@ -109,6 +109,33 @@ describe('a source with told events', () => {
     expect(asked.queries).toEqual([]);
   });
 
+  it('does not take the completion of a later attempt for that of an earlier one', async () => {
+    const asked = new FakeSource();
+    asked.set({ runId: RUN, events: LOG });
+    const lost = LOG.slice(0, 3).map((event) => ({ ...event, at: '2031-01-01T00:00:00.000Z' }));
+    const source = createToldSource(asked, async () => {
+      await Promise.resolve();
+      // The task is tried again, at the same place, and completed, while its completion is looked for.
+      source.told?.(hint(LOG.slice(0, 3)));
+      return true;
+    });
+    source.told?.(hint(lost));
+    expect((await source.events(KEY, { ...query, upTo: 3 })).events).toEqual(LOG);
+    expect(asked.queries).toHaveLength(1);
+  });
+
+  it('still counts when more has been told meanwhile', async () => {
+    const asked = new FakeSource();
+    const source = createToldSource(asked, async () => {
+      await Promise.resolve();
+      source.told?.(hint(LOG.slice(3, 5), { task: 12 }));
+      return true;
+    });
+    source.told?.(hint(LOG.slice(0, 3)));
+    expect((await source.events(KEY, { ...query, upTo: 3 })).events).toEqual(LOG.slice(0, 3));
+    expect(asked.queries).toEqual([]);
+  });
+
   it('asks the workflow when that is not known, and by whom no such page will do', async () => {
     const { source, asked } = sourceWith(false);
     expect((await source.events(KEY, query)).events).toEqual(LOG);
