@@ -37,6 +37,10 @@ try {
     workflowsPath: entry,
     logger,
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
+    // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.
+    preloadModules: ['workflows/stack-depth', 'core/machine', 'core/opening'].map((module) =>
+      at(`dist/${module}.js`),
+    ),
   });
   rmSync(keyFile, { force: true });
   writeWhole(bundleFile, code);
