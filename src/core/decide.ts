@@ -20,7 +20,7 @@ import { limitOf, turnDeadline } from './turn-limits.js';
 /** What should be under way in this state, in a stable order. */
 export function decide(state: ConversationState): readonly Effect[] {
   if (state.closed) return [];
-  const beside = asideCalls(state).flatMap(decideCall);
+  const beside = asideCalls(state).flatMap((call) => ruledCall(state, call) ?? decideCall(call));
   const effects = decideAttended(state);
   return beside.length === 0 ? effects : [...effects, ...beside];
 }

@@ -74,14 +74,15 @@ export function internalEvents(
 /** A rule decides: recorded like the resolution that its author would have sent, with the rule's name. */
 function ruledEvents(call: CallState, rule: Rule): readonly EventBody[] {
   const { decision, reason, actor, ruleId } = rule;
-  const { name, executor, toolCallId } = call.plan;
+  const { name, executor, toolCallId, mode } = call.plan;
+  const detached = mode === 'detach' ? { detached: true as const } : {};
   const resolution: Resolution =
     decision === 'approve'
       ? { type: 'approve' }
       : { type: 'deny', ...(reason === undefined ? {} : { reason }) };
   const requestId = `${ruleId}:${toolCallId}`;
   const by = { kind: 'approval' as const, resolution, requestId, actor };
-  return acceptedEvents(call, { ...by, rule: { ruleId, name, executor } });
+  return acceptedEvents(call, { ...by, rule: { ruleId, name, executor, ...detached } });
 }
 
 /** A resolution was accepted; denials, declines and errors are the call's result at once. */

@@ -42,7 +42,12 @@ export interface ResolutionEvent {
   /** Present when the call had expired: the model has its result, and this is new input. */
   readonly late?: true;
   /** The remembered decision that took the place of an approver, who is `actor`; nobody was asked. */
-  readonly rule?: { readonly ruleId: string; readonly name: string; readonly executor: Executor };
+  readonly rule?: {
+    readonly ruleId: string;
+    readonly name: string;
+    readonly executor: Executor;
+    readonly detached?: true;
+  };
 }
 
 /** A resolution that came as a signal, so that nobody could be told, was not taken. */

@@ -16,6 +16,7 @@ import {
   modelSays,
 } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
+import { expectInvariants, expectViewsAgree } from '../../support/core-invariants.js';
 
 const INPUT: Json = { to: 'ann', cents: 5, tags: ['a', 'b'], 'a/b': { '~': 1 } };
 const gated = (id: string, over: Partial<PlannedCall> = {}): PlannedCall =>
@@ -83,6 +84,25 @@ describe('a decision that is remembered', () => {
     m.resolve('c3', { type: 'deny' });
     m.model(modelCalls([gated('c4', { approval: { needed: false } })]));
     expect(m.all('resolution').filter(({ toolCallId }) => toolCallId === 'c4')).toEqual([]);
+  });
+
+  it('decides a detached call, too: the model reads "pending" first, and what came of it as new input', () => {
+    const m = asking();
+    m.resolve('c1', yes({ for: 'conversation' }));
+    next(m, gated('c2', { mode: 'detach' }));
+    expect(m.types().slice(2)).toEqual(['tool_call', 'tool_result', 'resolution']);
+    expect(m.last('resolution')).toMatchObject({ toolCallId: 'c2', actor: { id: 'ben' } });
+    expect(m.effectTypes()).toEqual(['call_model', 'run_tool']);
+    expectInvariants(m);
+    const denied = asking();
+    denied.resolve('c1', no({ for: 'conversation' }));
+    next(denied, gated('c2', { mode: 'detach' }));
+    expect(denied.last('inbox_event')).toMatchObject({
+      eventId: 'tr:c2',
+      result: { status: 'denied', envelope: { error: { message: 'never' } } },
+    });
+    expectInvariants(denied);
+    expectViewsAgree(denied.events);
   });
 
   it('does not help a call that its policy denies', () => {
