@@ -52,7 +52,17 @@ export type { CanonicalEvent } from './protocol/events.js';
 export type { Json, JsonSchema } from './protocol/json.js';
 export type { LiveEvent } from './protocol/live-events.js';
 export type { Message } from './protocol/messages.js';
-export type { Model, ModelRequest, ModelResponse, ModelStreamEvent } from './protocol/model.js';
+export type {
+  FunctionTool,
+  HostedTool,
+  Model,
+  ModelRequest,
+  ModelResponse,
+  ModelStreamEvent,
+  ModelTool,
+  ProviderCall,
+  ProviderTool,
+} from './protocol/model.js';
 export type { Resolution, Verdict } from './protocol/resolutions.js';
 export type { PendingCall } from './protocol/suspensions.js';
 export type { Audience, Effects, Executor, ToolResultEnvelope } from './protocol/tools.js';

@@ -12,6 +12,7 @@ import { type Message, textOf } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
+import { providerCallsOf } from '../tools/provider-calls.js';
 import { type ActivityTools, policyMeans, publishLive } from './deps.js';
 import {
   agentOf,
@@ -59,7 +60,7 @@ export async function callModel(
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
     const { parts, finishReason, usage, model } = response;
     const calls = await plansOf(tools, input, response);
-    return { parts, calls, model, finishReason, usage, attempt };
+    return { parts, calls, ...providerCallsOf(response), model, finishReason, usage, attempt };
   } catch (error) {
     if (!context.cancellationSignal.aborted) {
       const failure = modelFailureOf(error);

@@ -19,8 +19,10 @@ export interface StreamOrigin {
   readonly messageId: string;
 }
 
+type TextPiece = Exclude<ModelStreamEvent, { type: 'provider_call' }>;
+
 interface Run {
-  readonly event: ModelStreamEvent;
+  readonly event: TextPiece;
   readonly offset: number;
   text: string;
 }
@@ -43,6 +45,13 @@ export class ModelStream {
   /** Takes one piece from the adapter. Pieces after `close` are dropped: another attempt may be streaming by then. */
   take(event: ModelStreamEvent): void {
     if (this.#closed) return;
+    if (event.type === 'provider_call') {
+      // What was said before it is shown before it.
+      this.#flush();
+      const { id: providerCallId, name } = event;
+      this.#publish({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
+      return;
+    }
     this.#keep(event);
     const key = keyOf(event);
     const offset = this.#offsets.get(key) ?? 0;
@@ -69,7 +78,7 @@ export class ModelStream {
     return this.#parts.map(({ type, text }) => ({ type, text }));
   }
 
-  #keep(event: ModelStreamEvent): void {
+  #keep(event: TextPiece): void {
     if (event.type === 'tool_arguments') return;
     const last = this.#parts.at(-1);
     if (last?.type === event.type) last.text += event.text;
@@ -87,7 +96,7 @@ export class ModelStream {
   }
 }
 
-function keyOf(event: ModelStreamEvent): string {
+function keyOf(event: TextPiece): string {
   return event.type === 'tool_arguments' ? `call ${event.index}` : event.type;
 }
 

@@ -43,6 +43,8 @@ export function toolCalled(
     ...(call.timeouts.totalMs === undefined ? {} : { askedAt: event.at }),
     ...askerOf(call, state.turn),
   };
+  if (event.executed === true)
+    return { ...state, calls: { ...state.calls, [call.toolCallId]: { ...entry, executed: true } } };
   const calls = { ...state.calls, [call.toolCallId]: entry };
   return withTurn(countCall({ ...state, calls }, call), (turn) => ({
     ...turn,
@@ -164,12 +166,17 @@ export function toolResult(
     ...(by === undefined ? {} : { by }),
     ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
   };
+  const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
+  if (call.executed === true) {
+    const { [event.toolCallId]: _shown, ...calls } = state.calls;
+    return { ...state, calls, tombstones };
+  }
   const ended = lateCall({ ...rest, status: event.result.status, result: event.result });
   const noted = withFailure(state, event.name, event.result);
   const next: ConversationState = {
     ...noted,
     calls: { ...state.calls, [event.toolCallId]: ended },
-    tombstones: [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES),
+    tombstones,
   };
   return stepSettled(next);
 }

@@ -1,6 +1,6 @@
 /** From outcomes of model calls to events. Pure functions of (state, outcome); the machine commits what they return. */
 import type { CallModelResult } from '../protocol/activities.js';
-import type { EventBody, TurnError } from '../protocol/events.js';
+import type { EventBody, ToolCallEvent, TurnError } from '../protocol/events.js';
 import { isUsableCallId } from '../protocol/ids.js';
 import { MAX_CALLS_PER_STEP, MAX_TOMBSTONES } from '../protocol/limits.js';
 import { assistantMessageId } from '../protocol/live-events.js';
@@ -24,7 +24,10 @@ const MAX_ANSWERED_CALLS = 4 * MAX_CALLS_PER_STEP;
  */
 const RANDOM_ID_CHARS = 16;
 
-/** A model call was completed: its message and every call it asked for, each under an id that is free. */
+/**
+ * A model call was completed: what its provider has run, with the results; its message; and every call it asks for, each under
+ * an id that is free.
+ */
 export function modelCompletedEvents(
   state: ConversationState,
   turn: TurnState,
@@ -36,25 +39,14 @@ export function modelCompletedEvents(
     turn,
     outcome.calls.slice(0, MAX_ANSWERED_CALLS).map(({ plan }) => plan),
   ).map((plan, index) => ({ plan, argumentsJson: outcome.calls[index]?.argumentsJson ?? '' }));
-  const asked = answered.map(({ plan }) => plan.toolCallId);
-  // Minted ids must also keep clear of those that the provider uses further on in this step.
-  const minted = new Set(asked);
-  const taken = new Set(takenCallIds(state, asked));
-  const remembersAll = state.tombstones.length < MAX_TOMBSTONES;
-  const calls = answered.map(({ plan, argumentsJson }, index) => {
-    const provider = plan.toolCallId;
-    const free =
-      isUsableCallId(provider) &&
-      !taken.has(provider) &&
-      (remembersAll || provider.length >= RANDOM_ID_CHARS);
-    const toolCallId = free
-      ? provider
-      : freeCallId(state, `call_${turnId}_${step}_${index + 1}`, minted);
-    taken.add(toolCallId);
-    minted.add(toolCallId);
-    const call: PlannedCall = { ...plan, toolCallId };
-    return { call, argumentsJson, provider: free ? undefined : provider };
-  });
+  const executed = outcome.providerCalls ?? [];
+  // Calls that wait for a result come first: it is their ids that the model has to find again.
+  const underFreeId = callNamer(state, turn, [...answered, ...executed]);
+  const calls = answered.map(({ plan, argumentsJson }) => ({
+    ...underFreeId(plan),
+    argumentsJson,
+  }));
+  const ran = executed.map(({ plan, result }) => ({ ...underFreeId(plan), result }));
   const parts: AssistantPart[] = [
     ...outcome.parts,
     ...calls.map(({ call, argumentsJson }) => ({
@@ -66,15 +58,60 @@ export function modelCompletedEvents(
   ];
   return [
     modelCallEvent(turn, outcome),
+    ...ran.flatMap(({ result, ...named }) => {
+      const { toolCallId, name } = named.call;
+      return [
+        { ...toolCallEvent(turn, named), executed: true as const },
+        { type: 'tool_result' as const, turnId, toolCallId, name, result },
+      ];
+    }),
     { type: 'assistant_message', turnId, step, messageId: assistantMessageId(turnId, step), parts },
-    ...calls.map(({ call, provider }) => ({
-      type: 'tool_call' as const,
-      turnId,
-      step,
-      call,
-      ...(provider === undefined ? {} : { providerCallId: provider }),
-    })),
+    ...calls.map((call) => toolCallEvent(turn, call)),
   ];
+}
+
+interface NamedCall {
+  readonly call: PlannedCall;
+  /** The provider's id, where it could not be used. */
+  readonly provider: string | undefined;
+}
+
+function toolCallEvent({ turnId, step }: TurnState, { call, provider }: NamedCall): ToolCallEvent {
+  return {
+    type: 'tool_call',
+    turnId,
+    step,
+    call,
+    ...(provider === undefined ? {} : { providerCallId: provider }),
+  };
+}
+
+/** Gives the calls of one answer, one after the other, ids that no other call of the conversation has. */
+function callNamer(
+  state: ConversationState,
+  { turnId, step }: TurnState,
+  all: readonly { readonly plan: PlannedCall }[],
+): (plan: PlannedCall) => NamedCall {
+  const asked = all.map(({ plan }) => plan.toolCallId);
+  // Minted ids must also keep clear of those that the provider uses further on in this step.
+  const minted = new Set(asked);
+  const taken = new Set(takenCallIds(state, asked));
+  const remembersAll = state.tombstones.length < MAX_TOMBSTONES;
+  let ordinal = 0;
+  return (plan) => {
+    ordinal += 1;
+    const provider = plan.toolCallId;
+    const free =
+      isUsableCallId(provider) &&
+      !taken.has(provider) &&
+      (remembersAll || provider.length >= RANDOM_ID_CHARS);
+    const toolCallId = free
+      ? provider
+      : freeCallId(state, `call_${turnId}_${step}_${ordinal}`, minted);
+    taken.add(toolCallId);
+    minted.add(toolCallId);
+    return { call: { ...plan, toolCallId }, provider: free ? undefined : provider };
+  };
 }
 
 /** Minted ids name turn and step: only a model that imitates them can have taken one. */

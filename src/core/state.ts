@@ -62,6 +62,8 @@ export interface CallState {
   readonly asker?: { readonly requester: StampedActor; readonly joined?: readonly string[] };
   /** The wait that expired, kept where a late result is taken. */
   readonly closedWait?: Suspension;
+  /** The provider has run it: it belongs to no step, and nothing is decided about it. */
+  readonly executed?: true;
   /** Present exactly while the call is awaiting somebody. */
   readonly suspension?: Suspension;
   readonly approver?: StampedActor;

@@ -2,13 +2,14 @@
 import type { AgentManifest, AgentSettings, ToolManifest } from '../protocol/conversation.js';
 import { idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import type { Model } from '../protocol/model.js';
+import type { Model, ProviderTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { MAY_BE_GATED } from '../protocol/tools.js';
 import type { UntypedServices } from './context.js';
 import type { Untyped } from './legal.js';
 import type { ToolPolicy } from './policy.js';
 import { checkKeys, ProblemList, shown } from './problems.js';
+import { modelProblem } from './provider-tool.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';
 import type { AnyTool, Tool } from './tool.js';
 
@@ -122,7 +123,23 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
     problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
   checkTools(spec['tools'] ?? [], problems);
+  checkHosted(spec, problems);
   checkSettings(spec['settings'], toolNamesOf(spec['tools']), problems);
+}
+
+/** Told here, not by the provider in the middle of somebody's turn. */
+function checkHosted({ model, tools, settings }: Untyped, problems: ProblemList): void {
+  if (!isRecord(model) || !Array.isArray(tools)) return;
+  const budgets = isRecord(settings) ? settings['budgets'] : undefined;
+  const callsOf = isRecord(budgets) && isRecord(budgets['callsOf']) ? budgets['callsOf'] : {};
+  for (const [index, tool] of (tools as readonly unknown[]).entries()) {
+    if (!isRecord(tool) || !isRecord(tool['provider'])) continue;
+    const problem = modelProblem(model as unknown as Model, tool['provider'] as ProviderTool);
+    problems.addIf(`tools[${index}]`, problem);
+    const name = String(tool['name']);
+    if (Object.hasOwn(callsOf, name))
+      problems.add(`settings.budgets.callsOf.${name}`, 'cannot be bounded: the provider runs it');
+  }
 }
 
 function toolNamesOf(tools: unknown): readonly string[] {

@@ -69,7 +69,8 @@ function nameFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolF
         message: 'differs from the name of another tool in case or punctuation only',
       }),
     );
-  if (!name.includes('.'))
+  // A provider's tool goes by its type there.
+  if (!name.includes('.') && tool.executor !== 'provider')
     found.push(
       finding(tool, 'advice', {
         rule: 'plain_name',
@@ -86,6 +87,7 @@ function plain(text: string): string {
 function textFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolFinding[] {
   const { description, inputSchema } = tool;
   const found: ToolFinding[] = [];
+  if (tool.executor === 'provider') return found;
   const isShort = description.trim().length < MIN_DESCRIPTION_CHARS;
   if (isShort || plain(description) === plain(tool.name))
     found.push(

@@ -15,20 +15,21 @@ import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protoc
 import { checkAudience } from './audience.js';
 import { durationProblem } from './durations.js';
 import { checkKeys, type ProblemList, shown } from './problems.js';
+import { checkProviderTool } from './provider-tool.js';
 
 /** A definition as it came, perhaps from a caller without types. */
 export type Untyped = Readonly<Record<string, unknown>>;
 
-const COMMON = [
+const SHARED = [
   'name',
   'description',
   'usage',
   'executor',
-  'input',
   'visible',
   'retention',
   'executesFully',
 ] as const;
+const COMMON = [...SHARED, 'input'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
 
@@ -53,7 +54,7 @@ const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
   human: OUTSIDE,
   client: [...OUTSIDE, 'approval', 'preflight'],
   external: [...OUTSIDE, 'approval', 'streaming'],
-  provider: COMMON,
+  provider: [...SHARED, 'provider'],
   internal: [...COMMON, 'approval', 'timeouts', 'onExpire'],
 };
 const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
@@ -97,7 +98,7 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
     checkKeys(problems, spec, { prefix: '', allowed: [...ALL_FIELDS] });
     return;
   }
-  if (executor === 'provider') problems.add('executor', `"provider" ${NOT_YET}`);
+  if (executor === 'provider') checkProviderTool(spec['provider'], problems);
   if (executor === 'external' && spec['streaming'] === true) problems.add('streaming', NOT_YET);
   if (executor === 'server' && spec['lateResult'] === 'inbox')
     problems.add(
@@ -115,7 +116,9 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
 
 function checkTexts(spec: Untyped, problems: ProblemList): void {
   const { description, usage, taskQueue } = spec;
-  if (typeof description !== 'string' || description.trim() === '')
+  // What a provider runs, its model knows already.
+  const isOptional = spec['executor'] === 'provider' && description === undefined;
+  if (!isOptional && (typeof description !== 'string' || description.trim() === ''))
     problems.add('description', 'must be a non-empty text: the model chooses by it');
   if (usage !== undefined && (typeof usage !== 'string' || usage.trim() === ''))
     problems.add('usage', 'must be a non-empty text, or be left out');

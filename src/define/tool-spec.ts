@@ -3,6 +3,7 @@
  * left out of its type: the compiler then names the field. Fields of later work are typed now and refused at definition with
  * "not yet supported" (see `legal.ts`). Types only.
  */
+import type { ProviderTool } from '../protocol/model.js';
 import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
 import type { ToolContext, ToolError } from './context.js';
@@ -53,21 +54,24 @@ export interface Retention {
  */
 export type OnExpire<Output> = 'error' | { readonly default: Output };
 
-interface CommonFields<Input extends Schema> {
+interface SharedFields {
   /** Words of letters, digits and "-", joined by single "_" or "."; up to 64 characters with "." counted twice. */
   readonly name: string;
   /** What the tool does; the model reads it with the tool. */
   readonly description: string;
   /** How to use it; stands in the system prompt. @defaultValue the description */
   readonly usage?: string;
-  /** An object: zod, or JSON Schema through `jsonSchema()`. The model sees its input side, the tool its output side. */
-  readonly input: Input;
   /** Whether the call shows in a space as a message. Not yet supported. */
   readonly visible?: boolean;
   /** Not yet supported. */
   readonly retention?: Retention;
   /** A declaration of what follows from the executor anyway; one that disagrees is a fault. */
   readonly executesFully?: boolean;
+}
+
+interface CommonFields<Input extends Schema> extends SharedFields {
+  /** An object: zod, or JSON Schema through `jsonSchema()`. The model sees its input side, the tool its output side. */
+  readonly input: Input;
 }
 
 interface WaitingFields {
@@ -196,9 +200,17 @@ export interface ExternalToolSpec<Services, Input extends Schema, Output extends
   readonly streaming?: boolean;
 }
 
-/** A tool that the model's provider runs inside the model call, where nothing can be held. Not yet supported. */
-export interface ProviderToolSpec<Input extends Schema> extends CommonFields<Input> {
+/**
+ * A tool that the model's provider runs inside the model call: web search, code interpreter, file search. Nothing can be held or
+ * bounded there, so it has no gate, clocks or effects; its calls are shown, `untrusted`, and nobody answers them. The agent's
+ * model must run such tools. The configuration is never recorded and never shown.
+ */
+export interface ProviderToolSpec extends Omit<SharedFields, 'description'> {
   readonly executor: 'provider';
+  /** As the provider's API takes it, such as `{type: 'web_search'}`; JSON of at most 64 KiB. */
+  readonly provider: ProviderTool;
+  /** The provider tells its model what the tool is; this stands in the system prompt beside. @defaultValue names the type */
+  readonly description?: string;
 }
 
 /** Nobody runs it: the arguments are the result. For structured output and for calls whose making is the point. */
@@ -216,5 +228,5 @@ export type ToolSpec<Services, Input extends Schema, Output extends Schema> =
   | HumanToolSpec<Input, Output>
   | ClientToolSpec<Services, Input, Output>
   | ExternalToolSpec<Services, Input, Output>
-  | ProviderToolSpec<Input>
+  | ProviderToolSpec
   | InternalToolSpec<Services, Input>;

@@ -9,6 +9,7 @@ import {
   DEFAULT_RUN_TIMEOUT_MS,
   DEFAULT_TOOL_ATTEMPTS,
 } from '../protocol/limits.js';
+import type { ProviderTool } from '../protocol/model.js';
 import {
   type ApprovalPlan,
   type Audience,
@@ -27,6 +28,7 @@ import { checkExpireDefault, checkWarnBefore, type ExpireDefault } from './expir
 import { checkFields, executorOf, type Untyped } from './legal.js';
 import type { PolicyContext } from './policy.js';
 import { ProblemList, shown } from './problems.js';
+import { PROVIDER_INPUT, providerDescription, providerToolOf } from './provider-tool.js';
 import { needsRecheck } from './recheck.js';
 import {
   inputJsonSchema,
@@ -90,6 +92,8 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   /** Present for client tools that shape their request. */
   readonly preflight?: (input: unknown, ctx: ToolContext<Services>) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
+  /** Present for tools that the model's provider runs. */
+  readonly provider?: ProviderTool;
   readonly '~types'?: { readonly input: Input; readonly output: Output };
 }
 
@@ -120,7 +124,9 @@ function compileTool(spec: unknown): Tool<never> {
   }
   checkFields(spec, problems);
   const executor = executorOf(spec) ?? 'server';
-  const inputSchema = checkInput(spec['input'], problems);
+  const isHosted = executor === 'provider';
+  const input = isHosted ? jsonSchema(PROVIDER_INPUT) : spec['input'];
+  const inputSchema = checkInput(input, problems);
   const output = spec['output'] ?? (executor === 'human' ? FREE_TEXT : undefined);
   const answer = checkOutput(output, executor, problems);
   const behaviour = behaviourOf(spec, executor);
@@ -135,12 +141,13 @@ function compileTool(spec: unknown): Tool<never> {
     kind: 'tool',
     executor,
     ...textsOf(spec),
-    input: spec['input'] as Schema,
+    input: input as Schema,
     inputSchema,
     ...(output === undefined ? {} : { output: output as Schema }),
     ...behaviour,
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...(answer === undefined ? {} : { answer }),
+    ...(isHosted ? { provider: providerToolOf(spec['provider']) } : {}),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['approval'] === 'function' ? { policy: policyOf(spec) } : {}),
     ...codeOf(spec),
@@ -149,7 +156,10 @@ function compileTool(spec: unknown): Tool<never> {
 
 function textsOf(spec: Untyped): Pick<AnyTool, 'name' | 'description' | 'usage'> {
   // Judged by `checkFields` before.
-  const { name, description, usage } = spec as Readonly<Record<string, string | undefined>>;
+  const { name, usage, ...given } = spec as Readonly<Record<string, string | undefined>>;
+  const hosted =
+    spec['executor'] === 'provider' ? providerDescription(spec['provider']) : undefined;
+  const description = given['description'] ?? hosted;
   return { name: name ?? '', description: description ?? '', usage: usage ?? description ?? '' };
 }
 

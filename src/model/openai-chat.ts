@@ -6,6 +6,7 @@ import type { AssistantMessage, Message, ToolCallPart } from '../protocol/messag
 import { textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
+import { ModelFailure } from './failure.js';
 
 /** What of the request does not come from the conversation. */
 export interface ChatSettings {
@@ -100,6 +101,12 @@ function sendableArguments(argumentsJson: string): string {
 
 /** `strict` is left out: it takes a subset of JSON Schema only, and the engine validates arguments itself. */
 function toChatTool(tool: ModelTool): OpenAI.ChatCompletionFunctionTool {
+  if ('provider' in tool)
+    throw new ModelFailure(
+      'model_bad_request',
+      `Chat Completions knows functions only: "${tool.name}" cannot be sent`,
+      { retryable: false },
+    );
   return {
     type: 'function',
     function: {

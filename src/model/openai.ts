@@ -9,6 +9,7 @@ import type {
   ModelCallOptions,
   ModelRequest,
   ModelResponse,
+  ProviderTool,
 } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
 import { ModelFailure, streamBroken, toModelFailure, unavailable } from './failure.js';
@@ -51,6 +52,10 @@ class OpenAIChatModel implements Model {
   constructor(name: string, options: OpenAIModelOptions) {
     this.name = name;
     this.#options = options;
+  }
+
+  providerToolProblem({ type }: ProviderTool): string {
+    return `openaiModel speaks Chat Completions, which knows functions only; it does not run "${type}"`;
   }
 
   async generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse> {

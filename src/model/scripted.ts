@@ -5,12 +5,14 @@
 import type { Usage } from '../protocol/events.js';
 import { FAILURES } from '../protocol/failures.js';
 import type { Json } from '../protocol/json.js';
+import type { AssistantPart, ProviderPart } from '../protocol/messages.js';
 import type {
   AbortSignalLike,
   Model,
   ModelCallOptions,
   ModelRequest,
   ModelResponse,
+  ProviderCall,
   RequestedCall,
 } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
@@ -24,6 +26,17 @@ export interface ScriptedCall {
   readonly id?: string;
 }
 
+/** One call that the provider has run by itself. @defaultValue output null */
+export interface ScriptedProviderCall {
+  readonly name: string;
+  readonly input: Json;
+  readonly output?: Json;
+  /** Instead of an output. */
+  readonly error?: string;
+  /** @defaultValue `hosted_1`, `hosted_2` and so on over the whole transcript */
+  readonly id?: string;
+}
+
 /** One answer of a script; made by the builders below, or written as it is for rarer things. */
 export type ScriptedAnswer =
   | {
@@ -31,6 +44,8 @@ export type ScriptedAnswer =
       readonly reasoning?: string;
       readonly text?: string;
       readonly calls?: readonly ScriptedCall[];
+      /** Run by the provider before the text was said. */
+      readonly providerCalls?: readonly ScriptedProviderCall[];
       /** @defaultValue 'tool_calls' with calls, else 'stop' */
       readonly finishReason?: string;
       /** @defaultValue 10 tokens in, 5 out */
@@ -62,6 +77,14 @@ export function calls(
 /** The model asks for several calls in one step, after a text if one is given. */
 export function callsAll(scripted: readonly ScriptedCall[], text?: string): ScriptedAnswer {
   return { type: 'answer', calls: scripted, ...(text === undefined ? {} : { text }) };
+}
+
+/** The provider runs a tool of its own, and the model says a text: one answer, and nothing for the engine to do. */
+export function saysAfter(
+  call: ScriptedProviderCall | readonly ScriptedProviderCall[],
+  text: string,
+): ScriptedAnswer {
+  return { type: 'answer', providerCalls: [call].flat(), text };
 }
 
 /** The model call fails. Whether it is retried is, unless given, what the failure table says of the code. */
@@ -107,6 +130,11 @@ export class ScriptedModel implements Model {
   constructor(answers: readonly ScriptedAnswer[], otherwise?: ScriptedAnswer) {
     this.#answers = [...answers];
     this.#otherwise = otherwise;
+  }
+
+  /** It plays whatever its script says. */
+  providerToolProblem(): undefined {
+    return undefined;
   }
 
   /** Every request so far, oldest first: frozen copies, as they were when they came. */
@@ -158,6 +186,8 @@ async function respond(
   { signal, onEvent }: ModelCallOptions,
 ): Promise<ModelResponse> {
   const { reasoning = '', text = '' } = answer;
+  const hosted = hostedCalls(answer.providerCalls ?? [], request);
+  for (const { id, name } of hosted) onEvent({ type: 'provider_call', id, name });
   for (const [type, whole] of [['reasoning', reasoning] as const, ['text', text] as const]) {
     for (const piece of piecesOf(whole)) {
       onEvent({ type, text: piece });
@@ -172,9 +202,11 @@ async function respond(
   return {
     parts: [
       ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+      ...hosted.map(hostedItem),
       ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ],
     calls: requested,
+    ...(hosted.length === 0 ? {} : { providerCalls: hosted }),
     finishReason: answer.finishReason ?? (requested.length > 0 ? 'tool_calls' : 'stop'),
     usage: answer.usage ?? DEFAULT_USAGE,
     model: 'scripted',
@@ -207,6 +239,26 @@ function lastMintedId(request: ModelRequest): number {
   return Math.max(0, ...ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0)));
 }
 
+/** Numbered on from the transcript, where each left its item. */
+function hostedCalls(
+  scripted: readonly ScriptedProviderCall[],
+  { messages }: ModelRequest,
+): readonly ProviderCall[] {
+  let minted = messages.flatMap(({ parts }) =>
+    (parts as readonly AssistantPart[]).filter((part) => part.type === 'provider_item'),
+  ).length;
+  return scripted.map(({ name, input, output = null, error, id }) => {
+    minted += 1;
+    const outcome = error === undefined ? { output } : { error };
+    return { id: id ?? `hosted_${minted}`, name, input, outcome };
+  });
+}
+
+function hostedItem({ id, name, input, outcome }: ProviderCall): ProviderPart {
+  const item = { type: 'hosted_call', id, name, input, outcome: { ...outcome } };
+  return { type: 'provider_item', provider: 'scripted', item };
+}
+
 async function untilAborted(signal: AbortSignalLike): Promise<never> {
   while (true) {
     throwIfAborted(signal);
@@ -226,9 +278,9 @@ function describe(answer: ScriptedAnswer): string {
   switch (answer.type) {
     case 'answer': {
       const asked = (answer.calls ?? []).map(({ name }) => `calls(${name})`);
-      return [...(answer.text === undefined ? [] : [JSON.stringify(answer.text)]), ...asked].join(
-        ' + ',
-      );
+      const hosted = (answer.providerCalls ?? []).map(({ name }) => `ran(${name})`);
+      const text = answer.text === undefined ? [] : [JSON.stringify(answer.text)];
+      return [...hosted, ...text, ...asked].join(' + ');
     }
     case 'failure':
       return `fails(${answer.code})`;

@@ -5,7 +5,13 @@ import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
 import type { FieldProblem } from './resolutions.js';
-import type { ApprovalPlan, PlannedCall, ToolResultEnvelope, ToolResultError } from './tools.js';
+import type {
+  ApprovalPlan,
+  PlannedCall,
+  ToolResult,
+  ToolResultEnvelope,
+  ToolResultError,
+} from './tools.js';
 
 interface OfStep extends ConversationKey {
   readonly agent: string;
@@ -72,12 +78,20 @@ export interface CallModelResult {
     readonly plan: PlannedCall;
     readonly argumentsJson: string;
   }[];
+  /** What the provider has run by itself; absent when there is nothing of the kind. */
+  readonly providerCalls?: readonly ProviderCallRecord[];
   readonly model: string;
   readonly finishReason: string;
   readonly usage: Usage;
   readonly attempt: number;
   /** The call was aborted by a cancel; `parts` is what had come. */
   readonly aborted?: true;
+}
+
+/** A call that is over, as the log shows it. */
+export interface ProviderCallRecord {
+  readonly plan: PlannedCall;
+  readonly result: ToolResult;
 }
 
 export interface RunToolInput extends OfStep {

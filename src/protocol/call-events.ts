@@ -14,6 +14,8 @@ export interface ToolCallEvent {
   readonly call: PlannedCall;
   /** The provider's id, when it had to be replaced because it was taken or unusable. */
   readonly providerCallId?: string;
+  /** The model's provider has run it inside the model call: it belongs to no step, and its result follows at once. */
+  readonly executed?: true;
 }
 
 /** A call whose turn has come was validated and gated; it is what `tool_call` said of it from here on. */

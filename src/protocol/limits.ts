@@ -14,6 +14,13 @@ export const MAX_ANSWER_BYTES = 200 * 1024;
 export const MAX_ANSWER_DEPTH = 64;
 /** One tool result as the model sees it; more is cut with a marker. */
 export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
+/**
+ * What the log shows of the input, and of the output, of a call that the provider has run; more is cut with a marker. 64 of them
+ * stand in one activity result, beside the items that go back to the provider whole.
+ */
+export const MAX_PROVIDER_CALL_BYTES = 12 * 1024;
+/** The configuration of a provider's tool; it stands in every request to the model. */
+export const MAX_PROVIDER_TOOL_BYTES = 64 * 1024;
 /** What a preflight shapes; it stands in an event and in every suspension of its call. */
 export const MAX_PREPARED_BYTES = 64 * 1024;
 /** Users, roles and exclusions of one audience, each: it rides in every plan, suspension and roll-over. */

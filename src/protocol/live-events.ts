@@ -58,10 +58,20 @@ export interface ModelCallStarted extends OfStep {
   readonly model: string;
 }
 
+/** The provider has begun to run a tool of its own inside the model call; superseded by the step's `assistant_message`. */
+export interface ProviderCallStarted extends OfStep {
+  readonly type: 'provider_call_started';
+  readonly messageId: MessageId;
+  /** The provider's id. The call is recorded under it, unless it is taken. */
+  readonly providerCallId: string;
+  readonly name: string;
+}
+
 export type LiveEvent =
   | TextDelta
   | ReasoningDelta
   | ToolArgumentsDelta
+  | ProviderCallStarted
   | ToolCallStarted
   | ToolProgress
   | ModelCallStarted;

@@ -1,13 +1,28 @@
 /** The `Model` port: one call to a language model. Adapters live in `src/model`; agents hold a value of this type. */
 import type { Usage } from './events.js';
-import type { JsonSchema } from './json.js';
+import type { Json, JsonSchema } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
 
-export interface ModelTool {
+/** A tool as its provider's API takes it: `type`, and whatever else that API wants to know. Passed on as it is. */
+export interface ProviderTool {
+  readonly type: string;
+  readonly [field: string]: Json | undefined;
+}
+
+/** What the model may call: a function, which the engine runs, or a tool that its provider runs inside the model call. */
+export type ModelTool = FunctionTool | HostedTool;
+
+export interface FunctionTool {
   /** The tool's own name; the adapter encodes it for its provider and decodes what comes back. */
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+}
+
+export interface HostedTool {
+  /** Ours for it; the provider goes by `provider.type`. */
+  readonly name: string;
+  readonly provider: ProviderTool;
 }
 
 export interface ModelRequest {
@@ -23,6 +38,17 @@ export interface RequestedCall {
   readonly argumentsJson: string;
 }
 
+/** A call that the provider has run inside the model call. It is shown, and nobody waits for it or answers it. */
+export interface ProviderCall {
+  /** The provider's id; may be empty or repeated, the engine copes. */
+  readonly id: string;
+  /** The name of the tool of that `provider.type`; the type itself where the agent has none. */
+  readonly name: string;
+  readonly input: Json;
+  /** `error`: a text. */
+  readonly outcome: { readonly output: Json } | { readonly error: string };
+}
+
 /** Pieces of an answer as they arrive; for the live plane only. */
 export type ModelStreamEvent =
   | { readonly type: 'text'; readonly text: string }
@@ -32,12 +58,19 @@ export type ModelStreamEvent =
       readonly index: number;
       readonly name?: string;
       readonly text: string;
-    };
+    }
+  /** The provider has begun to run a tool of its own. */
+  | { readonly type: 'provider_call'; readonly id: string; readonly name: string };
 
 export interface ModelResponse {
-  /** Text, reasoning and provider items, in order; tool calls come apart. */
+  /**
+   * Text, reasoning and provider items, in order; tool calls come apart. What a provider wants to see again in later requests
+   * is a `provider_item`, its own calls among them: it is kept as it came.
+   */
   readonly parts: readonly Exclude<AssistantPart, { type: 'tool_call' }>[];
   readonly calls: readonly RequestedCall[];
+  /** Calls that the provider has run by itself, in its order; what the log shows of them. */
+  readonly providerCalls?: readonly ProviderCall[];
   readonly finishReason: string;
   readonly usage: Usage;
   /** The model as its provider names it. */
@@ -63,5 +96,7 @@ export interface AbortSignalLike {
  */
 export interface Model {
   readonly name: string;
+  /** Why the provider does not run this tool, or undefined when it does. Absent: it runs none. Asked when an agent is defined. */
+  providerToolProblem?(tool: ProviderTool): string | undefined;
   generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse>;
 }

@@ -18,6 +18,8 @@ export const TEXTS = {
   cancelled: '[cancelled]',
   unknownTool: (name: string, available: readonly string[]): string =>
     `Tool "${name}" not found. Available tools: ${available.length === 0 ? '(none)' : available.join(', ')}`,
+  providerTool: (name: string): string =>
+    `Tool "${name}" is run by the model's provider; it cannot be called as a function`,
   noLongerAvailable: (name: string): string => `Tool "${name}" no longer available`,
   invalidJson: (name: string, problem: string): string =>
     `Invalid JSON in arguments for tool "${name}": ${problem}`,

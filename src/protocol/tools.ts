@@ -84,6 +84,7 @@ export type ToolErrorCode =
   | 'cancelled'
   | 'client_error'
   | 'external_error'
+  | 'provider_error'
   | 'policy_error'
   | 'too_many_calls'
   | 'repeated_call'

@@ -7,6 +7,7 @@ export {
   responds,
   ScriptedModel,
   says,
+  saysAfter,
   script,
   scriptedBy,
 } from '../model/scripted.js';

@@ -26,6 +26,7 @@ import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { preflightToolCall } from '../tools/preflight.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
+import { providerCallsOf } from '../tools/provider-calls.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import { runToolCall, type ToolRun } from '../tools/run.js';
 
@@ -73,7 +74,11 @@ export class LocalWork<Services> {
         means: this.#means(state, at.step),
       });
       const { parts, model, finishReason, usage } = response;
-      return { ok: true, value: { parts, calls, model, finishReason, usage, attempt: 1 } };
+      const shown = providerCallsOf(response);
+      return {
+        ok: true,
+        value: { parts, calls, ...shown, model, finishReason, usage, attempt: 1 },
+      };
     } catch (error) {
       if (!isModelFailure(error)) throw error;
       return {

@@ -24,7 +24,7 @@ import { problemText, validate } from './validate.js';
 type PlannedCalls = CallModelResult['calls'];
 
 /** A name that no tool has is still recorded and shown; models invent long ones. */
-const MAX_UNKNOWN_NAME_CHARS = 128;
+export const MAX_UNKNOWN_NAME_CHARS = 128;
 
 /**
  * Plans every call, in the model's order: one plan per call, whatever is wrong with it. Policies are asked here
@@ -65,6 +65,8 @@ async function planCall(
     const name = call.name.slice(0, MAX_UNKNOWN_NAME_CHARS);
     return failed(unknownCall(call.id, name), 'unknown_tool', TEXTS.unknownTool(name, available));
   }
+  if (tool.executor === 'provider')
+    return failed(unknownCall(call.id, tool.name), 'not_available', TEXTS.providerTool(tool.name));
   const plan = planOf(tool, call.id);
   if (index >= MAX_CALLS_PER_STEP)
     return failed(plan, 'too_many_calls', TEXTS.tooManyCalls(MAX_CALLS_PER_STEP));
@@ -82,7 +84,7 @@ async function planCall(
 function unplanned(agent: AnyAgent, call: RequestedCall): PlannedCall {
   const tool = agent.tools.find(({ name }) => name === call.name);
   const plan =
-    tool === undefined
+    tool === undefined || tool.executor === 'provider'
       ? unknownCall(call.id, call.name.slice(0, MAX_UNKNOWN_NAME_CHARS))
       : planOf(tool, call.id);
   return { ...plan, unplanned: { argumentsJson: call.argumentsJson } };
@@ -141,7 +143,8 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
   };
 }
 
-function unknownCall(toolCallId: string, name: string): PlannedCall {
+/** The plan of a call that nothing of ours will run. */
+export function unknownCall(toolCallId: string, name: string): PlannedCall {
   return {
     toolCallId,
     name,

@@ -15,9 +15,7 @@ export function systemPrompt(agent: AnyAgent): string {
 
 /** The tools as the model port takes them. */
 export function modelTools(agent: AnyAgent): readonly ModelTool[] {
-  return agent.tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema,
-  }));
+  return agent.tools.map(({ name, description, inputSchema, provider }) =>
+    provider === undefined ? { name, description, inputSchema } : { name, provider },
+  );
 }

@@ -2,6 +2,7 @@
 import type {
   CallModelResult,
   PreflightToolResult,
+  ProviderCallRecord,
   ReconcileToolResult,
 } from '../../src/protocol/activities.js';
 import type { StampedActor } from '../../src/protocol/actors.js';
@@ -119,6 +120,18 @@ export function modelCalls(plans: readonly PlannedCall[], text?: string): CallMo
     finishReason: 'tool_calls',
     usage: USAGE,
     attempt: 1,
+  };
+}
+
+/** A call that the provider has run inside the model call. */
+export function providerCall(toolCallId: string, output: Json = 'found'): ProviderCallRecord {
+  return {
+    plan: { ...plannedCall(toolCallId, { executor: 'provider', effects: 'none' }), name: 'search' },
+    result: {
+      status: 'resolved',
+      envelope: { ok: true, result: output },
+      provenance: 'untrusted',
+    },
   };
 }
 

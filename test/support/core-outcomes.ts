@@ -1,7 +1,7 @@
 /** What a model may answer, chosen by a number. */
 import type { CallModelResult } from '../../src/protocol/activities.js';
 import { EXECUTORS, type PlannedCall } from '../../src/protocol/tools.js';
-import { brokenCall, modelCalls, modelSays, plannedCall } from './core-builders.js';
+import { brokenCall, modelCalls, modelSays, plannedCall, providerCall } from './core-builders.js';
 
 const CALL_IDS = [
   'a',
@@ -15,8 +15,16 @@ const CALL_IDS = [
   'call_turn_chain0000001_1_2',
 ];
 
-/** 0 to 6 calls: ids that repeat, every executor, gates, broken plans, answers that need a check, defaults on expiry. */
+/** Every third answer has calls of the provider's own, under ids that may be taken. */
 export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
+  const outcome = askingOutcome(variant, fresh);
+  if (variant % 3 !== 0) return outcome;
+  const ids = [CALL_IDS[variant % CALL_IDS.length]!, fresh()];
+  return { ...outcome, providerCalls: ids.map((id) => providerCall(id)) };
+}
+
+/** 0 to 6 calls: ids that repeat, every executor, gates, broken plans, answers that need a check, defaults on expiry. */
+function askingOutcome(variant: number, fresh: () => string): CallModelResult {
   const count = variant % 7;
   if (count === 0) return modelSays(`text ${variant}`);
   const plans: PlannedCall[] = [];

@@ -185,7 +185,9 @@ function streamedCall(
   events: readonly ModelStreamEvent[],
   index: number,
 ): { readonly name: string | undefined; readonly text: string } {
-  const own = events.filter((event) => event.type === 'tool_arguments' && event.index === index);
+  const own = events.flatMap((event) =>
+    event.type === 'tool_arguments' && event.index === index ? [event] : [],
+  );
   const names = own.map((event) => ('name' in event ? event.name : undefined));
   return {
     name: names.findLast((name) => name !== undefined),

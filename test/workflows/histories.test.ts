@@ -14,6 +14,7 @@ import {
   fails,
   type ScriptedModel,
   says,
+  saysAfter,
   script,
 } from '../../src/model/scripted.js';
 import { type Engine, startEngine } from '../support/engine.js';
@@ -226,6 +227,31 @@ const SCENARIOS: readonly Scenario[] = [
     play: async (engine, talk) => {
       await talk.resolve('call_1', { type: 'approve' });
       await engine.idle(talk);
+    },
+  },
+  {
+    name: 'calls-that-the-provider-ran',
+    model: () =>
+      script(
+        saysAfter({ name: 'web.search', input: { query: 'rain' }, output: 'yes' }, 'It rains.'),
+        {
+          type: 'answer',
+          providerCalls: [{ name: 'web.search', input: { query: 'snow' }, error: 'no network' }],
+          calls: [{ name: 'stock', input: { item: 'umbrella' } }],
+        },
+        says('One is left.'),
+      ),
+    play: async (engine, talk) => {
+      await engine.idle(talk);
+      await engine.say(talk, 'An umbrella, then');
+      await engine.idle(talk);
+      const log = await engine.log(talk);
+      const shown = log.filter((event) => event.type === 'tool_call' && event.executed === true);
+      expect(shown).toMatchObject([
+        { call: { toolCallId: 'hosted_1', executor: 'provider' } },
+        { call: { toolCallId: 'hosted_2', executor: 'provider' } },
+      ]);
+      expect(log.at(-1)).toMatchObject({ type: 'turn_ended', text: 'One is left.' });
     },
   },
   {

@@ -1,7 +1,13 @@
 /** Agents: definition, manifest, and what is refused. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent, definePlugin, defineTool, manifestOf } from '../../../src/index.js';
+import {
+  defineAgent,
+  definePlugin,
+  defineTool,
+  manifestOf,
+  openaiModel,
+} from '../../../src/index.js';
 import { agentFaults, containing } from './faults.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
@@ -103,6 +109,28 @@ describe('an agent definition', () => {
     [null, ''],
   ])('refuses %j', (spec, field) => {
     expect(Object.keys(agentFaults(spec))).toEqual([field]);
+  });
+
+  it('is refused tools of a provider where its model runs none, and a bound for their calls', () => {
+    const search = defineTool({
+      name: 'web.search',
+      executor: 'provider',
+      provider: { type: 'web_search' },
+    });
+    const settings = { budgets: { callsOf: { 'web.search': 1 } } };
+    expect(agentFaults({ ...base, tools: [search] })).toEqual({
+      'tools[0]': 'model "none" does not run tools of its provider',
+    });
+    expect(
+      agentFaults({ ...base, model: openaiModel('gpt-5'), tools: [tool, search], settings }),
+    ).toEqual({
+      'tools[1]': containing('does not run "web_search"'),
+      'settings.budgets.callsOf.web.search': containing('the provider runs it'),
+    });
+    const willing = { ...model, providerToolProblem: () => undefined };
+    const agent = defineAgent({ ...base, model: willing, tools: [search] });
+    // What is configured may hold keys.
+    expect(JSON.stringify(manifestOf(agent))).not.toContain('"web_search"');
   });
 
   it('refuses plugins, which nothing would run', () => {

@@ -264,7 +264,6 @@ describe('a tool definition', () => {
 
   const later: readonly [title: string, spec: unknown, field: string][] = [
     ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
-    ['provider tools', { ...base, executor: 'provider' }, 'executor'],
     [
       'a clock for claims',
       { ...base, executor: 'client', timeouts: { claim: '15s' } },

@@ -121,4 +121,11 @@ describe('a request to the provider', () => {
     });
     expect(echoed('x'.repeat(100), '{}')).toEqual({ name: 'x'.repeat(64), arguments: '{}' });
   });
+
+  it('is not made with a tool that the provider would have to run', () => {
+    const tools = [{ name: 'web.search', provider: { type: 'web_search' } }];
+    expect(() => toChatRequest({ system: '', messages: [], tools }, SETTINGS)).toThrow(
+      expect.objectContaining({ code: 'model_bad_request', retryable: false }) as Error,
+    );
+  });
 });

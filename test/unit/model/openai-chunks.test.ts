@@ -61,7 +61,13 @@ describe('the text of a streamed answer', () => {
       { type: 'reasoning', text: 'Hm, yes' },
       { type: 'text', text: 'I cannot' },
     ]);
-    expect(events.map(({ text }) => text)).toEqual(['Hm', ', yes', 'I ', 'can', 'not']);
+    expect(events.map((event) => 'text' in event && event.text)).toEqual([
+      'Hm',
+      ', yes',
+      'I ',
+      'can',
+      'not',
+    ]);
   });
 
   it('survives chunks without choices, delta or content', () => {
