@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { requirementFaults, requirementRows, splitRow } from './requirements-table.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const failures = [];
@@ -13,6 +14,7 @@ const everyFile = walk('').sort();
 const testFiles = everyFile.filter((file) => /^test\/.*\.test\.ts$/.test(file));
 const documents = everyFile.filter((file) => file.endsWith('.md'));
 checkGuarantees('docs/guarantees.md');
+checkRequirements('docs/requirements.md');
 for (const file of documents) {
   checkLinks(file);
   checkCode(file);
@@ -56,10 +58,11 @@ function checkGuarantees(file) {
   });
 }
 
-/** Cells of a table row; a `|` inside backticks or after a backslash does not part cells. */
-function splitRow(text) {
-  const inner = text.trim().replace(/^\|/, '').replace(/\|$/, '');
-  return inner.match(/(?:`[^`]*`|\\.|[^|`\\])+|(?<=\|)(?=\||$)/g) ?? [];
+/** Every requirement has its row, and every row names tests that exist, or says why there is none. */
+function checkRequirements(file) {
+  const rows = requirementRows(readFileSync(join(root, file), 'utf8'));
+  for (const { line, message } of requirementFaults(rows)) fail(file, line, message);
+  for (const { line, tests } of rows) for (const test of tests) checkTest(file, line, test);
 }
 
 function checkTest(file, line, name) {
