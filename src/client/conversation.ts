@@ -1,8 +1,9 @@
 /** One conversation, as an application holds it. Cheap to make; holds no connection and no state of its own. */
 import { randomUUID } from 'node:crypto';
 import type { StampedActor } from '../protocol/actors.js';
+import type { BatchResult, StepContinuation } from '../protocol/batch.js';
 import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
-import type { ConversationId, ConversationKey, ToolCallId } from '../protocol/ids.js';
+import type { ConversationId, ConversationKey, StepId, ToolCallId } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
@@ -27,8 +28,10 @@ import {
   sendMessage,
 } from './send.js';
 import { SignalTrace } from './signal-trace.js';
+import { readStep, resolveStep } from './steps.js';
 import { admittedTurn, DEFAULT_RESULT_TIMEOUT } from './turn.js';
 import type {
+  BatchOutcome,
   CancelOptions,
   CancelOutcome,
   Delivered,
@@ -149,6 +152,27 @@ export class Conversation {
     options: ResolveOptions = {},
   ): Promise<ResolveOutcome> {
     return await this.#parts.resolve(toolCallId, resolution, options);
+  }
+
+  /**
+   * The calls of a step as one continuation, for front ends that execute all client calls of a step together. The id of the
+   * step stands in snapshots. @throws {EngineError} unknown_conversation, unknown_step
+   */
+  async step(stepId: StepId): Promise<StepContinuation> {
+    const snapshot = await this.snapshot();
+    return await this.#mapped(() => readStep(this.#parts, stepId, snapshot));
+  }
+
+  /**
+   * The results of all open client calls of a step, in their order: taken whole or not at all, under one verdict. Never throws
+   * for a refusal. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   */
+  async resolveBatch(
+    stepId: StepId,
+    results: readonly BatchResult[],
+    options: Omit<ResolveOptions, 'argsDigest'> = {},
+  ): Promise<BatchOutcome> {
+    return await resolveStep(this.#parts, { stepId, results }, options);
   }
 
   /** Moves the deadline of a waiting call of this conversation. @see ConversationClient.extend */

@@ -1,5 +1,6 @@
 /** Entry point `colloquy/client`: for applications that talk to conversations. */
 
+export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/batch.js';
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
 export type { ExtendVerdict } from '../protocol/extensions.js';
 export type { FailureCode } from '../protocol/failures.js';
@@ -18,6 +19,7 @@ export type {
   WatchFrame,
 } from './reader.js';
 export type {
+  BatchOutcome,
   CancelOptions,
   CancelOutcome,
   ConversationClientOptions,

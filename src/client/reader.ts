@@ -60,5 +60,7 @@ export interface ConversationReader {
    * @throws an error whose `code` is `no_worker` when the store lacks the end of the log and no worker tells it.
    */
   seed(key: ConversationKey): Promise<CarriedState | undefined>;
+  /** The events of one turn, in order; none when it is not known. */
+  turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
 }

@@ -1,6 +1,7 @@
 /** Public shapes of the client: options, what is sent, what comes back. */
 import type { Client } from '@temporalio/client';
 import type { Actor, Channel, StampedActor } from '../protocol/actors.js';
+import type { BatchVerdict } from '../protocol/batch.js';
 import type {
   CancelTurnReply,
   OnBusy,
@@ -127,6 +128,12 @@ export type ResolveOutcome = Verdict & {
   readonly warning?: string;
   /** What became of a queued answer; any other verdict is final already. Still `queued` when the time is up. */
   final(options?: FinalOptions): Promise<Verdict>;
+};
+
+/** The verdict on the results of a whole step, and what it is on HTTP. */
+export type BatchOutcome = BatchVerdict & {
+  readonly httpStatus: number;
+  readonly requestId: string;
 };
 
 /** An event of another system. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitingResult } from '../core/view.js';
 import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
-import type { CanonicalEvent, TurnEnded } from '../protocol/events.js';
+import { type CanonicalEvent, type TurnEnded, turnIdOf } from '../protocol/events.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import { MAX_EVENT_PAGE_BYTES, QUERY_DEADLINE_MS } from '../protocol/limits.js';
 import type { CarriedState } from '../protocol/messaging.js';
@@ -122,6 +122,18 @@ export class WorkflowReader implements ConversationReader {
     const text =
       'Opening a closed conversation again needs the event log: give the client a reader';
     return Promise.reject(new EngineError('store_unavailable', text));
+  }
+
+  /** Of the present run. */
+  async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {
+    const events: CanonicalEvent[] = [];
+    for (let seq = 0; ; ) {
+      const page = await this.events(key, { after: { generation: GENERATION, seq } });
+      if (page === undefined) return events;
+      events.push(...page.events.filter((event) => turnIdOf(event) === turnId));
+      ({ seq } = page.cursor);
+      if (!page.more) return events;
+    }
   }
 
   /** Always undefined: only the store knows which conversation a turn belongs to. */

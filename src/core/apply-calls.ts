@@ -78,7 +78,7 @@ export function resolved(
   state: ConversationState,
   event: Stamped<ResolutionEvent>,
 ): ConversationState {
-  const { toolCallId, resolution, actor, requestId, seq, at } = event;
+  const { toolCallId, resolution, actor, requestId, seq, at, executionMs } = event;
   const next = withCall(state, toolCallId, (call) => {
     const { suspension: closed, ...rest } = call;
     return {
@@ -97,6 +97,7 @@ export function resolved(
               actor,
               requestId,
               deadline: closed?.deadline ?? call.closedWait?.deadline ?? at,
+              ...(executionMs === undefined ? {} : { executionMs }),
             },
           }
         : {}),

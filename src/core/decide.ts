@@ -192,6 +192,7 @@ export function answeredResult(call: CallState, value: ToolResultValue): ToolRes
     envelope: { ok: true, result: value },
     provenance: 'untrusted',
     ...(call.answer === undefined ? {} : { actor: call.answer.actor }),
+    ...(call.answer?.executionMs === undefined ? {} : { executionMs: call.answer.executionMs }),
   };
 }
 

@@ -105,7 +105,10 @@ function acceptedEvents(call: CallState, accepted: Accepted): readonly EventBody
   const { toolCallId } = call.plan;
   const event: EventBody = { type: 'resolution', turnId: call.turnId, toolCallId, ...accepted };
   const result = resultOfResolution(accepted);
-  return result === undefined ? [event] : [event, resultEvent(call, result)];
+  if (result === undefined) return [event];
+  const { executionMs } = accepted;
+  const timed = executionMs === undefined ? result : { ...result, executionMs };
+  return [event, resultEvent(call, timed)];
 }
 
 function resultOfResolution(accepted: {

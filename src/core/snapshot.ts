@@ -1,6 +1,6 @@
 /** The snapshot of a state: what readers see. Equal to the view that the store folds from the same events. */
 import type { ConversationSnapshot, ConversationStatus } from '../protocol/conversation.js';
-import { formatRef } from '../protocol/ids.js';
+import { formatRef, stepIdFor } from '../protocol/ids.js';
 import type { ToolCallView } from '../protocol/messaging.js';
 import type { InFlightTool } from '../protocol/tools.js';
 import { needsPreflight } from './preflight.js';
@@ -30,7 +30,14 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     updatedAt: state.updatedAt,
     ...(turn === undefined
       ? {}
-      : { turn: { turnId: turn.turnId, step: turn.shownStep, startedAt: turn.startedAt } }),
+      : {
+          turn: {
+            turnId: turn.turnId,
+            step: turn.shownStep,
+            stepId: stepIdFor(turn.turnId, turn.shownStep),
+            startedAt: turn.startedAt,
+          },
+        }),
     queued: state.queue.map((entry) => entry.turnId),
     pending,
     inFlightTools,

@@ -36,6 +36,8 @@ export interface AcceptedAnswer {
   readonly requestId: string;
   /** Of the suspension that it answered. */
   readonly deadline: string;
+  /** As the client says. */
+  readonly executionMs?: number;
 }
 
 export interface AcceptedEdit extends Omit<AcceptedAnswer, 'value'> {

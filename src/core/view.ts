@@ -13,7 +13,7 @@ import type {
   Usage,
   UserMessageEvent,
 } from '../protocol/events.js';
-import type { TurnId } from '../protocol/ids.js';
+import { stepIdFor, type TurnId } from '../protocol/ids.js';
 import { withoutRules, withRule } from '../protocol/rules.js';
 import { callChanged } from './view-calls.js';
 
@@ -68,11 +68,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'user_message':
       return withQueued(view, event);
     case 'turn_started':
-      return {
-        ...view,
-        queued: view.queued.filter((turnId) => turnId !== event.turnId),
-        turn: { turnId: event.turnId, step: 1, startedAt: event.at },
-      };
+      return withTurn(view, event.turnId, event.at);
     case 'model_call':
       return withModelCall(view, event);
     case 'tool_call':
@@ -124,6 +120,15 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
   }
 }
 
+function withTurn(
+  view: ConversationSnapshot,
+  turnId: TurnId,
+  startedAt: string,
+): ConversationSnapshot {
+  const queued = view.queued.filter((waiting) => waiting !== turnId);
+  return { ...view, queued, turn: { turnId, step: 1, stepId: stepIdFor(turnId, 1), startedAt } };
+}
+
 function withQueued(view: ConversationSnapshot, event: UserMessageEvent): ConversationSnapshot {
   const { turnId, onBusy } = event;
   if (turnId === view.turn?.turnId) return view;
@@ -134,7 +139,9 @@ function withQueued(view: ConversationSnapshot, event: UserMessageEvent): Conver
 function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): ConversationSnapshot {
   const usage = addUsage(view.usage, event.usage);
   const { turn } = view;
-  return { ...view, usage, ...(turn === undefined ? {} : { turn: { ...turn, step: event.step } }) };
+  if (turn === undefined) return { ...view, usage };
+  const { step } = event;
+  return { ...view, usage, turn: { ...turn, step, stepId: stepIdFor(turn.turnId, step) } };
 }
 
 /** A later version's event: compile-time exhaustive, run-time tolerant. */

@@ -10,6 +10,7 @@ import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addHealthRoutes } from './routes/health.js';
 import { addRuleRoutes } from './routes/rules.js';
+import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTurnRoutes } from './routes/turns.js';
 import { OpenStreams, rememberStreams } from './streams.js';
@@ -42,6 +43,7 @@ export function createApp(deps: AppDeps): Express {
   addConversationRoutes(router, deps);
   addEventRoutes(router, deps, streams);
   addRuleRoutes(router, deps);
+  addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);
   addTurnRoutes(router, deps);
   app.use(router);

@@ -117,6 +117,10 @@ class StoreReader implements ConversationReader {
     return state === undefined ? undefined : { version: 1, state, events: [], reopened: true };
   }
 
+  async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {
+    return await this.#log.readTurn(key, turnId);
+  }
+
   async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {
     return await this.#log.findTurn(turnId);
   }

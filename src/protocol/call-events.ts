@@ -50,6 +50,8 @@ export interface ResolutionEvent {
     readonly executor: Executor;
     readonly detached?: true;
   };
+  /** Milliseconds that a client says it took; only results of a batch say so. */
+  readonly executionMs?: number;
 }
 
 /** A resolution that came as a signal, so that nobody could be told, was not taken. */

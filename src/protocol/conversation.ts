@@ -1,6 +1,6 @@
 /** Settings, inputs and replies of a conversation: what starts one, what it is told, what it answers. */
 import type { Actor, StampedActor } from './actors.js';
-import type { MessageId, TurnId } from './ids.js';
+import type { MessageId, StepId, TurnId } from './ids.js';
 import type { Rule } from './rules.js';
 import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
@@ -161,7 +161,13 @@ export interface ConversationSnapshot {
   readonly generation?: number;
   readonly startedAt: string;
   readonly updatedAt: string;
-  readonly turn?: { readonly turnId: TurnId; readonly step: number; readonly startedAt: string };
+  readonly turn?: {
+    readonly turnId: TurnId;
+    readonly step: number;
+    /** Of that step; names it where its calls are read or answered together. Absent in snapshots of older versions. */
+    readonly stepId?: StepId;
+    readonly startedAt: string;
+  };
   /** Messages accepted but not yet begun. */
   readonly queued: readonly TurnId[];
   readonly pending: readonly PendingCall[];

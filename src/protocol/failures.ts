@@ -23,6 +23,7 @@ export const FAILURES = {
   unknown_agent: { httpStatus: 404, title: 'No such agent', retryable: false },
   unknown_conversation: { httpStatus: 404, title: 'No such conversation', retryable: false },
   unknown_turn: { httpStatus: 404, title: 'No such turn', retryable: false },
+  unknown_step: { httpStatus: 404, title: 'No such step', retryable: false },
   unknown_rule: { httpStatus: 404, title: 'No such rule', retryable: false },
   not_found: { httpStatus: 404, title: 'No such route', retryable: false },
   method_not_allowed: { httpStatus: 405, title: 'Method not allowed', retryable: false },

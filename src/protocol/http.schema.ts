@@ -6,7 +6,12 @@ import { z } from 'zod';
 import { ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
 import { isRecord, type Json } from './json.js';
-import { MAX_ID_CHARS, MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from './limits.js';
+import {
+  MAX_CALLS_PER_STEP,
+  MAX_ID_CHARS,
+  MAX_REASON_CHARS,
+  MAX_REQUEST_ID_CHARS,
+} from './limits.js';
 import { RESOLVES } from './resolutions.js';
 
 const IdSchema = z
@@ -113,6 +118,23 @@ export const ResolveSchema = z.strictObject({
 export const ExtendSchema = z.strictObject({
   by: z.union([z.number(), z.string().min(1).max(100)]).exactOptional(),
   until: z.string().min(1).max(40).exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
+/** `POST /v1/conversations/{id}/steps/{stepId}/tool-results`: one result for each open client call of the step, in order. */
+export const ToolResultsSchema = z.strictObject({
+  results: z
+    .array(
+      z.strictObject({
+        toolCallId: z.string().min(1),
+        resultJson: z.string().exactOptional(),
+        errorMessage: ReasonSchema.min(1).exactOptional(),
+        executionMs: z.number().exactOptional(),
+      }),
+    )
+    .min(1)
+    .max(MAX_CALLS_PER_STEP),
   requestId: RequestIdSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),
 });

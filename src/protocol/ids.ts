@@ -5,6 +5,8 @@ export type ConversationId = string;
 export type TurnId = string;
 export type MessageId = string;
 export type ToolCallId = string;
+/** One model call of a turn and the calls that it asked for: `<turnId>.<step>`. */
+export type StepId = string;
 
 export const DEFAULT_TENANT = 'default';
 
@@ -69,6 +71,17 @@ export function chainOf(firstRunId: string): string {
 export function turnIdFor(chain: string, ordinal: number, token?: string): TurnId {
   const id = `turn_${chain}_${ordinal}`;
   return token === undefined ? id : `${id}_${token}`;
+}
+
+/** Steps are counted within their turn, so the id of a step is unique over all conversations, too. */
+export function stepIdFor(turnId: TurnId, step: number): StepId {
+  return `${turnId}.${step}`;
+}
+
+/** The inverse of `stepIdFor`, or undefined when the text is no id of a step. */
+export function parseStepId(text: string): { turnId: TurnId; step: number } | undefined {
+  const parts = /^([A-Za-z0-9_-]+)\.([1-9]\d{0,5})$/.exec(text);
+  return parts === null ? undefined : { turnId: parts[1] ?? '', step: Number(parts[2]) };
 }
 
 /** Characters of the arguments' digest in an idempotency key: enough to tell two inputs apart. */

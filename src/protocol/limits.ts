@@ -10,6 +10,8 @@ export const MAX_ID_CHARS = 128;
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 /** One answer or client result; judged synchronously in the workflow task, so it must stay cheap to walk. */
 export const MAX_ANSWER_BYTES = 200 * 1024;
+/** All results of one batch together; with their escapes they fit into one HTTP body and one payload. */
+export const MAX_BATCH_BYTES = 400 * 1024;
 /** Nesting of an answer: the schema check recurses. */
 export const MAX_ANSWER_DEPTH = 64;
 /** One tool result as the model sees it; more is cut with a marker. */

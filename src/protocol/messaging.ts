@@ -2,6 +2,7 @@
  * Names in recorded histories: never rename, only add. Handler payloads are wire format, too: never change a field's
  * meaning, only add optional fields.
  */
+import type { AcceptedBatch, ResolveBatchInput } from './batch.js';
 import type {
   AgentSettings,
   CancelTurnInput,
@@ -27,6 +28,7 @@ export const DEFAULT_TASK_QUEUE = 'colloquy';
 export const UPDATES = {
   sendMessage: 'sendMessage',
   resolveToolCall: 'resolveToolCall',
+  resolveBatch: 'resolveBatch',
   extendToolCall: 'extendToolCall',
   inboxEvent: 'inboxEvent',
   revokeRule: 'revokeRule',
@@ -132,6 +134,7 @@ export interface ToldEvents {
 export interface UpdateTypes {
   sendMessage: { input: SendMessageInput; reply: SendMessageReply };
   resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };
+  resolveBatch: { input: ResolveBatchInput; reply: AcceptedBatch };
   revokeRule: { input: RevokeRuleInput; reply: RevokeRuleReply };
   extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
   inboxEvent: { input: InboxEventInput; reply: InboxEventReply };

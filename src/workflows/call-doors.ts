@@ -1,5 +1,6 @@
 /** Doors about single calls, besides their resolution. Same rules as in `doors.ts`; updates only, for their asker must know. */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
+import { refuseBatch, resolveBatch } from '../core/batch.js';
 import { extendToolCall, refuseExtension } from '../core/extensions.js';
 import { judgeInbox, takeInboxEvent } from '../core/inbox.js';
 import { refuseRevocation, revokeRule } from '../core/rules.js';
@@ -41,6 +42,27 @@ export function openCallDoors({ machine, wake, countUpdate }: DoorsOptions): voi
         'Move the deadline of a waiting call: {toolCallId, until | by, actor, requestId}',
       validator: (input) => {
         const refusal = refuseExtension(machine, input);
+        if (refusal !== undefined) refuse('verdict', refusal.verdict, refusal);
+      },
+    },
+  );
+}
+
+export function openBatchDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.resolveBatch),
+    (input) => {
+      countUpdate();
+      const verdict = resolveBatch(machine, input);
+      if (verdict.verdict !== 'accepted') refuse('verdict', verdict.verdict, verdict);
+      wake();
+      return verdict;
+    },
+    {
+      description:
+        'Answer all open client calls of a step: {stepId, results: [{toolCallId, resultJson | errorMessage}], actor, requestId}',
+      validator: (input) => {
+        const refusal = refuseBatch(machine, input);
         if (refusal !== undefined) refuse('verdict', refusal.verdict, refusal);
       },
     },

@@ -16,7 +16,7 @@ import { snapshotOf, toolCallView } from '../core/snapshot.js';
 import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
 import { isAccepted } from '../protocol/resolutions.js';
-import { openCallDoors, openInboxDoor, openRuleDoor } from './call-doors.js';
+import { openBatchDoor, openCallDoors, openInboxDoor, openRuleDoor } from './call-doors.js';
 import { type DoorsOptions, refuse, throwRefusal } from './door.js';
 import { transcriptSlice } from './transcript-window.js';
 
@@ -24,6 +24,7 @@ import { transcriptSlice } from './transcript-window.js';
 export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
   openCallDoors(options);
+  openBatchDoor(options);
   openInboxDoor(options);
   openRuleDoor(options);
   openSignals(options);

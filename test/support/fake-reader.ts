@@ -10,7 +10,7 @@ import type {
 import { resultOfEnd } from '../../src/client/workflow-reader.js';
 import { foldView, waitingResult } from '../../src/core/view.js';
 import type { ConversationSnapshot, TurnResult } from '../../src/protocol/conversation.js';
-import type { CanonicalEvent } from '../../src/protocol/events.js';
+import { type CanonicalEvent, turnIdOf } from '../../src/protocol/events.js';
 import type { ConversationKey } from '../../src/protocol/ids.js';
 import type { LiveEvent } from '../../src/protocol/live-events.js';
 import type { CarriedState } from '../../src/protocol/messaging.js';
@@ -122,6 +122,11 @@ export class FakeReader implements ConversationReader {
   seed(): Promise<CarriedState | undefined> {
     if (this.seedFailure !== undefined) return Promise.reject(this.seedFailure);
     return Promise.resolve(this.carried);
+  }
+
+  turnEvents(key: ConversationKey, turnId: string): Promise<readonly CanonicalEvent[]> {
+    const log = this.#logs.get(key.conversationId) ?? [];
+    return Promise.resolve(log.filter((event) => turnIdOf(event) === turnId));
   }
 
   findTurn(turnId: string): Promise<ConversationKey | undefined> {

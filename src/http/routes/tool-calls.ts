@@ -1,13 +1,12 @@
 /** Resolving a waiting call, and moving its deadline: the body is the verdict, the status is the verdict's. */
-import type { Request, Response, Router } from 'express';
+import type { Request, Router } from 'express';
 import type { Duration } from '../../client/checks.js';
-import { EngineError } from '../../client/errors.js';
 import { ExtendSchema, ResolutionSchema, ResolveSchema } from '../../protocol/http.schema.js';
 import { isRecord } from '../../protocol/json.js';
 import type { AppDeps } from '../deps.js';
 import { actorOf, keyOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
-import { sendProblem } from '../problem.js';
 import { addRoute } from '../router.js';
+import { type Answered, answerWith } from '../verdicts.js';
 
 export function addToolCallRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/resolution', {
@@ -24,17 +23,6 @@ export function addToolCallRoutes(router: Router, deps: AppDeps): void {
   });
 }
 
-async function answerWith(response: Response, judge: () => Promise<Answered>): Promise<void> {
-  try {
-    const { httpStatus, shown } = await judge();
-    response.status(httpStatus).json(shown);
-  } catch (error) {
-    if (!EngineError.isInstance(error) || error.code !== 'invalid_request') throw error;
-    // The door and the conversation say "invalid" in one way, so that a caller needs to read only one.
-    sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
-  }
-}
-
 async function extend(deps: AppDeps, request: Request): Promise<Answered> {
   const body = parseBody(ExtendSchema, request);
   const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
@@ -45,11 +33,6 @@ async function extend(deps: AppDeps, request: Request): Promise<Answered> {
     ...requestIdOf(request, body.requestId),
   });
   return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };
-}
-
-interface Answered {
-  readonly httpStatus: number;
-  readonly shown: object;
 }
 
 async function resolve(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {

@@ -77,6 +77,7 @@ describe('names in histories', () => {
       UPDATES: {
         sendMessage: 'sendMessage',
         extendToolCall: 'extendToolCall',
+        resolveBatch: 'resolveBatch',
         inboxEvent: 'inboxEvent',
         revokeRule: 'revokeRule',
         resolveToolCall: 'resolveToolCall',

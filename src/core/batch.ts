@@ -1,0 +1,310 @@
+/**
+ * Results of all client calls of a step as one set: accepted whole or not at all. Each result is judged like a resolution of
+ * its own; here is added what concerns the set. Pure, takes what came over the wire, and never throws on it.
+ */
+import type { AcceptedBatch, BatchFault, BatchVerdict, ClientCallWait } from '../protocol/batch.js';
+import { parseStepId, requestIdProblem, type StepId } from '../protocol/ids.js';
+import { isRecord, utf8Bytes } from '../protocol/json.js';
+import { MAX_BATCH_BYTES, MAX_RUN_TIMEOUT_MS } from '../protocol/limits.js';
+import type { AcceptedVerdict, Verdict } from '../protocol/resolutions.js';
+import { plainInput } from './input.js';
+import { type AcceptableResolution, judgeResolution, resolutionRequestId } from './judge.js';
+import type { ConversationMachine } from './machine.js';
+import { resolutionEvents } from './outcomes.js';
+import { needsPreflight } from './preflight.js';
+import type { PlainRecord } from './resolution-fields.js';
+import type { CallState, ConversationState } from './state.js';
+import { rememberedResolution, stepCalls } from './state.js';
+
+type BatchRefusal = Exclude<BatchVerdict, { verdict: 'accepted' }>;
+
+interface AcceptableBatch {
+  readonly verdict: 'acceptable';
+  readonly stepId: StepId;
+  readonly results: readonly (AcceptableResolution & { readonly executionMs?: number })[];
+}
+
+/** What a client call of the running step waits for; undefined when nobody waits for the client, now or later. */
+export function clientWait(call: CallState): ClientCallWait | undefined {
+  const { plan, result, answer, aside, suspension } = call;
+  if (plan.executor !== 'client' || plan.error !== undefined || plan.unplanned !== undefined)
+    return undefined;
+  if (result !== undefined || answer !== undefined || aside !== undefined) return undefined;
+  if (suspension?.kind === 'client_execution') return 'client';
+  return needsPreflight(call) ? 'preflight' : 'approval';
+}
+
+/** Judges a set of results. `acceptable` is the only outcome that may be recorded. */
+export function judgeBatch(
+  state: ConversationState,
+  received: unknown,
+  nowMs: number,
+): BatchRefusal | AcceptableBatch {
+  const input = plainInput(received);
+  const stepId = isRecord(input) ? input['stepId'] : undefined;
+  if (!isRecord(input) || typeof stepId !== 'string')
+    return invalid('/stepId', 'must be a text such as "turn_abc_1.2"');
+  const entries: readonly unknown[] = Array.isArray(input['results']) ? input['results'] : [];
+  const step = parseStepId(stepId);
+  const first = step && firstReply(state, stepId, { ...input, results: entries });
+  if (first !== undefined) return { verdict: 'duplicate', first };
+  const { turn } = state;
+  if (step === undefined || !isKnownTurn(state, step.turnId)) return unknownStep();
+  if (turn?.turnId !== step.turnId || step.step < turn.step)
+    return { verdict: 'stale', faults: [] };
+  if (step.step > turn.step) return unknownStep();
+  const calls = stepCalls(state).flatMap((call) => {
+    const waitsFor = clientWait(call);
+    return waitsFor === undefined ? [] : [{ call, waitsFor }];
+  });
+  if (calls.length === 0) return { verdict: 'stale', faults: [] };
+  const waiting = calls.flatMap(({ call, waitsFor }) =>
+    waitsFor === 'client'
+      ? []
+      : [{ toolCallId: call.plan.toolCallId, name: call.plan.name, waitsFor }],
+  );
+  if (waiting.length > 0) return { verdict: 'not_ready', waiting };
+  const open = calls.map(({ call }) => call.plan.toolCallId);
+  return judgeSet(state, { input, entries, stepId, open, nowMs });
+}
+
+interface OpenBatch {
+  readonly input: PlainRecord;
+  readonly entries: readonly unknown[];
+  readonly stepId: StepId;
+  /** Ids of the calls that must be answered, in their order. */
+  readonly open: readonly string[];
+  readonly nowMs: number;
+}
+
+function judgeSet(state: ConversationState, batch: OpenBatch): BatchRefusal | AcceptableBatch {
+  const { input, entries, stepId, open } = batch;
+  const faults: BatchFault[] = [...requestIdFaults(input['requestId'])];
+  if (entries.length !== open.length) {
+    const message = `must have ${open.length} entries, for ${open.join(', ')} in this order; got ${entries.length}`;
+    faults.push(fault('/results', message));
+  }
+  faults.push(...sizeFaults(entries));
+  const results: AcceptableBatch['results'][number][] = [];
+  for (const [index, entry] of entries.slice(0, open.length).entries()) {
+    const path = `/results/${index}`;
+    const judged = judgeEntry(state, batch, { entry, path, expected: open[index] ?? '' });
+    if ('faults' in judged) faults.push(...judged.faults);
+    else results.push(judged);
+  }
+  const worst = PRECEDENCE.find((name) => faults.some(({ verdict }) => verdict === name));
+  return worst === undefined
+    ? { verdict: 'acceptable', stepId, results }
+    : { verdict: worst, faults };
+}
+
+const PRECEDENCE = ['forbidden', 'stale', 'expired', 'invalid'] as const;
+
+interface Place {
+  readonly entry: unknown;
+  readonly path: string;
+  /** The call whose result belongs here. */
+  readonly expected: string;
+}
+
+function judgeEntry(
+  state: ConversationState,
+  { input, nowMs }: OpenBatch,
+  { entry, path, expected }: Place,
+): AcceptableBatch['results'][number] | { readonly faults: readonly BatchFault[] } {
+  if (!isRecord(entry)) return { faults: [fault(path, 'must be an object with "toolCallId"')] };
+  const { toolCallId, executionMs } = entry;
+  const given = resolutionOf(entry, path);
+  const faults = [...given.faults, ...placeFaults(toolCallId, { path, expected })];
+  // Out of place, it is no less forbidden, stale or malformed.
+  if (typeof toolCallId !== 'string' || given.resolution === undefined) return { faults };
+  const { requestId, actor, receivedAt } = input;
+  const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt };
+  const judged = judgeResolution(state, { ...one, requestId: usable(requestId) }, nowMs);
+  if (judged.verdict !== 'acceptable' || judged.late === true)
+    return { faults: [...faults, ...faultsOf(judged, { path, toolCallId })] };
+  if (faults.length > 0) return { faults };
+  return { ...judged, ...(executionMs === undefined ? {} : { executionMs: Number(executionMs) }) };
+}
+
+function usable(requestId: unknown): unknown {
+  return requestIdProblem('requestId', requestId) === undefined ? requestId : undefined;
+}
+
+function placeFaults(
+  toolCallId: unknown,
+  { path, expected }: Omit<Place, 'entry'>,
+): readonly BatchFault[] {
+  return toolCallId === expected
+    ? []
+    : [fault(`${path}/toolCallId`, `must be "${expected}": the results come in the calls' order`)];
+}
+
+/** What the engine's own form of the result is, or what is wrong with its shape. */
+function resolutionOf(
+  entry: PlainRecord,
+  path: string,
+): { readonly faults: readonly BatchFault[]; readonly resolution?: PlainRecord } {
+  const { resultJson, errorMessage, executionMs } = entry;
+  const faults = Object.keys(entry)
+    .filter((field) => !FIELDS.includes(field))
+    .map((field) => fault(`${path}/${field}`, 'is not known here'));
+  if (executionMs !== undefined && !isDuration(executionMs))
+    faults.push(fault(`${path}/executionMs`, 'must be a number of milliseconds from 0'));
+  if ((resultJson === undefined) === (errorMessage === undefined))
+    return {
+      faults: [...faults, fault(path, 'must have either resultJson or errorMessage')],
+    };
+  if (errorMessage !== undefined)
+    return { faults, resolution: { type: 'error', message: errorMessage } };
+  const value = typeof resultJson === 'string' ? parsed(resultJson) : undefined;
+  if (value === undefined)
+    return { faults: [...faults, fault(`${path}/resultJson`, 'must be a text that is JSON')] };
+  return { faults, resolution: { type: 'result', value } };
+}
+
+const FIELDS: readonly string[] = ['toolCallId', 'resultJson', 'errorMessage', 'executionMs'];
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= MAX_RUN_TIMEOUT_MS;
+}
+
+/** Undefined when it is no JSON; that is no JSON value itself. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function sizeFaults(entries: readonly unknown[]): readonly BatchFault[] {
+  const bytes = entries.reduce((sum: number, entry) => {
+    const { resultJson, errorMessage } = isRecord(entry) ? entry : {};
+    return sum + [resultJson, errorMessage].reduce((own: number, text) => own + bytesOf(text), 0);
+  }, 0);
+  return bytes > MAX_BATCH_BYTES
+    ? [fault('/results', `must be at most ${MAX_BATCH_BYTES} bytes together, got ${bytes}`)]
+    : [];
+}
+
+function bytesOf(text: unknown): number {
+  return typeof text === 'string' ? utf8Bytes(text) : 0;
+}
+
+function requestIdFaults(requestId: unknown): readonly BatchFault[] {
+  if (requestId === undefined) return [];
+  const message = requestIdProblem('requestId', requestId);
+  return message === undefined ? [] : [fault('/requestId', message)];
+}
+
+/** What a result alone is told, as a fault of the set. One that would be taken late is: on its own. */
+function faultsOf(
+  judged: Verdict | AcceptableResolution,
+  at: { readonly path: string; readonly toolCallId: string },
+): readonly BatchFault[] {
+  const { path, toolCallId } = at;
+  switch (judged.verdict) {
+    case 'forbidden':
+      return [{ path, toolCallId, verdict: 'forbidden', message: judged.reason }];
+    case 'expired':
+    case 'acceptable': {
+      const message = 'came after the deadline of its call';
+      return [{ path, toolCallId, verdict: 'expired', message }];
+    }
+    case 'stale': {
+      const message = `${judged.why}: the call is ${judged.status}`;
+      return [{ path, toolCallId, verdict: 'stale', message }];
+    }
+    case 'duplicate':
+      return [{ path, toolCallId, verdict: 'stale', message: 'was accepted before' }];
+    case 'invalid':
+      return judged.problems.map((problem) => ({
+        toolCallId,
+        verdict: 'invalid',
+        path: pathOf(path, problem.path),
+        message: problem.message,
+      }));
+    // It is no call of this step, as its place says already.
+    case 'unknown':
+    case 'accepted':
+    case 'accepted_late':
+    case 'queued':
+      return [];
+  }
+}
+
+function pathOf(path: string, inner: string): string {
+  return inner
+    .replace(/^\/resolution\/value/, `${path}/resultJson`)
+    .replace(/^\/resolution\/message/, `${path}/errorMessage`);
+}
+
+function fault(path: string, message: string): BatchFault {
+  return { path, message, verdict: 'invalid' };
+}
+
+function invalid(path: string, message: string): BatchRefusal {
+  return { verdict: 'invalid', faults: [fault(path, message)] };
+}
+
+function unknownStep(): BatchRefusal {
+  return { verdict: 'unknown', what: 'step' };
+}
+
+function isKnownTurn({ turn, tombstones }: ConversationState, turnId: string): boolean {
+  return turn?.turnId === turnId || tombstones.some((entry) => entry.turnId === turnId);
+}
+
+/** What this request was told, when every one of its results was accepted under its id. */
+function firstReply(
+  state: ConversationState,
+  stepId: StepId,
+  { results, requestId, actor }: PlainRecord & { readonly results: readonly unknown[] },
+): AcceptedBatch | undefined {
+  const replies: AcceptedVerdict[] = [];
+  for (const entry of results) {
+    const toolCallId = isRecord(entry) ? entry['toolCallId'] : undefined;
+    if (!isRecord(entry) || typeof toolCallId !== 'string') return undefined;
+    const { resolution } = resolutionOf(entry, '');
+    const id = resolutionRequestId({ toolCallId, resolution, requestId, actor });
+    const reply = rememberedResolution(state, id, toolCallId);
+    if (reply === undefined) return undefined;
+    replies.push(reply);
+  }
+  return replies.length === 0 ? undefined : acceptedBatch(stepId, replies);
+}
+
+function acceptedBatch(stepId: StepId, results: readonly AcceptedVerdict[]): AcceptedBatch {
+  const seq = Math.max(...results.map((result) => result.seq));
+  return { verdict: 'accepted', stepId, seq, results };
+}
+
+/** Why a batch cannot be accepted now, or undefined. */
+export function refuseBatch(
+  machine: ConversationMachine,
+  input: unknown,
+): BatchRefusal | undefined {
+  const judged = judgeBatch(machine.state, input, machine.nowMs);
+  return judged.verdict === 'acceptable' ? undefined : judged;
+}
+
+/** Records a batch, or says why not. Synchronous and total: nothing that follows from one result comes before the next. */
+export function resolveBatch(machine: ConversationMachine, input: unknown): BatchVerdict {
+  const judged = judgeBatch(machine.state, input, machine.nowMs);
+  if (judged.verdict !== 'acceptable') return judged;
+  const { stepId, results } = judged;
+  const replies: AcceptedVerdict[] = [];
+  let { lastSeq } = machine.state;
+  const bodies = results.flatMap((result) => {
+    const { verdict: _ok, call, suspension, ...accepted } = result;
+    const { kind } = suspension;
+    const events = resolutionEvents(machine.state, call, { kind, ...accepted });
+    const { toolCallId } = call.plan;
+    replies.push({ verdict: 'accepted', toolCallId, seq: lastSeq + 1 });
+    lastSeq += events.length;
+    return events;
+  });
+  machine.record(bodies);
+  return acceptedBatch(stepId, replies);
+}
