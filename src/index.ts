@@ -56,6 +56,7 @@ export type {
   FunctionTool,
   HostedTool,
   Model,
+  ModelPrices,
   ModelRequest,
   ModelResponse,
   ModelStreamEvent,

@@ -5,6 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AnyAgent } from '../define/agent.js';
+import { withCost } from '../model/cost.js';
 import { toModelFailure } from '../model/failure.js';
 import type { CallModelInput, CallModelResult } from '../protocol/activities.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
@@ -58,7 +59,8 @@ export async function callModel(
     });
     if (isEmpty(response) && after !== 'tool')
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
-    const { parts, finishReason, usage, model } = response;
+    const { parts, finishReason, model } = response;
+    const usage = withCost(response.usage, agent.model.prices);
     const calls = await plansOf(tools, input, response);
     return { parts, calls, ...providerCallsOf(response), model, finishReason, usage, attempt };
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The bounds of a turn: steps, tokens, time, tool calls, repeats; and failures that end it. Pure.
+ * The bounds of a turn: steps, tokens, cost, time, tool calls, repeats; and failures that end it. Pure.
  *
  * L1  A bound is looked at before the spend: the model call or tool call that would go over it is not made.
  * L2  A turn that is ended by a bound ends with a message that names it, and with one result for every call.
@@ -18,9 +18,10 @@ export function limitOf(state: ConversationState, turn: TurnState): TurnLimit | 
   const { maxSteps, budgets } = state.settings;
   if (turn.stop !== undefined) return turn.stop;
   if (turn.step > maxSteps) return 'max_steps';
-  const { inputTokens, outputTokens } = turn.usage;
-  const tokens = budgets?.tokens;
-  return tokens !== undefined && inputTokens + outputTokens >= tokens ? 'token_budget' : undefined;
+  const { inputTokens, outputTokens, costMicros = 0 } = turn.usage;
+  const { tokens, cost } = budgets ?? {};
+  if (tokens !== undefined && inputTokens + outputTokens >= tokens) return 'token_budget';
+  return cost !== undefined && costMicros >= cost.micros ? 'cost_budget' : undefined;
 }
 
 function limitText(state: ConversationState, limit: TurnLimit): string {
@@ -30,6 +31,10 @@ function limitText(state: ConversationState, limit: TurnLimit): string {
       return TEXTS.maxSteps(maxSteps);
     case 'token_budget':
       return TEXTS.tokenBudget(budgets?.tokens ?? 0);
+    case 'cost_budget': {
+      const { micros = 0, currency = '' } = budgets?.cost ?? {};
+      return TEXTS.costBudget(micros / 1_000_000, currency);
+    }
     case 'time_budget':
       return TEXTS.timeBudget(budgets?.timeMs ?? 0);
   }

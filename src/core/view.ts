@@ -21,12 +21,14 @@ export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 export function addUsage(left: Usage, right: Usage): Usage {
   const cached = (left.cachedInputTokens ?? 0) + (right.cachedInputTokens ?? 0);
+  const isPriced = left.costMicros !== undefined || right.costMicros !== undefined;
   const reasoning = (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0);
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
     ...(cached > 0 ? { cachedInputTokens: cached } : {}),
     ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
+    ...(isPriced ? { costMicros: (left.costMicros ?? 0) + (right.costMicros ?? 0) } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import { MAY_BE_GATED } from '../protocol/tools.js';
 import type { UntypedServices } from './context.js';
 import type { Untyped } from './legal.js';
 import type { ToolPolicy } from './policy.js';
+import { checkPrices } from './prices.js';
 import { checkKeys, ProblemList, shown } from './problems.js';
 import { modelProblem } from './provider-tool.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';
@@ -68,8 +69,12 @@ export function defineAgent<Services = UntypedServices>(
     instructions,
     tools: Object.freeze([...(tools ?? [])]),
     ...(toolPolicy === undefined ? {} : { toolPolicy }),
-    settings: settingsOf(settings),
+    settings: settingsOf(settings, currencyOf(model)),
   });
+}
+
+function currencyOf({ prices }: Model): string {
+  return prices?.currency ?? 'USD';
 }
 
 /** What clients, API and operators may know of an agent: data only. */
@@ -78,6 +83,7 @@ export function manifestOf(agent: AnyAgent): AgentManifest {
     name: agent.name,
     ...(agent.description === undefined ? {} : { description: agent.description }),
     model: agent.model.name,
+    ...(agent.model.prices === undefined ? {} : { currency: currencyOf(agent.model) }),
     settings: agent.settings,
     tools: agent.tools.map((tool) => toolManifestOf(tool, agent)),
   };
@@ -119,6 +125,10 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
     typeof model['generate'] !== 'function'
   )
     problems.add('model', 'must be a model, such as openaiModel("...")');
+  else {
+    const settings = isRecord(spec['settings']) ? spec['settings'] : {};
+    checkPrices(model['prices'], settings['budgets'], problems);
+  }
   const { toolPolicy } = spec;
   if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
     problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);

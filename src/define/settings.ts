@@ -16,6 +16,11 @@ import { checkKeys, type ProblemList, shown } from './problems.js';
 export interface TurnBudgetsSpec {
   /** Tokens of all model calls of the turn. Looked at before each call, so the last one may go over. */
   readonly tokens?: number;
+  /**
+   * What all model calls of the turn may cost, in units of the currency of the model's prices: 0.5 is half a dollar. The model must
+   * have prices. Looked at before each call, so the last one may go over; what a provider charges for its own tools is not in it.
+   */
+  readonly cost?: number;
   /** From the turn's start, waits for people included. What runs then is stopped. */
   readonly time?: Duration;
   /** Tool calls in all. */
@@ -73,16 +78,19 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 const LATER_FIELDS = ['plugins'];
 const FIELDS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit', ...Object.keys(VALUES)];
-const BUDGETS = ['tokens', 'time', 'calls', 'callsOf'];
+const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
+const MICROS_PER_UNIT = 1_000_000;
+/** More is no bound, and its millionths would not be exact. */
+const MAX_COST = 1_000_000;
 
 /** Settings as conversations carry them. What is not given is left out, so that it stays the engine's default. */
-export function settingsOf(spec: AgentSettingsSpec | undefined): AgentSettings {
+export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string): AgentSettings {
   const { budgets, repeatLimit, onToolError, onUnknownTool } = spec ?? {};
   return {
     maxSteps: spec?.maxSteps ?? DEFAULT_MAX_STEPS,
     onBusy: spec?.onBusy ?? 'reject',
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
-    ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets) }),
+    ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets, currency) }),
     ...(repeatLimit === undefined ? {} : { repeatLimit }),
     ...(spec?.whileWaiting === 'detach' ? { whileWaiting: 'detach' } : {}),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
@@ -92,9 +100,15 @@ export function settingsOf(spec: AgentSettingsSpec | undefined): AgentSettings {
   };
 }
 
-function budgetsOf({ time, ...counts }: TurnBudgetsSpec): TurnBudgets {
+function budgetsOf({ time, cost, ...counts }: TurnBudgetsSpec, currency: string): TurnBudgets {
   const timeMs = durationMs(time);
-  return { ...counts, ...(timeMs === undefined ? {} : { timeMs }) };
+  return {
+    ...counts,
+    ...(cost === undefined
+      ? {}
+      : { cost: { micros: Math.round(cost * MICROS_PER_UNIT), currency } }),
+    ...(timeMs === undefined ? {} : { timeMs }),
+  };
 }
 
 /** Adds every fault. `toolNames`: the agent's own. */
@@ -132,10 +146,12 @@ function checkBudgets(budgets: unknown, toolNames: readonly string[], problems: 
     return;
   }
   checkKeys(problems, budgets, { prefix: 'settings.budgets.', allowed: BUDGETS });
-  const { time, callsOf } = budgets;
+  const { time, callsOf, cost } = budgets;
   for (const field of ['tokens', 'calls'])
     if (budgets[field] !== undefined && !isCount(budgets[field], 1))
       problems.add(`settings.budgets.${field}`, 'must be a whole number from 1');
+  if (cost !== undefined && !isCost(cost))
+    problems.add('settings.budgets.cost', `must be a number from 0.000001 to ${MAX_COST}`);
   if (time !== undefined)
     problems.addIf(
       'settings.budgets.time',
@@ -151,6 +167,10 @@ function checkBudgets(budgets: unknown, toolNames: readonly string[], problems: 
     if (!isCount(count, 0)) problems.add(field, 'must be a whole number from 0');
     if (!toolNames.includes(name)) problems.add(field, 'is no tool of this agent');
   }
+}
+
+function isCost(value: unknown): boolean {
+  return typeof value === 'number' && value >= 1 / MICROS_PER_UNIT && value <= MAX_COST;
 }
 
 function isCount(value: unknown, from: number, to = Number.MAX_SAFE_INTEGER): boolean {

@@ -7,6 +7,7 @@ import type {
   AbortSignalLike,
   Model,
   ModelCallOptions,
+  ModelPrices,
   ModelRequest,
   ModelResponse,
   ProviderTool,
@@ -34,6 +35,8 @@ export interface OpenAIModelOptions {
   readonly maxOutputTokens?: number;
   /** Longest silence of the server: before the first chunk and between chunks. More than the default has no effect. @defaultValue 300,000 (5 minutes) */
   readonly requestTimeoutMs?: number;
+  /** What the provider charges; needed for `budgets.cost`, and shown as the cost of calls. The engine knows no price lists. */
+  readonly prices?: ModelPrices;
 }
 
 /**
@@ -47,11 +50,13 @@ export function openaiModel(name: string, options: OpenAIModelOptions = {}): Mod
 
 class OpenAIChatModel implements Model {
   readonly name: string;
+  readonly prices?: ModelPrices;
   readonly #options: OpenAIModelOptions;
 
   constructor(name: string, options: OpenAIModelOptions) {
     this.name = name;
     this.#options = options;
+    if (options.prices !== undefined) this.prices = options.prices;
   }
 
   providerToolProblem({ type }: ProviderTool): string {

@@ -10,6 +10,7 @@ import type {
   AbortSignalLike,
   Model,
   ModelCallOptions,
+  ModelPrices,
   ModelRequest,
   ModelResponse,
   ProviderCall,
@@ -122,14 +123,20 @@ const DEFAULT_USAGE: Usage = { inputTokens: 10, outputTokens: 5 };
 
 export class ScriptedModel implements Model {
   readonly name = 'scripted';
+  readonly prices?: ModelPrices;
   readonly #answers: ScriptedAnswer[];
   readonly #otherwise: ScriptedAnswer | undefined;
   readonly #requests: ModelRequest[] = [];
 
   /** `otherwise` answers whenever the answers are used up. */
-  constructor(answers: readonly ScriptedAnswer[], otherwise?: ScriptedAnswer) {
+  constructor(
+    answers: readonly ScriptedAnswer[],
+    otherwise?: ScriptedAnswer,
+    options: { readonly prices?: ModelPrices } = {},
+  ) {
     this.#answers = [...answers];
     this.#otherwise = otherwise;
+    if (options.prices !== undefined) this.prices = options.prices;
   }
 
   /** It plays whatever its script says. */

@@ -39,6 +39,8 @@ export interface AgentManifest {
   readonly name: string;
   readonly description?: string;
   readonly model: string;
+  /** Of the costs that `usage` names; absent where the model has no prices. */
+  readonly currency?: string;
   readonly settings: AgentSettings;
   readonly tools: readonly ToolManifest[];
 }

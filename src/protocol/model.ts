@@ -90,12 +90,25 @@ export interface AbortSignalLike {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+/** What a provider charges for a million tokens, in units of one currency. */
+export interface ModelPrices {
+  readonly inputPerMTok: number;
+  /** Of input that the provider had in its cache. @defaultValue inputPerMTok */
+  readonly cachedInputPerMTok?: number;
+  /** Reasoning counts as output. */
+  readonly outputPerMTok: number;
+  /** Three letters, as in ISO 4217. @defaultValue 'USD' */
+  readonly currency?: string;
+}
+
 /**
  * One language model. `generate` makes exactly one request and never retries: retries belong to Temporal.
  * It throws a `ModelFailure` (see `src/model/failure.ts`) for everything that goes wrong, with the code of the failure table.
  */
 export interface Model {
   readonly name: string;
+  /** Absent: what calls cost is not known. */
+  readonly prices?: ModelPrices;
   /** Why the provider does not run this tool, or undefined when it does. Absent: it runs none. Asked when an agent is defined. */
   providerToolProblem?(tool: ProviderTool): string | undefined;
   generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse>;

@@ -45,6 +45,8 @@ export const TEXTS = {
   maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,
   tokenBudget: (limit: number): string =>
     `Exceeded the token budget of this turn (${limit} tokens). Stopping.`,
+  costBudget: (limit: number, currency: string): string =>
+    `Exceeded the cost budget of this turn (${limit} ${currency}). Stopping.`,
   timeBudget: (milliseconds: number): string =>
     `Exceeded the time budget of this turn (${milliseconds}ms). Stopping.`,
   callBudget: (limit: number): string =>

@@ -5,6 +5,11 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cachedInputTokens?: number;
   readonly reasoningTokens?: number;
+  /**
+   * Millionths of a unit of the currency of the model's prices, as they were when the call was made. Absent where the model has no
+   * prices; of several calls, the sum over those that had them.
+   */
+  readonly costMicros?: number;
 }
 
 /** Why a turn ended other than by the model's own final message. */
@@ -16,12 +21,14 @@ export type TurnEndReason =
   | 'workflow_cancelled';
 
 /** A bound that the engine ends a turn at, with a last message that names it. */
-export type TurnLimit = 'max_steps' | 'token_budget' | 'time_budget';
+export type TurnLimit = 'max_steps' | 'token_budget' | 'cost_budget' | 'time_budget';
 
 /** What one turn may spend. Enforced before the spend: the call that would go over is not made. */
 export interface TurnBudgets {
   /** Tokens of all model calls, input and output: once they are used up, no further call is made. */
   readonly tokens?: number;
+  /** The same by what they cost: see `Usage.costMicros`. */
+  readonly cost?: { readonly micros: number; readonly currency: string };
   /** Milliseconds from the turn's start, waits for people included. What runs then is stopped. */
   readonly timeMs?: number;
   /** Tool calls in all; those past it get an error result. */

@@ -4,6 +4,7 @@ import type { CallState, ConversationState } from '../core/state.js';
 import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import type { Tool } from '../define/tool.js';
+import { withCost } from '../model/cost.js';
 import { isModelFailure } from '../model/failure.js';
 import type {
   CallModelResult,
@@ -73,7 +74,9 @@ export class LocalWork<Services> {
         calls: response.calls,
         means: this.#means(state, at.step),
       });
-      const { parts, model, finishReason, usage } = response;
+      const { parts, model, finishReason } = response;
+      // A model that plays the agent's own costs what that would.
+      const usage = withCost(response.usage, this.#model.prices ?? this.#agent.model.prices);
       const shown = providerCallsOf(response);
       return {
         ok: true,

@@ -15,9 +15,10 @@ const CALL_IDS = [
   'call_turn_chain0000001_1_2',
 ];
 
-/** Every third answer has calls of the provider's own, under ids that may be taken. */
+/** A third of the answers have calls of the provider's own, under ids that may be taken; another third says its cost. */
 export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
   const outcome = askingOutcome(variant, fresh);
+  if (variant % 3 === 1) return { ...outcome, usage: { ...outcome.usage, costMicros: variant } };
   if (variant % 3 !== 0) return outcome;
   const ids = [CALL_IDS[variant % CALL_IDS.length]!, fresh()];
   return { ...outcome, providerCalls: ids.map((id) => providerCall(id)) };

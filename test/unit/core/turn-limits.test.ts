@@ -48,6 +48,31 @@ describe('a turn with a budget', () => {
     });
   });
 
+  it('of cost makes no model call once it is used up, and says so', () => {
+    const m = running({ budgets: { cost: { micros: 500_000, currency: 'EUR' } } });
+    const costing = (costMicros: number, id: string) => {
+      const asked = modelCalls([plannedCall(id)]);
+      return { ...asked, usage: { ...asked.usage, costMicros } };
+    };
+    m.model(costing(499_999, 'one')).tool('one');
+    expect(m.effectTypes()).toEqual(['call_model']);
+    // One that says nothing of its cost, as all did once, adds nothing.
+    m.model(modelCalls([plannedCall('two')])).tool('two');
+    m.model(costing(1, 'three'));
+    m.mark();
+    m.tool('three');
+    expect(m.types()).toEqual(['tool_result', 'assistant_message', 'turn_ended']);
+    expect(m.last('turn_ended')).toMatchObject({
+      status: 'completed',
+      reason: 'cost_budget',
+      text: 'Exceeded the cost budget of this turn (0.5 EUR). Stopping.',
+      steps: 3,
+      usage: { costMicros: 500_000 },
+    });
+    expect(m.state.usage.costMicros).toBe(500_000);
+    expect(m.effects()).toEqual([]);
+  });
+
   it('of time stops what runs and what waits when it is over, each call with its result', () => {
     const m = running(
       { budgets: { timeMs: MINUTE_MS } },

@@ -133,6 +133,24 @@ describe('an agent definition', () => {
     expect(JSON.stringify(manifestOf(agent))).not.toContain('"web_search"');
   });
 
+  it('needs prices for a budget of cost, and prices that are numbers', () => {
+    const settings = { budgets: { cost: 1 } };
+    expect(agentFaults({ ...base, settings })).toEqual({
+      'settings.budgets.cost': containing('needs a model with prices'),
+    });
+    const prices = { inputPerMTok: -1, cachedInputPerMTok: '1', currency: 'euro', perCall: 1 };
+    expect(
+      agentFaults({ ...base, model: { ...model, prices }, settings: { budgets: { cost: 0 } } }),
+    ).toEqual({
+      'model.prices.inputPerMTok': containing('from 0, got -1'),
+      'model.prices.cachedInputPerMTok': containing('from 0, got "1"'),
+      'model.prices.outputPerMTok': containing('got undefined'),
+      'model.prices.currency': containing('three letters'),
+      'model.prices.perCall': containing('unknown field'),
+      'settings.budgets.cost': containing('from 0.000001'),
+    });
+  });
+
   it('refuses plugins, which nothing would run', () => {
     expect(() => definePlugin({ id: 'spaces' })).toThrow(/not yet supported/);
   });
