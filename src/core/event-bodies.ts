@@ -1,7 +1,8 @@
 /** Events that several outcomes end in. Pure. */
 import type { StampedActor } from '../protocol/actors.js';
 import type { EventBody, TurnEnded } from '../protocol/events.js';
-import type { ToolErrorCode, ToolResult } from '../protocol/tools.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { PlannedCall, ToolErrorCode, ToolResult } from '../protocol/tools.js';
 import { asideResultEvent } from './aside.js';
 import type { CallState, TurnState } from './state.js';
 
@@ -9,7 +10,17 @@ import type { CallState, TurnState } from './state.js';
 export function resultEvent(call: CallState, result: ToolResult): EventBody {
   if (call.aside !== undefined) return asideResultEvent(call, result);
   const { turnId, plan } = call;
-  return { type: 'tool_result', turnId, toolCallId: plan.toolCallId, name: plan.name, result };
+  const { toolCallId, name } = plan;
+  return { type: 'tool_result', turnId, toolCallId, name, result: withNotice(plan, result) };
+}
+
+/** The warning stands beside the result: what the tool has said is not touched. */
+function withNotice({ name, repeats }: PlannedCall, result: ToolResult): ToolResult {
+  if (repeats === undefined) return result;
+  return {
+    ...result,
+    envelope: { ...result.envelope, notice: TEXTS.repeatWarning(name, repeats) },
+  };
 }
 
 /** A result that is an error, by the engine's own word. */

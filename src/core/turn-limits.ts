@@ -89,9 +89,21 @@ export function withinBounds(
     if (call.error !== undefined || call.unplanned !== undefined) return call;
     const error = overBound(state, counted, call);
     if (error !== undefined) return { ...call, error };
+    const repeats = lastRepeat(state, counted, call);
     counted = withSpent(counted, call);
-    return call;
+    return repeats === undefined ? call : { ...call, repeats };
   });
+}
+
+/** How often the call was made, when it is a repetition and the next one will not run. */
+function lastRepeat(
+  { settings }: ConversationState,
+  { spent }: TurnState,
+  call: PlannedCall,
+): number | undefined {
+  const { repeatLimit, repeatWarning } = settings;
+  const times = countOf(spent?.byCall ?? {}, callKey(call)) + 1;
+  return repeatWarning === true && times > 1 && times + 1 === repeatLimit ? times : undefined;
 }
 
 function overBound(

@@ -46,7 +46,10 @@ export interface AgentSettingsSpec {
   readonly transcripts?: 'delta' | 'full';
   /** @defaultValue no bounds but `maxSteps` */
   readonly budgets?: TurnBudgetsSpec;
-  /** From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. @defaultValue never */
+  /**
+   * From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. The repetition before
+   * runs, and a `notice` beside its result warns the model. @defaultValue never
+   */
   readonly repeatLimit?: number;
   /** What a tool's failure does: tell the model, or end the turn as failed. @defaultValue 'feed_back' */
   readonly onToolError?: ToolErrorRule;
@@ -91,7 +94,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     onBusy: spec?.onBusy ?? 'reject',
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
     ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets, currency) }),
-    ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(repeatLimit === undefined ? {} : { repeatLimit, repeatWarning: true }),
     ...(spec?.whileWaiting === 'detach' ? { whileWaiting: 'detach' } : {}),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),

@@ -28,6 +28,8 @@ export interface AgentSettings {
   readonly transcripts?: 'full';
   /** The same call (tool and arguments) runs fewer times than this in one turn. */
   readonly repeatLimit?: number;
+  /** The last repetition that runs tells the model so, in its result. Absent in conversations begun before there was a warning. */
+  readonly repeatWarning?: true;
   /** A tool that fails ends the turn. Absent: the model is told. */
   readonly onToolError?: 'abort_turn';
   /** So does a call of a tool that the agent does not have. */

@@ -55,6 +55,8 @@ export const TEXTS = {
     `Too many calls of tool "${name}" in one turn: the limit is ${limit}. This call did not run`,
   repeatedCall: (name: string, times: number): string =>
     `Tool "${name}" was called ${times} times with the same arguments in this turn. This call did not run: use the results that you have, or do something else`,
+  repeatWarning: (name: string, times: number): string =>
+    `Tool "${name}" was called ${times} times with the same arguments in this turn. The next such call will not run: use the results that you have, or do something else`,
   inboxResult: (name: string, toolCallId: string, json: string): string =>
     `[Tool result: ${name}] (call ${toolCallId}) ${json}`,
   inboxEvent: (kind: string, eventId: string, json: string): string =>

@@ -58,10 +58,10 @@ export type CallStatus =
 
 export type FinalCallStatus = 'resolved' | 'errored' | 'denied' | 'expired' | 'cancelled';
 
-/** What the model always sees as the result of a call. */
+/** What the model always sees as the result of a call. `notice`: a word of the engine beside it, which the tool did not say. */
 export type ToolResultEnvelope =
-  | { readonly ok: true; readonly result: Json }
-  | { readonly ok: false; readonly error: ToolResultError };
+  | { readonly ok: true; readonly result: Json; readonly notice?: string }
+  | { readonly ok: false; readonly error: ToolResultError; readonly notice?: string };
 
 export interface ToolResultError {
   readonly code: ToolErrorCode;
@@ -144,6 +144,8 @@ export interface PlannedCall {
   readonly warnBeforeMs?: number;
   /** Given instead of an error when nobody answers; never for approvals. */
   readonly onExpireDefault?: { readonly value: Json };
+  /** The same call was made this often in the turn, this time included, and is not run again: its result says so. */
+  readonly repeats?: number;
   /** Calls run one after the other, and this one's turn has not come: nothing else is decided about it yet. */
   readonly unplanned?: { readonly argumentsJson: string };
   /** The call cannot run: unknown tool, bad JSON, failed validation. Its result is this. */

@@ -3,10 +3,11 @@ import type { AgentSettings } from '../../src/protocol/conversation.js';
 
 export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
   { onBusy: 'queue', maxSteps: 4 },
-  { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach' },
+  { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach', repeatLimit: 3, repeatWarning: true },
   { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
   { onBusy: 'interrupt', maxSteps: 6, budgets: { tokens: 40 }, repeatLimit: 2 },
   { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },
   { onBusy: 'queue', maxSteps: 4, toolExecution: 'sequential', budgets: { calls: 6 } },
+  { onBusy: 'queue', maxSteps: 5, budgets: { cost: { micros: 40, currency: 'USD' } } },
   { onBusy: 'steer', maxSteps: 4, onToolError: 'abort_turn', onUnknownTool: 'abort_turn' },
 ];

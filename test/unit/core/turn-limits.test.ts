@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../../src/protocol/conversation.js';
 import {
+  DENY,
+  gatedCall,
   MINUTE_MS,
   modelCalls,
   modelSays,
@@ -170,6 +172,58 @@ describe('a call that is repeated', () => {
     m.tool('a').tool('b');
     m.model(modelCalls([same('d'), plannedCall('e', { name: 'look', input: { of: 'another' } })]));
     expect(m.effects()).toMatchObject([{ type: 'run_tool', toolCallId: 'e' }]);
+  });
+
+  it('runs once more before the limit, and its result warns the model without a change to what the tool said', () => {
+    const m = running({ repeatLimit: 3, repeatWarning: true }, same('a'));
+    m.tool('a', 'first').model(modelCalls([same('b'), plannedCall('x', { name: 'look' })]));
+    m.tool('b', 'second')
+      .tool('x')
+      .model(modelCalls([same('c')]));
+    const notice = expect.stringMatching(/2 times .* The next such call will not run/) as string;
+    expect(m.all('tool_result').map(({ result }) => result.envelope)).toEqual([
+      { ok: true, result: 'first' },
+      { ok: true, result: 'second', notice },
+      { ok: true, result: 'done' },
+      { ok: false, error: { code: 'repeated_call', message: expect.anything() as string } },
+    ]);
+    expect(m.state.transcript.findLast(({ role }) => role === 'tool')).toMatchObject({
+      parts: [{ toolCallId: 'c' }],
+    });
+    expect(JSON.stringify(m.state.transcript)).toContain('The next such call will not run');
+  });
+
+  it.each([
+    [2, ['a', 'b'], []],
+    [4, ['a', 'b', 'c', 'd'], ['c']],
+  ])('is warned of once, at a limit of %i', (repeatLimit, ids, warned) => {
+    const m = running({ repeatLimit, repeatWarning: true }, ...ids.map(same));
+    for (const id of ids) m.tool(id);
+    const seen = m.all('tool_result').filter(({ result }) => result.envelope.notice !== undefined);
+    expect(seen.map(({ toolCallId }) => toolCallId)).toEqual(warned);
+  });
+
+  it('is warned of by whatever result it has: a denial, or the pending of a detached call', () => {
+    const gated = (id: string) => gatedCall(id, { name: 'look', input: { of: 'it' } });
+    const m = running({ repeatLimit: 3, repeatWarning: true }, gated('a'), gated('b'));
+    m.resolve('b', DENY);
+    expect(m.last('tool_result')).toMatchObject({
+      result: { status: 'denied', envelope: { ok: false, notice: expect.anything() as string } },
+    });
+    const away = (id: string): ReturnType<typeof same> => ({ ...same(id), mode: 'detach' });
+    const n = running({ repeatLimit: 3, repeatWarning: true }, away('a'), away('b'));
+    expect(n.all('tool_result')[1]).toMatchObject({
+      toolCallId: 'b',
+      result: { status: 'detached', envelope: { ok: true, notice: expect.anything() as string } },
+    });
+    n.tool('b', 'late');
+    expect(n.last('inbox_event').result?.envelope).toEqual({ ok: true, result: 'late' });
+  });
+
+  it('brings no warning where the conversation was begun without one', () => {
+    const m = running({ repeatLimit: 3 }, same('a'), same('b'));
+    m.tool('a').tool('b');
+    expect(JSON.stringify(m.events)).not.toContain('notice');
   });
 
   it('runs as often as it likes without a limit', () => {
