@@ -9,6 +9,7 @@ import { addAgentRoutes } from './routes/agents.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addHealthRoutes } from './routes/health.js';
+import { addInboxRoutes } from './routes/inbox.js';
 import { addRuleRoutes } from './routes/rules.js';
 import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
@@ -42,6 +43,7 @@ export function createApp(deps: AppDeps): Express {
   addAgentRoutes(router, deps);
   addConversationRoutes(router, deps);
   addEventRoutes(router, deps, streams);
+  addInboxRoutes(router, deps);
   addRuleRoutes(router, deps);
   addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);

@@ -139,6 +139,16 @@ export const ToolResultsSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
+/** `POST /v1/conversations/{id}/inbox`; with an agent it may start the conversation. Kind and payload are judged by the client. */
+export const InboxEventSchema = z.strictObject({
+  /** Absent: the `Idempotency-Key` is the id. */
+  eventId: RequestIdSchema.exactOptional(),
+  kind: z.string(),
+  payload: ValueSchema,
+  agent: IdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
 /** `POST /v1/conversations/{id}/cancel` */
 export const CancelSchema = z.strictObject({
   turnId: z.string().min(1).max(200).exactOptional(),

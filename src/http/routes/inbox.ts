@@ -1,0 +1,47 @@
+/** Events of other systems: each id enters the conversation once, for the model to read. */
+import type { Request, Response, Router } from 'express';
+import { EngineError, invalidField } from '../../client/errors.js';
+import { InboxEventSchema } from '../../protocol/http.schema.js';
+import type { AppDeps } from '../deps.js';
+import { actorOf, keyOf, parseBody, requestIdOf } from '../parse.js';
+import { addRoute } from '../router.js';
+
+/**
+ * | answer | when |
+ * |---|---|
+ * | 200 `admitted` | recorded; `duplicate` when it was recorded before |
+ * | 202 `queued` | no worker answered in 3 s; it is durable, and the next worker takes it |
+ * | 404, 409, 410, 422, 429 | a problem that says why |
+ */
+export function addInboxRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, '/v1/conversations/:id/inbox', {
+    post: async (request, response) => {
+      await deliver(deps, request, response);
+    },
+  });
+}
+
+async function deliver(deps: AppDeps, request: Request, response: Response): Promise<void> {
+  const { agent, actor, kind, payload, ...body } = parseBody(InboxEventSchema, request);
+  const eventId = eventIdOf(request, body.eventId);
+  const { conversationId } = keyOf(request);
+  const conversation = deps.client.conversation(conversationId, { agent });
+  if (agent === undefined && !(await conversation.exists()))
+    throw new EngineError(
+      'unknown_conversation',
+      `No conversation "${conversationId}". With an agent, the event starts one`,
+    );
+  const event = { eventId, kind, payload };
+  const delivered = await conversation.deliver(event, { actor: actorOf(actor) });
+  response.status(delivered.status === 'queued' ? 202 : 200).json({ conversationId, ...delivered });
+}
+
+function eventIdOf(request: Request, inBody: string | undefined): string {
+  const header = request.get('idempotency-key');
+  if (inBody !== undefined && header !== undefined && inBody !== header)
+    throw invalidField('/eventId', 'must equal the Idempotency-Key header, or be left out');
+  const { requestId } = requestIdOf(request, inBody);
+  if (requestId === undefined)
+    throw invalidField('/eventId', 'is required: the id makes repeats one event');
+  return requestId;
+}
