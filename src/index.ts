@@ -7,7 +7,7 @@ export { defineAgent, manifestOf } from './define/agent.js';
 export type { AudienceSpec } from './define/audience.js';
 export type { ToolFinding, ToolRule } from './define/check-tools.js';
 export { checkTools } from './define/check-tools.js';
-export type { Logger, ToolContext, ToolSignal } from './define/context.js';
+export type { Logger, LogLevel, ToolContext, ToolLogger, ToolSignal } from './define/context.js';
 export { ToolError, toolError } from './define/context.js';
 export type { Duration } from './define/durations.js';
 export type { Colloquy, ColloquyTypes } from './define/init.js';

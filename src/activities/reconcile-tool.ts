@@ -4,7 +4,7 @@ import type { ReconcileToolInput, ReconcileToolResult } from '../protocol/activi
 import { TEXTS } from '../protocol/texts.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import type { ActivityTools } from './deps.js';
-import { agentOf, interruption, reasonOf, toFailure } from './failure.js';
+import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { contextOf } from './tool-context.js';
 
@@ -37,7 +37,6 @@ export async function reconcileTool(
     );
   } catch (error) {
     if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
-    ctx.logger.warn('reconcile failed', { reason: reasonOf(error) });
     throw toFailure(error, 'tool_lost');
   }
 }

@@ -1,6 +1,7 @@
 /** What a tool's code is handed, from the input of the activity that runs it. */
 import type { ToolContext } from '../define/context.js';
 import type { RunToolInput } from '../protocol/activities.js';
+import { toolLogger } from '../tools/tool-logger.js';
 import { type ActivityTools, withFields } from './deps.js';
 
 export function contextOf(
@@ -11,6 +12,8 @@ export function contextOf(
   const { agent, tenant, conversationId, turnId, step, call, idempotencyKey } = input;
   const { toolCallId, name } = call;
   const { requester, approver } = input;
+  const fields = { tenant, conversationId, turnId, toolCallId, tool: name };
+  const logger = withFields(tools.logger, fields);
   return {
     agent,
     tenant,
@@ -23,6 +26,6 @@ export function contextOf(
     ...(approver === undefined ? {} : { approver }),
     ...run,
     services: tools.services,
-    logger: withFields(tools.logger, { tenant, conversationId, turnId, toolCallId, tool: name }),
+    logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
   };
 }

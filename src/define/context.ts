@@ -18,6 +18,22 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The logger of a tool: every line carries conversation, turn and call. */
+export interface ToolLogger extends Logger {
+  /**
+   * Logs an event of the tool in the form that log readers of all tools know: `source` is `<tool>_ExecuteAsync`, `pairs` an array of
+   * `{key, value}` texts that begins with `ConversationId`, `SessionId` (the same), `TurnId` and `ToolCallId`; what is not known is ''.
+   * Give it ids and words: inputs, results and secrets have no place in logs.
+   */
+  event(
+    level: LogLevel,
+    message: string,
+    pairs?: Readonly<Record<string, string | number | boolean | null | undefined>>,
+  ): void;
+}
+
 /** What `ctx.services` is where `initColloquy` bound no type: such tools ask for nothing, so any agent may have them. */
 export type UntypedServices = unknown;
 
@@ -49,8 +65,7 @@ export interface ToolContext<Services = UntypedServices> {
    */
   progress(payload: unknown): void;
   readonly services: Services;
-  /** Carries conversation, turn and call in every line. */
-  readonly logger: Logger;
+  readonly logger: ToolLogger;
 }
 
 /** A failure that the tool means the model to read, word for word. */

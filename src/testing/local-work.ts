@@ -30,6 +30,7 @@ import { modelTools, systemPrompt } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import { runToolCall, type ToolRun } from '../tools/run.js';
+import { toolLogger } from '../tools/tool-logger.js';
 
 /** As the engine has it. */
 const MAX_RECONCILE_ATTEMPTS = 5;
@@ -45,18 +46,23 @@ type ModelAnswer =
   | { readonly ok: true; readonly value: CallModelResult }
   | { readonly ok: false; readonly error: TurnError };
 
+interface LocalOptions<Services> {
+  readonly model?: Model;
+  readonly services?: Services;
+  readonly logger?: Logger;
+}
+
 export class LocalWork<Services> {
   readonly #agent: Agent<Services>;
   readonly #model: Model;
   readonly #services: Services;
+  readonly #logger: Logger;
 
-  constructor(
-    agent: Agent<Services>,
-    options: { readonly model?: Model; readonly services?: Services },
-  ) {
+  constructor(agent: Agent<Services>, options: LocalOptions<Services>) {
     this.#agent = agent;
     this.#model = options.model ?? agent.model;
     this.#services = options.services as Services;
+    this.#logger = options.logger ?? QUIET;
   }
 
   /** One try: a test says itself what a retry would bring. A failure of the model ends the turn; a bug is thrown. */
@@ -161,6 +167,7 @@ export class LocalWork<Services> {
   #runOf(state: ConversationState, call: CallState, attempt: number): Omit<ToolRun, 'tool'> {
     const { plan, turnId, step, approver } = call;
     const { toolCallId, input, timeouts } = plan;
+    const { conversationId } = state;
     return {
       input: input ?? null,
       signal: new AbortController().signal,
@@ -168,7 +175,7 @@ export class LocalWork<Services> {
       ctx: {
         agent: state.agent,
         tenant: state.tenant,
-        conversationId: state.conversationId,
+        conversationId,
         turnId,
         step,
         toolCallId,
@@ -178,7 +185,7 @@ export class LocalWork<Services> {
         attempt,
         progress: () => undefined,
         services: this.#services as never,
-        logger: QUIET,
+        logger: toolLogger(this.#logger, plan.name, { conversationId, turnId, toolCallId }),
       },
     };
   }
@@ -205,7 +212,7 @@ export class LocalWork<Services> {
       step,
       requester: requesterOf(state),
       services: this.#services as never,
-      logger: QUIET,
+      logger: this.#logger,
     };
   }
 

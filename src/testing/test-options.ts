@@ -1,4 +1,5 @@
 /** Shapes of `testConversation`: what it is told, and what it throws. */
+import type { Logger } from '../define/context.js';
 import type { Actor } from '../protocol/actors.js';
 import type { OnBusy } from '../protocol/conversation.js';
 import type { Model } from '../protocol/model.js';
@@ -7,6 +8,8 @@ export interface TestConversationOptions<Services> {
   /** Plays the agent's model. @defaultValue the agent's own */
   readonly model?: Model;
   readonly services?: Services;
+  /** Gets what tools and policies log. @defaultValue nobody does */
+  readonly logger?: Logger;
   /** Where the virtual clock begins. @defaultValue 2026-01-01T00:00:00Z */
   readonly startAt?: Date;
 }

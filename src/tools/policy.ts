@@ -4,17 +4,20 @@
  */
 import type { AnyAgent } from '../define/agent.js';
 import { audienceOf, checkAudience } from '../define/audience.js';
+import type { Logger } from '../define/context.js';
 import type { PolicyContext } from '../define/policy.js';
-import { DefinitionError, ProblemList } from '../define/problems.js';
+import { ProblemList } from '../define/problems.js';
 import type { AnyTool } from '../define/tool.js';
 import { type Audience, joinAudiences } from '../protocol/audience.js';
 import { isRecord, type Json } from '../protocol/json.js';
 import { MAX_REASON_CHARS, POLICY_TIMEOUT_MS } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import { type ApprovalPlan, MAY_BE_GATED, type ToolResultError } from '../protocol/tools.js';
+import { logException, type ToolPhase, toolLogger } from './tool-logger.js';
 
 /** Who asks, and the worker's means; everything of a policy's context but the call. */
-export type PolicyMeans = Omit<PolicyContext<never>, 'toolCallId'> & {
+export type PolicyMeans = Omit<PolicyContext<never>, 'toolCallId' | 'logger'> & {
+  readonly logger: Logger;
   /** For each policy. @defaultValue POLICY_TIMEOUT_MS */
   readonly timeoutMs?: number;
 };
@@ -49,10 +52,10 @@ export async function decidePolicies(question: PolicyQuestion): Promise<PolicyOu
     // The tool's own code comes first in what the approver reads.
     policy === undefined
       ? staticDecision(tool)
-      : evaluate(question, (ctx) => policy(structuredClone(input), ctx)),
+      : evaluate(question, 'approval', (ctx) => policy(structuredClone(input), ctx)),
     toolPolicy === undefined
       ? ALLOW
-      : evaluate(question, (ctx) =>
+      : evaluate(question, 'toolPolicy', (ctx) =>
           toolPolicy({ name, executor, effects, input: structuredClone(input) }, ctx),
         ),
   ]);
@@ -69,11 +72,14 @@ function staticDecision({ approval }: AnyTool): Decision {
 
 async function evaluate(
   question: PolicyQuestion,
+  phase: ToolPhase,
   decide: (ctx: PolicyContext<never>) => unknown,
 ): Promise<Decision> {
   const { means, toolCallId, tool } = question;
   const { timeoutMs = POLICY_TIMEOUT_MS, ...rest } = means;
-  const ctx = Object.freeze({ ...rest, toolCallId });
+  const { logger, conversationId, turnId } = rest;
+  const call = { conversationId, turnId, toolCallId };
+  const ctx = Object.freeze({ ...rest, toolCallId, logger: toolLogger(logger, tool.name, call) });
   const clock = startClock(timeoutMs);
   try {
     // In a promise of its own, so that code that throws at once is no different.
@@ -82,10 +88,7 @@ async function evaluate(
     decided.catch(() => undefined);
     return decisionOf(await Promise.race([decided, clock.over]));
   } catch (error) {
-    means.logger.warn('policy failed; the call does not run', {
-      tool: tool.name,
-      error: describe(error),
-    });
+    logException({ logger, name: tool.name, phase }, call, error);
     return { type: 'failed' };
   } finally {
     clock.stop();
@@ -176,10 +179,4 @@ function answererOf({ audience }: AnyTool): { answerAudience?: Audience } {
 /** The model is told no more: what a policy throws may quote what it looked at. */
 function failed(tool: AnyTool): PolicyOutcome {
   return { ok: false, error: { code: 'policy_error', message: TEXTS.policyError(tool.name) } };
-}
-
-/** For logs, which stay with the operator. */
-function describe(error: unknown): string {
-  if (error instanceof DefinitionError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -7,8 +7,9 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
 import { toJson } from './normalise.js';
 import { argsDigest } from './plan.js';
-import { describeError, messageOf, type ToolRun, thrownError } from './run.js';
+import { messageOf, type ToolRun, thrownError } from './run.js';
 import { timed } from './timed.js';
+import { logException } from './tool-logger.js';
 
 /**
  * | the tool's preflight | outcome |
@@ -32,7 +33,7 @@ export async function preflightToolCall(run: ToolRun): Promise<PreflightToolResu
     case 'timeout':
       return failed('timeout', TEXTS.timeout(timeoutMs));
     case 'threw':
-      ctx.logger.warn('preflight failed', { error: describeError(end.error) });
+      logException({ logger: ctx.logger, name, phase: 'preflight' }, ctx, end.error);
       return { ok: false, error: thrownError(name, end.error) };
     case 'returned':
       return isToolError(end.value)

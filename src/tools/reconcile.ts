@@ -4,6 +4,7 @@ import { isRecord } from '../protocol/json.js';
 import { TEXTS } from '../protocol/texts.js';
 import { outputEnvelope, type ToolRun } from './run.js';
 import { timed } from './timed.js';
+import { logException } from './tool-logger.js';
 
 /**
  * | the tool says | outcome |
@@ -27,6 +28,11 @@ export async function reconcileToolCall(run: ToolRun): Promise<ReconcileToolResu
     case 'timeout':
       return { outcome: 'unknown', reason: TEXTS.timeout(timeoutMs) };
     case 'threw':
+      logException(
+        { logger: run.ctx.logger, name: tool.name, phase: 'reconcile' },
+        run.ctx,
+        end.error,
+      );
       throw end.error;
     case 'returned':
       return saidOf(run, end.value);

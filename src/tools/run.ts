@@ -13,6 +13,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode, ToolResultEnvelope, ToolResultError } from '../protocol/tools.js';
 import { boundedJson, toJson } from './normalise.js';
 import { timed } from './timed.js';
+import { logException } from './tool-logger.js';
 import { problemText, validate } from './validate.js';
 
 export interface ToolRun {
@@ -69,7 +70,7 @@ async function endOf(run: ToolRun): Promise<End> {
       return { envelope: await outputEnvelope(run, end.value) };
     case 'threw': {
       const { error } = end;
-      run.ctx.logger.warn('tool failed', { error: describeError(error) });
+      logException({ logger: run.ctx.logger, name: tool.name, phase: 'run' }, run.ctx, error);
       const envelope = thrownEnvelope(tool.name, error);
       return isToolRetry(error) ? { envelope, retry: error } : { envelope };
     }
@@ -133,9 +134,4 @@ export function messageOf(error: unknown): string {
   } catch {
     return 'an unknown error';
   }
-}
-
-/** For logs, which stay with the operator. */
-export function describeError(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
 }

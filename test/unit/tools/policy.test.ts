@@ -48,7 +48,12 @@ describe('a policy of a tool', () => {
     const plan = await planOf(tool);
     expect(asked).toEqual([
       { cents: 5, currency: 'EUR' },
-      { ...policyMeans, toolCallId: 'c1', timeoutMs: undefined },
+      {
+        ...policyMeans,
+        toolCallId: 'c1',
+        timeoutMs: undefined,
+        logger: expect.anything() as unknown,
+      },
     ]);
     expect(Object.isFrozen(asked[1])).toBe(true);
     expect(plan.approval).toEqual({ needed: true, reason: '5 cents', audience: { roles: ['l'] } });

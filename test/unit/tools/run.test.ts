@@ -23,7 +23,7 @@ const ctx: Omit<ToolContext<never>, 'signal'> = {
   attempt: 1,
   progress: quiet,
   services: undefined as never,
-  logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+  logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },
 };
 
 const toolOf = (run: Handler): AnyTool =>
