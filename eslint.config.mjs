@@ -21,7 +21,7 @@ const IMPORTS = {
     own: ['protocol', 'define', 'core'],
     packages: ['zod', '@cfworker/json-schema', 'node:'],
   },
-  store: { own: ['protocol', 'core'], packages: ['node:'] },
+  store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {
     own: ['protocol', 'core'],
     packages: ['@temporalio/client', '@temporalio/common', 'node:'],

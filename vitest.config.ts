@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Projects that share a group run side by side; groups run one after the other. */
-const GROUP = { pure: 0, workflows: 1, time: 2, e2e: 3 } as const;
+const GROUP = { pure: 0, postgres: 1, workflows: 2, time: 3, e2e: 4 } as const;
 
 /** No server, no network but loopback. */
 function pure(name: string, testTimeout = 5_000) {
@@ -16,7 +16,11 @@ function pure(name: string, testTimeout = 5_000) {
 }
 
 /** Tests that share one server or start processes: one file at a time, in one forked process each. */
-function serial(name: 'workflows' | 'time' | 'e2e', globalSetup: string[], testTimeout: number) {
+function serial(
+  name: Exclude<keyof typeof GROUP, 'pure'>,
+  globalSetup: string[],
+  testTimeout: number,
+) {
   return {
     test: {
       name,
@@ -42,6 +46,7 @@ export default defineConfig({
       pure('bundle', 60_000),
       pure('replay', 60_000),
       pure('docs', 30_000),
+      serial('postgres', ['test/support/postgres.ts'], 30_000),
       serial('workflows', ['test/support/bundle.ts', 'test/support/server.ts'], 60_000),
       serial('time', ['test/support/bundle.ts'], 60_000),
       serial('e2e', [], 180_000),

@@ -1,8 +1,10 @@
 /** `npm start`: the development stack with the demo's agent, until Ctrl-C. */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runDev } from 'colloquy/dev';
 import { chooseModel } from './model.js';
+import type { PostgresServer } from './postgres.js';
 
 const USAGE = `Usage: npm start -- [options]
 
@@ -12,6 +14,7 @@ shows every call that waits with the command that resolves it. Ctrl-C stops ever
 Options:
   --port <number>   port of the API (COLLOQUY_PORT, default 8080)
   --data <folder>   folder of all data (COLLOQUY_DATA, default .colloquy)
+  --postgres        keep the event log in a Postgres server that is started for it (binaries from npm)
   --help            this text
 
 Environment:
@@ -22,15 +25,21 @@ Environment:
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { port: { type: 'string' }, data: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      port: { type: 'string' },
+      data: { type: 'string' },
+      postgres: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   });
-  const { help, ...flags } = values;
+  const { help, postgres, ...flags } = values;
   if (help === true) {
     console.log(USAGE);
     return;
   }
   const model = await chooseModel();
   Object.assign(process.env, model.env);
+  const database = postgres === true ? await startDatabase(flags.data) : undefined;
   try {
     await runDev({
       ...flags,
@@ -40,8 +49,18 @@ async function main(): Promise<void> {
       tryMessage: 'Refund 75.00 for payment p_1',
     });
   } finally {
+    await database?.stop();
     await model.close();
   }
+}
+
+async function startDatabase(data?: string): Promise<PostgresServer> {
+  const { startPostgres } = await import('./postgres.js');
+  const folder = join(data ?? process.env['COLLOQUY_DATA'] ?? '.colloquy', 'postgres');
+  const server = await startPostgres({ folder });
+  process.env['COLLOQUY_DATABASE_URL'] = server.url;
+  console.log(`postgres  ${server.url}  data ${folder}`);
+  return server;
 }
 
 await main().catch((error: unknown) => {

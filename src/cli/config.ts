@@ -15,6 +15,11 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(...values: V
 
 const EnvironmentSchema = z.object({
   COLLOQUY_DATA: filled.default('.colloquy'),
+  COLLOQUY_DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .refine((url) => URL.canParse(url), 'must be postgres://user:password@host:port/database')
+    .optional(),
   COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
@@ -25,7 +30,8 @@ const EnvironmentSchema = z.object({
 export interface Config {
   /** Folder of the event log (and of the development server's database). */
   readonly dataDir: string;
-  readonly eventLogFile: string;
+  /** The sqlite file in it, or the address of a Postgres database. */
+  readonly eventLog: string;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
   readonly host: string;
@@ -63,7 +69,10 @@ export function readConfig(
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => {
       const name = path.join('.');
-      return `  ${name}${FLAGS[name] ?? ''}: ${message}, got ${JSON.stringify(Reflect.get(given, name))}`;
+      // An address may hold a password.
+      const got =
+        name === 'COLLOQUY_DATABASE_URL' ? '' : `, got ${JSON.stringify(Reflect.get(given, name))}`;
+      return `  ${name}${FLAGS[name] ?? ''}: ${message}${got}`;
     });
     throw new ConfigError(`Invalid configuration:\n${lines.join('\n')}`);
   }
@@ -71,7 +80,7 @@ export function readConfig(
   const dataDir = resolve(values.COLLOQUY_DATA);
   return {
     dataDir,
-    eventLogFile: resolve(dataDir, 'log.db'),
+    eventLog: values.COLLOQUY_DATABASE_URL ?? resolve(dataDir, 'log.db'),
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     host: values.COLLOQUY_HOST,

@@ -18,6 +18,8 @@ Environment:
   TEMPORAL_ADDRESS            where Temporal is (default: 127.0.0.1:7233); TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and
                               the rest of Temporal's own variables and profiles count, too
   COLLOQUY_DATA               folder of the event log (default: .colloquy); worker and API need the same
+  COLLOQUY_DATABASE_URL       postgres://user:password@host:port/database: the event log is there, not in a file; for workers
+                              and APIs on several machines; worker and API need the same
   COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
   COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
   COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)

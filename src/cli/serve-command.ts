@@ -29,7 +29,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     logger: loggerOf(log),
   });
   await mkdir(config.dataDir, { recursive: true });
-  const opened = await openEventLog(config.eventLogFile);
+  const opened = await openEventLog(config.eventLog);
   const reader = createStoreReader({
     log: opened.log,
     live: opened.live,

@@ -27,7 +27,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     agents,
     services,
     temporal,
-    eventLog: config.eventLogFile,
+    eventLog: config.eventLog,
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
     retryForMs: flags.retry * 1_000,

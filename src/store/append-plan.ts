@@ -102,3 +102,27 @@ export function rewrittenMarker(previousGeneration: number, divergedAtSeq: numbe
     divergedAtSeq,
   };
 }
+
+/** The head that an append leaves. `before`: the head of the same generation, if there was one. */
+export function headAfter(
+  batch: AppendBatch,
+  parts: {
+    readonly before: LogHead | undefined;
+    readonly generation: number;
+    readonly snapshot: LogHead['snapshot'];
+  },
+): LogHead {
+  const { tenant, conversationId, runId } = batch;
+  const { before, generation, snapshot } = parts;
+  // What was known of another run says nothing of this one: 0 makes the sweep look at it.
+  const knownLength = before?.runId === runId ? before.historyLength : 0;
+  return {
+    tenant,
+    conversationId,
+    generation,
+    lastSeq: snapshot.seq,
+    runId,
+    historyLength: batch.historyLength ?? knownLength,
+    snapshot,
+  };
+}

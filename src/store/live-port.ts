@@ -1,6 +1,7 @@
 /**
  * The live channel port: hints and live events between workers and API processes. May lose anything; nothing may depend on
- * a message having arrived. Adapters: in process, and local sockets beside the sqlite file for several processes.
+ * a message having arrived. Adapters: in process, local sockets beside the sqlite file for several processes, and Postgres for
+ * several machines.
  */
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';

@@ -1,6 +1,6 @@
 /**
- * The event log port: a projection of what workflows have decided. Adapters: sqlite here, Postgres later; one conformance
- * suite (`test/support/event-log-conformance.ts`) holds for all. Every method may reject with `StoreUnavailable`.
+ * The event log port: a projection of what workflows have decided. Adapters: sqlite and Postgres; one conformance suite
+ * (`test/support/event-log-conformance.ts`) holds for both. Every method may reject with `StoreUnavailable`.
  */
 import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';

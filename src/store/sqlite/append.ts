@@ -1,7 +1,7 @@
 /** Appends of the sqlite event log: carries out an `AppendPlan` inside one transaction. */
 import type { CanonicalEvent } from '../../protocol/events.js';
 import { turnIdOf } from '../../protocol/events.js';
-import { foldSnapshot, planAppend, rewrittenMarker } from '../append-plan.js';
+import { foldSnapshot, headAfter, planAppend, rewrittenMarker } from '../append-plan.js';
 import { contentHash } from '../content-hash.js';
 import type { AppendBatch, AppendResult, LogHead } from '../port.js';
 import type { SqliteDatabase } from './database.js';
@@ -69,29 +69,6 @@ function rewrite(
   const next = headAfter(batch, { before: undefined, generation, snapshot });
   putHead(database, next);
   return { outcome: 'rewritten', head: next, added: events.length };
-}
-
-function headAfter(
-  batch: AppendBatch,
-  parts: {
-    readonly before: LogHead | undefined;
-    readonly generation: number;
-    readonly snapshot: LogHead['snapshot'];
-  },
-): LogHead {
-  const { tenant, conversationId, runId } = batch;
-  const { before, generation, snapshot } = parts;
-  // What was known of another run says nothing of this one: 0 makes the sweep look at it.
-  const knownLength = before?.runId === runId ? before.historyLength : 0;
-  return {
-    tenant,
-    conversationId,
-    generation,
-    lastSeq: snapshot.seq,
-    runId,
-    historyLength: batch.historyLength ?? knownLength,
-    snapshot,
-  };
 }
 
 function hashAt(

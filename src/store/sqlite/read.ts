@@ -2,14 +2,10 @@
 import type { ConversationSnapshot } from '../../protocol/conversation.js';
 import type { CanonicalEvent } from '../../protocol/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/ids.js';
+import { cursorOf, listLimit, positionOf, readBounds } from '../paging.js';
 import type { ConversationList, EventsRead, ListOptions, LogHead, ReadOptions } from '../port.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
-
-const DEFAULT_READ_LIMIT = 1_000;
-const DEFAULT_READ_BYTES = 4 * 1024 * 1024;
-const DEFAULT_LIST_LIMIT = 50;
-const MAX_LIST_LIMIT = 1_000;
 
 export function readHead(database: SqliteDatabase, key: ConversationKey): LogHead | undefined {
   const row = database.get(
@@ -29,7 +25,8 @@ export function readEvents(
   if (end === undefined) return undefined;
   const events: CanonicalEvent[] = [];
   let bytes = 0;
-  let lastRead = options.afterSeq ?? -1;
+  const { limit, maxBytes, afterSeq } = readBounds(options);
+  let lastRead = afterSeq;
   const rows = database.iterate(
     `SELECT seq, event, octet_length(event) AS bytes FROM events
      WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq > ? AND seq <= ?
@@ -39,12 +36,12 @@ export function readEvents(
     end.generation,
     lastRead,
     end.lastSeq,
-    Math.max(1, options.limit ?? DEFAULT_READ_LIMIT),
+    limit,
   );
   for (const row of rows) {
     bytes += numberIn(row, 'bytes');
     // At least one, or a reader could never get past a big event.
-    if (events.length > 0 && bytes > (options.maxBytes ?? DEFAULT_READ_BYTES)) break;
+    if (events.length > 0 && bytes > maxBytes) break;
     events.push(eventOf(row));
     lastRead = numberIn(row, 'seq');
   }
@@ -98,14 +95,12 @@ export function findTurnKey(database: SqliteDatabase, turnId: TurnId): Conversat
  */
 export function listSnapshots(database: SqliteDatabase, options: ListOptions): ConversationList {
   const { tenant, agent, status, cursor } = options;
-  const limit = Math.min(Math.max(1, options.limit ?? DEFAULT_LIST_LIMIT), MAX_LIST_LIMIT);
-  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-    throw new RangeError(`not a list cursor: "${cursor}"`);
+  const limit = listLimit(options);
   const filters: (readonly [string, string | number | undefined])[] = [
     ['tenant = ?', tenant],
     ['agent = ?', agent],
     ['status = ?', status],
-    ['position < ?', cursor === undefined ? undefined : Number(cursor)],
+    ['position < ?', cursor === undefined ? undefined : positionOf(cursor)],
   ];
   const given = filters.filter(([, value]) => value !== undefined);
   const where = given.length === 0 ? '' : `WHERE ${given.map(([sql]) => sql).join(' AND ')}`;
@@ -119,7 +114,7 @@ export function listSnapshots(database: SqliteDatabase, options: ListOptions): C
   return {
     conversations: page.map(snapshotOf),
     ...(rows.length > limit && last !== undefined
-      ? { nextCursor: String(numberIn(last, 'position')) }
+      ? { nextCursor: cursorOf(numberIn(last, 'position')) }
       : {}),
   };
 }

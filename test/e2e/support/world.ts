@@ -33,8 +33,8 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Starts everything; stops what was started when a part fails. */
-export async function startWorld(): Promise<World> {
+/** Starts everything; stops what was started when a part fails. `extra` reaches every process. */
+export async function startWorld(extra: Readonly<Record<string, string>> = {}): Promise<World> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -52,6 +52,7 @@ export async function startWorld(): Promise<World> {
       E2E_FOLDER: folder,
       DEMO_LEDGER: join(folder, 'refunds.jsonl'),
       COLLOQUY_LOG_LEVEL: 'warn',
+      ...extra,
     };
     const stack = await startStack({
       agentsModule: AGENTS,

@@ -1,0 +1,120 @@
+/**
+ * The event log in Postgres: for workers and API processes on several machines. Writers of one conversation take turns by
+ * its row; nobody waits for the writers of another.
+ */
+import type { AgentManifest } from '../protocol/conversation.js';
+import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { AppendBatch, EventLog, ListOptions, ReadOptions } from './port.js';
+import { appendBatch } from './postgres/append.js';
+import { PostgresDatabase, type PostgresOptions, textIn } from './postgres/database.js';
+import {
+  findTurnKey,
+  listSnapshots,
+  readEvents,
+  readHead,
+  readOpenHeads,
+  readTurnEvents,
+} from './postgres/read.js';
+
+export type PostgresEventLogOptions = PostgresOptions;
+
+/**
+ * Opens the log, and brings its tables to this version. Any number of processes may have it open.
+ * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or a newer version was here.
+ */
+export async function openPostgresEventLog(options: PostgresEventLogOptions): Promise<EventLog> {
+  return new PostgresEventLog(await PostgresDatabase.open(options));
+}
+
+class PostgresEventLog implements EventLog {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async append(batch: AppendBatch) {
+    return await this.#database.write((queries) => appendBatch(this.#database, queries, batch));
+  }
+
+  async head(key: ConversationKey) {
+    return await readHead(this.#database, key);
+  }
+
+  async read(key: ConversationKey, options: ReadOptions = {}) {
+    return await readEvents(this.#database, key, options);
+  }
+
+  async readTurn(key: ConversationKey, turnId: TurnId) {
+    return await readTurnEvents(this.#database, key, turnId);
+  }
+
+  async findTurn(turnId: TurnId) {
+    return await findTurnKey(this.#database, turnId);
+  }
+
+  async list(options: ListOptions = {}) {
+    return await listSnapshots(this.#database, options);
+  }
+
+  async openHeads(options: { readonly limit: number; readonly after?: ConversationKey }) {
+    return await readOpenHeads(this.#database, options);
+  }
+
+  async touch(key: ConversationKey, seen: { runId: string; historyLength: number }) {
+    await this.#database.run(
+      `UPDATE ${this.#database.table('conversations')} SET run_id = $1, history_length = $2
+       WHERE tenant = $3 AND conversation_id = $4`,
+      seen.runId,
+      seen.historyLength,
+      key.tenant,
+      key.conversationId,
+    );
+  }
+
+  async publishAgents(manifests: readonly AgentManifest[]) {
+    if (manifests.length === 0) return;
+    // In the order of names, so that two workers that start together never wait for each other in a circle.
+    const sorted = [...manifests].sort((left, right) => (left.name < right.name ? -1 : 1));
+    await this.#database.run(
+      `INSERT INTO ${this.#database.table('agents')} (name, manifest, published_at)
+       SELECT name, manifest, now() FROM unnest($1::text[], $2::text[]) AS row (name, manifest)
+       ON CONFLICT (name) DO UPDATE SET manifest = excluded.manifest, published_at = excluded.published_at`,
+      sorted.map(({ name }) => name),
+      sorted.map((manifest) => JSON.stringify(manifest)),
+    );
+  }
+
+  async agents() {
+    const rows = await this.#database.all(
+      `SELECT manifest FROM ${this.#database.table('agents')} ORDER BY name`,
+    );
+    return rows.map((row) => JSON.parse(textIn(row, 'manifest')) as AgentManifest);
+  }
+
+  /** By the clock of the database: those of the machines may differ. */
+  async acquireLease(lease: { name: string; holder: string; ttlMs: number }) {
+    const changed = await this.#database.run(
+      `INSERT INTO ${this.#database.table('leases')} AS held (name, holder, expires_at)
+       VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+       WHERE held.holder = excluded.holder OR held.expires_at <= clock_timestamp()`,
+      lease.name,
+      lease.holder,
+      lease.ttlMs,
+    );
+    return changed > 0;
+  }
+
+  async releaseLease(lease: { name: string; holder: string }) {
+    await this.#database.run(
+      `DELETE FROM ${this.#database.table('leases')} WHERE name = $1 AND holder = $2`,
+      lease.name,
+      lease.holder,
+    );
+  }
+
+  async close() {
+    await this.#database.close();
+  }
+}

@@ -1,0 +1,157 @@
+/** Appends of the Postgres event log: carries out an `AppendPlan` inside one transaction. */
+import type { CanonicalEvent } from '../../protocol/events.js';
+import { turnIdOf } from '../../protocol/events.js';
+import { conversationKey } from '../../protocol/ids.js';
+import { foldSnapshot, headAfter, planAppend, rewrittenMarker } from '../append-plan.js';
+import { contentHash } from '../content-hash.js';
+import type { AppendBatch, AppendResult, LogHead } from '../port.js';
+import type { PostgresDatabase, Queries } from './database.js';
+import { numberIn, textIn } from './database.js';
+import { eventOf, headOf } from './rows.js';
+
+/** To be called inside a transaction. */
+export async function appendBatch(
+  database: PostgresDatabase,
+  queries: Queries,
+  batch: AppendBatch,
+): Promise<AppendResult> {
+  const append = new Append(database, queries, batch);
+  const head = await append.lockedHead();
+  const hashes = await append.storedHashes(head);
+  const plan = planAppend(batch, head, (seq) => hashes.get(seq));
+  if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
+  if (plan.type === 'extend') return await append.extend({ head, ...plan });
+  if (head === undefined) throw new TypeError('only a stored log can be rewritten');
+  return await append.rewrite({ head, ...plan });
+}
+
+class Append {
+  readonly #conversations: string;
+  readonly #events: string;
+  readonly #queries: Queries;
+  readonly #batch: AppendBatch;
+
+  constructor(database: PostgresDatabase, queries: Queries, batch: AppendBatch) {
+    this.#conversations = database.table('conversations');
+    this.#events = database.table('events');
+    this.#queries = queries;
+    this.#batch = batch;
+  }
+
+  /** The head, which nobody else changes until the end of the transaction. */
+  async lockedHead(): Promise<LogHead | undefined> {
+    const { tenant, conversationId } = this.#batch;
+    const select = `SELECT * FROM ${this.#conversations} WHERE tenant = $1 AND conversation_id = $2 FOR UPDATE`;
+    const row = await this.#queries.get(select, tenant, conversationId);
+    if (row !== undefined) return headOf(row);
+    // There is no row to lock yet, so its key is; whoever had it before us has stored the row meanwhile.
+    await this.#queries.get(
+      'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+      conversationKey(this.#batch),
+    );
+    const stored = await this.#queries.get(select, tenant, conversationId);
+    return stored === undefined ? undefined : headOf(stored);
+  }
+
+  /** Of the rows that the batch says again. */
+  async storedHashes(head: LogHead | undefined): Promise<ReadonlyMap<number, string>> {
+    const firstSeq = this.#batch.events[0]?.seq ?? Number.POSITIVE_INFINITY;
+    if (head === undefined || firstSeq > head.lastSeq) return new Map();
+    const rows = await this.#queries.all(
+      `SELECT seq, hash FROM ${this.#events}
+       WHERE tenant = $1 AND conversation_id = $2 AND generation = $3 AND seq >= $4`,
+      this.#batch.tenant,
+      this.#batch.conversationId,
+      head.generation,
+      firstSeq,
+    );
+    return new Map(rows.map((row) => [numberIn(row, 'seq'), textIn(row, 'hash')]));
+  }
+
+  async extend(plan: {
+    readonly head: LogHead | undefined;
+    readonly events: readonly CanonicalEvent[];
+    readonly confirms: boolean;
+  }): Promise<AppendResult> {
+    const { head, events, confirms } = plan;
+    if (head !== undefined && events.length === 0 && !confirms)
+      return { outcome: 'appended', head, added: 0 };
+    const generation = head?.generation ?? 1;
+    const snapshot = foldSnapshot(head?.snapshot, events, generation);
+    await this.#insert(generation, events);
+    const next = headAfter(this.#batch, { before: head, generation, snapshot });
+    await this.#putHead(next);
+    return { outcome: 'appended', head: next, added: events.length };
+  }
+
+  async rewrite(plan: {
+    readonly head: LogHead;
+    readonly keepThrough: number;
+    readonly events: readonly CanonicalEvent[];
+  }): Promise<AppendResult> {
+    const { head, keepThrough, events } = plan;
+    const { tenant, conversationId } = this.#batch;
+    const generation = head.generation + 1;
+    await this.#insert(generation, [rewrittenMarker(head.generation, keepThrough + 1)]);
+    const kept = await this.#queries.all(
+      `WITH kept AS (
+         INSERT INTO ${this.#events} (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
+         SELECT tenant, conversation_id, $1, seq, type, turn_id, run_id, hash, event FROM ${this.#events}
+         WHERE tenant = $2 AND conversation_id = $3 AND generation = $4 AND seq BETWEEN 1 AND $5
+         RETURNING seq, event)
+       SELECT event FROM kept ORDER BY seq`,
+      generation,
+      tenant,
+      conversationId,
+      head.generation,
+      keepThrough,
+    );
+    await this.#insert(generation, events);
+    const folded =
+      kept.length === 0 ? undefined : foldSnapshot(undefined, kept.map(eventOf), generation);
+    const snapshot = foldSnapshot(folded, events, generation);
+    const next = headAfter(this.#batch, { before: undefined, generation, snapshot });
+    await this.#putHead(next);
+    return { outcome: 'rewritten', head: next, added: events.length };
+  }
+
+  async #insert(generation: number, events: readonly CanonicalEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const { tenant, conversationId, runId } = this.#batch;
+    await this.#queries.run(
+      `INSERT INTO ${this.#events} (tenant, conversation_id, generation, seq, type, turn_id, run_id, hash, event)
+       SELECT $1, $2, $3, seq, type, turn_id, $4, hash, event
+       FROM unnest($5::int[], $6::text[], $7::text[], $8::text[], $9::text[]) AS row (seq, type, turn_id, hash, event)`,
+      tenant,
+      conversationId,
+      generation,
+      runId,
+      events.map(({ seq }) => seq),
+      events.map(({ type }) => type),
+      events.map((event) => turnIdOf(event) ?? null),
+      events.map((event) => contentHash(event)),
+      events.map((event) => JSON.stringify(event)),
+    );
+  }
+
+  async #putHead(head: LogHead): Promise<void> {
+    await this.#queries.run(
+      `INSERT INTO ${this.#conversations}
+         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+         generation = excluded.generation, last_seq = excluded.last_seq, run_id = excluded.run_id,
+         history_length = excluded.history_length, agent = excluded.agent, status = excluded.status,
+         snapshot = excluded.snapshot`,
+      head.tenant,
+      head.conversationId,
+      head.generation,
+      head.lastSeq,
+      head.runId,
+      head.historyLength,
+      head.snapshot.agent,
+      head.snapshot.status,
+      JSON.stringify(head.snapshot),
+    );
+  }
+}

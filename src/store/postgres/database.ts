@@ -1,0 +1,266 @@
+/**
+ * Connections to one Postgres database: a pool, the schema, short transactions, and the translation of what Postgres and the
+ * network say into `StoreUnavailable`.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PoolClient } from 'pg';
+import { Pool } from 'pg';
+
+import { StoreUnavailable } from '../port.js';
+import { identifier, safeUrl } from './names.js';
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Value = string | number | null | readonly (string | number | null)[];
+
+/** What can be asked in a transaction, or outside of one. */
+export interface Queries {
+  all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]>;
+  get(sql: string, ...values: readonly Value[]): Promise<Row | undefined>;
+  /** Number of rows that changed. */
+  run(sql: string, ...values: readonly Value[]): Promise<number>;
+}
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode`, ...). */
+  readonly url: string;
+  /** Holds the tables; created when it is absent. @defaultValue 'colloquy' */
+  readonly schema?: string;
+  /** Connections of this process at most, besides one for live events. @defaultValue 10 */
+  readonly maxConnections?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Our statements take milliseconds; one that takes this long stands behind a lock or a broken network. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+const MAX_TRIES = 5;
+
+const MIGRATIONS = fileURLToPath(new URL('./migrations/', import.meta.url));
+const MIGRATIONS_TABLE = 'migrations';
+
+export class PostgresDatabase implements Queries {
+  readonly schema: string;
+  readonly #where: string;
+  readonly #pool: Pool;
+  #closed = false;
+
+  private constructor(options: PostgresOptions) {
+    const { url, maxConnections = 10 } = options;
+    this.schema = options.schema ?? 'colloquy';
+    this.#where = safeUrl(url);
+    this.#pool = new Pool({
+      connectionString: url,
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      application_name: 'colloquy',
+      allowExitOnIdle: true,
+    });
+    // A connection that breaks while idle is replaced by the next query.
+    this.#pool.on('error', () => undefined);
+  }
+
+  /**
+   * Connects and brings the schema to the newest version; several processes may do so at once.
+   * @throws {StoreUnavailable} when there is no server, it refuses us, or a newer version has been here.
+   */
+  static async open(options: PostgresOptions): Promise<PostgresDatabase> {
+    const database = new PostgresDatabase(options);
+    try {
+      await database.#migrate();
+      return database;
+    } catch (error) {
+      const told = database.#translated(error);
+      await database.close();
+      throw told instanceof StoreUnavailable ? told : database.#unavailable(error);
+    }
+  }
+
+  /** A table of ours, as SQL names it. */
+  table(name: string): string {
+    return `${identifier(this.schema)}.${identifier(name)}`;
+  }
+
+  async all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+    return await this.#translating(
+      async () => (await this.#pool.query<Record<string, unknown>>(prepared(sql, values))).rows,
+    );
+  }
+
+  async get(sql: string, ...values: readonly Value[]): Promise<Row | undefined> {
+    return (await this.all(sql, ...values))[0];
+  }
+
+  async run(sql: string, ...values: readonly Value[]): Promise<number> {
+    return await this.#translating(
+      async () =>
+        (await this.#pool.query<Record<string, unknown>>(prepared(sql, values))).rowCount ?? 0,
+    );
+  }
+
+  /** Reads and writes as one transaction; all or nothing. Tried again when it met another one. */
+  async write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    return await this.#translating(async () => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await this.#transaction(work);
+        } catch (error) {
+          if (tries >= MAX_TRIES || !isConflict(error)) throw error;
+        }
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#pool.end();
+  }
+
+  async #transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const result = await work(queriesOf(client));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      await client.query('ROLLBACK').then(
+        () => {
+          failure = undefined;
+        },
+        () => undefined,
+      );
+      throw error;
+    } finally {
+      // A connection that could not even roll back is not used again.
+      client.release(failure);
+    }
+  }
+
+  async #migrate(): Promise<void> {
+    const { runner } = await import('node-pg-migrate');
+    const ignore = (): void => undefined;
+    const client = await this.#pool.connect();
+    try {
+      await runner({
+        dbClient: client,
+        dir: MIGRATIONS,
+        ignorePattern: String.raw`.*\.(map|d\.ts)`,
+        direction: 'up',
+        schema: this.schema,
+        createSchema: true,
+        migrationsTable: MIGRATIONS_TABLE,
+        advisoryLockMode: 'wait',
+        logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      });
+      const { rows } = await client.query<{ name: string }>(
+        `SELECT name FROM ${this.table(MIGRATIONS_TABLE)} ORDER BY id`,
+      );
+      const known = knownMigrations();
+      const unknown = rows.find(({ name }) => !known.includes(name));
+      if (unknown !== undefined)
+        throw new StoreUnavailable(
+          `The event log ${this.#where} has schema ${unknown.name}, which this version does not know: it was written by a newer version`,
+        );
+      // The migrations set it for their session, and the session goes back to the pool.
+      await client.query('RESET search_path');
+    } finally {
+      client.release();
+    }
+  }
+
+  async #translating<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#translated(error);
+    }
+  }
+
+  #translated(error: unknown): unknown {
+    if (error instanceof StoreUnavailable) return error;
+    if (this.#closed)
+      return new StoreUnavailable(`The event log ${this.#where} is closed`, { cause: error });
+    return isDefect(error) ? error : this.#unavailable(error);
+  }
+
+  #unavailable(error: unknown): StoreUnavailable {
+    return new StoreUnavailable(`The event log ${this.#where} cannot be used: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function queriesOf(client: PoolClient): Queries {
+  const all = async (sql: string, ...values: readonly Value[]): Promise<readonly Row[]> =>
+    (await client.query<Record<string, unknown>>(prepared(sql, values))).rows;
+  return {
+    all,
+    get: async (sql, ...values) => (await all(sql, ...values))[0],
+    run: async (sql, ...values) =>
+      (await client.query<Record<string, unknown>>(prepared(sql, values))).rowCount ?? 0,
+  };
+}
+
+const names = new Map<string, string>();
+
+/** Each text is planned once a connection. */
+function prepared(
+  sql: string,
+  values: readonly Value[],
+): { name: string; text: string; values: Value[] } {
+  let name = names.get(sql);
+  if (name === undefined) {
+    name = createHash('sha256').update(sql).digest('hex').slice(0, 32);
+    names.set(sql, name);
+  }
+  return { name, text: sql, values: [...values] };
+}
+
+function knownMigrations(): readonly string[] {
+  return readdirSync(MIGRATIONS)
+    .filter((file) => /^\d+_.*\.[jt]s$/.test(file) && !file.endsWith('.d.ts'))
+    .map((file) => basename(file, extname(file)));
+}
+
+/** Column as text. */
+export function textIn(row: Row, column: string): string {
+  const value: unknown = row[column];
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
+  return value;
+}
+
+/** Column as number; never beyond 2^53 here. BIGINT comes as text. */
+export function numberIn(row: Row, column: string): number {
+  return Number(row[column]);
+}
+
+/** SQLSTATE; absent for errors of the network and of the driver. */
+function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Serialisation failure, deadlock, or a row that somebody else inserted first: the same again will do. */
+function isConflict(error: unknown): boolean {
+  return ['40001', '40P01', '23505'].includes(sqlState(error) ?? '');
+}
+
+/** What Postgres refuses because of what we asked: data, constraints, syntax. Everything else is the store's condition. */
+function isDefect(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  const state = sqlState(error);
+  return state !== undefined && ['21', '22', '23', '42'].includes(state.slice(0, 2));
+}
+
+function reasonOf(error: unknown): string {
+  // Several addresses were tried: the first failure says as much as all.
+  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}

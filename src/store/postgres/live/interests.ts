@@ -1,0 +1,64 @@
+/** What other processes watch, as they have said; forgotten when they say nothing for a while. */
+import { isRecord } from '../../../protocol/json.js';
+import type { Watch } from '../../live-port.js';
+
+/** A process says at least this often that it lives. */
+export const ALIVE_MS = 10_000;
+/** Three missed signs of life. */
+const FORGET_MS = 3 * ALIVE_MS + 5_000;
+
+/** What processes tell each other. */
+export type Notice =
+  /** Of a process that publishes: tell me what you watch. */
+  | { readonly type: 'ask' }
+  | { readonly type: 'watch'; readonly watches: readonly (readonly [key: string, live: boolean])[] }
+  | { readonly type: 'unwatch'; readonly key: string }
+  | { readonly type: 'alive' }
+  | { readonly type: 'gone' };
+
+interface Process {
+  readonly watches: Map<string, boolean>;
+  seenAt: number;
+}
+
+export class Interests {
+  readonly #processes = new Map<string, Process>();
+
+  /** Takes what a process says. True when it wants to be told what is watched here. */
+  take(from: string, notice: unknown): boolean {
+    if (!isRecord(notice)) return false;
+    const { type, watches, key } = notice;
+    if (type === 'ask') return true;
+    if (type === 'gone') this.#processes.delete(from);
+    else {
+      const process = this.#processes.get(from) ?? {
+        watches: new Map<string, boolean>(),
+        seenAt: 0,
+      };
+      this.#processes.set(from, process);
+      process.seenAt = performance.now();
+      if (type === 'unwatch' && typeof key === 'string') process.watches.delete(key);
+      if (type === 'watch' && Array.isArray(watches))
+        for (const [watched, live] of watches as readonly (readonly [unknown, unknown])[])
+          if (typeof watched === 'string') process.watches.set(watched, live === true);
+    }
+    return false;
+  }
+
+  watchOf(keyText: string): Watch | undefined {
+    let found: Watch | undefined;
+    for (const [from, { watches, seenAt }] of this.#processes) {
+      if (performance.now() - seenAt > FORGET_MS) this.#processes.delete(from);
+      else {
+        const live = watches.get(keyText);
+        if (live === true) return { live };
+        if (live === false) found = { live };
+      }
+    }
+    return found;
+  }
+
+  clear(): void {
+    this.#processes.clear();
+  }
+}

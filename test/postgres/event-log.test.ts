@@ -1,0 +1,143 @@
+/** The event log in a real Postgres: the conformance of all logs, and what only several processes and a network bring. */
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { describe, expect, inject, it } from 'vitest';
+import type { EventLog } from '../../src/store/port.js';
+import { StoreUnavailable } from '../../src/store/port.js';
+import { openPostgresEventLog } from '../../src/store/postgres.js';
+import { describeEventLog } from '../support/event-log-conformance.js';
+import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
+import { startTestPostgres } from '../support/postgres-server.js';
+
+const url = inject('postgresUrl');
+const EVENTS = stamped([started(), ...turn('t1')]);
+const batch = { ...KEY, runId: 'run-a', events: EVENTS };
+
+/** A schema is as good as a database of its own, and quicker to have. */
+const anySchema = (): string => `log_${randomUUID().slice(0, 8)}`;
+const open = async (schema = anySchema()): Promise<EventLog> =>
+  await openPostgresEventLog({ url, schema, maxConnections: 4 });
+
+async function ask(sql: string): Promise<readonly unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as readonly unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreUnavailable))
+    throw new Error('expected StoreUnavailable', { cause: error });
+  return error.message;
+}
+
+describeEventLog('postgres event log', open);
+
+describe('a postgres event log', () => {
+  it('is made once, however many processes open it at the same time, and keeps what it holds', async () => {
+    const schema = anySchema();
+    const logs = await Promise.all([1, 2, 3, 4].map(() => open(schema)));
+    await logs[0]?.append(batch);
+    expect((await logs[1]?.read(KEY))?.events).toEqual(EVENTS);
+    await Promise.all(logs.map((log) => log.close()));
+    const again = await open(schema);
+    expect((await again.read(KEY))?.events).toEqual(EVENTS);
+    await again.close();
+  });
+
+  it('takes the same first events from several at once, and stores them once', async () => {
+    const schema = anySchema();
+    const [one, two] = [await open(schema), await open(schema)];
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).append(batch)),
+    );
+    const added = results.map((result) => (result.outcome === 'gap' ? -1 : result.added));
+    expect(added.sort((left, right) => right - left)).toEqual([
+      EVENTS.length,
+      ...Array.from({ length: 19 }, () => 0),
+    ]);
+    expect((await two.read(KEY))?.events).toEqual(EVENTS);
+    await one.close();
+    await two.close();
+  });
+
+  it('lets two writers of one conversation take turns: dense, nothing twice', async () => {
+    const schema = anySchema();
+    const [one, two] = [await open(schema), await open(schema)];
+    const long = stamped([
+      started(),
+      ...Array.from({ length: 30 }, (_, n) => asks(`t${n}`)).flat(),
+    ]);
+    const write = async (log: EventLog): Promise<void> => {
+      for (let from = 0; from < long.length; from += 3)
+        await log.append({ ...KEY, runId: 'run-a', events: long.slice(from, from + 5) });
+    };
+    await Promise.all([write(one), write(two)]);
+    const read = await one.read(KEY);
+    expect(read).toMatchObject({ generation: 1, events: long });
+    await one.close();
+    await two.close();
+  });
+
+  it('gives texts back as they came: lone surrogates, zero characters, any script', async () => {
+    const log = await open();
+    const odd = JSON.parse(
+      JSON.stringify(EVENTS).replaceAll('"t1"', String.raw`"t\u0000 \ud800 \"' 漢 🙂"`),
+    ) as typeof EVENTS;
+    // The id itself is a column, where Postgres takes no zero character; ids never hold one.
+    const events = odd.map((event) => ({ ...event, turnId: 't1' }) as typeof event);
+    await log.append({ ...batch, events });
+    expect((await log.read(KEY))?.events).toEqual(events);
+    await log.close();
+  });
+
+  it('was written by a newer version: it is refused by name, and left alone', async () => {
+    const schema = anySchema();
+    await (await open(schema)).close();
+    await ask(`INSERT INTO "${schema}".migrations (name, run_on) VALUES ('9999_later', now())`);
+    expect(await refusalOf(open(schema))).toMatch(/9999_later.*newer version/);
+    await ask(`DELETE FROM "${schema}".migrations WHERE name = '9999_later'`);
+    await (await open(schema)).close();
+  });
+
+  it('says where it is when it cannot be reached, and never says the password', async () => {
+    const nowhere = 'postgres://me:secret@127.0.0.1:9/db?sslmode=disable';
+    const message = await refusalOf(openPostgresEventLog({ url: nowhere }));
+    expect(message).toMatch(/postgres:\/\/me@127\.0\.0\.1:9\/db cannot be used: .*ECONNREFUSED/);
+    const wrong = url.replace(':colloquy@', ':secret@');
+    const refused = await refusalOf(openPostgresEventLog({ url: wrong }));
+    expect(refused).toMatch(/cannot be used: .*password authentication failed/);
+    expect(`${message}${refused}`).not.toContain('secret');
+  });
+
+  it('is unavailable once it is closed', async () => {
+    const log = await open();
+    await log.close();
+    await log.close();
+    expect(await refusalOf(log.head(KEY))).toMatch(/is closed/);
+  });
+
+  it('is unavailable while its server is away, and works again when it is back', async () => {
+    const server = await startTestPostgres();
+    const log = await openPostgresEventLog({ url: server.url });
+    try {
+      await log.append(batch);
+      await server.stop();
+      expect(await refusalOf(log.append(batch))).toMatch(/cannot be used/);
+      expect(await refusalOf(log.read(KEY))).toMatch(/cannot be used/);
+      await server.startAgain();
+      expect((await log.read(KEY))?.events).toEqual(EVENTS);
+      expect(await log.append(batch)).toMatchObject({ outcome: 'appended', added: 0 });
+    } finally {
+      await log.close();
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,100 @@
+/** Live events over LISTEN and NOTIFY in a real Postgres. */
+import { randomUUID } from 'node:crypto';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import type { LiveChannel, LiveMessage } from '../../src/store/live-port.js';
+import { openPostgresLiveChannel } from '../../src/store/live-postgres.js';
+import { describeLiveChannel } from '../support/live-channel-conformance.js';
+import { delta, textsOf } from '../support/live-messages.js';
+import { KEY } from '../support/log-events.js';
+import { startTestPostgres } from '../support/postgres-server.js';
+import { until } from '../support/until.js';
+
+const url = inject('postgresUrl');
+const anySchema = (): string => `live_${randomUUID().slice(0, 8)}`;
+
+describeLiveChannel('live channel over postgres', () => {
+  const schema = anySchema();
+  return {
+    publisher: openPostgresLiveChannel({ url, schema }),
+    subscriber: openPostgresLiveChannel({ url, schema }),
+  };
+});
+
+describeLiveChannel('live channel over postgres, both sides in one process', () => {
+  const channel = openPostgresLiveChannel({ url, schema: anySchema() });
+  return { publisher: channel, subscriber: channel };
+});
+
+function opened(options: { url: string; schema: string }): LiveChannel {
+  const channel = openPostgresLiveChannel(options);
+  onTestFinished(() => channel.close());
+  return channel;
+}
+
+function listening(channel: LiveChannel): LiveMessage[] {
+  const heard: LiveMessage[] = [];
+  channel.subscribe(KEY, { live: true }, (message) => heard.push(message));
+  return heard;
+}
+
+it('brings long messages whole, in order with short ones, whatever the script', async () => {
+  const schema = anySchema();
+  const [publisher, subscriber] = [opened({ url, schema }), opened({ url, schema })];
+  const heard = listening(subscriber);
+  await until('the publisher knows of the watcher', () => publisher.watched(KEY));
+  const texts = ['a', '漢🙂é'.repeat(20_000), 'b', 'x'.repeat(100_000), 'c'];
+  for (const text of texts) publisher.publish(delta(text));
+  await until('all have come', () => heard.length === texts.length);
+  expect(textsOf(heard)).toEqual(texts);
+});
+
+it('brings the same message as often as it was sent', async () => {
+  const schema = anySchema();
+  const [publisher, subscriber] = [opened({ url, schema }), opened({ url, schema })];
+  const heard = listening(subscriber);
+  await until('the publisher knows of the watcher', () => publisher.watched(KEY));
+  for (let count = 0; count < 5; count += 1) publisher.publish(delta('again'));
+  publisher.publish(delta('end'));
+  await until('the last has come', () => textsOf(heard).includes('end'));
+  expect(textsOf(heard)).toEqual([...Array.from({ length: 5 }, () => 'again'), 'end']);
+});
+
+it('is deaf to other schemas of the database', async () => {
+  const publisher = opened({ url, schema: anySchema() });
+  const [schema] = [anySchema()];
+  const [other, mine] = [opened({ url, schema }), opened({ url, schema })];
+  listening(mine);
+  await until('those of one schema know each other', () => other.watched(KEY));
+  expect(publisher.watched(KEY)).toBeUndefined();
+});
+
+it('finds its listeners again when the server was away', async () => {
+  const server = await startTestPostgres();
+  onTestFinished(() => server.stop());
+  const at = { url: server.url, schema: anySchema() };
+  const [publisher, subscriber] = [opened(at), opened(at)];
+  const heard = listening(subscriber);
+  await until('the publisher knows of the watcher', () => publisher.watched(KEY));
+  await server.stop();
+  publisher.publish(delta('lost'));
+  await server.startAgain();
+  let sent = 0;
+  await until(
+    'messages come again',
+    () => {
+      sent += 1;
+      publisher.publish(delta(`back ${sent}`));
+      return textsOf(heard).some((text) => text.startsWith('back'));
+    },
+    { timeoutMs: 15_000 },
+  );
+});
+
+it('hears itself without a server', async () => {
+  const channel = opened({ url: 'postgres://me@127.0.0.1:9/none', schema: 's' });
+  const heard = listening(channel);
+  channel.publish(delta('here'));
+  expect(textsOf(heard)).toEqual(['here']);
+  expect(channel.watched(KEY)).toEqual({ live: true });
+  await channel.close();
+});
