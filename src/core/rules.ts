@@ -15,7 +15,7 @@ import type { FieldProblem, Resolution } from '../protocol/resolutions.js';
 import { type RevokeRuleReply, type Rule, ruleKey } from '../protocol/rules.js';
 import { outsideReason, requestersOf } from './audience.js';
 import { plainInput } from './input.js';
-import type { Refusal } from './judge-message.js';
+import { misplacedRefusal, type Refusal } from './judge-message.js';
 import type { ConversationMachine } from './machine.js';
 import type { CallState, ConversationState } from './state.js';
 
@@ -157,7 +157,7 @@ export function refuseRevocation(state: ConversationState, received: unknown): R
     return { code: 'invalid_request', message, problems: [{ path: '/ruleId', message }] };
   }
   return state.rules?.some((rule) => rule.ruleId === ruleId) === true
-    ? undefined
+    ? misplacedRefusal(state, undefined)
     : { code: 'unknown_rule', message: `No rule "${ruleId.slice(0, 200)}"` };
 }
 
