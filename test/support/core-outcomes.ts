@@ -42,7 +42,11 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
           ...(executor === 'client' && dice % 4 < 2 ? { preflight: true as const } : {}),
           ...(dice % 35 === 5 || dice % 35 === 10 ? { reconcile: true as const } : {}),
           ...(dice % 35 === 10 || dice % 35 === 15 ? { onOutcomeUnknown: 'hold' as const } : {}),
-          ...(dice % 4 === 0 ? { approval: { needed: true as const } } : {}),
+          // Two names for all, so that a rule finds more calls to decide.
+          ...(dice % 2 === 0 ? { name: 'shared.tool' } : {}),
+          ...(dice % 4 === 0 ? { approval: approvalOf(dice) } : {}),
+          ...(dice % 9 === 0 ? { answerAudience: { users: ['user-0', 'user-1', 'ben'] } } : {}),
+          ...(dice % 6 < 2 ? { warnBeforeMs: 60_000 } : {}),
           ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
           ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
           ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
@@ -52,4 +56,10 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
       );
   }
   return modelCalls(plans, variant % 2 === 0 ? 'thinking' : undefined);
+}
+
+/** Some approvals are for some people only; `ben` is the one who answers whatever is left. */
+function approvalOf(dice: number): PlannedCall['approval'] {
+  if (dice % 20 !== 0) return { needed: true };
+  return { needed: true, audience: { users: ['user-1', 'ben'], exclude: ['requester'] } };
 }

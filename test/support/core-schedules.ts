@@ -17,6 +17,7 @@ import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
 import { modelOutcome } from './core-outcomes.js';
 import { SCHEDULE_SETTINGS } from './core-settings.js';
+import { extendSomeWait, rememberedDecision, revokeSomeRule } from './core-steps.js';
 
 const WEIGHTS = {
   message: 4,
@@ -32,6 +33,8 @@ const WEIGHTS = {
   restart: 1,
   inbox: 1,
   garbage: 1,
+  revoke: 1,
+  extend: 2,
   close: 1,
 } as const;
 export type StepKind = keyof typeof WEIGHTS;
@@ -132,6 +135,12 @@ export class ScheduleRunner {
         return;
       case 'inbox':
         takeInboxSignal(m.machine, { eventId: `e${pick % 9}`, kind: 'news', payload: variant % 3 });
+        return;
+      case 'revoke':
+        revokeSomeRule(m, pick);
+        return;
+      case 'extend':
+        extendSomeWait(m, pick, variant);
         return;
       case 'garbage':
         m.machine.resolveBySignal([undefined, null, 7, {}, { toolCallId: 'a' }][pick % 5]);
@@ -237,9 +246,12 @@ export class ScheduleRunner {
     const ended = m.state.tombstones[pick % Math.max(1, m.state.tombstones.length)];
     const target = kind === 'wrong' && pick % 2 === 0 ? ended : waiting;
     const fitting = kind === 'wrong' || waiting === undefined ? ANY : FITTING[waiting.kind];
+    const isRemembered = waiting?.kind === 'approval' && target === waiting && pick % 3 === 0;
     const input = {
       toolCallId: target?.toolCallId ?? 'nobody',
-      resolution: fitting[variant % fitting.length],
+      resolution: isRemembered
+        ? rememberedDecision(waiting, variant)
+        : fitting[variant % fitting.length],
       actor: actor(`user-${variant % 3}`),
       ...(kind === 'signal' && variant % 2 === 0 ? {} : { requestId: `r${variant % 200}` }),
       ...(variant % 4 === 0

@@ -1,5 +1,5 @@
 /** Every way to send a message and to take one back, at every filling of the queue of messages. */
-import { ON_BUSY } from '../../../src/protocol/conversation.js';
+import type { OnBusy } from '../../../src/protocol/conversation.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../../src/protocol/limits.js';
 import { modelSays, turn } from '../../support/core-builders.js';
 import { aMachine, type MachineUnderTest } from '../../support/core-driver.js';
@@ -54,7 +54,7 @@ const running = (): MachineUnderTest => {
   m.send('hello', { requestId: 'first' });
   return m;
 };
-const behind = (count: number, onBusy: (typeof ON_BUSY)[number] = 'queue', text = 'x') => {
+const behind = (count: number, onBusy: OnBusy = 'queue', text = 'x') => {
   const m = running();
   for (let index = 0; index < count; index += 1) m.trySend(text, { onBusy });
   return m;

@@ -58,7 +58,10 @@ const INPUTS = {
   timeIsOver: happening((m) => m.machine.turnTimePassed(at(m).turnId)),
   timeOfOtherTurn: happening((m) => m.machine.turnTimePassed('turn_other_1')),
   close: {
-    enter: (m) => (m.machine.close('requested').closed ? 'closed' : 'open'),
+    enter: (m) => {
+      m.machine.close('requested');
+      return 'closed';
+    },
     refused: 'closed',
   },
 } satisfies Record<string, TableInput>;

@@ -21,6 +21,36 @@ function verdictOf(event: { readonly late?: true } | undefined): string {
   return event?.late === true ? 'accepted_late' : 'accepted';
 }
 
+/** What random schedules must reach, or they prove nothing about it. */
+const REACHED = [
+  ...['user_message', 'message_refused', 'inbox_event', 'cancel_requested', 'rolled_over'],
+  ...['tool_call', 'call_prepared', 'call_planned', 'tool_lost', 'tool_result'],
+  ...['suspension', 'suspension_expiring', 'extended', 'expired'],
+  ...['resolution', 'late', 'resolution_reverted', 'input_edited'],
+  ...['unknown', 'forbidden', 'stale', 'expired', 'invalid'].map((verdict) => `told ${verdict}`),
+  ...['rule_remembered', 'rule_revoked', 'rule: approve', 'rule: deny'],
+  ...['turn_limit_reached', 'turn_ended', 'conversation_closed'],
+];
+
+describe('random schedules', () => {
+  it(
+    'reach every kind of event, every refusal, and decisions of remembered rules',
+    () => {
+      const seen = new Set<string>();
+      for (const steps of fc.sample(schedule, { numRuns: 400, seed: 7 }))
+        for (const event of runAll(steps).m.events) {
+          seen.add(event.type);
+          if (event.type === 'resolution_refused') seen.add(`told ${event.verdict}`);
+          if (event.type !== 'resolution') continue;
+          if (event.late === true) seen.add('late');
+          if (event.rule !== undefined) seen.add(`rule: ${event.resolution.type}`);
+        }
+      expect([...seen]).toEqual(expect.arrayContaining(REACHED));
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describe('any schedule', () => {
   it(
     'keeps every invariant after every step',
