@@ -88,8 +88,16 @@ export function stampActor(
 ): StampedActor {
   if (actor === undefined) return { id: 'anonymous', verified: false, channel };
   checkActor(actor);
-  if ('channel' in actor) return actor;
-  return { ...actor, verified: channel === 'client', channel };
+  const { id, name, roles } = actor;
+  // Known fields only: whoever has more about the caller at hand (a session, its token) may pass it without a thought.
+  const known = {
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(roles === undefined ? {} : { roles }),
+  };
+  return 'channel' in actor
+    ? { ...known, verified: actor.verified, channel: actor.channel }
+    : { ...known, verified: channel === 'client', channel };
 }
 
 /** The workflow would cut what is too long, and an audience that names the whole id would no longer know the actor. */

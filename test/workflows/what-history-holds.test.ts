@@ -1,0 +1,75 @@
+/** What reaches Temporal's history, and what must not: secrets of the worker, credentials of who acts, results without end. */
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { initColloquy } from '../../src/index.js';
+import { calls, says, script } from '../../src/model/scripted.js';
+import type { Actor } from '../../src/protocol/actors.js';
+import { MAX_TOOL_RESULT_BYTES } from '../../src/protocol/limits.js';
+import { startEngine } from '../support/engine.js';
+import type { HistoryEvent } from '../support/engine-history.js';
+
+const SECRET = 'key-of-the-bank-4711';
+const TOKEN = 'bearer-of-ann-4712';
+
+/** Every payload of a history, readable. */
+function textOf(events: readonly HistoryEvent[]): string {
+  return JSON.stringify(events, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+  );
+}
+
+test('neither the services of a worker nor the credentials of who acts reach history, log or model', async () => {
+  const { defineTool, defineAgent } = initColloquy<{ services: { secret: string } }>();
+  const seen: string[] = [];
+  const pay = defineTool({
+    name: 'bank.pay',
+    description: 'Pays.',
+    input: z.object({ cents: z.int() }),
+    approval: (_input, { services }) => (services.secret === SECRET ? { ask: {} } : 'allow'),
+    run: (_input, { services, approver }) => {
+      seen.push(services.secret, approver?.id ?? 'nobody');
+      return 'paid';
+    },
+  });
+  const model = script(calls('bank.pay', { cents: 5 }), says('Paid.'));
+  const agent = defineAgent({ name: 'bank', instructions: 'Pay.', model, tools: [pay] });
+  const engine = await startEngine({ agents: [agent], services: { secret: SECRET } });
+  const ann = { id: 'ann', token: TOKEN } as Actor;
+  const talk = engine.client.conversation(`secrets-${randomUUID()}`, { agent: 'bank' });
+  await talk.send('Pay', { actor: ann });
+  await engine.reaches(talk, 'awaiting_input');
+  await talk.resolve('call_1', { type: 'approve' }, { actor: ann });
+  await engine.idle(talk);
+  expect(seen).toEqual([SECRET, 'ann']);
+  const history = textOf(await engine.history.events(engine.workflowId(talk)));
+  expect(history).toContain('ann');
+  for (const text of [
+    history,
+    JSON.stringify(await engine.log(talk)),
+    JSON.stringify(model.requests),
+  ]) {
+    expect(text).not.toContain(SECRET);
+    expect(text).not.toContain(TOKEN);
+  }
+});
+
+test('a result of several megabytes is cut with a marker, and the turn goes on', async () => {
+  const { defineTool, defineAgent } = initColloquy();
+  const dump = defineTool({
+    name: 'disk.dump',
+    description: 'Dumps a disk.',
+    input: z.object({}),
+    run: () => ({ bytes: 'x'.repeat(5_000_000) }),
+  });
+  const model = script(calls('disk.dump', {}), says('That was much.'));
+  const agent = defineAgent({ name: 'disk', instructions: 'Dump.', model, tools: [dump] });
+  const engine = await startEngine({ agents: [agent] });
+  const { talk, result } = await engine.ask('Dump it');
+  expect(result).toMatchObject({ status: 'completed', text: 'That was much.' });
+  const shown = JSON.stringify(model.requests[1]?.messages.at(-1));
+  expect(shown).toMatch(/\[truncated: \d+ of \d+ bytes shown\]/);
+  expect(shown.length).toBeLessThan(2 * MAX_TOOL_RESULT_BYTES);
+  const history = textOf(await engine.history.events(engine.workflowId(talk)));
+  expect(history.length).toBeLessThan(10 * MAX_TOOL_RESULT_BYTES);
+});
