@@ -52,7 +52,8 @@ const cart = defineTool({
   executor: 'client',
   input: z.object({}),
   output: z.object({ items: z.array(z.string()) }),
-  timeouts: { answer: '30 minutes' },
+  // A front end would claim the call at once; here somebody with curl plays it, and may take his time.
+  timeouts: { claim: '30 minutes', answer: '30 minutes' },
 });
 
 export const support = defineAgent({

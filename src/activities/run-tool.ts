@@ -8,7 +8,7 @@ import type { AnyTool } from '../define/tool.js';
 import type { ToolRetry } from '../define/tool-retry.js';
 import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
 import { FAILURES, type FailureCode } from '../protocol/failures.js';
-import { MAX_REASON_CHARS } from '../protocol/limits.js';
+import { MAX_PROGRESS_BYTES, MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
@@ -18,9 +18,6 @@ import { type ActivityTools, publishLive } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { contextOf } from './tool-context.js';
-
-/** Progress is for the eye; a tool that reports more is cut, with a marker. */
-const MAX_PROGRESS_BYTES = 16 * 1024;
 
 /**
  * | what happens | outcome |

@@ -15,6 +15,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { CallStatus } from '../protocol/tools.js';
 import { askerOf, detached, keptAside, lateCall, takesLate } from './aside.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
+import { withoutClaim } from './holding.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
 import { isResolutionOf, stepCalls } from './state.js';
 import { nextStep } from './steering.js';
@@ -142,7 +143,8 @@ export function expired(state: ConversationState, event: Expired): ConversationS
       ...rest,
       status: 'expired',
       resolvedAt: event.deadline,
-      ...(late ? { closedWait: closed } : {}),
+      // Whoever held it holds it no more: the first valid result is taken, from anybody.
+      ...(late ? { closedWait: withoutClaim(closed) } : {}),
     };
   });
 }

@@ -28,6 +28,7 @@ import {
   turnStarted,
 } from './apply-turns.js';
 import { asideEnded } from './aside.js';
+import { claimed, leaseWasLost } from './claims.js';
 import { inputEdited } from './edits.js';
 import { withInboxEvent } from './inbox.js';
 import { callPrepared } from './preflight.js';
@@ -83,14 +84,14 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return rulesChanged(state, event);
     case 'input_edited':
       return inputEdited(state, event);
-    case 'expired':
-      return expired(state, event);
     case 'inbox_event':
       return withInboxEvent(asideEnded(state, event), event);
+    case 'expired':
     case 'suspension_expiring':
-      return expiring(state, event);
     case 'extended':
-      return extended(state, event);
+    case 'claimed':
+    case 'lease_lost':
+      return waitChanged(state, event);
     case 'tool_result':
       return toolResult(state, event);
     case 'call_prepared':
@@ -116,6 +117,26 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
       return state;
     default:
       return unknownEvent(event);
+  }
+}
+
+type WaitEvent = Extract<
+  LaterEvent,
+  { type: 'expired' | 'suspension_expiring' | 'extended' | 'claimed' | 'lease_lost' }
+>;
+
+function waitChanged(state: ConversationState, event: WaitEvent): ConversationState {
+  switch (event.type) {
+    case 'expired':
+      return expired(state, event);
+    case 'suspension_expiring':
+      return expiring(state, event);
+    case 'extended':
+      return extended(state, event);
+    case 'claimed':
+      return claimed(state, event);
+    case 'lease_lost':
+      return leaseWasLost(state, event);
   }
 }
 

@@ -10,6 +10,7 @@ import { MAX_DETACHED_CALLS, MAX_LATE_CALLS, MAX_TOMBSTONES } from '../protocol/
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
 import { type Stamped, withCall } from './fold.js';
+import { endOfWait } from './holding.js';
 import type { CallState, ConversationState, Tombstone, TurnState } from './state.js';
 
 type Calls = ConversationState['calls'];
@@ -120,7 +121,7 @@ export function asideEnded(
   const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
   if (call === undefined || result === undefined || result.status === 'detached') return state;
   const by = result.actor?.id ?? call.resolvedBy;
-  const deadline = call.closedWait?.deadline;
+  const deadline = call.closedWait === undefined ? undefined : endOfWait(call.closedWait);
   const tombstone: Tombstone = {
     toolCallId,
     name: call.plan.name,

@@ -113,13 +113,13 @@ function judgeEntry(
   { entry, path, expected }: Place,
 ): AcceptableBatch['results'][number] | { readonly faults: readonly BatchFault[] } {
   if (!isRecord(entry)) return { faults: [fault(path, 'must be an object with "toolCallId"')] };
-  const { toolCallId, executionMs } = entry;
+  const { toolCallId, executionMs, claimId } = entry;
   const given = resolutionOf(entry, path);
   const faults = [...given.faults, ...placeFaults(toolCallId, { path, expected })];
   // Out of place, it is no less forbidden, stale or malformed.
   if (typeof toolCallId !== 'string' || given.resolution === undefined) return { faults };
   const { requestId, actor, receivedAt } = input;
-  const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt };
+  const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt, claimId };
   const judged = judgeResolution(state, { ...one, requestId: usable(requestId) }, nowMs);
   if (judged.verdict !== 'acceptable' || judged.late === true)
     return { faults: [...faults, ...faultsOf(judged, { path, toolCallId })] };
@@ -163,7 +163,13 @@ function resolutionOf(
   return { faults, resolution: { type: 'result', value } };
 }
 
-const FIELDS: readonly string[] = ['toolCallId', 'resultJson', 'errorMessage', 'executionMs'];
+const FIELDS: readonly string[] = [
+  'toolCallId',
+  'resultJson',
+  'errorMessage',
+  'executionMs',
+  'claimId',
+];
 
 function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= MAX_RUN_TIMEOUT_MS;

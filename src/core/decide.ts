@@ -10,6 +10,7 @@ import type { ToolResult, ToolResultError } from '../protocol/tools.js';
 import { asideCalls, detachResult } from './aside.js';
 import { warningAt } from './clocks.js';
 import type { Effect } from './effects.js';
+import { claimTimers } from './holding.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
 import { ruleFor } from './rules.js';
 import { decideServerCall } from './server-calls.js';
@@ -99,6 +100,7 @@ export function decideCall(call: CallState): readonly Effect[] {
       ...(warnAt === undefined
         ? []
         : [{ type: 'await_warning' as const, ...wait, deadline: warnAt, ends: deadline }]),
+      ...claimTimers(call),
     ];
   }
   if (plan.unplanned !== undefined) return [{ type: 'plan_call', toolCallId }];

@@ -44,6 +44,14 @@ export type ExternalEffect =
       readonly name: string;
       readonly deadline: string;
     }
+  /** Give up a call that nobody claims. */
+  | {
+      readonly type: 'await_claim';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+      readonly name: string;
+      readonly deadline: string;
+    }
   | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string }
   /** Announce the end of a wait; `deadline` is the time for that, `ends` the end of the wait. */
   | {
@@ -102,6 +110,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `warning:${effect.toolCallId}:${effect.kind}:${effect.ends}`;
     case 'await_deadline':
       return `deadline:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
+    case 'await_claim':
+      return `claim:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
     case 'await_turn_limit':
       return `limit:${effect.turnId}:${effect.deadline}`;
   }

@@ -7,11 +7,12 @@ import { actorFrom } from '../protocol/actors.js';
 import { requestIdProblem } from '../protocol/ids.js';
 import { canonicalJson, fingerprint, isRecord } from '../protocol/json.js';
 import { LATE_TOLERANCE_MS } from '../protocol/limits.js';
-import type { Resolution, Verdict } from '../protocol/resolutions.js';
+import type { Resolution, ResolutionType, Verdict } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { takesLate } from './aside.js';
 import { forbiddenReason } from './audience.js';
+import { endOfWait, isHeldByOther, type Presented } from './holding.js';
 import { plainInput } from './input.js';
 import { preparedEditProblems } from './preflight.js';
 import {
@@ -104,15 +105,9 @@ export function judgeResolution(
   const reason = forbiddenReason(state, { call, type, actor });
   if (reason !== undefined) return { verdict: 'forbidden', reason };
   if (suspension === undefined) return goneVerdict(state, call);
-  if (type !== undefined && !RESOLVES[type].includes(suspension.kind))
-    return {
-      verdict: 'stale',
-      why: call.resolvedAt === undefined ? 'other_kind' : 'already_resolved',
-      status: call.status,
-      openKind: suspension.kind,
-      ...byAt(call.resolvedBy, call.resolvedAt),
-    };
-  const { deadline } = suspension;
+  const stale = staleVerdict(call, suspension, { type, actor, claimId: input['claimId'] });
+  if (stale !== undefined) return stale;
+  const deadline = endOfWait(suspension);
   const isLate =
     call.suspension === undefined ||
     stampedMs(input['receivedAt'], nowMs) > Date.parse(deadline) + LATE_TOLERANCE_MS;
@@ -138,6 +133,26 @@ export function judgeResolution(
     ...(typeof receivedAt === 'string' ? { receivedAt: receivedAt.slice(0, 40) } : {}),
     ...(isLate ? { late: true as const } : {}),
   };
+}
+
+/** The resolution is of another kind of wait, or of somebody else than the call's holder. */
+function staleVerdict(
+  call: CallState,
+  suspension: Suspension,
+  sent: Presented & { readonly type: ResolutionType | undefined },
+): Extract<Verdict, { verdict: 'stale' }> | undefined {
+  const { status } = call;
+  if (sent.type !== undefined && !RESOLVES[sent.type].includes(suspension.kind))
+    return {
+      verdict: 'stale',
+      why: call.resolvedAt === undefined ? 'other_kind' : 'already_resolved',
+      status,
+      openKind: suspension.kind,
+      ...byAt(call.resolvedBy, call.resolvedAt),
+    };
+  const { claim } = suspension;
+  if (claim === undefined || !isHeldByOther(suspension, sent)) return undefined;
+  return { verdict: 'stale', why: 'not_holder', status, by: claim.by, at: claim.at };
 }
 
 /** An expired call that nobody has answered late yet. */

@@ -5,11 +5,13 @@ import { TEXTS } from '../protocol/texts.js';
 import type { Audience, PlannedCall } from '../protocol/tools.js';
 import { audienceOf } from './audience.js';
 import { waitEndOf } from './clocks.js';
+import { CLAIMABLE, graceOf } from './holding.js';
 import type { CallState } from './state.js';
 import { isoOf } from './state.js';
 
 export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
   const { plan, turnId, prepared } = call;
+  const end = waitEndOf(call, kind, nowMs);
   const argsDigest = prepared?.argsDigest ?? plan.argsDigest;
   return {
     type: 'suspension',
@@ -28,7 +30,9 @@ export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: nu
       ...(argsDigest === undefined ? {} : { argsDigest }),
       ...(call.aside === 'detached' ? { detached: true as const } : {}),
       openedAt: isoOf(nowMs),
-      ...waitEndOf(call, kind, nowMs),
+      ...end,
+      ...graceOf(call, { kind, deadline: end.deadline, nowMs }),
+      ...(plan.streaming === true && CLAIMABLE.includes(kind) ? { streaming: true as const } : {}),
     },
   };
 }

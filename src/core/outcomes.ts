@@ -11,12 +11,13 @@ import type { Resolution } from '../protocol/resolutions.js';
 import type { Rule } from '../protocol/rules.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { PlannedCall, ToolResult } from '../protocol/tools.js';
+import type { PlannedCall, ToolErrorCode, ToolResult } from '../protocol/tools.js';
 import { detachResult } from './aside.js';
 import { answeredResult } from './decide.js';
 import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
+import { endOfWait } from './holding.js';
 import { suspensionEvent } from './open-suspension.js';
 import { rememberedEvents } from './rules.js';
 import { isHeld, lossTold, lostEvent } from './server-calls.js';
@@ -168,14 +169,16 @@ export function expiryEvents(call: CallState): readonly EventBody[] {
   const { suspension, plan, turnId } = call;
   if (suspension === undefined) return [];
   const { toolCallId } = plan;
-  const { kind, deadline, limitedBy } = suspension;
+  const { kind, limitedBy, claimBy } = suspension;
+  const isUnclaimed = claimBy !== undefined;
   const expired: EventBody = {
     type: 'expired',
     turnId,
     toolCallId,
     kind,
-    deadline,
-    ...(limitedBy === undefined ? {} : { limitedBy }),
+    deadline: endOfWait(suspension),
+    ...(limitedBy === undefined || isUnclaimed ? {} : { limitedBy }),
+    ...(isUnclaimed ? { unclaimed: true as const } : {}),
   };
   const fallback = plan.onExpireDefault;
   if (kind !== 'approval' && fallback !== undefined)
@@ -188,15 +191,19 @@ export function expiryEvents(call: CallState): readonly EventBody[] {
         actor: SYSTEM_ACTOR,
       }),
     ];
-  const error = {
-    code: kind === 'outcome' ? ('outcome_unknown' as const) : ('expired' as const),
-    message: expiryText(plan, suspension),
-  };
+  const error = { code: expiryCode(suspension), message: expiryText(plan, suspension) };
   return [expired, resultEvent(call, errorResult('expired', error, SYSTEM_ACTOR))];
 }
 
+function expiryCode({ kind, claimBy }: Suspension): ToolErrorCode {
+  if (kind === 'outcome') return 'outcome_unknown';
+  return claimBy === undefined ? 'expired' : 'unclaimed';
+}
+
 function expiryText(plan: PlannedCall, suspension: Suspension): string {
-  const { kind, openedAt, deadline, limitedBy } = suspension;
+  const { kind, openedAt, deadline, limitedBy, claimBy } = suspension;
+  if (claimBy !== undefined)
+    return TEXTS.unclaimed(plan.name, Date.parse(claimBy) - Date.parse(openedAt));
   if (kind === 'outcome') return TEXTS.outcomeUnknown(plan.name);
   const { totalMs } = plan.timeouts;
   if (limitedBy === 'total' && totalMs !== undefined)

@@ -3,6 +3,7 @@
  * roll-over as it is. Owned by core; everybody else sees snapshots.
  */
 import type { StampedActor } from '../protocol/actors.js';
+import type { ClaimedVerdict } from '../protocol/claims.js';
 import type { AgentSettings, SendMessageReply } from '../protocol/conversation.js';
 import type { Usage } from '../protocol/events.js';
 import type { ExtendedVerdict } from '../protocol/extensions.js';
@@ -146,6 +147,7 @@ export type RememberedRequest =
       readonly reply: InboxEventReply;
     }
   | { readonly requestId: string; readonly operation: 'extend'; readonly reply: ExtendedVerdict }
+  | { readonly requestId: string; readonly operation: 'claim'; readonly reply: ClaimedVerdict }
   | {
       readonly requestId: string;
       readonly operation: 'cancel';

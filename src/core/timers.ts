@@ -1,4 +1,5 @@
 /** What a fired timer means. Safe to repeat, and when what it was about is over. */
+import { graceOver } from './claims.js';
 import type { TimerEffect } from './effects.js';
 import { warningDue } from './extensions.js';
 import type { ConversationMachine } from './machine.js';
@@ -7,6 +8,9 @@ export function timerFired(machine: ConversationMachine, timer: TimerEffect): vo
   switch (timer.type) {
     case 'await_deadline':
       machine.deadlinePassed(timer.toolCallId, timer.deadline);
+      return;
+    case 'await_claim':
+      graceOver(machine, timer);
       return;
     case 'await_turn_limit':
       machine.turnTimePassed(timer.turnId);

@@ -4,6 +4,7 @@ import type { CanonicalEvent, Extended } from '../protocol/events.js';
 import { formatRef } from '../protocol/ids.js';
 import type { PendingCall, Suspension } from '../protocol/suspensions.js';
 import type { InFlightTool, PlannedCall } from '../protocol/tools.js';
+import { withClaim, withoutClaim } from './holding.js';
 import { needsPreflight } from './preflight.js';
 
 type CallEvent = Extract<
@@ -18,6 +19,8 @@ type CallEvent = Extract<
       | 'input_edited'
       | 'expired'
       | 'extended'
+      | 'claimed'
+      | 'lease_lost'
       | 'tool_result'
       | 'inbox_event';
   }
@@ -67,6 +70,10 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
       return { ...view, pending: without(view.pending, event) };
     case 'extended':
       return { ...view, pending: view.pending.map((entry) => moved(entry, event)) };
+    case 'claimed':
+      return withPending(view, event, (entry) => withClaim(entry, event));
+    case 'lease_lost':
+      return withPending(view, event, withoutClaim);
     case 'inbox_event':
       return event.toolCallId === undefined ? view : callEnded(view, event.toolCallId);
     case 'tool_result':
@@ -74,6 +81,17 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
         ? callDetached(view, event.toolCallId)
         : callEnded(view, event.toolCallId);
   }
+}
+
+function withPending(
+  view: ConversationSnapshot,
+  { toolCallId }: { readonly toolCallId: string },
+  change: (entry: PendingCall) => PendingCall,
+): ConversationSnapshot {
+  const pending = view.pending.map((entry) =>
+    entry.toolCallId === toolCallId ? change(entry) : entry,
+  );
+  return { ...view, pending };
 }
 
 /** Nobody waits for it any more; it is still pending. */

@@ -81,6 +81,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'input_edited':
     case 'expired':
     case 'extended':
+    case 'claimed':
+    case 'lease_lost':
     case 'tool_result':
     case 'inbox_event':
       return callChanged(view, event);
@@ -101,10 +103,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       };
     }
     case 'conversation_closed':
-    case 'run_ended': {
-      const { turn: _ended, ...rest } = view;
-      return { ...rest, status: 'closed', queued: [], pending: [], inFlightTools: [] };
-    }
+    case 'run_ended':
+      return closedView(view);
     case 'assistant_message':
     case 'message_refused':
     case 'resolution_refused':
@@ -129,6 +129,11 @@ function withTurn(
 ): ConversationSnapshot {
   const queued = view.queued.filter((waiting) => waiting !== turnId);
   return { ...view, queued, turn: { turnId, step: 1, stepId: stepIdFor(turnId, 1), startedAt } };
+}
+
+function closedView(view: ConversationSnapshot): ConversationSnapshot {
+  const { turn: _ended, ...rest } = view;
+  return { ...rest, status: 'closed', queued: [], pending: [], inFlightTools: [] };
 }
 
 function withQueued(view: ConversationSnapshot, event: UserMessageEvent): ConversationSnapshot {

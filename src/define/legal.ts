@@ -52,7 +52,7 @@ const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'audience',
   ],
   human: OUTSIDE,
-  client: [...OUTSIDE, 'approval', 'preflight'],
+  client: [...OUTSIDE, 'approval', 'preflight', 'streaming'],
   external: [...OUTSIDE, 'approval', 'streaming'],
   provider: [...SHARED, 'provider'],
   internal: [...COMMON, 'approval', 'timeouts', 'onExpire'],
@@ -99,7 +99,6 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
     return;
   }
   if (executor === 'provider') checkProviderTool(spec['provider'], problems);
-  if (executor === 'external' && spec['streaming'] === true) problems.add('streaming', NOT_YET);
   if (executor === 'server' && spec['lateResult'] === 'inbox')
     problems.add(
       'lateResult',
@@ -205,7 +204,6 @@ function checkTimeouts(timeouts: unknown, executor: Executor, problems: ProblemL
     const field = `timeouts.${clock}`;
     if (!TIMEOUTS[executor].includes(clock))
       problems.add(field, `does not apply to ${executor} tools`);
-    if (clock === 'claim') problems.add(field, NOT_YET);
     const maxMs = clock === 'run' ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS;
     problems.addIf(field, durationProblem(value, { minMs: 1, maxMs }));
   }

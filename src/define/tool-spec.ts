@@ -17,7 +17,11 @@ export interface ToolTimeouts {
   readonly approval?: Duration;
   /** How long the answer may take. @defaultValue 24 hours for people, 2 minutes for clients, 30 seconds for other backends */
   readonly answer?: Duration;
-  /** How long nobody may have claimed the call. Not yet supported. */
+  /**
+   * How long the call may wait without being claimed: after that nobody is there to run it, and the model is told so at once.
+   * At most `answer`. A gated call's begins when its client phase opens. @defaultValue 15 seconds for clients whose call is
+   * awaited, or `answer` where that is less; else none
+   */
   readonly claim?: Duration;
   /** One attempt of `run`, or of a client tool's `preflight`. @defaultValue 1 minute */
   readonly run?: Duration;
@@ -173,8 +177,10 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'run' | 'total'>;
   readonly onExpire?: OnExpire<GivenTo<Output>>;
-  /** Who may submit the result. @defaultValue anybody */
+  /** Who may claim the call and submit the result. @defaultValue anybody */
   readonly audience?: AudienceSpec;
+  /** Whether who holds the call may report progress. */
+  readonly streaming?: boolean;
   /**
    * Shapes and authorises the request on the server, before anybody is asked; must have no effects. What it returns, as JSON
    * of at most 64 KiB, is the prompt for the approver and for the client, and what was approved is what the client gets; it
@@ -194,9 +200,9 @@ export interface ExternalToolSpec<Services, Input extends Schema, Output extends
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'total'>;
   readonly onExpire?: OnExpire<GivenTo<Output>>;
-  /** Who may submit the result. @defaultValue anybody */
+  /** Who may claim the call and submit the result. @defaultValue anybody */
   readonly audience?: AudienceSpec;
-  /** Not yet supported. */
+  /** Whether who holds the call may report progress. */
   readonly streaming?: boolean;
 }
 

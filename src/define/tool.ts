@@ -22,6 +22,7 @@ import {
 } from '../protocol/tools.js';
 import { relaxedSchema } from './answer-schema.js';
 import { audienceOf } from './audience.js';
+import { checkClaim, claimGraceOf } from './claim.js';
 import type { ToolContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
 import { checkExpireDefault, checkWarnBefore, type ExpireDefault } from './expiry.js';
@@ -131,6 +132,7 @@ function compileTool(spec: unknown): Tool<never> {
   const answer = checkOutput(output, executor, problems);
   const behaviour = behaviourOf(spec, executor);
   const { approval, timeouts } = behaviour;
+  checkClaim(spec, timeouts, problems);
   checkWarnBefore(spec, { executor, gated: approval.needed, timeouts }, problems);
   const onExpireDefault =
     answer === undefined
@@ -261,13 +263,15 @@ function timeoutsOf(timeouts: unknown, executor: Executor, mode: ToolMode): Call
   const given = isRecord(timeouts) ? timeouts : {};
   const totalMs = durationMs(given['total']);
   const detachedMs = mode === 'detach' ? DEFAULT_DETACHED_TIMEOUT_MS : undefined;
+  const answerMs =
+    durationMs(given['answer']) ??
+    detachedMs ??
+    DEFAULT_ANSWER_MS[executor] ??
+    DEFAULT_ANSWER_TIMEOUT_MS;
   return {
     approvalMs: durationMs(given['approval']) ?? detachedMs ?? DEFAULT_APPROVAL_TIMEOUT_MS,
-    answerMs:
-      durationMs(given['answer']) ??
-      detachedMs ??
-      DEFAULT_ANSWER_MS[executor] ??
-      DEFAULT_ANSWER_TIMEOUT_MS,
+    answerMs,
+    ...claimGraceOf(given['claim'], { executor, mode, answerMs }),
     runMs: durationMs(given['run']) ?? DEFAULT_RUN_TIMEOUT_MS,
     ...(totalMs === undefined ? {} : { totalMs }),
   };

@@ -49,6 +49,8 @@ export interface BatchResult {
   readonly errorMessage?: string;
   /** Milliseconds that the client took. */
   readonly executionMs?: number;
+  /** The claim under which the call was run. Needed while the call is held. */
+  readonly claimId?: string;
 }
 
 /** Payload of the update `resolveBatch`. */

@@ -108,6 +108,31 @@ export interface Expired {
   readonly deadline: string;
   /** Present when the call's time in all ran out. */
   readonly limitedBy?: 'total';
+  /** Present when nobody had claimed the call; `deadline` is the end of the grace for that. */
+  readonly unclaimed?: true;
+}
+
+/** Somebody runs the call, for as long as the lease is renewed. A renewal that the store could not keep is recorded, too. */
+export interface Claimed {
+  readonly type: 'claimed';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly claimId: string;
+  /** From `at` of this event. */
+  readonly leaseMs: number;
+  readonly requestId: string;
+  readonly actor: StampedActor;
+  readonly renewal?: true;
+}
+
+/** The holder has not renewed in time: the call is offered again. */
+export interface LeaseLost {
+  readonly type: 'lease_lost';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly claimId: string;
+  /** Id of the actor who held it. */
+  readonly by: string;
 }
 
 /** A wait ends soon and nobody has answered; written once for each deadline of tools that declare `warnBefore`. */
@@ -181,6 +206,8 @@ export type CallEventBody =
   | RuleRemembered
   | RuleRevoked
   | Expired
+  | Claimed
+  | LeaseLost
   | SuspensionExpiring
   | Extended
   | ToolResultEvent

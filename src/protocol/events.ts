@@ -1,8 +1,7 @@
 /**
  * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
  * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
- * Reserved for later work, so not to be used for anything else: `claimed`, `lease_lost`,
- * `state_patch`, `summary`.
+ * Reserved for later work, so not to be used for anything else: `state_patch`, `summary`.
  */
 
 import type { StampedActor } from './actors.js';

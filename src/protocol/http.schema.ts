@@ -28,6 +28,9 @@ export const ActorSchema = z.strictObject({
   roles: z.array(z.string().min(1).max(100)).max(50).exactOptional(),
 });
 
+/** Names a claim; whether it is the call's is for the conversation to say. */
+const ClaimIdSchema = z.string().min(1).max(200);
+
 const OnBusySchema = z.enum(ON_BUSY);
 
 /** What a message may say besides its text, wherever it is posted. */
@@ -110,6 +113,7 @@ export const ResolutionSchema = z.discriminatedUnion(
 export const ResolveSchema = z.strictObject({
   resolution: ResolutionSchema,
   argsDigest: z.string().min(1).max(200).exactOptional(),
+  claimId: ClaimIdSchema.exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),
 });
@@ -131,6 +135,7 @@ export const ToolResultsSchema = z.strictObject({
         resultJson: z.string().exactOptional(),
         errorMessage: ReasonSchema.min(1).exactOptional(),
         executionMs: z.number().exactOptional(),
+        claimId: ClaimIdSchema.exactOptional(),
       }),
     )
     .min(1)

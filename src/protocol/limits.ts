@@ -65,6 +65,14 @@ export const DEFAULT_APPROVAL_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 export const DEFAULT_ANSWER_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 /** A client runs at once or is gone. */
 export const DEFAULT_CLIENT_TIMEOUT_MS = 2 * 60 * 1000;
+/** A client that is there takes a call at once; nobody waits for long on one that is not. */
+export const DEFAULT_CLAIM_GRACE_MS = 15 * 1000;
+/** A claim that is not renewed for this long is lost; long enough to renew a few times, short enough to be waited for. */
+export const DEFAULT_LEASE_MS = 5 * 60 * 1000;
+export const MIN_LEASE_MS = 1_000;
+export const MAX_LEASE_MS = 60 * 60 * 1000;
+/** One report of progress: it is for the eye. What a server tool reports beyond is cut, with a marker. */
+export const MAX_PROGRESS_BYTES = 16 * 1024;
 /** Another backend submits within this, or the turn goes on without it. @see Hsafa */
 export const DEFAULT_EXTERNAL_TIMEOUT_MS = 30 * 1000;
 /** One policy for one call: it delays the model's answer, and a look at a database takes far less. */

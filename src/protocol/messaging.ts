@@ -3,6 +3,13 @@
  * meaning, only add optional fields.
  */
 import type { AcceptedBatch, ResolveBatchInput } from './batch.js';
+
+import type {
+  ClaimedVerdict,
+  ClaimToolCallInput,
+  LeaseLostInput,
+  LeaseLostReply,
+} from './claims.js';
 import type {
   AgentSettings,
   CancelTurnInput,
@@ -30,6 +37,9 @@ export const UPDATES = {
   resolveToolCall: 'resolveToolCall',
   resolveBatch: 'resolveBatch',
   extendToolCall: 'extendToolCall',
+  claimToolCall: 'claimToolCall',
+  /** From the watch of leases. */
+  leaseLost: 'leaseLost',
   inboxEvent: 'inboxEvent',
   revokeRule: 'revokeRule',
   cancelTurn: 'cancelTurn',
@@ -137,6 +147,8 @@ export interface UpdateTypes {
   resolveBatch: { input: ResolveBatchInput; reply: AcceptedBatch };
   revokeRule: { input: RevokeRuleInput; reply: RevokeRuleReply };
   extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
+  claimToolCall: { input: ClaimToolCallInput; reply: ClaimedVerdict };
+  leaseLost: { input: LeaseLostInput; reply: LeaseLostReply };
   inboxEvent: { input: InboxEventInput; reply: InboxEventReply };
   cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
   closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };

@@ -42,6 +42,8 @@ export interface ResolveToolCallInput {
   readonly requestId?: string;
   /** When given, must equal the digest of what is pending: guards against approving what has changed. */
   readonly argsDigest?: string;
+  /** Of a result: the claim under which the call was run. Needed while the call is held. */
+  readonly claimId?: string;
   readonly actor?: Actor | StampedActor;
   /** ISO 8601, stamped by the API or client when the answer came in; lateness is judged by it. */
   readonly receivedAt?: string;
@@ -61,7 +63,7 @@ export interface FieldProblem {
  * | `unknown` | no such conversation or call | nothing |
  * | `duplicate` | this `requestId` was accepted before; carries that verdict | nothing |
  * | `forbidden` | the actor is outside the audience | nothing |
- * | `stale` | already resolved, or a type of another kind | nothing |
+ * | `stale` | already resolved, a type of another kind, or a result of somebody else than the holder | nothing |
  * | `expired` | past the deadline | nothing |
  * | `invalid` | wrong shape, schema violation, digest mismatch; the call stays open | nothing |
  * | `accepted` | the first valid resolution | `resolution` |

@@ -19,6 +19,19 @@ export const SUSPENSION_KINDS: readonly SuspensionKind[] = [
   'outcome',
 ];
 
+/** Who runs a call that many may see. */
+export interface Claim {
+  /** Id of the actor. */
+  readonly by: string;
+  readonly claimId: string;
+  /** ISO 8601; when it was claimed first. */
+  readonly at: string;
+  /** ISO 8601. As recorded: renewals are kept in the store, and readers of the store are shown them. */
+  readonly leaseUntil: string;
+  /** Sequence number of the event that recorded it last. */
+  readonly seq: number;
+}
+
 /** A wait that is open now. Deadlines are absolute, so they survive kills and roll-overs as they are. */
 export interface Suspension {
   readonly toolCallId: ToolCallId;
@@ -39,6 +52,12 @@ export interface Suspension {
   readonly openedAt: string;
   /** ISO 8601. */
   readonly deadline: string;
+  /** ISO 8601. The wait ends here unless somebody claims the call before; absent once somebody has. */
+  readonly claimBy?: string;
+  /** Present while somebody holds the call: only the holder's result is taken. */
+  readonly claim?: Claim;
+  /** The tool declares that whoever runs it may report progress. */
+  readonly streaming?: true;
   /** Present when no turn waits for it: what comes of it is new input. */
   readonly detached?: true;
   /** Present when the call's time in all ends this wait, not the wait's own clock. */

@@ -10,6 +10,8 @@ export const TEXTS = {
     `user did not respond: the time for the whole call (${milliseconds}ms) ran out`,
   expiredTotalApproval: (milliseconds: number): string =>
     `user did not respond: the time for the whole call (${milliseconds}ms) ran out before it was approved, the tool did not run`,
+  unclaimed: (name: string, milliseconds: number): string =>
+    `Nobody is there to run tool "${name}": no client took the call within ${milliseconds}ms; it did not run`,
   deniedDefault: 'Rejected by user',
   deniedByPolicy: 'Denied by a policy',
   policyError: (name: string): string =>

@@ -81,6 +81,7 @@ export type ToolErrorCode =
   | 'denied'
   | 'declined'
   | 'expired'
+  | 'unclaimed'
   | 'cancelled'
   | 'client_error'
   | 'external_error'
@@ -103,6 +104,8 @@ export interface CallTimeouts {
   readonly approvalMs: number;
   readonly answerMs: number;
   readonly runMs: number;
+  /** How long a call may wait for a client or another backend without being claimed; absent = as long as for its answer. */
+  readonly claimMs?: number;
   /** All waits of the call together, and its run, from when the model asked. */
   readonly totalMs?: number;
 }
@@ -129,6 +132,8 @@ export interface PlannedCall {
   readonly maxAttempts: number;
   /** The tool shapes the request before anybody is asked. */
   readonly preflight?: true;
+  /** Whoever outside runs it may report progress. */
+  readonly streaming?: true;
   /** The tool can say what a lost run did. */
   readonly reconcile?: true;
   /** What to do when nobody knows what a lost run did; absent = tell the model. */

@@ -16,7 +16,7 @@ import {
 } from '../protocol/limits.js';
 import type { RequestedCall } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { PlannedCall, ToolResultError } from '../protocol/tools.js';
+import { type PlannedCall, type ToolResultError, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { toJson } from './normalise.js';
 import { decidePolicies, type PolicyMeans } from './policy.js';
 import { problemText, validate } from './validate.js';
@@ -132,6 +132,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     effects: tool.effects,
     maxAttempts: tool.maxAttempts,
     ...(tool.preflight === undefined ? {} : { preflight: true }),
+    ...(tool.streaming && WAITS_OUTSIDE[tool.executor] ? { streaming: true } : {}),
     ...(tool.reconcile === undefined ? {} : { reconcile: true }),
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
     lateResult: tool.lateResult,

@@ -17,6 +17,7 @@ import { isRecord } from '../protocol/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/messaging.js';
 import { isAccepted } from '../protocol/resolutions.js';
 import { openBatchDoor, openCallDoors, openInboxDoor, openRuleDoor } from './call-doors.js';
+import { openClaimDoors } from './claim-doors.js';
 import { type DoorsOptions, refuse, throwRefusal } from './door.js';
 import { transcriptSlice } from './transcript-window.js';
 
@@ -24,6 +25,7 @@ import { transcriptSlice } from './transcript-window.js';
 export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
   openCallDoors(options);
+  openClaimDoors(options);
   openBatchDoor(options);
   openInboxDoor(options);
   openRuleDoor(options);

@@ -107,6 +107,7 @@ export class Driver {
       }
       case 'await_deadline':
       case 'await_warning':
+      case 'await_claim':
       case 'await_turn_limit':
         this.#sleepUntil(key, effect);
     }

@@ -130,6 +130,8 @@ export function timerText(effect: TimerEffect): string {
       return `${effect.kind} ${effect.name}`;
     case 'await_warning':
       return `warning of ${effect.kind} ${effect.name}`;
+    case 'await_claim':
+      return `claim of ${effect.name}`;
     case 'await_turn_limit':
       return 'time of the turn';
   }

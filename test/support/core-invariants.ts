@@ -49,6 +49,7 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
     [true, true],
   );
   expectCalls(m);
+  expectHolders(m);
   expectTranscript(state);
   expectNothingAfterClose(events);
 }
@@ -137,6 +138,61 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
       .map((entry) => entry.toolCallId)
       .sort(),
     [...waiting.keys()].sort(),
+  );
+}
+
+/** One holder at a time; what is taken of a held call is the holder's; a call that was claimed is never called unclaimed. */
+function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const holders = new Map<string, { readonly by: string; readonly claimId: string }>();
+  const wanted = new Set<string>();
+  for (const event of events) {
+    switch (event.type) {
+      case 'suspension':
+        wanted.add(event.suspension.toolCallId);
+        break;
+      case 'claimed': {
+        const { claimId, actor } = event;
+        const renewed = event.renewal === true ? { by: actor.id, claimId } : undefined;
+        hold('a call has one holder', holders.get(event.toolCallId), renewed);
+        holders.set(event.toolCallId, { by: actor.id, claimId });
+        wanted.delete(event.toolCallId);
+        break;
+      }
+      case 'lease_lost': {
+        const { by, claimId } = event;
+        hold('a lease is lost once', holders.get(event.toolCallId), { by, claimId });
+        holders.delete(event.toolCallId);
+        break;
+      }
+      case 'resolution': {
+        const by = holders.get(event.toolCallId)?.by ?? event.actor.id;
+        hold('a held call is resolved by its holder', event.actor.id, by);
+        holders.delete(event.toolCallId);
+        break;
+      }
+      case 'expired':
+        if (event.unclaimed === true)
+          hold('unclaimed is what nobody claimed', wanted.has(event.toolCallId), true);
+        holders.delete(event.toolCallId);
+        break;
+      case 'tool_result':
+        if (event.result.status !== 'detached') holders.delete(event.toolCallId);
+        break;
+      case 'inbox_event':
+        if (event.toolCallId !== undefined) holders.delete(event.toolCallId);
+        break;
+      case 'conversation_started':
+        holders.clear();
+        break;
+      default:
+    }
+  }
+  hold(
+    'who holds a call is who claimed it last',
+    openSuspensions(state)
+      .flatMap(({ toolCallId, claim }) => (claim ? [toolCallId] : []))
+      .sort(),
+    [...holders.keys()].sort(),
   );
 }
 

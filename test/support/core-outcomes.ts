@@ -1,7 +1,14 @@
 /** What a model may answer, chosen by a number. */
 import type { CallModelResult } from '../../src/protocol/activities.js';
-import { EXECUTORS, type PlannedCall } from '../../src/protocol/tools.js';
-import { brokenCall, modelCalls, modelSays, plannedCall, providerCall } from './core-builders.js';
+import { EXECUTORS, type Executor, type PlannedCall } from '../../src/protocol/tools.js';
+import {
+  ANSWER_MS,
+  brokenCall,
+  modelCalls,
+  modelSays,
+  plannedCall,
+  providerCall,
+} from './core-builders.js';
 
 const CALL_IDS = [
   'a',
@@ -14,6 +21,9 @@ const CALL_IDS = [
   'call_turn_chain0000001_1_1_1',
   'call_turn_chain0000001_1_2',
 ];
+
+const WAITS_FOR_PROGRAMS: readonly Executor[] = ['client', 'external'];
+const { timeouts: TIMEOUTS } = plannedCall('');
 
 /** A third of the answers have calls of the provider's own, under ids that may be taken; another third says its cost. */
 export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
@@ -48,6 +58,9 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
           ...(dice % 9 === 0 ? { answerAudience: { users: ['user-0', 'user-1', 'ben'] } } : {}),
           ...(dice % 6 < 2 ? { warnBeforeMs: 60_000 } : {}),
           ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
+          ...(WAITS_FOR_PROGRAMS.includes(executor) && dice % 5 < 3
+            ? { timeouts: { ...TIMEOUTS, claimMs: dice % 2 === 0 ? ANSWER_MS : ANSWER_MS / 4 } }
+            : {}),
           ...(dice % 13 === 0 ? { onExpireDefault: { value: null } } : {}),
           ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
           ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),

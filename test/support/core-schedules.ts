@@ -3,6 +3,7 @@
  * through JSON, a clock that jumps. A step is three numbers; what they mean depends on what there is to choose from.
  */
 import * as fc from 'fast-check';
+import { claimToolCall, leaseLost } from '../../src/core/claims.js';
 import { type ExternalEffect, effectKey } from '../../src/core/effects.js';
 import { takeInboxSignal } from '../../src/core/inbox.js';
 import { timerFired } from '../../src/core/timers.js';
@@ -14,6 +15,7 @@ import { ON_BUSY } from '../../src/protocol/conversation.js';
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
 import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
+import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
 import { modelOutcome } from './core-outcomes.js';
 import { SCHEDULE_SETTINGS } from './core-settings.js';
@@ -32,6 +34,8 @@ const WEIGHTS = {
   roll_over: 1,
   restart: 1,
   inbox: 1,
+  claim: 4,
+  lease_lost: 2,
   garbage: 1,
   revoke: 1,
   extend: 2,
@@ -78,6 +82,13 @@ const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
   ],
 };
 const ANY = Object.values(FITTING).flat();
+const GARBAGE = [undefined, null, 7, {}, { toolCallId: 'a' }];
+/** What is under way for its own sake: nothing waits for these to end. */
+const REMINDERS: readonly ExternalEffect['type'][] = [
+  'await_turn_limit',
+  'await_warning',
+  'await_claim',
+];
 
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
@@ -142,8 +153,16 @@ export class ScheduleRunner {
       case 'extend':
         extendSomeWait(m, pick, variant);
         return;
+      case 'claim':
+        claimSomething(m, pick, variant);
+        return;
+      case 'lease_lost':
+        loseSomeLease(m, pick, variant);
+        return;
       case 'garbage':
-        m.machine.resolveBySignal([undefined, null, 7, {}, { toolCallId: 'a' }][pick % 5]);
+        m.machine.resolveBySignal(GARBAGE[pick % GARBAGE.length]);
+        claimToolCall(m.machine, GARBAGE[pick % GARBAGE.length]);
+        leaseLost(m.machine, GARBAGE[pick % GARBAGE.length]);
         return;
     }
   }
@@ -153,7 +172,7 @@ export class ScheduleRunner {
     for (let round = 0; this.m.effects().length > 0; round += 1) {
       if (round > 2_000) throw new Error('the conversation never comes to rest');
       for (const effect of this.m.effects()) {
-        if (effect.type === 'await_turn_limit' || effect.type === 'await_warning') continue;
+        if (REMINDERS.includes(effect.type)) continue;
         if (effect.type === 'await_deadline') this.#answer(effect, round);
         else if (effect.type === 'call_model') this.m.model(modelSays('done'));
         else this.#carryOut(effect, 0);
@@ -164,10 +183,11 @@ export class ScheduleRunner {
 
   #answer(effect: Extract<ExternalEffect, { type: 'await_deadline' }>, round: number): void {
     const resolution = FITTING[effect.kind][0]!;
-    const receivedAt = effect.deadline;
+    const waiting = this.m.pending.find((entry) => entry.toolCallId === effect.toolCallId);
     const { verdict } = this.m.resolve(effect.toolCallId, resolution, {
-      receivedAt,
+      receivedAt: waiting?.claimBy ?? effect.deadline,
       requestId: `drain-${round}`,
+      ...asHolder(waiting),
     });
     if (verdict !== 'accepted') throw new Error(`${effectKey(effect)} was answered ${verdict}`);
   }
@@ -221,6 +241,7 @@ export class ScheduleRunner {
         return;
       }
       case 'await_deadline':
+      case 'await_claim':
       case 'await_warning':
       case 'await_turn_limit':
         // Timers fire when it is time; one that fires early would be a defect of the driver.
@@ -253,6 +274,7 @@ export class ScheduleRunner {
         ? rememberedDecision(waiting, variant)
         : fitting[variant % fitting.length],
       actor: actor(`user-${variant % 3}`),
+      ...(variant % 3 === 0 ? {} : asHolder(waiting)),
       ...(kind === 'signal' && variant % 2 === 0 ? {} : { requestId: `r${variant % 200}` }),
       ...(variant % 4 === 0
         ? { receivedAt: m.clock.iso((variant % 7) * 600_000 - 1_800_000) }

@@ -97,7 +97,7 @@ const cart = defineTool<Services, z.ZodObject, z.ZodType<{ items: string[] }>>({
   executor: 'client',
   input: z.object({}),
   output: z.object({ items: z.array(z.string()) }),
-  timeouts: { answer: '30 minutes' },
+  timeouts: { claim: '30 minutes', answer: '30 minutes' },
 });
 
 /** Its result is judged by the workflow alone. */
@@ -115,7 +115,7 @@ const clear = defineTool<Services, z.ZodObject<{ reason: z.ZodString }>>({
   executor: 'client',
   input: z.object({ reason: z.string() }),
   approval: 'required',
-  timeouts: { approval: '1 day', answer: '30 minutes' },
+  timeouts: { approval: '1 day', claim: '30 minutes', answer: '30 minutes' },
 });
 
 export const TOOLS = [weather, stock, refund, ask, code, cart, count, clear];

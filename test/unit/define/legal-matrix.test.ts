@@ -263,12 +263,6 @@ describe('a tool definition', () => {
   });
 
   const later: readonly [title: string, spec: unknown, field: string][] = [
-    ['progress of other backends', { ...base, executor: 'external', streaming: true }, 'streaming'],
-    [
-      'a clock for claims',
-      { ...base, executor: 'client', timeouts: { claim: '15s' } },
-      'timeouts.claim',
-    ],
     ['visible calls', { ...base, visible: true, run }, 'visible'],
     ['retention', { ...base, retention: { maxCount: 3 }, run }, 'retention'],
   ];

@@ -63,7 +63,7 @@ describe('a tool definition', () => {
     });
     const client = defineTool({ ...base, executor: 'client' });
     expect(client.answer).toEqual({ recheck: false });
-    expect(client.timeouts.answerMs).toBe(120_000);
+    expect(client.timeouts).toMatchObject({ answerMs: 120_000, claimMs: 15_000 });
   });
 
   it('lists all of its faults in one error', () => {

@@ -78,6 +78,8 @@ describe('names in histories', () => {
         sendMessage: 'sendMessage',
         extendToolCall: 'extendToolCall',
         resolveBatch: 'resolveBatch',
+        claimToolCall: 'claimToolCall',
+        leaseLost: 'leaseLost',
         inboxEvent: 'inboxEvent',
         revokeRule: 'revokeRule',
         resolveToolCall: 'resolveToolCall',

@@ -1,0 +1,71 @@
+/**
+ * What a claim means for the wait that it is on: who is the holder, when an unclaimed wait ends, how it looks to readers. Pure.
+ *
+ * L1  The holder is whoever presents the claim's id *and* is the actor who claimed: two tabs of one user are two.
+ * L2  The first claim ends the grace for good; a lost lease does not bring it back.
+ */
+import type { StampedActor } from '../protocol/actors.js';
+import type { Claimed } from '../protocol/events.js';
+import { MAX_LEASE_MS } from '../protocol/limits.js';
+import type { Claim, Suspension, SuspensionKind } from '../protocol/suspensions.js';
+import type { TimerEffect } from './effects.js';
+import type { Stamped } from './fold.js';
+import type { CallState } from './state.js';
+import { isoOf } from './state.js';
+
+/** The waits for programs; people are not claimed. */
+export const CLAIMABLE: readonly SuspensionKind[] = ['client_execution', 'external_execution'];
+
+export interface Presented {
+  readonly actor: StampedActor;
+  readonly claimId: unknown;
+}
+
+/** Whether somebody else holds the call. */
+export function isHeldByOther({ claim }: Suspension, { actor, claimId }: Presented): boolean {
+  return claim !== undefined && !(claim.claimId === claimId && claim.by === actor.id);
+}
+
+/** When the wait ends as things stand: nobody has claimed it, or it is over. */
+export function endOfWait({ claimBy, deadline }: Suspension): string {
+  return claimBy ?? deadline;
+}
+
+/** The end of the grace of a wait that opens now. One that opens again had somebody already. */
+export function graceOf(
+  call: CallState,
+  wait: { readonly kind: SuspensionKind; readonly deadline: string; readonly nowMs: number },
+): Pick<Suspension, 'claimBy'> {
+  const { claimMs } = call.plan.timeouts;
+  if (claimMs === undefined || call.reopenUntil !== undefined || !CLAIMABLE.includes(wait.kind))
+    return {};
+  const endMs = Math.min(wait.nowMs + Math.max(0, claimMs), Date.parse(wait.deadline));
+  return Number.isFinite(endMs) ? { claimBy: isoOf(endMs) } : {};
+}
+
+/** The timer of the grace; where that is as long as the wait, the wait's own timer serves. */
+export function claimTimers({ suspension }: CallState): readonly TimerEffect[] {
+  if (suspension?.claimBy === undefined) return [];
+  const { toolCallId, kind, name, claimBy, deadline } = suspension;
+  if (Date.parse(claimBy) >= Date.parse(deadline)) return [];
+  return [{ type: 'await_claim', toolCallId, kind, name, deadline: claimBy }];
+}
+
+/** As recorded; the store knows of renewals. */
+export function leaseUntilOf({ at, leaseMs }: Stamped<Claimed>): string {
+  return isoOf(Date.parse(at) + Math.min(leaseMs, MAX_LEASE_MS));
+}
+
+export function withClaim<Wait extends Suspension>(wait: Wait, event: Stamped<Claimed>): Wait {
+  const { claimBy: _over, ...rest } = wait;
+  const { claimId, actor, seq } = event;
+  const at = wait.claim?.claimId === claimId ? wait.claim.at : event.at;
+  const leaseUntil = leaseUntilOf(event);
+  const claim: Claim = { by: actor.id, claimId, at, leaseUntil, seq };
+  return { ...rest, claim } as Suspension as Wait;
+}
+
+export function withoutClaim<Wait extends Suspension>(wait: Wait): Wait {
+  const { claim: _lost, ...rest } = wait;
+  return rest as Suspension as Wait;
+}
