@@ -51,7 +51,7 @@ export type { AgentManifest, TurnResult } from './protocol/conversation.js';
 export type { CanonicalEvent } from './protocol/events.js';
 export type { Json, JsonSchema } from './protocol/json.js';
 export type { LiveEvent } from './protocol/live-events.js';
-export type { Message } from './protocol/messages.js';
+export type { EarlierResult, Message } from './protocol/messages.js';
 export type {
   FunctionTool,
   HostedTool,

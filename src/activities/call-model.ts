@@ -9,7 +9,7 @@ import { withCost } from '../model/cost.js';
 import { toModelFailure } from '../model/failure.js';
 import type { CallModelInput, CallModelResult } from '../protocol/activities.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
-import { type Message, textOf } from '../protocol/messages.js';
+import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
@@ -53,15 +53,17 @@ export async function callModel(
   publish({ type: 'model_call_started', ...origin, model: agent.model.name });
   const stream = new ModelStream(origin, publish);
   try {
-    const { response, after } = await withHeartbeat(async () => {
+    const { response, after, results } = await withHeartbeat(async () => {
       const messages = await tools.transcripts.whole(runOf(context), input.transcript);
-      return { response: await generate(agent, messages, stream), after: messages.at(-1)?.role };
+      const results = resultsOfTurn(messages, turnId);
+      const response = await generate(agent, messages, stream);
+      return { response, after: messages.at(-1)?.role, results };
     });
     if (isEmpty(response) && after !== 'tool')
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
     const { parts, finishReason, model } = response;
     const usage = withCost(response.usage, agent.model.prices);
-    const calls = await plansOf(tools, input, response);
+    const calls = await plansOf(tools, { ...input, results }, response);
     return { parts, calls, ...providerCallsOf(response), model, finishReason, usage, attempt };
   } catch (error) {
     if (!context.cancellationSignal.aborted) {
@@ -83,7 +85,7 @@ export async function callModel(
 /** A policy may look things up, so a stop must not wait for it, and the worker must be seen to live. */
 async function plansOf(
   tools: ActivityTools,
-  input: CallModelInput,
+  input: CallModelInput & { readonly results: readonly EarlierResult[] },
   { calls }: ModelResponse,
 ): Promise<CallModelResult['calls']> {
   const agent = agentOf(tools, input.agent);

@@ -13,7 +13,7 @@ export async function checkEdit(
 ): Promise<CheckEditResult> {
   const agent = agentOf(tools, edit.agent);
   const tool = tools.registry.tool(agent.name, edit.name);
-  const { tenant, conversationId, turnId, step, toolCallId, requester, input } = edit;
+  const { tenant, conversationId, turnId, step, toolCallId, requester, input, results = [] } = edit;
   if (tool === undefined) {
     const message = TEXTS.noLongerAvailable(edit.name);
     return { ok: false, problems: [{ path: '/resolution/input', message }] };
@@ -21,6 +21,6 @@ export async function checkEdit(
   const { services } = tools;
   const logger = withFields(tools.logger, { tenant, conversationId, turnId, toolCallId });
   const about = { agent: agent.name, tenant, conversationId, turnId, step };
-  const means = { ...about, requester, services, logger };
+  const means = { ...about, requester, results, services, logger };
   return withHeartbeat(() => check({ agent, tool, toolCallId, input, means }));
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../define/context.js';
 import type { CallModelInput, FlushLogResult } from '../protocol/activities.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
+import type { EarlierResult } from '../protocol/messages.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import type { AgentRegistry } from '../tools/registry.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
@@ -37,12 +38,13 @@ export function policyMeans(
   step: Pick<
     CallModelInput,
     'agent' | 'tenant' | 'conversationId' | 'turnId' | 'step' | 'requester'
-  >,
+  > & { readonly results?: readonly EarlierResult[] },
 ): PolicyMeans {
-  const { agent, tenant, conversationId, turnId, requester } = step;
+  const { agent, tenant, conversationId, turnId, requester, results = [] } = step;
   const { services } = tools;
   const logger = withFields(tools.logger, { tenant, conversationId, turnId });
-  return { agent, tenant, conversationId, turnId, step: step.step, requester, services, logger };
+  const about = { agent, tenant, conversationId, turnId, step: step.step };
+  return { ...about, requester, results, services, logger };
 }
 
 /** Publishes one live event to whoever watches. Never throws: nothing may depend on a live event. */

@@ -203,7 +203,13 @@ function stepEnded(state: ConversationState): ConversationState {
     const { toolCallId, name } = call.plan;
     const result = call.ack ?? call.result;
     if (result !== undefined)
-      parts.push({ type: 'tool_result', toolCallId, name, envelope: result.envelope });
+      parts.push({
+        type: 'tool_result',
+        toolCallId,
+        name,
+        envelope: result.envelope,
+        ...(result.provenance === 'untrusted' ? { provenance: result.provenance } : {}),
+      });
   }
   const { turnId, step } = turn;
   const message: ToolMessage = {

@@ -1,5 +1,6 @@
 /** Policies: code that decides, once per call, whether it runs, waits for an approval, or is denied. Types only. */
 import type { Json } from '../protocol/json.js';
+import type { EarlierResult } from '../protocol/messages.js';
 import type { Effects, Executor } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
 import type { ToolContext, UntypedServices } from './context.js';
@@ -32,7 +33,13 @@ export type PolicyContext<Services = UntypedServices> = Pick<
   | 'requester'
   | 'services'
   | 'logger'
->;
+> & {
+  /**
+   * The calls of this turn that have their result, in the model's order (the newest 100), without what they returned. A policy
+   * that guards a privilege may ask for an approval once something `untrusted` is among them.
+   */
+  readonly results: readonly EarlierResult[];
+};
 
 /** A tool's own policy. It gets a copy of the validated input. */
 export type ApprovalPolicy<Services, Input> = (

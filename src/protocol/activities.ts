@@ -3,7 +3,7 @@ import type { StampedActor } from './actors.js';
 import type { Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json } from './json.js';
-import type { AssistantPart, Message } from './messages.js';
+import type { AssistantPart, EarlierResult, Message } from './messages.js';
 import type { FieldProblem } from './resolutions.js';
 import type {
   ApprovalPlan,
@@ -69,6 +69,8 @@ export interface PlanCallInput extends OfStep {
     readonly argumentsJson: string;
   };
   readonly requester: StampedActor;
+  /** Of the turn until now. Absent when there are none. */
+  readonly results?: readonly EarlierResult[];
 }
 
 /** One call as the plan has it; `toolCallId` is the provider's until the workflow has checked that it is free. */
@@ -144,6 +146,8 @@ export interface CheckEditInput extends OfStep {
   readonly name: string;
   readonly input: Json;
   readonly requester: StampedActor;
+  /** Of the turn until now. Absent when there are none. */
+  readonly results?: readonly EarlierResult[];
 }
 
 export type CheckEditResult =

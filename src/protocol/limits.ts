@@ -52,6 +52,8 @@ export const MAX_RULES = 50;
 /** Fields that one of them looks at, and their size as JSON. */
 export const MAX_RULE_MATCHES = 20;
 export const MAX_RULE_MATCH_BYTES = 2 * 1024;
+/** Results of a turn that a policy is told of, without what they hold: they ride in the activity that asks it. */
+export const MAX_EARLIER_RESULTS = 100;
 /** Provider call ids longer than this are replaced by ids of our own. */
 export const MAX_CALL_ID_CHARS = 128;
 /** Tool names on the provider's wire (OpenAI: `^[a-zA-Z0-9_-]{1,64}$`). */

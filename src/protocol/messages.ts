@@ -1,7 +1,8 @@
 /** Messages of the transcript, provider-neutral. Runs anywhere; imports nothing but JSON and ids. */
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
-import type { ToolResultEnvelope } from './tools.js';
+import { MAX_EARLIER_RESULTS } from './limits.js';
+import type { Provenance, ToolResultEnvelope } from './tools.js';
 
 export interface TextPart {
   readonly type: 'text';
@@ -27,6 +28,8 @@ export interface ToolResultPart {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly envelope: ToolResultEnvelope;
+  /** Present when somebody outside gave it. Policies look at it; the model is not told. */
+  readonly provenance?: Extract<Provenance, 'untrusted'>;
 }
 
 /** An item that only its provider understands; kept and replayed to that provider as it came. */
@@ -74,4 +77,34 @@ export type Message = UserMessage | AssistantMessage | ToolMessage;
 /** The text parts of a message, joined. */
 export function textOf(parts: readonly (UserPart | AssistantPart | ToolResultPart)[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** A call of a turn that has its result, as later policies of that turn see it. What it returned is not in it. */
+export interface EarlierResult {
+  readonly toolCallId: ToolCallId;
+  readonly name: string;
+  readonly ok: boolean;
+  /** `untrusted`: a person, a browser or another backend gave it, and may have given anything. */
+  readonly provenance: Provenance;
+}
+
+export function earlierResult(
+  part: Pick<ToolResultPart, 'toolCallId' | 'name' | 'envelope'> & {
+    readonly provenance?: Provenance | undefined;
+  },
+): EarlierResult {
+  const { toolCallId, name, envelope, provenance = 'trusted' } = part;
+  return { toolCallId, name, ok: envelope.ok, provenance };
+}
+
+/** The results of a turn's steps that are over, in the model's order; the newest of very many. */
+export function resultsOfTurn(
+  messages: readonly Message[],
+  turnId: TurnId,
+): readonly EarlierResult[] {
+  return messages
+    .flatMap((message) =>
+      message.role === 'tool' && message.turnId === turnId ? message.parts.map(earlierResult) : [],
+    )
+    .slice(-MAX_EARLIER_RESULTS);
 }

@@ -1,5 +1,6 @@
 /** What activities do, without Temporal: model calls, tool runs and answer checks of a test conversation. */
 import { visibleTranscript } from '../core/context.js';
+import { turnResults } from '../core/earlier-results.js';
 import type { CallState, ConversationState } from '../core/state.js';
 import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
@@ -66,7 +67,10 @@ export class LocalWork<Services> {
   }
 
   /** One try: a test says itself what a retry would bring. A failure of the model ends the turn; a bug is thrown. */
-  async callModel(state: ConversationState, at: { step: number }): Promise<ModelAnswer> {
+  async callModel(
+    state: ConversationState,
+    at: Pick<CallState, 'turnId' | 'step'>,
+  ): Promise<ModelAnswer> {
     const request = {
       system: systemPrompt(this.#agent),
       messages: visibleTranscript(state),
@@ -78,7 +82,7 @@ export class LocalWork<Services> {
       const calls = await planCalls({
         agent: this.#agent,
         calls: response.calls,
-        means: this.#means(state, at.step),
+        means: this.#means(state, at),
       });
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs what that would.
@@ -104,7 +108,7 @@ export class LocalWork<Services> {
     const [planned] = await planCalls({
       agent: this.#agent,
       calls: [{ id: toolCallId, name, argumentsJson: unplanned?.argumentsJson ?? '' }],
-      means: this.#means(state, call.step),
+      means: this.#means(state, call),
     });
     return planned?.plan ?? call.plan;
   }
@@ -198,19 +202,23 @@ export class LocalWork<Services> {
       const message = TEXTS.noLongerAvailable(call.plan.name);
       return { ok: false, problems: [{ path: '/resolution/input', message }] };
     }
-    const means = this.#means(state, call.step);
+    const means = this.#means(state, call);
     return checkEdit({ agent: this.#agent, tool, toolCallId, input, means });
   }
 
-  #means(state: ConversationState, step: number): PolicyMeans {
-    const { agent, tenant, conversationId, turn } = state;
+  #means(
+    state: ConversationState,
+    { turnId, step }: Pick<CallState, 'turnId' | 'step'>,
+  ): PolicyMeans {
+    const { agent, tenant, conversationId } = state;
     return {
       agent,
       tenant,
       conversationId,
-      turnId: turn?.turnId ?? '',
+      turnId,
       step,
       requester: requesterOf(state),
+      results: turnResults(state, turnId),
       services: this.#services as never,
       logger: this.#logger,
     };

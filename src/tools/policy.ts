@@ -79,7 +79,13 @@ async function evaluate(
   const { timeoutMs = POLICY_TIMEOUT_MS, ...rest } = means;
   const { logger, conversationId, turnId } = rest;
   const call = { conversationId, turnId, toolCallId };
-  const ctx = Object.freeze({ ...rest, toolCallId, logger: toolLogger(logger, tool.name, call) });
+  const results = structuredClone(rest.results);
+  const ctx = Object.freeze({
+    ...rest,
+    results,
+    toolCallId,
+    logger: toolLogger(logger, tool.name, call),
+  });
   const clock = startClock(timeoutMs);
   try {
     // In a promise of its own, so that code that throws at once is no different.

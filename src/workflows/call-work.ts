@@ -1,6 +1,7 @@
 /** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
 import { isCancellation } from '@temporalio/workflow';
 import { planForRun } from '../core/clocks.js';
+import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { CallState, ConversationState } from '../core/state.js';
@@ -120,6 +121,7 @@ function planCall(machine: ConversationMachine, call: CallState, perform: Perfor
     step,
     call: { toolCallId, name, argumentsJson: unplanned.argumentsJson },
     requester: turn?.requester ?? NOBODY,
+    ...earlierResultsOf(machine.state, turnId),
   };
   const options = { ...PLAN_CALL, summary: summaryOf(`plan ${name} (${toolCallId})`) };
   perform({

@@ -1,5 +1,6 @@
 /** Has an approver's edit checked by a worker. Part of the driver. */
 import { isCancellation } from '@temporalio/workflow';
+import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { CheckEditInput, CheckEditResult } from '../protocol/activities.js';
@@ -29,6 +30,7 @@ export function editWork(
     ...{ tenant, conversationId, agent, turnId, step, toolCallId, name },
     input: edit.input,
     requester,
+    ...earlierResultsOf(machine.state, turnId),
   };
   const summary = summaryOf(`check edited input of ${name} (${toolCallId})`);
   return {

@@ -42,6 +42,10 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   const keys = decide(state).flatMap((effect) => (isInternal(effect) ? [] : [effectKey(effect)]));
   hold('effects have keys of their own', new Set(keys).size, keys.length);
   const works = state.turn !== undefined || asideCalls(state).some(isAtWork);
+  const ungated = decide(state).filter(
+    (effect) => effect.type === 'run_tool' && !mayRun(state.calls[effect.toolCallId]),
+  );
+  hold('what is gated runs after its approval only', ungated, []);
   hold('a turn that runs, or a call beside it, has something under way', keys.length > 0, works);
   hold(
     'memory is bounded',
@@ -52,6 +56,11 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   expectHolders(m);
   expectTranscript(state);
   expectNothingAfterClose(events);
+}
+
+/** S50: whatever came in by whichever door. */
+function mayRun(call: CallState | undefined): boolean {
+  return call !== undefined && (!call.plan.approval.needed || call.approver !== undefined);
 }
 
 /** A call that expired waits for nobody, but takes what comes. */

@@ -10,6 +10,7 @@ export const policyMeans: PolicyMeans = {
   turnId: 'turn_1',
   step: 1,
   requester: { id: 'ann', verified: true, channel: 'api' },
+  results: [],
   services: undefined as never,
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
 };
