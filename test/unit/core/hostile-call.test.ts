@@ -1,5 +1,7 @@
 /** Every input that concerns a call, in every state of a call. */
+import { resolveBatch } from '../../../src/core/batch.js';
 import { SYSTEM_ACTOR } from '../../../src/protocol/actors.js';
+import { stepIdFor } from '../../../src/protocol/ids.js';
 import type { Resolution } from '../../../src/protocol/resolutions.js';
 import type { PlannedCall } from '../../../src/protocol/tools.js';
 import {
@@ -12,6 +14,7 @@ import {
   modelCalls,
   plannedCall,
   result,
+  turn,
 } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
 import { stateTable, type TableInput } from '../../support/state-table.js';
@@ -39,6 +42,14 @@ const INPUTS = {
   result: resolving(result('yes')),
   error: resolving({ type: 'error', message: 'no' }),
   outcome: resolving({ type: 'outcome', value: 1 }),
+  batch: {
+    enter: (m) => {
+      const results = [{ toolCallId: 'c', resultJson: '1' }];
+      const stepId = stepIdFor(turn(1), 1);
+      return resolveBatch(m.machine, { stepId, results, requestId: 'batch' }).verdict;
+    },
+    refused: 'stale',
+  },
   toolFinished: happening((m) => m.machine.toolFinished('c', done)),
   toolLost: happening((m) => m.machine.toolLost('c', lost)),
   toolPrepared: happening((m) =>
@@ -95,7 +106,7 @@ stateTable<Input>('a call that', INPUTS, {
   },
   'is being shaped': {
     build: () => calling({ executor: 'client', preflight: true }),
-    cells: { toolPrepared: '-: call_prepared suspension' },
+    cells: { batch: 'not_ready', toolPrepared: '-: call_prepared suspension' },
   },
   runs: {
     build: () => calling(),
@@ -133,6 +144,7 @@ stateTable<Input>('a call that', INPUTS, {
   'waits for a client': {
     build: () => calling({ executor: 'client' }),
     cells: {
+      batch: 'accepted: resolution tool_result',
       result: 'accepted: resolution tool_result',
       error: 'accepted: resolution tool_result',
       deadline: '-: expired tool_result',
@@ -141,6 +153,7 @@ stateTable<Input>('a call that', INPUTS, {
   'waits for a client after its approval': {
     build: () => after(gating({ executor: 'client' }), APPROVE),
     cells: {
+      batch: 'accepted: resolution tool_result',
       result: 'accepted: resolution tool_result',
       error: 'accepted: resolution tool_result',
       deadline: '-: expired tool_result',
