@@ -25,7 +25,7 @@ function verdictOf(event: { readonly late?: true } | undefined): string {
 const REACHED = [
   ...['user_message', 'message_refused', 'inbox_event', 'cancel_requested', 'rolled_over'],
   ...['tool_call', 'call_prepared', 'call_planned', 'tool_lost', 'tool_result'],
-  ...['suspension', 'suspension_expiring', 'extended', 'expired'],
+  ...['suspension', 'suspension_expiring', 'extended', 'expired', 'claimed', 'lease_lost'],
   ...['resolution', 'late', 'resolution_reverted', 'input_edited'],
   ...['unknown', 'forbidden', 'stale', 'expired', 'invalid'].map((verdict) => `told ${verdict}`),
   ...['rule_remembered', 'rule_revoked', 'rule: approve', 'rule: deny'],
@@ -37,7 +37,7 @@ describe('random schedules', () => {
     'reach every kind of event, every refusal, and decisions of remembered rules',
     () => {
       const seen = new Set<string>();
-      for (const steps of fc.sample(schedule, { numRuns: 400, seed: 7 }))
+      for (const steps of fc.sample(schedule, { numRuns: 800, seed: 7 }))
         for (const event of runAll(steps).m.events) {
           seen.add(event.type);
           if (event.type === 'resolution_refused') seen.add(`told ${event.verdict}`);
