@@ -34,7 +34,8 @@ export interface AgentSettingsSpec {
   readonly maxSteps?: number;
   /**
    * What a message does that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or `steer`
-   * it (the turn's next model call reads the message). A message may say otherwise. @defaultValue 'reject'
+   * it (the turn's next model call reads the message). A message may say otherwise, and so does `whileWaiting` of a turn that waits
+   * for a person. @defaultValue 'reject'
    */
   readonly onBusy?: OnBusy;
   /** An idle conversation closes after this. @defaultValue 30 days */
@@ -56,11 +57,12 @@ export interface AgentSettingsSpec {
   /** What a call of a tool does that the agent does not have. @defaultValue 'feed_back' */
   readonly onUnknownTool?: ToolErrorRule;
   /**
-   * What a message does while calls wait for a person: what `onBusy` says (`block`), or set them aside (`detach`): the model reads
-   * that they are pending and answers the message; their answers come later as new input. A message that says `onBusy: 'queue'`,
-   * `'reject'` or `'interrupt'` itself sets nothing aside. @defaultValue 'block'
+   * What a message does while calls wait for a person: set them aside (`detach`): the model reads that they are pending and answers
+   * the message; their answers come later as new input. Or what `onBusy` says (`block`): that is for turns that work, and counts for
+   * turns that wait only here, or where a message itself says `onBusy: 'queue'`, `'reject'` or `'interrupt'`.
+   * @defaultValue 'detach'
    */
-  readonly whileWaiting?: 'block' | 'detach';
+  readonly whileWaiting?: 'detach' | 'block';
   /**
    * How the calls of one step run: all at once, or one after the other, each validated and gated when its turn comes (one
    * activity more a call). The model reads the results in its own order either way. @defaultValue 'parallel'
@@ -95,7 +97,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
     ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets, currency) }),
     ...(repeatLimit === undefined ? {} : { repeatLimit, repeatWarning: true }),
-    ...(spec?.whileWaiting === 'detach' ? { whileWaiting: 'detach' } : {}),
+    ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),

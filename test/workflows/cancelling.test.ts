@@ -133,7 +133,7 @@ test('a cancel from the Temporal UI with calls open ends them all, completes the
     ]),
   );
   const engine = await startEngine({
-    agents: [shop(model, { onBusy: 'queue' })],
+    agents: [shop(model, { onBusy: 'queue', whileWaiting: 'block' })],
     services: ledger(),
   });
   const { talk } = await engine.ask();

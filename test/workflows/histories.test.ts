@@ -182,6 +182,7 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'steered-and-interrupted',
     model: () =>
       script(calls('customer.ask', { question: 'A?' }), says('both'), says('never'), says('last')),
+    settings: { whileWaiting: 'block' },
     play: async (engine, talk) => {
       await engine.send(talk, 'and this', { onBusy: 'steer' });
       await talk.resolve('call_1', YES);

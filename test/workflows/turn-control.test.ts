@@ -25,7 +25,7 @@ test('a message that interrupts aborts the model call, and the next turn answers
 
 test('a message that steers is read by the next model call of the turn, and both senders get its end', async () => {
   const engine = await startEngine({
-    agents: [shop(script(ASK, says('the red one, gift-wrapped')))],
+    agents: [shop(script(ASK, says('the red one, gift-wrapped')), { whileWaiting: 'block' })],
     services: ledger(),
   });
   const talk = engine.begin();
@@ -103,9 +103,8 @@ test('calls that run one after the other are each planned when their turn comes,
 test('a message while a question is open is answered; the answer comes later, and is read', async () => {
   const engine = await startEngine({
     agents: [
-      shop(script(ASK, says('by the way!'), says('the red one, then')), {
-        whileWaiting: 'detach',
-      }),
+      // It says what messages do to a turn that works, and nothing of one that waits.
+      shop(script(ASK, says('by the way!'), says('the red one, then')), { onBusy: 'queue' }),
     ],
     services: ledger(),
   });

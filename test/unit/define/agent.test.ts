@@ -25,13 +25,25 @@ describe('an agent definition', () => {
   it('gets its defaults', () => {
     expect(defineAgent(base)).toMatchObject({
       tools: [],
-      settings: { maxSteps: 25, onBusy: 'reject', idleCloseMs: 2_592_000_000 },
+      settings: {
+        maxSteps: 25,
+        onBusy: 'reject',
+        idleCloseMs: 2_592_000_000,
+        whileWaiting: 'detach',
+      },
     });
   });
 
   it('takes its settings', () => {
     const settings = { maxSteps: 3, onBusy: 'queue', idleClose: '2 days' } as const;
     expect(defineAgent({ ...base, settings }).settings).toEqual({
+      maxSteps: 3,
+      onBusy: 'queue',
+      idleCloseMs: 172_800_000,
+      whileWaiting: 'detach',
+    });
+    const blocking = { ...settings, whileWaiting: 'block' } as const;
+    expect(defineAgent({ ...base, settings: blocking }).settings).toEqual({
       maxSteps: 3,
       onBusy: 'queue',
       idleCloseMs: 172_800_000,
@@ -43,7 +55,12 @@ describe('an agent definition', () => {
       name: 'support',
       description: 'Helps.',
       model: 'none',
-      settings: { maxSteps: 25, onBusy: 'reject', idleCloseMs: 2_592_000_000 },
+      settings: {
+        maxSteps: 25,
+        onBusy: 'reject',
+        idleCloseMs: 2_592_000_000,
+        whileWaiting: 'detach',
+      },
       tools: [
         {
           name: 'notes.search',
