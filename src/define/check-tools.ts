@@ -25,6 +25,7 @@ export type ToolRule =
   | 'undescribed_field'
   | 'many_fields'
   | 'no_output'
+  | 'unchecked_answer'
   | 'text_output'
   | 'undeclared_effects'
   | 'no_reconcile'
@@ -104,15 +105,14 @@ function textFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolF
         message: `has the description of "${same.name}"`,
       }),
     );
+  for (const field of undescribed(inputSchema, ''))
+    found.push(
+      finding(tool, 'advice', {
+        rule: 'undescribed_field',
+        message: `input field "${field}" has no description`,
+      }),
+    );
   const fields = fieldsOf(inputSchema);
-  for (const [field, schema] of fields)
-    if (!isDescribed(schema))
-      found.push(
-        finding(tool, 'advice', {
-          rule: 'undescribed_field',
-          message: `input field "${field}" has no description`,
-        }),
-      );
   if (fields.length > MAX_FIELDS)
     found.push(
       finding(tool, 'advice', {
@@ -128,6 +128,17 @@ function fieldsOf(schema: JsonSchema): readonly (readonly [string, unknown])[] {
   return isRecord(properties) ? Object.entries(properties) : [];
 }
 
+/** Fields without a description, at any depth, as paths such as `items[].id`; an object that has none is asked for its own, too. */
+function undescribed(schema: JsonSchema, path: string): readonly string[] {
+  const own = fieldsOf(schema).flatMap(([name, field]) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    if (!isRecord(field)) return [at];
+    return [...(isDescribed(field) ? [] : [at]), ...undescribed(field as JsonSchema, at)];
+  });
+  const { items } = schema;
+  return isRecord(items) ? [...own, ...undescribed(items, `${path}[]`)] : own;
+}
+
 function isDescribed(schema: unknown): boolean {
   if (!isRecord(schema)) return false;
   const { description } = schema;
@@ -135,8 +146,23 @@ function isDescribed(schema: unknown): boolean {
 }
 
 function ruleFindings(tool: AnyTool): readonly ToolFinding[] {
-  if (tool.executor !== 'server') return [];
-  return [...outputFindings(tool), ...effectFindings(tool)];
+  switch (tool.executor) {
+    case 'server':
+      return [...outputFindings(tool), ...effectFindings(tool)];
+    case 'client':
+    case 'external':
+      return tool.output === undefined ? [uncheckedAnswer(tool)] : [];
+    case 'human':
+    case 'provider':
+    case 'internal':
+      return [];
+  }
+}
+
+/** What comes from outside is under somebody else's control. */
+function uncheckedAnswer(tool: AnyTool): ToolFinding {
+  const message = 'declares no output: whatever is submitted from outside reaches the model';
+  return finding(tool, 'advice', { rule: 'unchecked_answer', message });
 }
 
 function outputFindings(tool: AnyTool): readonly ToolFinding[] {

@@ -36,6 +36,25 @@ describe('checkTools', () => {
       'advice undescribed_field',
     ],
     [
+      'a field without a description deep inside',
+      {
+        input: z.object({
+          lines: z.array(z.object({ id: z.string(), of: z.int().describe('X.') })).describe('All.'),
+        }),
+      },
+      'advice undescribed_field',
+    ],
+    [
+      'a browser that may submit anything',
+      { executor: 'client', run: undefined, output: undefined },
+      'advice unchecked_answer',
+    ],
+    [
+      'a backend that may submit anything',
+      { executor: 'external', run: undefined, output: undefined },
+      'advice unchecked_answer',
+    ],
+    [
       'too many fields',
       {
         input: z.object(
@@ -77,6 +96,23 @@ describe('checkTools', () => {
     const model = script(says('x'));
     const agent = defineAgent({ name: 'a', instructions: 'Help.', model, tools });
     expect(checkTools(agent)).toMatchObject([{ tool: 'refund', rule: 'plain_name' }]);
+  });
+
+  it('names the place of a field that it does not understand', () => {
+    const input = z.object({
+      lines: z.array(z.object({ id: z.string() })).describe('All of them.'),
+      buyer: z.object({ name: z.string() }),
+    });
+    expect(checkTools([tool({ input })]).map(({ message }) => message)).toEqual([
+      'input field "lines[].id" has no description',
+      'input field "buyer" has no description',
+      'input field "buyer.name" has no description',
+    ]);
+  });
+
+  it('has nothing to say of a tool that the provider runs', () => {
+    const search = { name: 'search', executor: 'provider', provider: { type: 'x' } } as const;
+    expect(checkTools([defineTool(search)])).toEqual([]);
   });
 
   it('asks nothing of outputs and effects where nothing of ours runs', () => {
