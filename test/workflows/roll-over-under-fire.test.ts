@@ -45,7 +45,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
 }, async () => {
   const services = ledger();
   const engine = await startEngine({
-    agents: [shop(model, { onBusy: 'queue' })],
+    agents: [shop(model, { onBusy: 'queue', whileWaiting: 'block' })],
     services,
     address: server.address,
   });
