@@ -37,7 +37,7 @@ const OUTSIDE = [
 const LEGAL: Readonly<Record<string, readonly string[]>> = {
   server: Object.keys(VALUES).filter((field) => field !== 'preflight' && field !== 'provider'),
   human: OUTSIDE,
-  client: [...OUTSIDE, 'approval', 'preflight'],
+  client: [...OUTSIDE, 'approval', 'preflight', 'streaming'],
   external: [...OUTSIDE, 'approval', 'streaming'],
   provider: ['provider'],
   internal: ['input', 'approval', 'timeouts', 'onExpire'],
