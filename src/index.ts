@@ -4,10 +4,18 @@
  */
 export type { Agent, AgentSettingsSpec, AgentSpec, TurnBudgetsSpec } from './define/agent.js';
 export { defineAgent, manifestOf } from './define/agent.js';
+export type { AskSpec, Declined } from './define/ask.js';
 export type { AudienceSpec } from './define/audience.js';
 export type { ToolFinding, ToolRule } from './define/check-tools.js';
 export { checkTools } from './define/check-tools.js';
-export type { Logger, LogLevel, ToolContext, ToolLogger, ToolSignal } from './define/context.js';
+export type {
+  CallContext,
+  Logger,
+  LogLevel,
+  ToolContext,
+  ToolLogger,
+  ToolSignal,
+} from './define/context.js';
 export { ToolError, toolError } from './define/context.js';
 export type { Duration } from './define/durations.js';
 export type { Colloquy, ColloquyTypes } from './define/init.js';

@@ -23,6 +23,7 @@ import { contextOf } from './tool-context.js';
  * | what happens | outcome |
  * |---|---|
  * | the tool returns, throws or runs out of time | its result (see `runToolCall`) |
+ * | the tool asks, or refuses an answer | just that, in place of a result |
  * | the tool throws a `ToolRetry` and has attempts left | failure `tool_retry`, retried after the pause it asks for |
  * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
  * | the turn is cancelled | the tool's signal fires, then cancelled |
@@ -32,7 +33,7 @@ import { contextOf } from './tool-context.js';
 export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
   const { call } = input;
   const context = Context.current();
-  const { attempt } = context.info;
+  const attempt = context.info.attempt + (input.attemptsBefore ?? 0);
   if (call.effects === 'once' && attempt > 1)
     return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
   const tool = toolOf(tools, input);
@@ -52,15 +53,18 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
     });
   });
   try {
-    const { retry, ...result } = await withHeartbeat(() =>
+    const end = await withHeartbeat(() =>
       runToolCall({
         tool,
         input: call.input,
         ctx: contextOf(tools, input, { attempt, progress: progress.report }),
         signal: context.cancellationSignal,
         timeoutMs: call.timeouts.runMs,
+        answerByCode: input.asked?.byCode === true,
       }),
     );
+    if (!('envelope' in end)) return end;
+    const { retry, ...result } = end;
     if (retry === undefined || isLastAttempt(call, attempt)) return result;
     throw retryFailure(retry);
   } catch (error) {

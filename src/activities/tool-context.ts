@@ -1,14 +1,15 @@
 /** What a tool's code is handed, from the input of the activity that runs it. */
-import type { ToolContext } from '../define/context.js';
+import type { CallContext } from '../define/context.js';
 import type { RunToolInput } from '../protocol/activities.js';
+import { entryFields } from '../tools/entry.js';
 import { toolLogger } from '../tools/tool-logger.js';
 import { type ActivityTools, withFields } from './deps.js';
 
 export function contextOf(
   tools: ActivityTools,
   input: RunToolInput,
-  run: Pick<ToolContext, 'attempt' | 'progress'>,
-): Omit<ToolContext<never>, 'signal'> {
+  run: Pick<CallContext, 'attempt' | 'progress'>,
+): Omit<CallContext<never>, 'signal'> {
   const { agent, tenant, conversationId, turnId, step, call, idempotencyKey } = input;
   const { toolCallId, name } = call;
   const { requester, approver } = input;
@@ -24,6 +25,7 @@ export function contextOf(
     idempotencyKey,
     requester,
     ...(approver === undefined ? {} : { approver }),
+    ...entryFields(input),
     ...run,
     services: tools.services,
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),

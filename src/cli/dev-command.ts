@@ -4,7 +4,7 @@ import type { ConversationSnapshot } from '../protocol/conversation.js';
 import { conversationKey } from '../protocol/ids.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import { type Config, readConfig } from './config.js';
-import { exampleResolution, shellQuote } from './example-answer.js';
+import { exampleAnswer, shellQuote } from './example-answer.js';
 import { onStop } from './process-life.js';
 import { type Stack, startStack } from './stack.js';
 
@@ -134,7 +134,7 @@ function describe(
   return [
     `waits     ${conversationId}: ${call.kind} of ${call.name}${why} until ${call.deadline}`,
     `          ${JSON.stringify(call.prompt)}`,
-    `          ${curl(url, exampleResolution(call))}`,
+    `          ${curl(url, exampleAnswer(call))}`,
   ];
 }
 

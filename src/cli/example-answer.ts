@@ -4,8 +4,18 @@ import type { PendingCall } from '../protocol/suspensions.js';
 
 const MAX_DEPTH = 8;
 
+/** The body of a request that the call would take, as JSON: the bare resolution, unless it must say which question it answers. */
+export function exampleAnswer(call: ExampleCall & Pick<PendingCall, 'ask' | 'argsDigest'>): string {
+  const resolution = exampleResolution(call);
+  const { ask, argsDigest } = call;
+  if (ask === undefined || argsDigest === undefined) return resolution;
+  return `{"resolution":${resolution},"argsDigest":${JSON.stringify(argsDigest)}}`;
+}
+
+type ExampleCall = Pick<PendingCall, 'kind' | 'answerSchema'>;
+
 /** A resolution that the call would take, as JSON; made from the shape of its answer where it has one. */
-export function exampleResolution(call: Pick<PendingCall, 'kind' | 'answerSchema'>): string {
+export function exampleResolution(call: ExampleCall): string {
   switch (call.kind) {
     case 'approval':
       return '{"type":"approve"}';

@@ -4,6 +4,7 @@ import type {
   CallPlanned,
   Expired,
   ResolutionEvent,
+  ResolutionReverted,
   SuspensionEvent,
   ToolCallEvent,
   ToolResultEvent,
@@ -11,9 +12,11 @@ import type {
 import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { ToolMessage, ToolResultPart } from '../protocol/messages.js';
+import type { Resolution } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { CallStatus } from '../protocol/tools.js';
 import { askerOf, detached, keptAside, lateCall, takesLate } from './aside.js';
+import { entersOnDecline } from './asks.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import { withoutClaim } from './holding.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
@@ -102,6 +105,7 @@ export function resolved(
             },
           }
         : {}),
+      ...(entersOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
     };
   });
   // Nobody sends a rule's own resolutions, so nobody repeats them.
@@ -111,6 +115,14 @@ export function resolved(
     operation: 'resolution',
     reply: { verdict: event.late === true ? 'accepted_late' : 'accepted', toolCallId, seq },
   });
+}
+
+function declinedBy(
+  actor: StampedActor,
+  resolution: Resolution,
+): NonNullable<CallState['declined']> {
+  const reason = resolution.type === 'decline' ? resolution.reason : undefined;
+  return { actor, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** An approval with an edit counts once the edit has been checked. */
@@ -123,7 +135,10 @@ function approvedBy(
 }
 
 /** The answer was not one after all: forgotten with its request id, so that the same caller may send a better one. */
-export function reverted(state: ConversationState, toolCallId: string): ConversationState {
+export function reverted(
+  state: ConversationState,
+  { toolCallId, run }: ResolutionReverted,
+): ConversationState {
   const { answer, edit } = state.calls[toolCallId] ?? {};
   const taken = answer ?? edit;
   if (taken === undefined) return state;
@@ -131,7 +146,8 @@ export function reverted(state: ConversationState, toolCallId: string): Conversa
   const requests = state.requests.filter((known) => !isResolutionOf(known, requestId, toolCallId));
   return withCall({ ...state, requests }, toolCallId, (call) => {
     const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
-    return { ...rest, reopenUntil: deadline };
+    const ended = run === undefined ? {} : { runsEnded: run };
+    return { ...rest, ...ended, reopenUntil: deadline };
   });
 }
 

@@ -32,7 +32,7 @@ import { claimed, leaseWasLost } from './claims.js';
 import { inputEdited } from './edits.js';
 import { withInboxEvent } from './inbox.js';
 import { callPrepared } from './preflight.js';
-import { toolLost, toolReconciled } from './server-calls.js';
+import { runChanged } from './server-calls.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
 import { withoutOldest } from './transcript.js';
@@ -78,7 +78,7 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'resolution':
       return resolved(state, event);
     case 'resolution_reverted':
-      return reverted(state, event.toolCallId);
+      return reverted(state, event);
     case 'rule_remembered':
     case 'rule_revoked':
       return rulesChanged(state, event);
@@ -97,9 +97,10 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'call_prepared':
       return callPrepared(state, event);
     case 'tool_lost':
-      return toolLost(state, event);
     case 'tool_reconciled':
-      return toolReconciled(state, event);
+    case 'tool_asked':
+    case 'answer_checked':
+      return runChanged(state, event);
     case 'cancel_requested':
       return cancelRequested(state, event);
     case 'turn_limit_reached':

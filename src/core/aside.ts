@@ -43,7 +43,9 @@ export function askerOf(plan: PlannedCall, turn: TurnState | undefined): Pick<Ca
 
 /** Whether a result is still taken after the wait's end. An approval never is: what it would run is over. */
 export function takesLate(call: CallState, kind: SuspensionKind): boolean {
-  return call.plan.lateResult === 'inbox' && kind !== 'approval';
+  // Nor is the answer to a question of a tool's code: it would run on in a talk that has gone on without it.
+  if (kind === 'approval' || call.ask !== undefined) return false;
+  return call.plan.lateResult === 'inbox';
 }
 
 /** The model goes on with `pending`; the call does not end. */

@@ -6,6 +6,7 @@ import type { ResolutionType } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { PlannedCall } from '../protocol/tools.js';
+import { askAudience } from './asks.js';
 import type { CallState, ConversationState } from './state.js';
 
 /** Who may resolve a wait of this kind; undefined = anybody. An approval's audience says nothing about the phase after it. */
@@ -28,7 +29,8 @@ export function forbiddenReason(
 ): string | undefined {
   const { call, type, actor } = by;
   const kind = type === undefined ? call.suspension?.kind : RESOLVES[type][0];
-  const audience = kind === undefined ? undefined : audienceOf(call.plan, kind);
+  const audience =
+    kind === undefined ? undefined : (askAudience(call, kind) ?? audienceOf(call.plan, kind));
   return audience === undefined
     ? undefined
     : outsideReason(audience, actor, requestersOf(state, call));

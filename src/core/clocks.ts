@@ -2,6 +2,7 @@
 import { MAX_WAIT_MS } from '../protocol/limits.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import type { PlannedCall } from '../protocol/tools.js';
+import { askTimeoutMs } from './asks.js';
 import type { CallState } from './state.js';
 import { isoOf } from './state.js';
 
@@ -11,7 +12,8 @@ export type WaitEnd = Pick<Suspension, 'deadline' | 'limitedBy'>;
 /** The end of a wait that opens now. A wait that opens again keeps its old deadline. */
 export function waitEndOf(call: CallState, kind: SuspensionKind, nowMs: number): WaitEnd {
   const { approvalMs, answerMs } = call.plan.timeouts;
-  const own = isoOf(nowMs + finiteWaitMs(kind === 'approval' ? approvalMs : answerMs));
+  const waitMs = kind === 'approval' ? approvalMs : (askTimeoutMs(call, kind) ?? answerMs);
+  const own = isoOf(nowMs + finiteWaitMs(waitMs));
   return cappedEnd(call, call.reopenUntil ?? own);
 }
 

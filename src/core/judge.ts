@@ -11,6 +11,7 @@ import type { Resolution, ResolutionType, Verdict } from '../protocol/resolution
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { takesLate } from './aside.js';
+import { askPart, isOfEarlierAsk } from './asks.js';
 import { forbiddenReason } from './audience.js';
 import { endOfWait, isHeldByOther, type Presented } from './holding.js';
 import { plainInput } from './input.js';
@@ -37,8 +38,9 @@ export function resolutionRequestId(received: unknown): string {
 function requestIdOf(input: PlainRecord): string {
   if (requestIdProblem('requestId', input['requestId']) === undefined)
     return String(input['requestId']);
-  const { toolCallId, resolution, actor } = input;
-  return `digest:${fingerprint(canonicalJson([toolCallId, resolution, actor]))}`;
+  const { toolCallId, resolution, actor, argsDigest } = input;
+  const parts = [toolCallId, resolution, actor, ...askPart(argsDigest)];
+  return `digest:${fingerprint(canonicalJson(parts))}`;
 }
 
 /**
@@ -107,6 +109,7 @@ export function judgeResolution(
   if (suspension === undefined) return goneVerdict(state, call);
   const stale = staleVerdict(call, suspension, { type, actor, claimId: input['claimId'] });
   if (stale !== undefined) return stale;
+  if (isOfEarlierAsk(call, input['argsDigest'])) return resolvedBefore(call);
   const deadline = endOfWait(suspension);
   const isLate =
     call.suspension === undefined ||
@@ -187,12 +190,11 @@ export function notWaiting(state: ConversationState, toolCallId: string): Refuse
 function goneVerdict(state: ConversationState, call: CallState): RefusedVerdict {
   if (isFinal(call.status) && call.answer === undefined)
     return endedVerdict(state, call.plan.toolCallId);
-  return {
-    verdict: 'stale',
-    why: 'already_resolved',
-    status: call.status,
-    ...byAt(call.resolvedBy, call.resolvedAt),
-  };
+  return resolvedBefore(call);
+}
+
+function resolvedBefore({ status, resolvedBy, resolvedAt }: CallState): RefusedVerdict {
+  return { verdict: 'stale', why: 'already_resolved', status, ...byAt(resolvedBy, resolvedAt) };
 }
 
 /** Who resolves, as it will be recorded. */

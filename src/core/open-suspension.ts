@@ -3,6 +3,7 @@ import type { EventBody } from '../protocol/events.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { Audience, PlannedCall } from '../protocol/tools.js';
+import { askAudience, askFields } from './asks.js';
 import { audienceOf } from './audience.js';
 import { waitEndOf } from './clocks.js';
 import { CLAIMABLE, graceOf } from './holding.js';
@@ -26,8 +27,9 @@ export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: nu
       ...(kind !== 'approval' && plan.answerSchema !== undefined
         ? { answerSchema: plan.answerSchema }
         : {}),
-      ...audienceField(audienceOf(plan, kind)),
+      ...audienceField(askAudience(call, kind) ?? audienceOf(plan, kind)),
       ...(argsDigest === undefined ? {} : { argsDigest }),
+      ...askFields(call, kind),
       ...(call.aside === 'detached' ? { detached: true as const } : {}),
       openedAt: isoOf(nowMs),
       ...end,

@@ -13,6 +13,13 @@ import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolErrorCode, ToolResult } from '../protocol/tools.js';
 import { detachResult } from './aside.js';
+import {
+  answerRefusedEvents,
+  askCheckedEvents,
+  askedEvents,
+  decideAsk,
+  entersOnDecline,
+} from './asks.js';
 import { answeredResult } from './decide.js';
 import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
@@ -105,7 +112,8 @@ type Accepted = Omit<ResolutionEvent, 'type' | 'turnId' | 'toolCallId'>;
 function acceptedEvents(call: CallState, accepted: Accepted): readonly EventBody[] {
   const { toolCallId } = call.plan;
   const event: EventBody = { type: 'resolution', turnId: call.turnId, toolCallId, ...accepted };
-  const result = resultOfResolution(accepted);
+  const goesOn = entersOnDecline(call, accepted.resolution);
+  const result = goesOn ? undefined : resultOfResolution(accepted);
   if (result === undefined) return [event];
   const { executionMs } = accepted;
   const timed = executionMs === undefined ? result : { ...result, executionMs };
@@ -224,6 +232,9 @@ export function answerCheckedEvents(
   call: CallState,
   outcome: CheckAnswerResult,
 ): readonly EventBody[] {
+  const asked = call.plan.executor === 'server';
+  if (asked && decideAsk(call)?.type !== 'check_answer') return [];
+  if (outcome.ok && asked) return askCheckedEvents(call);
   if (outcome.ok) return [resultEvent(call, answeredResult(call, outcome.value))];
   return [
     {
@@ -238,6 +249,8 @@ export function answerCheckedEvents(
 
 /** A tool run is over. */
 export function toolFinishedEvents(call: CallState, outcome: RunToolResult): readonly EventBody[] {
+  if ('ask' in outcome) return askedEvents(call, outcome.ask);
+  if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
   const loss = lossTold(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
   const { envelope, executionMs } = outcome;

@@ -5,6 +5,7 @@ import { MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { FieldProblem, Resolution, ResolutionType } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
+import { askDigestProblems } from './asks.js';
 import { editOf, editProblems } from './edits.js';
 import { answerProblems } from './json-schema.js';
 import { rememberOf, rememberProblems } from './rules.js';
@@ -32,6 +33,7 @@ export function resolutionProblems(
   }
   if (argsDigest !== undefined && argsDigest !== suspension.argsDigest)
     problems.push({ path: '/argsDigest', message: 'is not the digest of the pending call' });
+  problems.push(...askDigestProblems(suspension, argsDigest));
   const type = resolutionTypeOf(resolution);
   if (!isRecord(resolution) || type === undefined) {
     const expected = Object.keys(RESOLVES)

@@ -9,26 +9,29 @@
  * | runs once, and holds unknown outcomes | the call waits for an operator's `outcome` |
  * | runs once, otherwise | the model reads that the outcome is unknown |
  */
-import type { ReconcileToolResult, RunToolResult } from '../protocol/activities.js';
-import type { EventBody, ToolLostEvent, ToolReconciledEvent } from '../protocol/events.js';
+import type { ReconcileToolResult, ToolEnded } from '../protocol/activities.js';
+import type {
+  AnswerChecked,
+  EventBody,
+  ToolAskedEvent,
+  ToolLostEvent,
+  ToolReconciledEvent,
+} from '../protocol/events.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
+import { answerChecked, decideAsk, runOf, toolAsked } from './asks.js';
 import type { Effect } from './effects.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
 import type { Loss } from './outcomes.js';
 import type { CallState, ConversationState } from './state.js';
 
-/** Which run of the tool is due or under way, from 1; attempts of one activity are one run. */
-export function runOf(call: CallState): number {
-  return (call.runsEnded ?? 0) + 1;
-}
-
 /** What a call that has passed its gate needs now. */
 export function decideServerCall(call: CallState): readonly Effect[] {
   const { plan, lost } = call;
   const { toolCallId } = plan;
-  if (lost === undefined) return [{ type: 'run_tool', toolCallId, run: runOf(call) }];
+  if (lost === undefined)
+    return [decideAsk(call) ?? { type: 'run_tool', toolCallId, run: runOf(call) }];
   if (lost.outcome === undefined && plan.reconcile === true)
     return [{ type: 'reconcile_tool', toolCallId, run: runOf(call) }];
   if (lost.outcome === 'not_happened')
@@ -54,7 +57,7 @@ export function isHeld(plan: PlannedCall): boolean {
 }
 
 /** A `once` call whose activity was delivered again was not run: like a lost run, only that a worker says so. */
-export function lossTold(call: CallState, outcome: RunToolResult): Loss | undefined {
+export function lossTold(call: CallState, outcome: ToolEnded): Loss | undefined {
   const { envelope } = outcome;
   return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
     ? { timedOut: false, message: 'the call was delivered a second time' }
@@ -88,10 +91,24 @@ export function reconciledEvents(
   return [event, resultEvent(call, { status, envelope, provenance: 'trusted' })];
 }
 
-export function toolLost(
+/** Folds what happened to a run of a server tool. */
+export function runChanged(
   state: ConversationState,
-  event: Stamped<ToolLostEvent>,
+  event: Stamped<ToolLostEvent | ToolReconciledEvent | ToolAskedEvent | AnswerChecked>,
 ): ConversationState {
+  switch (event.type) {
+    case 'tool_lost':
+      return toolLost(state, event);
+    case 'tool_reconciled':
+      return toolReconciled(state, event);
+    case 'tool_asked':
+      return toolAsked(state, event);
+    case 'answer_checked':
+      return answerChecked(state, event);
+  }
+}
+
+function toolLost(state: ConversationState, event: Stamped<ToolLostEvent>): ConversationState {
   return withCall(state, event.toolCallId, (call) => ({
     ...call,
     status: 'outcome_unknown',
@@ -99,7 +116,7 @@ export function toolLost(
   }));
 }
 
-export function toolReconciled(
+function toolReconciled(
   state: ConversationState,
   event: Stamped<ToolReconciledEvent>,
 ): ConversationState {

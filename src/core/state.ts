@@ -12,6 +12,7 @@ import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { Message, UserPart } from '../protocol/messages.js';
+import type { Question } from '../protocol/questions.js';
 import type { AcceptedVerdict } from '../protocol/resolutions.js';
 import type { Rule } from '../protocol/rules.js';
 import type { Suspension } from '../protocol/suspensions.js';
@@ -39,6 +40,20 @@ export interface AcceptedAnswer {
   readonly deadline: string;
   /** As the client says. */
   readonly executionMs?: number;
+  /** A worker has found it right; looked at for questions of tools. */
+  readonly checked?: true;
+}
+
+/** The question that the code of a tool asked last. */
+export interface AskState {
+  /** From 1. */
+  readonly ordinal: number;
+  readonly argsDigest: string;
+  readonly question: Question;
+  /** The workflow alone cannot judge answers to it. */
+  readonly recheck?: true;
+  /** Digests of the questions before it: an answer that names one of them came too late. */
+  readonly earlier: readonly string[];
 }
 
 export interface AcceptedEdit extends Omit<AcceptedAnswer, 'value'> {
@@ -72,6 +87,10 @@ export interface CallState {
   readonly approver?: StampedActor;
   /** An accepted answer that a worker still has to check. */
   readonly answer?: AcceptedAnswer;
+  /** Stays while the tool runs on with the answer, until it asks the next. */
+  readonly ask?: AskState;
+  /** Somebody declined the question, and the tool is entered again to hear of it. */
+  readonly declined?: { readonly reason?: string; readonly actor: StampedActor };
   /** An accepted approval whose edit a worker still has to check. */
   readonly edit?: AcceptedEdit;
   /** What a preflight shaped, and its digest. */

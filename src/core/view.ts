@@ -90,18 +90,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       return { ...view, ...withRule(view.rules, { ...event.rule, at: event.at }) };
     case 'rule_revoked':
       return withoutRules(view, ({ ruleId }) => ruleId === event.ruleId);
-    case 'turn_ended': {
-      const queued = view.queued.filter((turnId) => turnId !== event.turnId);
-      const left = withoutRules(view, ({ turnId }) => turnId === event.turnId);
-      if (view.turn?.turnId !== event.turnId) return { ...left, queued };
-      const { turn: _ended, ...rest } = left;
-      return {
-        ...rest,
-        queued,
-        pending: view.pending.filter(isDetached),
-        inFlightTools: view.inFlightTools.filter(isDetached),
-      };
-    }
+    case 'turn_ended':
+      return withoutTurn(view, event.turnId);
     case 'conversation_closed':
     case 'run_ended':
       return closedView(view);
@@ -111,6 +101,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'resolution_reverted':
     case 'tool_lost':
     case 'tool_reconciled':
+    case 'tool_asked':
+    case 'answer_checked':
     case 'cancel_requested':
     case 'turn_limit_reached':
     case 'suspension_expiring':
@@ -134,6 +126,19 @@ function withTurn(
 function closedView(view: ConversationSnapshot): ConversationSnapshot {
   const { turn: _ended, ...rest } = view;
   return { ...rest, status: 'closed', queued: [], pending: [], inFlightTools: [] };
+}
+
+function withoutTurn(view: ConversationSnapshot, ended: TurnId): ConversationSnapshot {
+  const queued = view.queued.filter((turnId) => turnId !== ended);
+  const left = withoutRules(view, ({ turnId }) => turnId === ended);
+  if (view.turn?.turnId !== ended) return { ...left, queued };
+  const { turn: _ended, ...rest } = left;
+  return {
+    ...rest,
+    queued,
+    pending: view.pending.filter(isDetached),
+    inFlightTools: view.inFlightTools.filter(isDetached),
+  };
 }
 
 function withQueued(view: ConversationSnapshot, event: UserMessageEvent): ConversationSnapshot {

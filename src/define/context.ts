@@ -3,7 +3,10 @@
  * the host, no values.
  */
 import type { StampedActor } from '../protocol/actors.js';
+import type { Json } from '../protocol/json.js';
 import type { AbortSignalLike } from '../protocol/model.js';
+import type { AskSpec, Declined } from './ask.js';
+import type { ParsedOf, Schema } from './schema.js';
 
 /** The host's own `AbortSignal` where it has one (Node, browsers), so that it can be handed to `fetch` and the like. */
 export type ToolSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
@@ -37,8 +40,8 @@ export interface ToolLogger extends Logger {
 /** What `ctx.services` is where `initColloquy` bound no type: such tools ask for nothing, so any agent may have them. */
 export type UntypedServices = unknown;
 
-/** Identity and means of one run of a tool. */
-export interface ToolContext<Services = UntypedServices> {
+/** Identity and means of one run of a tool's code. */
+export interface CallContext<Services = UntypedServices> {
   readonly agent: string;
   readonly tenant: string;
   readonly conversationId: string;
@@ -48,7 +51,8 @@ export interface ToolContext<Services = UntypedServices> {
   readonly toolCallId: string;
   /**
    * Stable over retries, kills and roll-overs, unique per call: hand it on to whatever has the side effect, since a call
-   * may be run again after its worker was lost.
+   * may be run again after its worker was lost. It is that of the call, the same in every run: a tool that has effects before
+   * and after a question tells them apart by a suffix of its own, such as `${ctx.idempotencyKey}/charge`.
    */
   readonly idempotencyKey: string;
   /** Who sent the message that the turn answers. */
@@ -57,6 +61,21 @@ export interface ToolContext<Services = UntypedServices> {
   readonly approver?: StampedActor;
   /** From 1; above 1 the call may have taken effect already. */
   readonly attempt: number;
+  /** Which entry into the code this is, from 1: a tool that asks is entered again with the answer. */
+  readonly run: number;
+  /** Questions that this call has asked until now; all of them are settled. */
+  readonly asks: number;
+  /** As it was given with the last question. */
+  readonly state?: Json;
+  /**
+   * The answer to the last question, which its form admits; absent in the first run and after a refusal. Where the form is
+   * zod with refinements, transforms or defaults, reading it throws: `answerTo(form)` runs them.
+   */
+  readonly answer?: Json;
+  /** Present when the last question was declined, and had said `onDecline: 'enter'`. */
+  readonly declined?: Declined;
+  /** Who answered, or declined, the last question. */
+  readonly answeredBy?: StampedActor;
   /** Fires when the turn is cancelled, the run's time is over, or the worker stops. */
   readonly signal: ToolSignal;
   /**
@@ -66,6 +85,23 @@ export interface ToolContext<Services = UntypedServices> {
   progress(payload: unknown): void;
   readonly services: Services;
   readonly logger: ToolLogger;
+}
+
+/** What `run` is handed: it alone may ask. */
+export interface ToolContext<Services = UntypedServices> extends CallContext<Services> {
+  /**
+   * Asks somebody in the middle of the work: ends this run by what it throws, which the code must let pass, and parks the call
+   * until the answer is there. The tool is then entered again, from its first line, perhaps days later and on another worker,
+   * with `answer` and `state`; so look at those first. Nobody answers in time, or somebody declines: that is the call's result,
+   * and the tool is not entered (see `onDecline`). At most 20 questions a call.
+   * @throws {TypeError} for a question that cannot be asked; else always, to end the run.
+   */
+  ask(question: AskSpec): never;
+  /**
+   * The answer to the last question, parsed by its form; undefined when there is none. An answer that the form refuses is
+   * given back to whoever gave it, with the reasons, and the question is open again: this run then ends by what is thrown.
+   */
+  answerTo<Form extends Schema>(form: Form): Promise<ParsedOf<Form> | undefined>;
 }
 
 /** A failure that the tool means the model to read, word for word. */

@@ -3,8 +3,9 @@
  * known to survive the conversion; everything else counts as not surviving, so a new zod feature is rechecked, never
  * trusted. Runs anywhere.
  */
+import type { z } from 'zod';
+import { isRelaxed } from '../protocol/answer-schema.js';
 import { isRecord } from '../protocol/json.js';
-import { isRelaxed } from './answer-schema.js';
 import { isZodSchema, type Schema } from './schema.js';
 
 /**
@@ -12,7 +13,23 @@ import { isZodSchema, type Schema } from './schema.js';
  * defaults, patterns, formats, and plain `z.object`s, which drop unknown keys - from a client, those could be anything.
  */
 export function needsRecheck(schema: Schema): boolean {
-  return isZodSchema(schema) ? !isCarried(schema, new Set()) : isRelaxed(schema.jsonSchema);
+  return isZodSchema(schema)
+    ? !isCarried(schema, { seen: new Set(), whole: false })
+    : isRelaxed(schema.jsonSchema);
+}
+
+/**
+ * True when all that the schema checks can be said in JSON Schema, patterns included, if plain objects take no unknown keys:
+ * then an answer can be judged where the schema itself is not.
+ */
+export function isSaidByJsonSchema(schema: z.core.$ZodType): boolean {
+  return isCarried(schema, { seen: new Set(), whole: true });
+}
+
+interface Walk {
+  readonly seen: Set<unknown>;
+  /** Into all of JSON Schema, not the relaxed copy. */
+  readonly whole: boolean;
 }
 
 const CARRIED_CHECKS: readonly string[] = [
@@ -28,12 +45,13 @@ const CARRIED_NUMBER_FORMATS: readonly unknown[] = [undefined, 'safeint', 'int32
 
 type Def = Readonly<Record<string, unknown>>;
 
-function isCarried(schema: unknown, seen: Set<unknown>): boolean {
-  if (seen.has(schema)) return true;
-  seen.add(schema);
+function isCarried(schema: unknown, walk: Walk): boolean {
+  if (walk.seen.has(schema)) return true;
+  walk.seen.add(schema);
   const def = defOf(schema);
-  if (def === undefined || def['coerce'] === true || !checksAreCarried(def['checks'])) return false;
-  const inside = (inner: unknown): boolean => isCarried(inner, seen);
+  if (def === undefined || def['coerce'] === true) return false;
+  if (!checksAreCarried(def['checks'], walk)) return false;
+  const inside = (inner: unknown): boolean => isCarried(inner, walk);
   switch (def['type']) {
     case 'boolean':
     case 'null':
@@ -43,7 +61,8 @@ function isCarried(schema: unknown, seen: Set<unknown>): boolean {
     case 'enum':
       return true;
     case 'string':
-      return def['format'] === undefined && def['check'] === undefined;
+      if (def['format'] === undefined && def['check'] === undefined) return true;
+      return walk.whole && isPattern(def);
     case 'number':
       return CARRIED_NUMBER_FORMATS.includes(def['format']);
     case 'literal':
@@ -59,7 +78,7 @@ function isCarried(schema: unknown, seen: Set<unknown>): boolean {
     case 'union':
       return def['inclusive'] !== false && listIn(def, 'options').every(inside);
     case 'object':
-      return objectIsCarried(def, inside);
+      return objectIsCarried(def, walk.whole, inside);
     case 'record':
       return recordIsCarried(def, inside);
     case 'lazy':
@@ -69,10 +88,15 @@ function isCarried(schema: unknown, seen: Set<unknown>): boolean {
   }
 }
 
-function objectIsCarried(def: Def, inside: (inner: unknown) => boolean): boolean {
+function objectIsCarried(
+  { catchall, shape }: Def,
+  mayBeClosed: boolean,
+  inside: (inner: unknown) => boolean,
+): boolean {
+  if (!isRecord(shape)) return false;
   // No catchall means that unknown keys are dropped, which is a change of the value.
-  if (def['catchall'] === undefined || !isRecord(def['shape'])) return false;
-  return inside(def['catchall']) && Object.values(def['shape']).every(inside);
+  if (catchall === undefined ? !mayBeClosed : !inside(catchall)) return false;
+  return Object.values(shape).every(inside);
 }
 
 function recordIsCarried(def: Def, inside: (inner: unknown) => boolean): boolean {
@@ -82,12 +106,31 @@ function recordIsCarried(def: Def, inside: (inner: unknown) => boolean): boolean
   return anyKey && def['mode'] === undefined && inside(def['valueType']);
 }
 
-function checksAreCarried(checks: unknown): boolean {
+/** String formats that are all in their pattern; others (`url`, `base64`, ...) run code as well. */
+const PATTERN_FORMATS: readonly unknown[] = [
+  ...['regex', 'starts_with', 'ends_with', 'includes', 'lowercase', 'uppercase'],
+  ...['email', 'uuid', 'guid', 'nanoid', 'cuid', 'cuid2', 'ulid', 'e164', 'ipv4'],
+  ...['date', 'time', 'datetime', 'duration'],
+];
+
+function isPattern({ check, format, pattern }: Def): boolean {
+  if (check !== 'string_format' || !PATTERN_FORMATS.includes(format)) return false;
+  // JSON Schema has no flags, and its patterns are read as Unicode.
+  if (!(pattern instanceof RegExp) || pattern.flags.replace('u', '') !== '') return false;
+  try {
+    return new RegExp(pattern.source, 'u').source !== '';
+  } catch {
+    return false;
+  }
+}
+
+function checksAreCarried(checks: unknown, { whole }: Walk): boolean {
   if (checks === undefined) return true;
   return (
     Array.isArray(checks) &&
     checks.every((check) => {
       const def = defOf(check);
+      if (whole && def !== undefined && isPattern(def)) return true;
       if (def === undefined || !CARRIED_CHECKS.includes(String(def['check']))) return false;
       return def['check'] !== 'number_format' || CARRIED_NUMBER_FORMATS.includes(def['format']);
     })

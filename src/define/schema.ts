@@ -1,10 +1,10 @@
 /**
  * Schemas of tools: zod types or raw JSON Schema, and what becomes of them. One declaration has three readers: the model
- * (input side), the workflow (a relaxed copy, see `answer-schema.ts`) and the worker (the schema itself). Runs anywhere.
+ * (input side), the workflow (a relaxed copy, see `protocol/answer-schema.ts`) and the worker (the schema itself). Runs anywhere.
  */
 import { z } from 'zod';
+import { jsonSchemaProblems } from '../protocol/answer-schema.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
-import { jsonSchemaProblems } from './answer-schema.js';
 
 /** A JSON Schema (draft 2020-12) as it stands; it reaches the model verbatim. */
 export interface RawSchema<Value = unknown> {
@@ -62,9 +62,13 @@ export interface ConvertedSchema {
 
 /**
  * The JSON Schema (draft 2020-12) of the input side: what a model or a person has to write. Descriptions and defaults are
- * kept. Types that JSON cannot express are listed as problems. Never throws.
+ * kept. Types that JSON cannot express are listed as problems. `closed`: plain objects take no keys that they do not know.
+ * Never throws.
  */
-export function inputJsonSchema(schema: Schema): ConvertedSchema {
+export function inputJsonSchema(
+  schema: Schema,
+  options: { readonly closed?: boolean } = {},
+): ConvertedSchema {
   if (!isZodSchema(schema))
     return { jsonSchema: schema.jsonSchema, problems: jsonSchemaProblems(schema.jsonSchema) };
   const problems: SchemaProblem[] = [];
@@ -76,8 +80,11 @@ export function inputJsonSchema(schema: Schema): ConvertedSchema {
         problems.push({ path: pathText(path), rule: `${message}; use a type that JSON has` });
         return 'any';
       },
-      override: ({ zodSchema, path }) => {
-        if (zodSchema._zod.def.type === 'file')
+      override: ({ zodSchema, jsonSchema: document, path }) => {
+        const { def } = zodSchema._zod;
+        if (options.closed === true && def.type === 'object' && !('catchall' in def))
+          document.additionalProperties ??= false;
+        if (def.type === 'file')
           problems.push({ path: pathText(path), rule: 'Files cannot be represented in JSON' });
       },
     });

@@ -6,7 +6,7 @@
 import type { ProviderTool } from '../protocol/model.js';
 import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
-import type { ToolContext, ToolError } from './context.js';
+import type { CallContext, ToolContext, ToolError } from './context.js';
 import type { Duration } from './durations.js';
 import type { ApprovalPolicy, ApprovalRequest } from './policy.js';
 import type { GivenTo, ParsedOf, Schema } from './schema.js';
@@ -113,7 +113,11 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    * @defaultValue 3
    */
   readonly maxAttempts?: number;
-  /** A hint: short and safe to run twice, so that it may run inside the workflow task's worker. */
+  /**
+   * For short tools that may run twice: it runs as a local activity, one event of history instead of three and no task of its
+   * own, wherever the end of another activity starts it. A run of more than 500 ms is given up (its `signal` fires), and the
+   * tool is run again as a normal activity. @defaultValue false
+   */
   readonly inline?: boolean;
   /**
    * Task queue of the workers that run it, when it is not the conversation's own: those of another
@@ -142,7 +146,7 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    */
   readonly reconcile?: (
     input: ParsedOf<Input>,
-    ctx: ToolContext<Services>,
+    ctx: CallContext<Services>,
   ) => Reconciled<GivenTo<Output>> | Promise<Reconciled<GivenTo<Output>>>;
   /**
    * What follows when nobody knows what a lost run of a `'once'` tool did. `'tell'`: the model reads so. `'hold'`: the call
@@ -150,7 +154,7 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    * `{type: 'outcome', value | error}`; give it an `audience`. @defaultValue 'tell'
    */
   readonly onOutcomeUnknown?: 'tell' | 'hold';
-  /** Who may say what became of a held call; an approval has an audience of its own. @defaultValue anybody */
+  /** Who may say what became of a held call, and answer what `ctx.ask` asks; an approval has an audience of its own. @defaultValue anybody */
   readonly audience?: AudienceSpec;
 }
 
@@ -187,7 +191,7 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
    * never goes to the model, but everybody who may read the conversation's log can see it. An error that it throws is the
    * call's result. The approver cannot edit the input of such a call.
    */
-  readonly preflight?: (input: ParsedOf<Input>, ctx: ToolContext<Services>) => unknown;
+  readonly preflight?: (input: ParsedOf<Input>, ctx: CallContext<Services>) => unknown;
 }
 
 /** Another backend finds the call among those that are pending and submits its result, or an error. */

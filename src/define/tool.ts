@@ -1,4 +1,5 @@
 /** `defineTool`: one declaration, judged whole, turned into the form that the engine works with. Runs anywhere. */
+import { relaxedSchema } from '../protocol/answer-schema.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
@@ -20,10 +21,9 @@ import {
   type ToolMode,
   WAITS_OUTSIDE,
 } from '../protocol/tools.js';
-import { relaxedSchema } from './answer-schema.js';
 import { audienceOf } from './audience.js';
 import { checkClaim, claimGraceOf } from './claim.js';
-import type { ToolContext, UntypedServices } from './context.js';
+import type { CallContext, ToolContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
 import { checkExpireDefault, checkWarnBefore, type ExpireDefault } from './expiry.js';
 import { checkFields, executorOf, type Untyped } from './legal.js';
@@ -89,9 +89,9 @@ export interface Tool<Services = UntypedServices, Input = unknown, Output = unkn
   /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
   readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
   /** Present for tools that can say what a lost run did. */
-  readonly reconcile?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  readonly reconcile?: (input: unknown, ctx: CallContext<Services>) => unknown;
   /** Present for client tools that shape their request. */
-  readonly preflight?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  readonly preflight?: (input: unknown, ctx: CallContext<Services>) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;
@@ -210,7 +210,8 @@ function attemptsOf(effects: Effects, maxAttempts: unknown): number {
   return typeof maxAttempts === 'number' ? maxAttempts : DEFAULT_TOOL_ATTEMPTS;
 }
 
-type Code = (input: unknown, ctx: ToolContext<never>) => unknown;
+/** Whatever it is handed beyond that, it is handed at run time. */
+type Code = (input: unknown, ctx: CallContext<never>) => unknown;
 
 function codeOf(spec: Untyped): { run?: Code; reconcile?: Code; preflight?: Code } {
   const run = boundCode(spec, 'run');

@@ -2,8 +2,9 @@
 import type { StampedActor } from './actors.js';
 import type { Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
-import { fingerprint, type Json } from './json.js';
+import { fingerprint, type Json, type JsonSchema } from './json.js';
 import type { AssistantPart, EarlierResult, Message } from './messages.js';
+import type { AskedBefore, Question } from './questions.js';
 import type { FieldProblem } from './resolutions.js';
 import type {
   ApprovalPlan,
@@ -106,6 +107,12 @@ export interface RunToolInput extends OfStep {
   readonly requester: StampedActor;
   /** Who approved; absent for calls that needed no approval. */
   readonly approver?: StampedActor;
+  /** Which entry into the tool's code this is, from 1; absent in the first. Attempts of one activity are one run. */
+  readonly run?: number;
+  /** The tool has asked, and this run is there because its question was answered. */
+  readonly asked?: AskedBefore;
+  /** Attempts of this run before this activity: an inline one that did not end in time. */
+  readonly attemptsBefore?: number;
 }
 
 /** The same before a client call is offered: the tool shapes the request. */
@@ -123,8 +130,30 @@ export type ReconcileToolResult =
   | { readonly outcome: 'not_happened' }
   | { readonly outcome: 'unknown'; readonly reason: string };
 
-export interface RunToolResult {
+/**
+ * How one run of a tool ended. Plain data, so that workers in any language can give each of them:
+ *
+ * | shape | meaning |
+ * |---|---|
+ * | `{envelope, executionMs}` | the result of the call |
+ * | `{ask: {form, state?, reason?, ...}, executionMs}` | somebody is asked; the tool is run again with `asked` in its input |
+ * | `{refused: [{path, message}], executionMs}` | the answer in `asked` will not do: the question is open again |
+ */
+export type RunToolResult = ToolEnded | ToolAsks | AnswerRefused;
+
+export interface ToolEnded {
   readonly envelope: ToolResultEnvelope;
+  readonly executionMs: number;
+}
+
+export interface ToolAsks {
+  readonly ask: Question;
+  readonly executionMs: number;
+}
+
+/** `path` is a JSON Pointer into the answer. */
+export interface AnswerRefused {
+  readonly refused: readonly FieldProblem[];
   readonly executionMs: number;
 }
 
@@ -134,6 +163,8 @@ export interface CheckAnswerInput extends ConversationKey {
   readonly toolCallId: string;
   readonly name: string;
   readonly value: Json;
+  /** Of a question that the tool's code asked; judged by this instead of the tool's output. */
+  readonly form?: JsonSchema;
 }
 
 export type CheckAnswerResult =

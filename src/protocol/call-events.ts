@@ -2,6 +2,7 @@
 import type { StampedActor } from './actors.js';
 import type { ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
+import type { Question } from './questions.js';
 import type { FieldProblem, Resolution, VerdictName } from './resolutions.js';
 import type { Rule } from './rules.js';
 import type { Suspension, SuspensionKind } from './suspensions.js';
@@ -72,6 +73,8 @@ export interface ResolutionReverted {
   /** Of the resolution that is taken back; it may be sent again. */
   readonly requestId: string;
   readonly problems: readonly FieldProblem[];
+  /** The run that refused it, where the code of a tool did. */
+  readonly run?: number;
 }
 
 /** The edit that came with an approval passed its checks: this input runs, under this digest. */
@@ -195,6 +198,30 @@ export interface ToolReconciledEvent {
   readonly reason?: string;
 }
 
+/** The code of a server tool has asked a question: its run has ended, and the answer enters it again. */
+export interface ToolAskedEvent {
+  readonly type: 'tool_asked';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  /** Which run of the call asked, from 1. */
+  readonly run: number;
+  /** Which question of the call it is, from 1. */
+  readonly ask: number;
+  /** Tells this question from any other of the call. */
+  readonly argsDigest: string;
+  readonly question: Question;
+  /** The form has patterns and the like, which a worker checks. */
+  readonly recheck?: true;
+}
+
+/** A worker has checked the answer to such a question by all of its form. */
+export interface AnswerChecked {
+  readonly type: 'answer_checked';
+  readonly turnId: TurnId;
+  readonly toolCallId: ToolCallId;
+  readonly requestId: string;
+}
+
 export type CallEventBody =
   | ToolCallEvent
   | CallPlanned
@@ -213,4 +240,6 @@ export type CallEventBody =
   | ToolResultEvent
   | CallPrepared
   | ToolLostEvent
+  | ToolAskedEvent
+  | AnswerChecked
   | ToolReconciledEvent;

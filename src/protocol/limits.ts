@@ -25,6 +25,14 @@ export const MAX_PROVIDER_CALL_BYTES = 12 * 1024;
 export const MAX_PROVIDER_TOOL_BYTES = 64 * 1024;
 /** What a preflight shapes; it stands in an event and in every suspension of its call. */
 export const MAX_PREPARED_BYTES = 64 * 1024;
+/** Questions that the code of one call may ask in turn; one that needs more should ask for more at once. */
+export const MAX_ASKS_PER_CALL = 20;
+/**
+ * State and form of one question, each. They stand in an event, ride in every roll-over and go into the next run of the tool;
+ * with all calls of a step asking (64), what is carried still fits into one payload.
+ */
+export const MAX_ASK_STATE_BYTES = 8 * 1024;
+export const MAX_ASK_FORM_BYTES = 8 * 1024;
 /** Users, roles and exclusions of one audience, each: it rides in every plan, suspension and roll-over. */
 export const MAX_AUDIENCE_NAMES = 100;
 /** As long as the workflow keeps of an actor's id. */

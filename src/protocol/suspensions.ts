@@ -47,7 +47,10 @@ export interface Suspension {
   readonly answerSchema?: JsonSchema;
   /** Who may resolve it; absent = anybody. */
   readonly audience?: Audience;
+  /** Of what is shown; of a question that a server tool asks, of its form, state and place. */
   readonly argsDigest?: string;
+  /** Which question of its call it is, from 1, when the code of a server tool asks it. From the second on `argsDigest` must come with the answer. */
+  readonly ask?: number;
   /** ISO 8601. */
   readonly openedAt: string;
   /** ISO 8601. */

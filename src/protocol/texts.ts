@@ -32,6 +32,18 @@ export const TEXTS = {
   invalidPreflight: (name: string, problem: string): string =>
     `The preflight of tool "${name}" returned what cannot be a request: ${problem}`,
   toolError: (name: string, problem: string): string => `Error in tool "${name}": ${problem}`,
+  askSwallowed: (name: string): string =>
+    `Tool "${name}" asked for input, but its code caught what ctx.ask throws and returned all the same: nobody was asked, what it returned is not used, and it may have taken effect`,
+  askLost: (name: string, problem: string): string =>
+    `Tool "${name}" asked for input and then failed, so nobody was asked: ${problem}`,
+  askTwice: (name: string): string =>
+    `Tool "${name}" asked two questions in one run, so nobody was asked: put them into one form, or ask the second when the first is answered`,
+  askFaulty: (name: string, problem: string): string =>
+    `Tool "${name}" asked a question that cannot be asked: ${problem}`,
+  tooManyAsks: (name: string, limit: number): string =>
+    `Tool "${name}" asked more than ${limit} questions in one call. It was stopped; it may have taken effect`,
+  answerNotAsked: (name: string): string =>
+    `Tool "${name}" refused an answer in a way that cannot be told to anybody`,
   toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
   timeout: (milliseconds: number): string => `Tool timed out after ${milliseconds}ms`,
   notTaken: (name: string, milliseconds: number): string =>

@@ -1,4 +1,5 @@
 /** What activities do, without Temporal: model calls, tool runs and answer checks of a test conversation. */
+import { entryOf } from '../core/asks.js';
 import { visibleTranscript } from '../core/context.js';
 import { turnResults } from '../core/earlier-results.js';
 import type { CallState, ConversationState } from '../core/state.js';
@@ -22,8 +23,9 @@ import { idempotencyKeyFor } from '../protocol/ids.js';
 import type { Model } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
-import { checkAnswer } from '../tools/answers.js';
+import { checkAnswer, checkForm } from '../tools/answers.js';
 import { checkEdit } from '../tools/edits.js';
+import { entryFields } from '../tools/entry.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { preflightToolCall } from '../tools/preflight.js';
@@ -121,10 +123,12 @@ export class LocalWork<Services> {
       return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
     }
     for (let attempt = 1; ; attempt += 1) {
-      const { envelope, retry } = await runToolCall({
+      const end = await runToolCall({
         ...this.#runOf(state, call, attempt),
         tool,
       });
+      if (!('envelope' in end)) return { ...end, executionMs: 0 };
+      const { envelope, retry } = end;
       // The pauses that a tool asks for are skipped. Real milliseconds would make logs differ from run to run.
       if (retry === undefined || attempt >= call.plan.maxAttempts)
         return { envelope, executionMs: 0 };
@@ -165,6 +169,8 @@ export class LocalWork<Services> {
         ok: false,
         problems: [{ path: '', message: TEXTS.noLongerAvailable(call.plan.name) }],
       };
+    const { ask } = call;
+    if (ask !== undefined) return checkForm(ask.question.form, value);
     return checkAnswer({ tool, value });
   }
 
@@ -172,7 +178,9 @@ export class LocalWork<Services> {
     const { plan, turnId, step, approver } = call;
     const { toolCallId, input, timeouts } = plan;
     const { conversationId } = state;
+    const entry = entryOf(call);
     return {
+      answerByCode: entry.asked?.byCode === true,
       input: input ?? null,
       signal: new AbortController().signal,
       timeoutMs: timeouts.runMs,
@@ -186,6 +194,7 @@ export class LocalWork<Services> {
         idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
         requester: call.asker?.requester ?? requesterOf(state),
         ...(approver === undefined ? {} : { approver }),
+        ...entryFields(entry),
         attempt,
         progress: () => undefined,
         services: this.#services as never,

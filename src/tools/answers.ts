@@ -1,7 +1,8 @@
 /** The checks of an accepted answer that the workflow cannot run: the whole schema, patterns, refinements and transforms. Runs in the worker. */
+import type { Schema } from '../define/schema.js';
 import type { AnyTool } from '../define/tool.js';
 import type { CheckAnswerResult } from '../protocol/activities.js';
-import { type Json, utf8Bytes } from '../protocol/json.js';
+import { type Json, type JsonSchema, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_BYTES } from '../protocol/limits.js';
 import { toJson } from './normalise.js';
 import { validate } from './validate.js';
@@ -15,8 +16,16 @@ export async function checkAnswer(answer: {
   readonly value: Json;
 }): Promise<CheckAnswerResult> {
   const { output } = answer.tool;
-  if (output === undefined) return { ok: true, value: answer.value };
-  const validated = await validate(output, answer.value);
+  return output === undefined ? { ok: true, value: answer.value } : judged(output, answer.value);
+}
+
+/** The same by the form of a question that a tool's code asked. */
+export async function checkForm(form: JsonSchema, value: Json): Promise<CheckAnswerResult> {
+  return judged({ jsonSchema: form }, value);
+}
+
+async function judged(schema: Schema, given: Json): Promise<CheckAnswerResult> {
+  const validated = await validate(schema, given);
   if (!validated.ok) return validated;
   try {
     const value = toJson(validated.value);

@@ -134,6 +134,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     ...(tool.preflight === undefined ? {} : { preflight: true }),
     ...(tool.streaming && WAITS_OUTSIDE[tool.executor] ? { streaming: true } : {}),
     ...(tool.reconcile === undefined ? {} : { reconcile: true }),
+    ...(tool.inline ? { inline: true } : {}),
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
     lateResult: tool.lateResult,
     ...(taskQueue === undefined ? {} : { taskQueue }),

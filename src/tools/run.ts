@@ -2,15 +2,16 @@
  * Runs one server tool: its clock, its failures, its output. Whatever the tool's code does, one result comes out that history
  * can hold and a model can read. Runs in the worker.
  */
-import { isToolError, type ToolContext } from '../define/context.js';
+import { type CallContext, isToolError } from '../define/context.js';
 import { isZodSchema } from '../define/schema.js';
 import type { AnyTool } from '../define/tool.js';
 import { isToolRetry, type ToolRetry } from '../define/tool-retry.js';
-import type { RunToolResult } from '../protocol/activities.js';
+import type { AnswerRefused, ToolAsks, ToolEnded } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode, ToolResultEnvelope, ToolResultError } from '../protocol/tools.js';
+import { Asking } from './asking.js';
 import { boundedJson, toJson } from './normalise.js';
 import { timed } from './timed.js';
 import { logException } from './tool-logger.js';
@@ -20,8 +21,10 @@ export interface ToolRun {
   readonly tool: AnyTool;
   /** As it was validated when the call was planned; it is not parsed again. */
   readonly input: Json;
-  /** Everything of the tool's context but the signal, which is this run's own. */
-  readonly ctx: Omit<ToolContext<never>, 'signal'>;
+  /** Everything of the tool's context but what is this run's own: the signal, and the means to ask. */
+  readonly ctx: Omit<CallContext<never>, 'signal'>;
+  /** The form of the answer in `ctx` has checks that only code can run. */
+  readonly answerByCode?: boolean;
   /** Stops the run from outside: a cancel, or the end of the worker. */
   readonly signal: AbortSignal;
   /** The clock pinned in the call's plan. @defaultValue the tool's own */
@@ -37,6 +40,8 @@ export interface ToolRun {
  * | it returns what `output` refuses | `invalid_output` |
  * | it throws, or returns `toolError(...)` | `tool_error` |
  * | it throws a `ToolRetry` in time | `tool_error`, unless `retry` is heeded |
+ * | it asks | the question, which takes the place of a result; what code does that keeps it from being asked, is `tool_error` |
+ * | it refuses the answer to its question (`answerTo`) | `refused`, which takes the place of a result |
  * | its time is over | `timeout`, even when the code ignores its signal and goes on |
  *
  * @throws the reason of `signal` once that fires; the tool's own signal has fired by then.
@@ -47,22 +52,23 @@ export async function runToolCall(run: ToolRun): Promise<ToolRunEnd> {
   return { ...end, executionMs: Math.round(performance.now() - startedAt) };
 }
 
-/** How one run ended: the result, and whether the tool would rather be run again. */
-export interface ToolRunEnd extends RunToolResult {
-  readonly retry?: ToolRetry;
-}
+/** How one run ended: the result, and whether the tool would rather be run again; or what it asks or refuses instead. */
+export type ToolRunEnd = (ToolEnded & { readonly retry?: ToolRetry }) | ToolAsks | AnswerRefused;
 
-type End = Omit<ToolRunEnd, 'executionMs'>;
+type Untimed<End> = End extends unknown ? Omit<End, 'executionMs'> : never;
 
-async function endOf(run: ToolRun): Promise<End> {
+async function endOf(run: ToolRun): Promise<Untimed<ToolRunEnd>> {
   const { tool } = run;
   const handler = tool.run;
   if (handler === undefined)
     return { envelope: failure('not_available', TEXTS.noLongerAvailable(tool.name)) };
   const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
+  const asking = new Asking(run);
   const end = await timed({ signal: run.signal, timeoutMs }, (signal) =>
-    handler(run.input, { ...run.ctx, signal }),
+    handler(run.input, asking.contextWith(signal)),
   );
+  const asked = asking.outcomeOf(end);
+  if (asked !== undefined) return asked;
   switch (end.end) {
     case 'timeout':
       return { envelope: failure('timeout', TEXTS.timeout(timeoutMs)) };

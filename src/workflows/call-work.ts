@@ -1,5 +1,6 @@
 /** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
 import { isCancellation } from '@temporalio/workflow';
+import { entryOf } from '../core/asks.js';
 import { planForRun } from '../core/clocks.js';
 import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
@@ -150,7 +151,8 @@ function checkAnswer(
     ...CHECK_ANSWER,
     summary: summaryOf(`check answer of ${name} (${toolCallId})`),
   };
-  const input = { tenant, conversationId, agent, toolCallId, name, value };
+  const form = call.ask === undefined ? {} : { form: call.ask.question.form };
+  const input = { tenant, conversationId, agent, toolCallId, name, value, ...form };
   perform({
     run: () => activities.checkAnswer.executeWithOptions(options, [input]),
     done: (outcome) => {
@@ -180,5 +182,6 @@ function runToolInput(state: ConversationState, call: CallState): RunToolInput {
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: call.asker?.requester ?? turn?.requester ?? NOBODY,
     ...(approver === undefined ? {} : { approver }),
+    ...entryOf(call),
   };
 }

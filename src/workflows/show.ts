@@ -59,7 +59,10 @@ function cell(text: string): string {
 function byHand(state: ConversationState, pending: readonly PendingCall[]): readonly string[] {
   const [first] = pending;
   if (first === undefined) return [];
-  const payload = `{"toolCallId":"${first.toolCallId}","resolution":${BY_HAND[first.kind]},"actor":{"id":"<you>"}}`;
+  const { toolCallId, kind, ask, argsDigest } = first;
+  // An answer to a later question of one call must say which it is for.
+  const digest = ask === undefined ? '' : `,"argsDigest":"${argsDigest ?? ''}"`;
+  const payload = `{"toolCallId":"${toolCallId}","resolution":${BY_HAND[kind]}${digest},"actor":{"id":"<you>"}}`;
   return [
     'Resolve by hand:',
     '```',

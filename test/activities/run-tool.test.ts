@@ -10,6 +10,7 @@ import type { ToolContext } from '../../src/define/context.js';
 import { defineTool, type Tool } from '../../src/define/tool.js';
 import { ToolRetry } from '../../src/define/tool-retry.js';
 import type { Effects } from '../../src/protocol/tools.js';
+import { ended } from '../support/tool-ends.js';
 import { environment, setUp, toolInput } from './fixtures.js';
 
 interface Services {
@@ -81,7 +82,7 @@ describe('a tool run', () => {
       run: ({ a }) => a,
     });
     const { activities } = setUp({ tools: [tool] });
-    const { envelope } = await environment().run(activities.runTool, toolInput());
+    const { envelope } = ended(await environment().run(activities.runTool, toolInput()));
     expect(envelope).toEqual({ ok: true, result: 1 });
   });
 
@@ -90,7 +91,7 @@ describe('a tool run', () => {
       throw new Error('no such payment');
     });
     const { activities } = setUp({ tools: [tool] });
-    const { envelope } = await environment().run(activities.runTool, toolInput());
+    const { envelope } = ended(await environment().run(activities.runTool, toolInput()));
     expect(envelope).toEqual({
       ok: false,
       error: { code: 'tool_error', message: 'Error in tool "work": no such payment' },
@@ -115,7 +116,7 @@ describe('a tool run', () => {
     const last = await environment({ attempt: 3 }).run(activities.runTool, input);
     expect(last).toEqual({ envelope: refused, executionMs: expect.any(Number) as unknown });
     // An older workflow does not say how often.
-    const old = await environment().run(activities.runTool, toolInput());
+    const old = ended(await environment().run(activities.runTool, toolInput()));
     expect(old.envelope).toEqual(refused);
   });
 
@@ -127,13 +128,17 @@ describe('a tool run', () => {
       throw new ToolRetry({ message: 'too late' });
     });
     const { activities } = setUp({ tools: [tool] });
-    const { envelope } = await environment().run(activities.runTool, toolInput({ runMs: 20 }));
+    const { envelope } = ended(
+      await environment().run(activities.runTool, toolInput({ runMs: 20 })),
+    );
     expect(envelope).toMatchObject({ error: { code: 'timeout' } });
   });
 
   it('ends at the time that its plan has, whatever the definition says now', async () => {
     const { activities } = setUp({ tools: [workTool(never)] });
-    const { envelope } = await environment().run(activities.runTool, toolInput({ runMs: 20 }));
+    const { envelope } = ended(
+      await environment().run(activities.runTool, toolInput({ runMs: 20 })),
+    );
     expect(envelope).toMatchObject({
       error: { code: 'timeout', message: 'Tool timed out after 20ms' },
     });
@@ -200,7 +205,7 @@ describe('a tool run that cannot take place', () => {
     });
     for (const tools of [[], [human]]) {
       const { activities } = setUp({ tools });
-      const { envelope } = await environment().run(activities.runTool, toolInput());
+      const { envelope } = ended(await environment().run(activities.runTool, toolInput()));
       expect(envelope).toEqual(gone);
     }
   });
@@ -214,7 +219,7 @@ describe('a tool run that cannot take place', () => {
   it('because the agent is not here is never reported as an unknown outcome of a call that runs once', async () => {
     const { activities } = setUp();
     const input = toolInput({ agent: 'sales', effects: 'once' });
-    const { envelope } = await environment().run(activities.runTool, input);
+    const { envelope } = ended(await environment().run(activities.runTool, input));
     expect(envelope).toMatchObject({ error: { code: 'not_available' } });
   });
 
@@ -223,8 +228,8 @@ describe('a tool run that cannot take place', () => {
     const tool = workTool(() => (runs += 1), { effects: 'once' });
     const { activities } = setUp({ tools: [tool] });
     const input = toolInput({ effects: 'once' });
-    const first = await environment({ attempt: 1 }).run(activities.runTool, input);
-    const second = await environment({ attempt: 2 }).run(activities.runTool, input);
+    const first = ended(await environment({ attempt: 1 }).run(activities.runTool, input));
+    const second = ended(await environment({ attempt: 2 }).run(activities.runTool, input));
     expect(first.envelope).toEqual({ ok: true, result: 1 });
     expect(second.envelope).toMatchObject({ error: { code: 'outcome_unknown' } });
     expect(runs).toBe(1);

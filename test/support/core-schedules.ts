@@ -14,6 +14,7 @@ import { ON_BUSY } from '../../src/protocol/conversation.js';
 
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
+import { digestOf, unusualEnd } from './core-asks.js';
 import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
@@ -188,6 +189,7 @@ export class ScheduleRunner {
       receivedAt: waiting?.claimBy ?? effect.deadline,
       requestId: `drain-${round}`,
       ...asHolder(waiting),
+      ...digestOf(this.m.state.calls[effect.toolCallId]?.suspension),
     });
     if (verdict !== 'accepted') throw new Error(`${effectKey(effect)} was answered ${verdict}`);
   }
@@ -217,7 +219,11 @@ export class ScheduleRunner {
       case 'run_tool':
         if (variant % 5 === 0)
           machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
-        else this.m.tool(effect.toolCallId, variant);
+        else {
+          const end = unusualEnd(variant);
+          if (end === undefined) this.m.tool(effect.toolCallId, variant);
+          else machine.toolFinished(effect.toolCallId, end);
+        }
         return;
       case 'preflight_tool':
         machine.toolPrepared(effect.toolCallId, PREPARED[variant % PREPARED.length]!);
@@ -275,6 +281,7 @@ export class ScheduleRunner {
         : fitting[variant % fitting.length],
       actor: actor(`user-${variant % 3}`),
       ...(variant % 3 === 0 ? {} : asHolder(waiting)),
+      ...(variant % 8 < 3 ? digestOf(waiting) : {}),
       ...(kind === 'signal' && variant % 2 === 0 ? {} : { requestId: `r${variant % 200}` }),
       ...(variant % 4 === 0
         ? { receivedAt: m.clock.iso((variant % 7) * 600_000 - 1_800_000) }
@@ -299,6 +306,7 @@ export class ScheduleRunner {
     const strays = [
       () => machine.toolFinished(callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
       () => machine.toolLost(callId, { timedOut: true, message: 'x' }),
+      () => machine.toolFinished(callId, unusualEnd(0)!),
       () => machine.toolPrepared(callId, PREPARED[variant % PREPARED.length]!),
       () => machine.toolReconciled(callId, RECONCILED[variant % RECONCILED.length]!),
       () =>

@@ -118,7 +118,49 @@ const clear = defineTool<Services, z.ZodObject<{ reason: z.ZodString }>>({
   timeouts: { approval: '1 day', claim: '30 minutes', answer: '30 minutes' },
 });
 
-export const TOOLS = [weather, stock, refund, ask, code, cart, count, clear];
+const Address = z.object({ city: z.string(), zip: z.string().regex(/^\d{4}$/) });
+
+/** Asks in mid-run where to, and then whether the price is right. */
+const order = defineTool<Services, z.ZodObject<{ item: z.ZodString }>>({
+  name: 'orders.place',
+  description: 'Place an order.',
+  input: z.object({ item: z.string() }),
+  timeouts: { answer: '5 days' },
+  run: async (input, ctx) => {
+    const { asks, answer, state } = ctx;
+    await ctx.services.work({ name: 'orders.place', input, ctx });
+    if (asks === 0) return ctx.ask({ form: Address, reason: 'Where to?', state: { cents: 900 } });
+    if (asks === 1)
+      return ctx.ask({ form: z.boolean(), reason: 'For 900?', state: { to: answer ?? null } });
+    return { item: input.item, state: state ?? null, agreed: answer ?? null };
+  },
+});
+
+/** Short, so that it runs inside the workflow task. */
+const clock = defineTool<Services, z.ZodObject>({
+  name: 'clock.read',
+  description: 'Read the clock.',
+  input: z.object({}),
+  effects: 'none',
+  inline: true,
+  run: (input, ctx) => ctx.services.work({ name: 'clock.read', input, ctx }),
+});
+
+const base = { description: 'Read the clock.', input: z.object({}), effects: 'none' } as const;
+
+/** The same, behind an approval. */
+const gatedClock = defineTool<Services, z.ZodObject>({
+  ...base,
+  name: 'clock.gated',
+  inline: true,
+  approval: 'required',
+  run: (input, ctx) => ctx.services.work({ name: 'clock.gated', input, ctx }),
+});
+
+export const TOOLS = [
+  ...[weather, stock, refund, ask, code, cart, count, clear],
+  ...[order, clock, gatedClock],
+];
 
 export function shop(model: Model, settings: AgentSettingsSpec = {}): Agent<Services> {
   return defineAgent<Services>({

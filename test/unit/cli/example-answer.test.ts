@@ -1,12 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { exampleResolution, shellQuote } from '../../../src/cli/example-answer.js';
+import { exampleAnswer, exampleResolution, shellQuote } from '../../../src/cli/example-answer.js';
 import type { JsonSchema } from '../../../src/protocol/json.js';
 
 describe('the example of an answer to a waiting call', () => {
   it('approves an approval', () => {
     expect(exampleResolution({ kind: 'approval' })).toBe('{"type":"approve"}');
+  });
+
+  it('names the question that a tool asks, since there may be another before the answer comes', () => {
+    const call = { kind: 'elicitation', ask: 2, argsDigest: 'ask:2:x' } as const;
+    const resolution = { type: 'answer', value: 'an answer' };
+    expect(JSON.parse(exampleAnswer(call))).toEqual({ resolution, argsDigest: 'ask:2:x' });
+    expect(exampleAnswer({ kind: 'approval', argsDigest: 'sha256:x' })).toBe('{"type":"approve"}');
   });
 
   it('is free text where a person is asked without a form', () => {

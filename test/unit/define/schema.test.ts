@@ -1,9 +1,9 @@
 /** From zod to JSON Schema: what the model reads, what the workflow judges by, and what has to be checked again. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { jsonSchemaProblems, relaxedSchema } from '../../../src/define/answer-schema.js';
 import { needsRecheck } from '../../../src/define/recheck.js';
 import { inputJsonSchema, jsonSchema } from '../../../src/define/schema.js';
+import { jsonSchemaProblems, relaxedSchema } from '../../../src/protocol/answer-schema.js';
 
 describe('the schema that the model gets', () => {
   it('is the input side, with descriptions and defaults', () => {

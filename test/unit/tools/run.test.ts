@@ -1,17 +1,18 @@
 /** Runs of server tools: every way to end, and what the model reads of it. Scenario S32. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolContext } from '../../../src/define/context.js';
+import type { CallContext, ToolContext } from '../../../src/define/context.js';
 import type { AnyTool } from '../../../src/define/tool.js';
 import { defineTool, jsonSchema, toolError } from '../../../src/index.js';
 import type { Json } from '../../../src/protocol/json.js';
 import type { ToolResultEnvelope } from '../../../src/protocol/tools.js';
 import { runToolCall } from '../../../src/tools/run.js';
+import { ended } from '../../support/tool-ends.js';
 
 type Handler = (input: unknown, ctx: ToolContext<Readonly<Record<string, unknown>>>) => unknown;
 
 const quiet = () => undefined;
-const ctx: Omit<ToolContext<never>, 'signal'> = {
+const ctx: Omit<CallContext<never>, 'signal'> = {
   agent: 'a',
   tenant: 'default',
   conversationId: 'c',
@@ -21,6 +22,8 @@ const ctx: Omit<ToolContext<never>, 'signal'> = {
   idempotencyKey: 'key',
   requester: { id: 'u', verified: true, channel: 'api' },
   attempt: 1,
+  run: 1,
+  asks: 0,
   progress: quiet,
   services: undefined as never,
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },
@@ -35,7 +38,7 @@ async function resultOf(
 ): Promise<ToolResultEnvelope> {
   const { input = {}, ...rest } = options;
   const { signal } = new AbortController();
-  const { envelope, executionMs } = await runToolCall({ tool, input, ctx, signal, ...rest });
+  const { envelope, executionMs } = ended(await runToolCall({ tool, input, ctx, signal, ...rest }));
   expect(executionMs).toBeGreaterThanOrEqual(0);
   return envelope;
 }

@@ -3,7 +3,7 @@
  * and holds nothing that can be slow: one bad regular expression would stop every conversation of a worker. What it leaves
  * out is checked afterwards by an activity (`needsRecheck`). Runs anywhere.
  */
-import { canonicalJson, isRecord, type Json, type JsonSchema } from '../protocol/json.js';
+import { canonicalJson, isRecord, type Json, type JsonSchema } from './json.js';
 
 /** Regular expressions run for as long as an attacker likes; comparing all items with each other is quadratic. */
 const DROPPED: readonly string[] = [

@@ -1,0 +1,155 @@
+/** How the code of a tool asks: what it is handed for that, and what became of it when the run has ended. Runs in the worker. */
+import { questionProblem } from '../core/questions.js';
+import { type AskSpec, askFormOf } from '../define/ask.js';
+import { audienceOf, checkAudience } from '../define/audience.js';
+import type { ToolContext, ToolSignal } from '../define/context.js';
+import { durationMs, durationProblem } from '../define/durations.js';
+import { DefinitionError, ProblemList } from '../define/problems.js';
+import type { Schema } from '../define/schema.js';
+import type { Audience } from '../protocol/audience.js';
+import type { Json } from '../protocol/json.js';
+import { MAX_WAIT_MS } from '../protocol/limits.js';
+import type { Question } from '../protocol/questions.js';
+import type { FieldProblem } from '../protocol/resolutions.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolResultEnvelope } from '../protocol/tools.js';
+import { toJson } from './normalise.js';
+import { messageOf, type ToolRun } from './run.js';
+import type { TimedEnd } from './timed.js';
+import { validate } from './validate.js';
+
+/** Ends a run of a tool that has asked, or has refused an answer. No failure: code that catches it must throw it on. */
+class RunEnds extends Error {
+  override readonly name = 'ToolAsks';
+}
+
+type Wanted =
+  | { readonly ask: Question }
+  /** The answer to the question before will not do. */
+  | { readonly refused: readonly FieldProblem[] };
+
+type Outcome = Wanted | { readonly envelope: ToolResultEnvelope };
+
+/** One run's means to ask. */
+export class Asking {
+  readonly #run: ToolRun;
+  #wanted: { readonly what: Wanted; readonly signal: RunEnds } | undefined;
+  #isTwice = false;
+
+  constructor(run: ToolRun) {
+    this.#run = run;
+  }
+
+  contextWith(signal: ToolSignal): ToolContext<never> {
+    const { ctx, answerByCode } = this.#run;
+    const context: ToolContext<never> = {
+      ...ctx,
+      signal,
+      ask: (question) => this.#ask(question),
+      answerTo: (form) => this.#answerTo(form) as never,
+    };
+    if (answerByCode !== true || ctx.answer === undefined) return context;
+    // Not enumerable, so that a copy of the context can be made.
+    return Object.defineProperty({ ...context }, 'answer', {
+      enumerable: false,
+      get: () => {
+        throw new TypeError(
+          'ctx.answer: the form has refinements, transforms or defaults; read the answer by ctx.answerTo(form)',
+        );
+      },
+    });
+  }
+
+  /** What takes the place of a result, or undefined when the run has asked nothing. A run whose time is over has not asked. */
+  outcomeOf(end: TimedEnd): Outcome | undefined {
+    const wanted = this.#wanted;
+    if (wanted === undefined || end.end === 'timeout') return undefined;
+    const { ctx } = this.#run;
+    const fault = this.#faultOf(end, wanted.signal);
+    if (fault === undefined) return wanted.what;
+    ctx.logger.error('tool asked, but its code kept that from being carried out', { fault });
+    return { envelope: { ok: false, error: { code: 'tool_error', message: fault } } };
+  }
+
+  #faultOf(end: TimedEnd, signal: RunEnds): string | undefined {
+    const { name } = this.#run.tool;
+    if (this.#isTwice) return TEXTS.askTwice(name);
+    if (end.end === 'returned') return TEXTS.askSwallowed(name);
+    if (end.end === 'threw' && end.error !== signal)
+      return TEXTS.askLost(name, messageOf(end.error));
+    return undefined;
+  }
+
+  #ask(spec: AskSpec): never {
+    return this.#end({ ask: questionOf(spec) }, 'the tool has asked a question');
+  }
+
+  async #answerTo(form: Schema): Promise<unknown> {
+    const { answer } = this.#run.ctx;
+    if (answer === undefined) return undefined;
+    const validated = await validate(form, answer);
+    if (validated.ok) return validated.value;
+    return this.#end({ refused: validated.problems }, 'the form of the tool refused the answer');
+  }
+
+  #end(what: Wanted, text: string): never {
+    if (this.#wanted === undefined)
+      this.#wanted = { what, signal: new RunEnds(`${text}; let this pass`) };
+    else this.#isTwice = true;
+    throw this.#wanted.signal;
+  }
+}
+
+/** @throws {TypeError} that names the field and its rule. */
+function questionOf(spec: AskSpec): Question {
+  const { state, reason, audience, timeout, onDecline } = spec;
+  try {
+    const { schema, byCode } = askFormOf(spec.form);
+    const question: Question = {
+      form: schema,
+      ...(state === undefined ? {} : { state: stateOf(state) }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(audience === undefined ? {} : { audience: checkedAudience(audience) }),
+      ...(timeout === undefined ? {} : { timeoutMs: checkedTimeout(timeout) }),
+      ...declineOf(onDecline),
+      ...(byCode ? { byCode: true as const } : {}),
+    };
+    const problem = questionProblem(question);
+    if (problem === undefined) return question;
+    throw new TypeError(problem);
+  } catch (error) {
+    throw new TypeError(`ctx.ask: ${messageOf(error)}`);
+  }
+}
+
+function stateOf(state: unknown): Json {
+  try {
+    return toJson(state);
+  } catch (error) {
+    throw new TypeError(`state cannot be turned into JSON: ${messageOf(error)}`);
+  }
+}
+
+function checkedAudience(audience: NonNullable<AskSpec['audience']>): Audience {
+  const problems = new ProblemList();
+  checkAudience(audience, 'audience', problems);
+  try {
+    problems.throwIfAny('a question');
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    throw new TypeError(error.problems.map(({ field, rule }) => `${field} ${rule}`).join('; '));
+  }
+  return audienceOf(audience);
+}
+
+function checkedTimeout(timeout: NonNullable<AskSpec['timeout']>): number {
+  const problem = durationProblem(timeout, { minMs: 1, maxMs: MAX_WAIT_MS });
+  if (problem !== undefined) throw new TypeError(`timeout ${problem}`);
+  return durationMs(timeout) ?? MAX_WAIT_MS;
+}
+
+function declineOf(onDecline: unknown): Pick<Question, 'onDecline'> {
+  if (onDecline === undefined || onDecline === 'end') return {};
+  if (onDecline === 'enter') return { onDecline };
+  throw new TypeError('onDecline must be "end" or "enter"');
+}

@@ -1,0 +1,42 @@
+/** Questions that the code of tools asks, for tests of the core. */
+import type { RunToolResult } from '../../src/protocol/activities.js';
+import type { Question } from '../../src/protocol/questions.js';
+import type { Suspension } from '../../src/protocol/suspensions.js';
+import type { MachineUnderTest } from './core-driver.js';
+
+/** Takes numbers, and is judged by the workflow alone. */
+export const NUMBER: Question = { form: { type: 'number' } };
+/** Has a pattern, so that a worker checks the answer, too. */
+export const CODE: Question = { form: { type: 'string', pattern: '^[A-Z]{3}$' } };
+
+/** The run of the tool that is under way asks. */
+export function asks(m: MachineUnderTest, toolCallId: string, question: unknown = NUMBER): void {
+  m.machine.toolFinished(toolCallId, { ask: question as Question, executionMs: 5 });
+}
+
+/** What an answerer who looks at the pending question gives along. */
+export function digestOf(suspension: Pick<Suspension, 'argsDigest'> | undefined): {
+  argsDigest?: string;
+} {
+  const { argsDigest } = suspension ?? {};
+  return argsDigest === undefined ? {} : { argsDigest };
+}
+
+/** How a run may end otherwise than by a result; undefined = by one. Chosen by a number. */
+export function unusualEnd(variant: number): RunToolResult | undefined {
+  const ends: readonly RunToolResult[] = [
+    { ask: NUMBER, executionMs: 1 },
+    {
+      ask: { ...NUMBER, state: { variant }, reason: 'how many?', onDecline: 'enter' },
+      executionMs: 1,
+    },
+    {
+      ask: { ...NUMBER, timeoutMs: 60_000, audience: { users: ['user-1', 'ben'] } },
+      executionMs: 1,
+    },
+    { ask: { form: { $ref: '#/nowhere' } }, executionMs: 1 },
+    { refused: [{ path: '', message: 'no' }], executionMs: 1 },
+    { ask: { ...NUMBER, form: { type: 'number', format: 'x' }, byCode: true }, executionMs: 1 },
+  ];
+  return variant % 3 === 0 ? ends[Math.floor(variant / 3) % (ends.length + 2)] : undefined;
+}

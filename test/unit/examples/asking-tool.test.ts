@@ -1,0 +1,7 @@
+/** The example of a tool that asks, which docs/tools.md shows, must do what it says. */
+import { it } from 'vitest';
+import { aCustomerPicksATimeDaysLater } from '../../../examples/uses/asking-tool.js';
+
+it('a tool that asks does what docs/tools.md shows', async () => {
+  await aCustomerPicksATimeDaysLater();
+});
