@@ -31,7 +31,6 @@ import { asideEnded } from './aside.js';
 import { claimed, leaseWasLost } from './claims.js';
 import { inputEdited } from './edits.js';
 import { withInboxEvent } from './inbox.js';
-import { callPrepared } from './preflight.js';
 import { runChanged } from './server-calls.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
@@ -95,7 +94,6 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'tool_result':
       return toolResult(state, event);
     case 'call_prepared':
-      return callPrepared(state, event);
     case 'tool_lost':
     case 'tool_reconciled':
     case 'tool_asked':

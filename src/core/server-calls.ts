@@ -12,6 +12,7 @@
 import type { ReconcileToolResult, ToolEnded } from '../protocol/activities.js';
 import type {
   AnswerChecked,
+  CallPrepared,
   EventBody,
   ToolAskedEvent,
   ToolLostEvent,
@@ -24,6 +25,7 @@ import type { Effect } from './effects.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
 import type { Loss } from './outcomes.js';
+import { callPrepared } from './preflight.js';
 import type { CallState, ConversationState } from './state.js';
 
 /** What a call that has passed its gate needs now. */
@@ -91,12 +93,16 @@ export function reconciledEvents(
   return [event, resultEvent(call, { status, envelope, provenance: 'trusted' })];
 }
 
-/** Folds what happened to a run of a server tool. */
+/** Folds what the code of a tool did: shaped a request, was lost, said what happened, asked. */
 export function runChanged(
   state: ConversationState,
-  event: Stamped<ToolLostEvent | ToolReconciledEvent | ToolAskedEvent | AnswerChecked>,
+  event: Stamped<
+    CallPrepared | ToolLostEvent | ToolReconciledEvent | ToolAskedEvent | AnswerChecked
+  >,
 ): ConversationState {
   switch (event.type) {
+    case 'call_prepared':
+      return callPrepared(state, event);
     case 'tool_lost':
       return toolLost(state, event);
     case 'tool_reconciled':

@@ -14,7 +14,7 @@ import { ON_BUSY } from '../../src/protocol/conversation.js';
 
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { SuspensionKind } from '../../src/protocol/suspensions.js';
-import { digestOf, unusualEnd } from './core-asks.js';
+import { digestOf, endOfRun } from './core-asks.js';
 import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
@@ -219,11 +219,7 @@ export class ScheduleRunner {
       case 'run_tool':
         if (variant % 5 === 0)
           machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
-        else {
-          const end = unusualEnd(variant);
-          if (end === undefined) this.m.tool(effect.toolCallId, variant);
-          else machine.toolFinished(effect.toolCallId, end);
-        }
+        else machine.toolFinished(effect.toolCallId, endOfRun(variant));
         return;
       case 'preflight_tool':
         machine.toolPrepared(effect.toolCallId, PREPARED[variant % PREPARED.length]!);
@@ -306,7 +302,7 @@ export class ScheduleRunner {
     const strays = [
       () => machine.toolFinished(callId, { envelope: { ok: true, result: null }, executionMs: 0 }),
       () => machine.toolLost(callId, { timedOut: true, message: 'x' }),
-      () => machine.toolFinished(callId, unusualEnd(0)!),
+      () => machine.toolFinished(callId, endOfRun(0)),
       () => machine.toolPrepared(callId, PREPARED[variant % PREPARED.length]!),
       () => machine.toolReconciled(callId, RECONCILED[variant % RECONCILED.length]!),
       () =>
