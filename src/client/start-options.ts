@@ -57,6 +57,7 @@ export function startOptions(
     model: manifest.model,
     ...(start.carried === undefined ? {} : { carried: start.carried }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
+    sealTasks: true,
   };
   return {
     workflowId: workflowIdFor(key),

@@ -90,6 +90,8 @@ export interface ConversationInput extends ConversationKey {
   readonly carried?: CarriedState;
   /** False where the server has no search attributes registered. */
   readonly searchAttributes?: boolean;
+  /** Every task that records something leaves a command, too. Absent in runs that began before there were seals. */
+  readonly sealTasks?: true;
 }
 
 export interface CarriedState {

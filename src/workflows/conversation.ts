@@ -29,6 +29,7 @@ import { EventLogOfRun } from './event-log.js';
 import { canCarry, nextInput, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
 import { SearchAttributes, showDetails, shownIds } from './show.js';
+import { TaskSeal } from './task-seal.js';
 
 /** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
 const CANCELLED_MODEL_MS = 5_000;
@@ -94,6 +95,9 @@ class Shell {
   readonly #driver: Driver;
   readonly #rollOver = new RollOver();
   readonly #attributes: SearchAttributes;
+  readonly #seal: TaskSeal;
+  /** The main loop stands still. */
+  #flushing = false;
   #dirty = false;
   #idleTimer = false;
 
@@ -110,13 +114,18 @@ class Shell {
         this.#log.append(event);
       },
     });
+    this.#seal = new TaskSeal(input.sealTasks === true, state.lastSeq);
     const wake = (): void => {
       this.#dirty = true;
+      if (this.#flushing) this.#seal.close(this.#log.lastSeq);
     };
     this.#driver = new Driver({
       machine: this.#machine,
       modelName: input.model ?? input.agent,
       wake,
+      acted: () => {
+        this.#seal.acted();
+      },
     });
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
@@ -132,6 +141,8 @@ class Shell {
       },
       countUpdate: () => {
         this.#rollOver.countUpdate();
+        // It was accepted, and is completed.
+        this.#seal.acted(2);
       },
     });
   }
@@ -149,6 +160,7 @@ class Shell {
       if (this.#machine.state.closed) return this.#end();
       const rollingOver = this.#driver.busy ? undefined : this.#whenQuiet();
       if (rollingOver !== undefined) await rollingOver;
+      else this.#seal.close(this.#log.lastSeq);
     }
   }
 
@@ -169,7 +181,7 @@ class Shell {
     const { turn } = this.#machine.state;
     this.#log.hint({ isWaiting: turn !== undefined && !this.#driver.busy });
     showDetails(this.#machine.state);
-    this.#attributes.update(this.#machine.state);
+    if (this.#attributes.update(this.#machine.state)) this.#seal.acted();
   }
 
   /** Undefined when there is nothing to wait for. */
@@ -182,8 +194,11 @@ class Shell {
 
   async #rollOverNow(reason: RollOverReason): Promise<void> {
     // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
+    this.#seal.acted();
+    this.#flushing = true;
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
     await condition(allHandlersFinished);
+    this.#flushing = false;
     const closed = this.#machine.state.closed;
     if (!closed && canCarry(this.#machine.state, this.#log.after(storedSeq))) {
       this.#machine.rolledOver(reason);
@@ -216,6 +231,7 @@ class Shell {
     // What comes of a detached call must find the conversation open; looked at again when it has come.
     if (detachedCalls(this.#machine.state).length > 0) return;
     this.#idleTimer = true;
+    this.#seal.acted();
     const { idleCloseMs } = this.#input.settings;
     const closeAt = Date.parse(this.#machine.state.updatedAt) + idleCloseMs;
     const summary = `close when idle until ${isoOf(closeAt)}`;

@@ -25,12 +25,15 @@ export interface DriverOptions {
   readonly modelName: string;
   /** Called whenever an outcome has changed the state, so that the main loop looks again. */
   readonly wake: () => void;
+  /** Called with each activity and timer that is started or stopped. */
+  readonly acted: () => void;
 }
 
 export class Driver {
   readonly #machine: ConversationMachine;
   readonly #modelName: string;
   readonly #wake: () => void;
+  readonly #acted: () => void;
   readonly #transcript = new TranscriptWindow();
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
@@ -40,6 +43,7 @@ export class Driver {
     this.#machine = options.machine;
     this.#modelName = options.modelName;
     this.#wake = options.wake;
+    this.#acted = options.acted;
   }
 
   /** True while an activity runs; timers do not count: a roll-over carries deadlines. */
@@ -69,7 +73,7 @@ export class Driver {
       this.#machine.effects().map((effect) => [effectKey(effect), effect] as const),
     );
     for (const [key, { effect, scope }] of this.#underWay)
-      if (!wanted.has(key) && !isAwaitedAbort(effect, wanted)) scope.cancel();
+      if (!wanted.has(key) && !isAwaitedAbort(effect, wanted)) this.#stop(scope);
     for (const [key, effect] of wanted) {
       if (this.#underWay.has(key)) continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
@@ -83,7 +87,13 @@ export class Driver {
     if (call === undefined) {
       this.#machine.modelAborted(effect);
       this.#wake();
-    } else call.scope.cancel();
+    } else this.#stop(call.scope);
+  }
+
+  /** What is told to stop may take its time: it is told again, which costs nothing. */
+  #stop(scope: CancellationScope): void {
+    if (!scope.consideredCancelled) this.#acted();
+    scope.cancel();
   }
 
   #start(key: string, effect: Exclude<ExternalEffect, { type: 'abort_model' }>): void {
@@ -115,6 +125,7 @@ export class Driver {
 
   /** Few promises on purpose: the SDK keeps a stack trace for each. */
   #perform<Result>(key: string, effect: ExternalEffect, work: Work<Result>): void {
+    this.#acted();
     const scope = new CancellationScope({ cancellable: true });
     this.#underWay.set(key, { effect, scope });
     const settle = (feedBack: () => void): void => {

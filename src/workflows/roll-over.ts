@@ -87,6 +87,7 @@ export function nextInput(
     settings,
     ...(model === undefined ? {} : { model }),
     ...(searchAttributes === undefined ? {} : { searchAttributes }),
+    sealTasks: true,
     carried,
   };
 }

@@ -92,12 +92,13 @@ export class SearchAttributes {
     this.#shown = shown;
   }
 
-  update(state: ConversationState): void {
-    if (!this.#enabled) return;
+  /** True when something was written. */
+  update(state: ConversationState): boolean {
+    if (!this.#enabled) return false;
     const open = openSuspensions(state);
     const ids = shownIds(state);
     const opened = ids.some((id) => !this.#shown.includes(id));
-    if (!opened && !(ids.length === 0 && this.#shown.length > 0)) return;
+    if (!opened && !(ids.length === 0 && this.#shown.length > 0)) return false;
     this.#shown = ids;
     const deadlines = open.map((entry) => entry.deadline).sort();
     const [earliest] = deadlines;
@@ -106,6 +107,7 @@ export class SearchAttributes {
       { key: PENDING_TOOLS, value: boundedNames(open.map((entry) => entry.name)) },
       { key: DEADLINE, value: earliest === undefined ? null : new Date(earliest) },
     ]);
+    return true;
   }
 
   closed(): void {

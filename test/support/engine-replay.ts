@@ -9,6 +9,10 @@ const WORKFLOWS = fileURLToPath(new URL('../../src/workflows/', import.meta.url)
 const CONVERTER = `${WORKFLOWS}payload-converter.ts`;
 
 const ignore = (): void => undefined;
+const OPTIONS = {
+  dataConverter: { payloadConverterPath: CONVERTER },
+  sinks: { [HINT_SINK]: { hint: { fn: ignore, callDuringReplay: false } } },
+};
 const QUIET = {
   log: ignore,
   trace: ignore,
@@ -28,13 +32,21 @@ export async function bundleFromSource(): Promise<string> {
   return code;
 }
 
+/** The same for many runs by one worker; a run that is refused is named. */
+export async function replayAll(
+  workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
+  histories: readonly { readonly workflowId: string; readonly history: unknown }[],
+): Promise<void> {
+  const results = Worker.runReplayHistories({ workflowBundle, ...OPTIONS }, histories);
+  for await (const { workflowId, runId, error } of results)
+    if (error !== undefined)
+      throw new Error(`${workflowId} ${runId}: ${error.message}`, { cause: error });
+}
+
 /** Resolves when the code makes the same decisions as the recorded run did. @throws DeterminismViolationError */
 export async function replay(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
   history: unknown,
 ): Promise<void> {
-  const dataConverter = { payloadConverterPath: CONVERTER };
-  const hint = { fn: ignore, callDuringReplay: false };
-  const sinks = { [HINT_SINK]: { hint } };
-  await Worker.runReplayHistory({ workflowBundle, dataConverter, sinks }, history);
+  await Worker.runReplayHistory({ workflowBundle, ...OPTIONS }, history);
 }

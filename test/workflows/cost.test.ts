@@ -88,7 +88,7 @@ test('a turn of two model calls and two tools: 29 events', async () => {
   expect(lines).toHaveLength(29);
 });
 
-test('a turn of two model calls, two tools and an approved one: 44 events', async () => {
+test('a turn of two model calls, two tools and an approved one: 45 events', async () => {
   const gated = callsAll([
     { name: 'stock', input: { item: 'a' } },
     { name: 'weather.lookup', input: {} },
@@ -110,6 +110,8 @@ test('a turn of two model calls, two tools and an approved one: 44 events', asyn
     ...TASK,
     ...TOOL.slice(1),
     ...TASK,
+    // Two tasks in a row with no command of their own: the second would pass for a heartbeat.
+    'TimerStarted',
     ...TASK,
     ...[`${UPDATE[0]} resolveToolCall`, UPDATE[1]],
     ...[TOOL[0], 'UpsertWorkflowSearchAttributes', 'TimerCanceled', ...TOOL.slice(1)],
@@ -117,7 +119,7 @@ test('a turn of two model calls, two tools and an approved one: 44 events', asyn
     ...MODEL,
     ...TASK,
   ]);
-  expect(lines).toHaveLength(44);
+  expect(lines).toHaveLength(45);
 });
 
 test('a browser call and its result cost 9 events on top of the model calls', async () => {
