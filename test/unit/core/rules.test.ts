@@ -160,6 +160,18 @@ describe('a decision that is remembered', () => {
     expect(m.effects()).toMatchObject([{ type: 'run_tool', toolCallId: 'c4' }]);
   });
 
+  it('of a turn says nothing about a detached call of the turn before, which is shaped only now', () => {
+    const shaping = { executor: 'client', preflight: true, mode: 'detach' } as const;
+    const m = aMachineWith(modelCalls([gated('c1', { ...shaping, name: 'server.tool' })]));
+    m.model(modelSays('asked'));
+    m.send('and now?');
+    m.model(modelCalls([gated('c2')]));
+    m.resolve('c2', yes({ for: 'turn' }));
+    m.machine.toolPrepared('c1', { ok: true, payload: 1, argsDigest: 'sha256:p' });
+    expect(m.pending).toMatchObject([{ toolCallId: 'c1', kind: 'approval' }]);
+    expectInvariants(m);
+  });
+
   it('is forgotten once revoked; a second revocation finds no such rule', () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
