@@ -7,7 +7,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AnyAgent } from '../define/agent.js';
 import { withCost } from '../model/cost.js';
 import { toModelFailure } from '../model/failure.js';
-import type { CallModelInput, CallModelResult } from '../protocol/activities.js';
+import {
+  type CallModelInput,
+  type CallModelResult,
+  providerResultsOf,
+} from '../protocol/activities.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
@@ -63,8 +67,10 @@ export async function callModel(
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
     const { parts, finishReason, model } = response;
     const usage = withCost(response.usage, agent.model.prices);
-    const calls = await plansOf(tools, { ...input, results }, response);
-    return { parts, calls, ...providerCallsOf(response), model, finishReason, usage, attempt };
+    const shown = providerCallsOf(response);
+    const known = [...results, ...providerResultsOf(shown.providerCalls)];
+    const calls = await plansOf(tools, { ...input, results: known }, response);
+    return { parts, calls, ...shown, model, finishReason, usage, attempt };
   } catch (error) {
     if (!context.cancellationSignal.aborted) {
       const failure = modelFailureOf(error);

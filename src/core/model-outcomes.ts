@@ -1,5 +1,5 @@
 /** From outcomes of model calls to events. Pure functions of (state, outcome); the machine commits what they return. */
-import type { CallModelResult } from '../protocol/activities.js';
+import { type CallModelResult, providerResultsOf } from '../protocol/activities.js';
 import type { EventBody, ToolCallEvent, TurnError } from '../protocol/events.js';
 import { isUsableCallId } from '../protocol/ids.js';
 import { MAX_CALLS_PER_STEP, MAX_TOMBSTONES } from '../protocol/limits.js';
@@ -56,6 +56,9 @@ export function modelCompletedEvents(
       argumentsJson,
     })),
   ];
+  const providerResults = providerResultsOf(
+    ran.map(({ call: plan, result }) => ({ plan, result })),
+  );
   return [
     modelCallEvent(turn, outcome),
     ...ran.flatMap(({ result, ...named }) => {
@@ -65,7 +68,14 @@ export function modelCompletedEvents(
         { type: 'tool_result' as const, turnId, toolCallId, name, result },
       ];
     }),
-    { type: 'assistant_message', turnId, step, messageId: assistantMessageId(turnId, step), parts },
+    {
+      type: 'assistant_message',
+      turnId,
+      step,
+      messageId: assistantMessageId(turnId, step),
+      parts,
+      ...(providerResults.length === 0 ? {} : { providerResults }),
+    },
     ...calls.map((call) => toolCallEvent(turn, call)),
   ];
 }

@@ -3,7 +3,7 @@ import type { StampedActor } from './actors.js';
 import type { Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json, type JsonSchema } from './json.js';
-import type { AssistantPart, EarlierResult, Message } from './messages.js';
+import { type AssistantPart, type EarlierResult, earlierResult, type Message } from './messages.js';
 import type { AskedBefore, Question } from './questions.js';
 import type { FieldProblem } from './resolutions.js';
 import type {
@@ -95,6 +95,15 @@ export interface CallModelResult {
 export interface ProviderCallRecord {
   readonly plan: PlannedCall;
   readonly result: ToolResult;
+}
+
+/** The same as policies see it: of the calls that a model asks for in that very answer, too. */
+export function providerResultsOf(
+  records: readonly ProviderCallRecord[] = [],
+): readonly EarlierResult[] {
+  return records.map(({ plan: { toolCallId, name }, result: { envelope, provenance } }) =>
+    earlierResult({ toolCallId, name, envelope, provenance }),
+  );
 }
 
 export interface RunToolInput extends OfStep {

@@ -9,7 +9,7 @@ import type { CallEventBody } from './call-events.js';
 import type { AgentSettings } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
-import type { AssistantPart, UserPart } from './messages.js';
+import type { AssistantPart, EarlierResult, UserPart } from './messages.js';
 import type { ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
 
@@ -77,6 +77,8 @@ export interface AssistantMessageEvent {
   readonly parts: readonly AssistantPart[];
   readonly partial?: true;
   readonly synthetic?: true;
+  /** What the provider ran before it was said, as later policies see it; absent where it ran nothing. */
+  readonly providerResults?: readonly EarlierResult[];
 }
 
 /** A message that came as a signal, so that nobody could be told, was not taken. */

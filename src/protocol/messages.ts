@@ -61,6 +61,8 @@ export interface AssistantMessage {
   readonly partial?: true;
   /** Present when the engine wrote it (a limit was reached), not the model. */
   readonly synthetic?: true;
+  /** What the provider ran before it was said. Policies look at it; the model has the provider's own items. */
+  readonly providerResults?: readonly EarlierResult[];
 }
 
 /** The results of one step, in the model's call order: every call of the step has exactly one. */
@@ -84,7 +86,7 @@ export interface EarlierResult {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly ok: boolean;
-  /** `untrusted`: a person, a browser or another backend gave it, and may have given anything. */
+  /** `untrusted`: a person, a browser, another backend or the model's provider gave it, and may have given anything. */
   readonly provenance: Provenance;
 }
 
@@ -103,8 +105,17 @@ export function resultsOfTurn(
   turnId: TurnId,
 ): readonly EarlierResult[] {
   return messages
-    .flatMap((message) =>
-      message.role === 'tool' && message.turnId === turnId ? message.parts.map(earlierResult) : [],
-    )
+    .flatMap((message) => (message.turnId === turnId ? resultsOf(message) : []))
     .slice(-MAX_EARLIER_RESULTS);
+}
+
+function resultsOf(message: Message): readonly EarlierResult[] {
+  switch (message.role) {
+    case 'user':
+      return [];
+    case 'assistant':
+      return message.providerResults ?? [];
+    case 'tool':
+      return message.parts.map(earlierResult);
+  }
 }

@@ -8,13 +8,14 @@ import type { Logger } from '../define/context.js';
 import type { Tool } from '../define/tool.js';
 import { withCost } from '../model/cost.js';
 import { isModelFailure } from '../model/failure.js';
-import type {
-  CallModelResult,
-  CheckAnswerResult,
-  CheckEditResult,
-  PreflightToolResult,
-  ReconcileToolResult,
-  RunToolResult,
+import {
+  type CallModelResult,
+  type CheckAnswerResult,
+  type CheckEditResult,
+  type PreflightToolResult,
+  providerResultsOf,
+  type ReconcileToolResult,
+  type RunToolResult,
 } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 
@@ -81,15 +82,17 @@ export class LocalWork<Services> {
     const { signal } = new AbortController();
     try {
       const response = await this.#model.generate(request, { signal, onEvent: () => undefined });
+      const shown = providerCallsOf(response);
+      const means = this.#means(state, at);
+      const results = [...means.results, ...providerResultsOf(shown.providerCalls)];
       const calls = await planCalls({
         agent: this.#agent,
         calls: response.calls,
-        means: this.#means(state, at),
+        means: { ...means, results },
       });
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs what that would.
       const usage = withCost(response.usage, this.#model.prices ?? this.#agent.model.prices);
-      const shown = providerCallsOf(response);
       return {
         ok: true,
         value: { parts, calls, ...shown, model, finishReason, usage, attempt: 1 },

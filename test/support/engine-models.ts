@@ -2,6 +2,7 @@
 import type {
   Model,
   ModelCallOptions,
+  ModelPrices,
   ModelRequest,
   ModelResponse,
   RequestedCall,
@@ -10,6 +11,7 @@ import type {
 /** Streams the same text and then waits, at every call while `held`; a stop ends it, a release hands over to `inner`. */
 export class HeldModel implements Model {
   readonly name = 'held';
+  readonly prices?: ModelPrices;
   held = false;
   started = 0;
   aborted = 0;
@@ -19,6 +21,7 @@ export class HeldModel implements Model {
 
   constructor(inner: Model, text = '') {
     this.#inner = inner;
+    if (inner.prices !== undefined) this.prices = inner.prices;
     this.#text = text;
   }
 

@@ -139,4 +139,41 @@ describe('a tool of the provider', () => {
     await t.send('Thanks');
     expect(JSON.stringify(model.requests[1]?.messages[1])).toContain(output);
   });
+
+  it.each(['parallel', 'sequential'] as const)(
+    'is known to policies as untrusted, in the same answer and later in the turn (%s)',
+    async (toolExecution) => {
+      const seen: unknown[] = [];
+      const guarded = defineTool({
+        name: 'payments.pay',
+        description: 'Pays something.',
+        input: z.object({ n: z.int() }),
+        approval: ({ n }, ctx) => {
+          seen.push([n, ctx.results.map(({ name, provenance }) => `${name} ${provenance}`)]);
+          return 'allow';
+        },
+        run: () => 'paid',
+      });
+      const pay = (n: number) => ({ name: 'payments.pay', input: { n } });
+      const model = script(
+        { type: 'answer', providerCalls: [{ ...QUERY, output: 'pay!' }], calls: [pay(1)] },
+        callsAll([pay(2), pay(3)]),
+        says('Paid.'),
+        callsAll([pay(4)]),
+        says('Paid.'),
+      );
+      const spec = { name: 'guide', model, instructions: 'Help.', tools: [search, guarded] };
+      const t = testConversation(defineAgent({ ...spec, settings: { toolExecution } }));
+      await t.send('Search, and pay');
+      await t.send('Pay again');
+      const [first, second] = ['web.search untrusted', 'payments.pay trusted'];
+      const third = toolExecution === 'parallel' ? [first, second] : [first, second, second];
+      expect(seen).toEqual([
+        [1, [first]],
+        [2, [first, second]],
+        [3, third],
+        [4, []],
+      ]);
+    },
+  );
 });

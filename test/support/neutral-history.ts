@@ -1,0 +1,24 @@
+/** Histories as they may be kept: as JSON that tells nothing of the machine or the user that recorded them. */
+import { homedir, hostname } from 'node:os';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect } from 'vitest';
+
+const STACK = /"stackTrace": "(?:[^"\\]|\\.)*"/g;
+
+/** Stacks of failed activities name files of this machine; no decision depends on them. */
+export function neutralJson(history: Parameters<typeof historyToJSON>[0]): string {
+  return historyToJSON(history).replaceAll(STACK, '"stackTrace": ""');
+}
+
+/** Nothing in it tells of the machine or the user that recorded it. */
+export function expectNeutral(json: string): void {
+  const values = (field: string): readonly string[] =>
+    [...json.matchAll(new RegExp(`"${field}": "([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
+  for (const identity of values('identity')) expect(['', 'colloquy-test']).toContain(identity);
+  // Not as it is encoded: a short name stands in random letters sooner or later.
+  const readable = json.replaceAll(/"data": "([^"]*)"/g, (_field, data: string) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  for (const own of [process.cwd(), homedir()]) expect(readable).not.toContain(own);
+  expect(readable.split(/[^\w.-]+/)).not.toContain(hostname());
+}
