@@ -4,6 +4,7 @@ import { ConversationClient } from '../client/conversation-client.js';
 import { applyAll } from '../core/apply.js';
 import { createApp } from '../http/app.js';
 import { serve } from '../http/listen.js';
+import { createHolders } from '../projection/holders.js';
 import { openEventLog } from '../projection/open-log.js';
 import { createStoreReader } from '../projection/store-reader.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
@@ -40,6 +41,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     temporal,
     agents: () => opened.log.agents(),
     reader,
+    holders: createHolders(opened),
     taskQueue: config.taskQueue,
     channel: 'api',
     searchAttributes: config.searchAttributes,

@@ -4,10 +4,12 @@ import type { StampedActor } from '../protocol/actors.js';
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationId, ConversationKey, TurnId } from '../protocol/ids.js';
 import { DEFAULT_TENANT, idProblem } from '../protocol/ids.js';
+import type { Json } from '../protocol/json.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import { listAgents } from './agents.js';
 import { checkKey, stampActor } from './checks.js';
+import { type ClaimParts, claimCall, reportProgress } from './claim.js';
 import { Control } from './control.js';
 import { Conversation } from './conversation.js';
 import { Door } from './door.js';
@@ -15,15 +17,19 @@ import { invalidField } from './errors.js';
 import { extendCall } from './extend.js';
 import { KnownSeqs } from './known-seqs.js';
 import type { ConversationReader } from './reader.js';
-import { type ResolveParts, resolveCall } from './resolve.js';
+import { resolveCall } from './resolve.js';
 import { attachTurn } from './turn.js';
 import type {
   CancelOptions,
   CancelOutcome,
+  ClaimOptions,
+  ClaimOutcome,
   ConversationClientOptions,
   ConversationOptions,
   ExtendOptions,
   ExtendOutcome,
+  ProgressOptions,
+  ProgressOutcome,
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
@@ -74,6 +80,7 @@ export class ConversationClient {
       stamp: this.#stamp,
       resolve: async (toolCallId, resolution, resolveOptions) =>
         await this.resolve({ ...key, toolCallId }, resolution, resolveOptions),
+      calls: this,
       extend: async (toolCallId, extendOptions) =>
         await this.extend({ ...key, toolCallId }, extendOptions),
     });
@@ -98,6 +105,23 @@ export class ConversationClient {
    */
   async extend(target: ResolveTarget, options: ExtendOptions): Promise<ExtendOutcome> {
     return await extendCall(this.#callParts(), target, options);
+  }
+
+  /**
+   * Says that you run a waiting call of a client or another backend, or (with its `claimId`) goes on saying so; see `claimCall`
+   * for the verdicts. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   */
+  async claim(target: ResolveTarget, options: ClaimOptions = {}): Promise<ClaimOutcome> {
+    return await claimCall(this.#callParts(), target, options);
+  }
+
+  /** Shows watchers how far a call is that you hold, and renews its lease. @see reportProgress @throws {EngineError} invalid_request */
+  async progress(
+    target: ResolveTarget,
+    payload: Json,
+    options: ProgressOptions,
+  ): Promise<ProgressOutcome> {
+    return await reportProgress(this.#callParts(), target, { payload, options });
   }
 
   /** Stops the running turn of a conversation. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */
@@ -138,13 +162,14 @@ export class ConversationClient {
   readonly #stamp = (actor: ResolveOptions['actor']): StampedActor =>
     stampActor(actor ?? this.#options.actor, this.#options.channel ?? 'client');
 
-  #callParts(): ResolveParts {
+  #callParts(): ClaimParts {
     return {
       door: this.#door,
       reader: this.#reader,
       tenant: this.#tenant,
       known: this.#known,
       stamp: this.#stamp,
+      holders: this.#options.holders,
     };
   }
 

@@ -5,6 +5,7 @@ import type { BatchResult, StepContinuation } from '../protocol/batch.js';
 import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationId, ConversationKey, StepId, ToolCallId } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
+import type { Json } from '../protocol/json.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
@@ -34,14 +35,19 @@ import type {
   BatchOutcome,
   CancelOptions,
   CancelOutcome,
+  ClaimOptions,
+  ClaimOutcome,
   Delivered,
   DeliverOptions,
   EventsOptions,
   ExtendOptions,
   ExtendOutcome,
+  ProgressOptions,
+  ProgressOutcome,
   QueuedMessage,
   ResolveOptions,
   ResolveOutcome,
+  ResolveTarget,
   RevokeOptions,
   SendOptions,
   Sent,
@@ -50,6 +56,15 @@ import type {
   Turn,
 } from './types.js';
 import { repeatUntil } from './waiting.js';
+
+interface CallDoors {
+  claim(target: ResolveTarget, options: ClaimOptions): Promise<ClaimOutcome>;
+  progress(
+    target: ResolveTarget,
+    payload: Json,
+    options: ProgressOptions,
+  ): Promise<ProgressOutcome>;
+}
 
 export interface ConversationParts {
   readonly key: ConversationKey;
@@ -66,6 +81,8 @@ export interface ConversationParts {
     resolution: Resolution,
     options: ResolveOptions,
   ) => Promise<ResolveOutcome>;
+  /** What the client does with calls of any conversation. */
+  readonly calls: CallDoors;
   readonly extend: (toolCallId: ToolCallId, options: ExtendOptions) => Promise<ExtendOutcome>;
 }
 
@@ -178,6 +195,20 @@ export class Conversation {
   /** Moves the deadline of a waiting call of this conversation. @see ConversationClient.extend */
   async extend(toolCallId: ToolCallId, options: ExtendOptions): Promise<ExtendOutcome> {
     return await this.#parts.extend(toolCallId, options);
+  }
+
+  /** Says that you run a waiting call of this conversation, or renews your claim. @see ConversationClient.claim */
+  async claim(toolCallId: ToolCallId, options: ClaimOptions = {}): Promise<ClaimOutcome> {
+    return await this.#parts.calls.claim({ ...this.#parts.key, toolCallId }, options);
+  }
+
+  /** Shows watchers how far a call is that you hold. @see ConversationClient.progress */
+  async progress(
+    toolCallId: ToolCallId,
+    payload: Json,
+    options: ProgressOptions,
+  ): Promise<ProgressOutcome> {
+    return await this.#parts.calls.progress({ ...this.#parts.key, toolCallId }, payload, options);
   }
 
   /** Stops the running turn. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */

@@ -1,6 +1,7 @@
 /** Entry point `colloquy/client`: for applications that talk to conversations. */
 
 export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/batch.js';
+export type { ClaimVerdict } from '../protocol/claims.js';
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
 export type { ExtendVerdict } from '../protocol/extensions.js';
 export type { FailureCode } from '../protocol/failures.js';
@@ -11,6 +12,7 @@ export type { Duration } from './checks.js';
 export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';
 export { EngineError } from './errors.js';
+export type { HoldersPort, LeaseRenewal } from './holders.js';
 export type {
   ConversationReader,
   LogCursor,
@@ -22,6 +24,8 @@ export type {
   BatchOutcome,
   CancelOptions,
   CancelOutcome,
+  ClaimOptions,
+  ClaimOutcome,
   ConversationClientOptions,
   ConversationOptions,
   Delivered,
@@ -30,6 +34,8 @@ export type {
   ExtendOptions,
   ExtendOutcome,
   FinalOptions,
+  ProgressOptions,
+  ProgressOutcome,
   QueuedMessage,
   QueuedResult,
   ResolveOptions,

@@ -79,6 +79,7 @@ export async function resolveCall(
       actor,
       receivedAt,
       ...(options.argsDigest === undefined ? {} : { argsDigest: options.argsDigest }),
+      ...(options.claimId === undefined ? {} : { claimId: options.claimId }),
     },
     // Unique per call, so that a repeat reaches the workflow and is answered `duplicate`; constant over its tries.
     updateId: updateIdFor({

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Actor, Channel, StampedActor } from '../protocol/actors.js';
 import type { BatchVerdict } from '../protocol/batch.js';
+import type { ClaimVerdict } from '../protocol/claims.js';
 import type {
   CancelTurnReply,
   OnBusy,
@@ -9,11 +10,12 @@ import type {
   TurnResult,
 } from '../protocol/conversation.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
-import type { CallRef, ConversationId, TurnId } from '../protocol/ids.js';
+import type { CallRef, ConversationId, ToolCallId, TurnId } from '../protocol/ids.js';
 import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import type { AgentSource } from './agents.js';
 import type { Duration } from './checks.js';
+import type { HoldersPort } from './holders.js';
 import type { ConversationReader, LogCursor } from './reader.js';
 
 export interface ConversationClientOptions {
@@ -22,6 +24,8 @@ export interface ConversationClientOptions {
   readonly agents: AgentSource;
   /** Where conversations are read. Absent = asked of their workflows, which needs a worker and knows the present run only. */
   readonly reader?: ConversationReader | undefined;
+  /** Where leases are renewed and progress is shown. Absent = renewals cost history, and progress is refused. */
+  readonly holders?: HoldersPort | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
   /** @defaultValue "default" */
@@ -116,6 +120,8 @@ export interface ResolveOptions {
   readonly requestId?: string | undefined;
   /** Guards against resolving what has changed since it was shown. */
   readonly argsDigest?: string | undefined;
+  /** Of a result: the claim under which the call was run. Needed while the call is held. */
+  readonly claimId?: string | undefined;
   /** ISO 8601; when the answer came in, where that was before this call. Lateness is judged by it. */
   readonly receivedAt?: string | undefined;
 }
@@ -157,6 +163,42 @@ export interface ExtendOptions {
   readonly requestId?: string | undefined;
   readonly actor?: Actor | StampedActor | undefined;
 }
+
+export interface ClaimOptions {
+  /** How long the claim lasts unless it is renewed: 1 second to 1 hour. @defaultValue '5 minutes'; of a renewal as before */
+  readonly lease?: Duration | undefined;
+  /** Of the claim that is renewed. */
+  readonly claimId?: string | undefined;
+  /** Names the claim: repeats with the same id are one. Minted when absent. */
+  readonly requestId?: string | undefined;
+  readonly actor?: Actor | StampedActor | undefined;
+  /** ISO 8601; when the claim came in, where that was before this call. */
+  readonly receivedAt?: string | undefined;
+}
+
+/** The verdict, and what it is on HTTP. */
+export type ClaimOutcome = ClaimVerdict & {
+  readonly httpStatus: number;
+  readonly requestId: string;
+};
+
+export interface ProgressOptions {
+  /** Of the claim under which the call runs. */
+  readonly claimId: string;
+  readonly actor?: Actor | StampedActor | undefined;
+}
+
+export type ProgressVerdict =
+  | Extract<Verdict, { verdict: 'unknown' | 'invalid' }>
+  | {
+      readonly verdict: 'stale';
+      readonly why: 'not_waiting' | 'not_holder';
+      readonly by?: string;
+      readonly at?: string;
+    }
+  | { readonly verdict: 'accepted'; readonly toolCallId: ToolCallId; readonly leaseUntil: string };
+
+export type ProgressOutcome = ProgressVerdict & { readonly httpStatus: number };
 
 /** The verdict, and what it is on HTTP. */
 export type ExtendOutcome = ExtendVerdict & {

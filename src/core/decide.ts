@@ -10,7 +10,7 @@ import type { ToolResult, ToolResultError } from '../protocol/tools.js';
 import { asideCalls, detachResult } from './aside.js';
 import { warningAt } from './clocks.js';
 import type { Effect } from './effects.js';
-import { claimTimers } from './holding.js';
+import { endTimer } from './holding.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
 import { ruleFor } from './rules.js';
 import { decideServerCall } from './server-calls.js';
@@ -96,11 +96,10 @@ export function decideCall(call: CallState): readonly Effect[] {
     const wait = { toolCallId, kind, name };
     const warnAt = warningAt(call);
     return [
-      { type: 'await_deadline', ...wait, deadline },
+      endTimer(suspension),
       ...(warnAt === undefined
         ? []
         : [{ type: 'await_warning' as const, ...wait, deadline: warnAt, ends: deadline }]),
-      ...claimTimers(call),
     ];
   }
   if (plan.unplanned !== undefined) return [{ type: 'plan_call', toolCallId }];

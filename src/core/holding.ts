@@ -43,12 +43,12 @@ export function graceOf(
   return Number.isFinite(endMs) ? { claimBy: isoOf(endMs) } : {};
 }
 
-/** The timer of the grace; where that is as long as the wait, the wait's own timer serves. */
-export function claimTimers({ suspension }: CallState): readonly TimerEffect[] {
-  if (suspension?.claimBy === undefined) return [];
-  const { toolCallId, kind, name, claimBy, deadline } = suspension;
-  if (Date.parse(claimBy) >= Date.parse(deadline)) return [];
-  return [{ type: 'await_claim', toolCallId, kind, name, deadline: claimBy }];
+/** What ends the wait as things stand: one timer, for each costs history. */
+export function endTimer({ toolCallId, kind, name, claimBy, deadline }: Suspension): TimerEffect {
+  const wait = { toolCallId, kind, name };
+  return claimBy === undefined || Date.parse(claimBy) >= Date.parse(deadline)
+    ? { type: 'await_deadline', ...wait, deadline }
+    : { type: 'await_claim', ...wait, deadline: claimBy };
 }
 
 /** As recorded; the store knows of renewals. */
@@ -58,10 +58,10 @@ export function leaseUntilOf({ at, leaseMs }: Stamped<Claimed>): string {
 
 export function withClaim<Wait extends Suspension>(wait: Wait, event: Stamped<Claimed>): Wait {
   const { claimBy: _over, ...rest } = wait;
-  const { claimId, actor, seq } = event;
+  const { claimId, actor, leaseMs, seq } = event;
   const at = wait.claim?.claimId === claimId ? wait.claim.at : event.at;
   const leaseUntil = leaseUntilOf(event);
-  const claim: Claim = { by: actor.id, claimId, at, leaseUntil, seq };
+  const claim: Claim = { by: actor.id, claimId, at, leaseMs, leaseUntil, seq };
   return { ...rest, claim } as Suspension as Wait;
 }
 

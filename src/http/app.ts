@@ -6,6 +6,7 @@ import type { AppDeps } from './deps.js';
 import { jsonBody, requestId, requestLog } from './middleware.js';
 import { problemHandler, sendProblem } from './problem.js';
 import { addAgentRoutes } from './routes/agents.js';
+import { addClaimRoutes } from './routes/claims.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addHealthRoutes } from './routes/health.js';
@@ -47,6 +48,7 @@ export function createApp(deps: AppDeps): Express {
   addRuleRoutes(router, deps);
   addStepRoutes(router, deps);
   addToolCallRoutes(router, deps);
+  addClaimRoutes(router, deps);
   addTurnRoutes(router, deps);
   app.use(router);
 

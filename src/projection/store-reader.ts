@@ -11,7 +11,7 @@ import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
 import type { CarriedState } from '../protocol/messaging.js';
 import type { LiveChannel } from '../store/live-port.js';
-import type { EventLog, LogHead } from '../store/port.js';
+import type { CallLease, EventLog, LogHead } from '../store/port.js';
 import { completeLog } from './complete-log.js';
 import { waitForTurn } from './turn-result.js';
 import { Waker } from './waker.js';
@@ -46,6 +46,15 @@ class StoreReader implements ConversationReader {
   }
 
   async snapshot(
+    key: ConversationKey,
+    options: { atLeastSeq?: number } = {},
+  ): Promise<ConversationSnapshot | undefined> {
+    const snapshot = await this.#logged(key, options);
+    if (snapshot?.pending.some(({ claim }) => claim !== undefined) !== true) return snapshot;
+    return withLeases(snapshot, await this.#log.callLeases(key));
+  }
+
+  async #logged(
     key: ConversationKey,
     options: { atLeastSeq?: number } = {},
   ): Promise<ConversationSnapshot | undefined> {
@@ -172,4 +181,18 @@ class StoreReader implements ConversationReader {
       ? view
       : { ...view, generation: head.generation };
   }
+}
+
+/** Renewals are in no log. */
+function withLeases(
+  snapshot: ConversationSnapshot,
+  leases: readonly CallLease[],
+): ConversationSnapshot {
+  const pending = snapshot.pending.map((entry) => {
+    const { claim } = entry;
+    const lease = leases.find(({ claimId }) => claimId === claim?.claimId);
+    if (claim === undefined || lease === undefined) return entry;
+    return { ...entry, claim: { ...claim, leaseMs: lease.leaseMs, leaseUntil: lease.leaseUntil } };
+  });
+  return { ...snapshot, pending };
 }

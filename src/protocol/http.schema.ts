@@ -154,6 +154,21 @@ export const InboxEventSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
+/** `POST /v1/conversations/{id}/tool-calls/{callId}/claim`; with a `claimId` it renews. `lease` in milliseconds, or "5 minutes". */
+export const ClaimSchema = z.strictObject({
+  lease: z.union([z.number(), z.string().min(1).max(100)]).exactOptional(),
+  claimId: ClaimIdSchema.exactOptional(),
+  requestId: RequestIdSchema.exactOptional(),
+  actor: ActorSchema.exactOptional(),
+});
+
+/** `POST /v1/conversations/{id}/tool-calls/{callId}/progress`, by who holds the call. */
+export const ProgressSchema = z.strictObject({
+  payload: ValueSchema,
+  claimId: ClaimIdSchema,
+  actor: ActorSchema.exactOptional(),
+});
+
 /** `POST /v1/conversations/{id}/cancel` */
 export const CancelSchema = z.strictObject({
   turnId: z.string().min(1).max(200).exactOptional(),

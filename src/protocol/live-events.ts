@@ -43,8 +43,8 @@ export interface ToolCallStarted extends OfStep {
   readonly name: string;
 }
 
-/** An opaque report of a tool that runs; never completes the call. */
-export interface ToolProgress extends OfStep {
+/** An opaque report of a tool that runs, or of who holds its call; never completes the call. */
+export interface ToolProgress extends Pick<OfStep, 'turnId'>, Partial<Omit<OfStep, 'turnId'>> {
   readonly type: 'tool_progress';
   readonly toolCallId: ToolCallId;
   readonly name: string;

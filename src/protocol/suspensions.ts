@@ -26,6 +26,7 @@ export interface Claim {
   readonly claimId: string;
   /** ISO 8601; when it was claimed first. */
   readonly at: string;
+  readonly leaseMs: number;
   /** ISO 8601. As recorded: renewals are kept in the store, and readers of the store are shown them. */
   readonly leaseUntil: string;
   /** Sequence number of the event that recorded it last. */

@@ -5,6 +5,9 @@
 import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { CallLeases } from './leases-port.js';
+
+export type { CallLease, CallLeases } from './leases-port.js';
 
 export class StoreUnavailable extends Error {
   readonly code = 'store_unavailable';
@@ -86,7 +89,7 @@ export interface ConversationList {
   readonly nextCursor?: string;
 }
 
-export interface EventLog {
+export interface EventLog extends CallLeases {
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
   append(batch: AppendBatch): Promise<AppendResult>;
   head(key: ConversationKey): Promise<LogHead | undefined>;

@@ -4,9 +4,17 @@
  */
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
-import type { AppendBatch, EventLog, ListOptions, ReadOptions } from './port.js';
+import type {
+  AppendBatch,
+  CallLease,
+  CallLeases,
+  EventLog,
+  ListOptions,
+  ReadOptions,
+} from './port.js';
 import { appendBatch } from './postgres/append.js';
 import { PostgresDatabase, type PostgresOptions, textIn } from './postgres/database.js';
+import { PostgresCallLeases } from './postgres/leases.js';
 import {
   findTurnKey,
   listSnapshots,
@@ -28,9 +36,11 @@ export async function openPostgresEventLog(options: PostgresEventLogOptions): Pr
 
 class PostgresEventLog implements EventLog {
   readonly #database: PostgresDatabase;
+  readonly #leases: PostgresCallLeases;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
+    this.#leases = new PostgresCallLeases(database);
   }
 
   async append(batch: AppendBatch) {
@@ -112,6 +122,22 @@ class PostgresEventLog implements EventLog {
       lease.name,
       lease.holder,
     );
+  }
+
+  async callLeases(key: ConversationKey) {
+    return await this.#leases.callLeases(key);
+  }
+
+  async renewCallLease(renewal: Parameters<CallLeases['renewCallLease']>[0]) {
+    return await this.#leases.renewCallLease(renewal);
+  }
+
+  async lapsedCallLeases(options: Parameters<CallLeases['lapsedCallLeases']>[0]) {
+    return await this.#leases.lapsedCallLeases(options);
+  }
+
+  async dropCallLease(lease: CallLease) {
+    await this.#leases.dropCallLease(lease);
   }
 
   async close() {

@@ -4,9 +4,17 @@
  */
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
-import type { AppendBatch, EventLog, ListOptions, ReadOptions } from './port.js';
+import type {
+  AppendBatch,
+  CallLease,
+  CallLeases,
+  EventLog,
+  ListOptions,
+  ReadOptions,
+} from './port.js';
 import { appendBatch } from './sqlite/append.js';
 import { SqliteDatabase, textIn } from './sqlite/database.js';
+import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './sqlite/leases.js';
 import {
   findTurnKey,
   listSnapshots,
@@ -129,6 +137,28 @@ class SqliteEventLog implements EventLog {
         lease.holder,
       ),
     );
+  }
+
+  async callLeases(key: ConversationKey) {
+    return await this.#database.read(() => readLeases(this.#database, key));
+  }
+
+  async renewCallLease(renewal: Parameters<CallLeases['renewCallLease']>[0]) {
+    return await this.#database.write(() => renewLease(this.#database, renewal));
+  }
+
+  async lapsedCallLeases(options: Parameters<CallLeases['lapsedCallLeases']>[0]) {
+    const lapsed = await this.#database.read(() => readLapsed(this.#database, options));
+    if (lapsed.length === 0) return [];
+    return await this.#database.write(() =>
+      lapsed.filter((lease) => markLapsed(this.#database, lease)),
+    );
+  }
+
+  async dropCallLease(lease: CallLease) {
+    await this.#database.write(() => {
+      dropLease(this.#database, lease);
+    });
   }
 
   async close() {

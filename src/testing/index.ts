@@ -15,6 +15,7 @@ export type { TestRunner, ToolCase } from './describe-tool.js';
 export { describeTool } from './describe-tool.js';
 export { TestConversation, testConversation } from './test-conversation.js';
 export type {
+  TestClaimOptions,
   TestConversationOptions,
   TestResolveOptions,
   TestSendOptions,

@@ -15,6 +15,7 @@ import { isoOf } from '../core/state.js';
 import { timerFired } from '../core/timers.js';
 import type { Agent } from '../define/agent.js';
 import { type Duration, durationMs } from '../define/durations.js';
+import type { ClaimVerdict } from '../protocol/claims.js';
 import type { ConversationSnapshot, SendMessageReply } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventType } from '../protocol/events.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
@@ -23,8 +24,10 @@ import type { Resolution, Verdict } from '../protocol/resolutions.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { LocalWork } from './local-work.js';
+import { type LeaseEnd, TestLeases } from './test-leases.js';
 import {
   MessageRefused,
+  type TestClaimOptions,
   type TestConversationOptions,
   type TestResolveOptions,
   type TestSendOptions,
@@ -41,6 +44,7 @@ export class TestConversation<Services> {
   #nowMs: number;
   #requests = 0;
   readonly #work: LocalWork<Services>;
+  readonly #leases = new TestLeases();
   readonly #losses = new Map<string, number>();
   readonly #underWay = new Map<string, Promise<void>>();
 
@@ -85,7 +89,7 @@ export class TestConversation<Services> {
     resolution: Resolution,
     options: TestResolveOptions = {},
   ): Promise<Verdict> {
-    const { requestId = this.#nextRequestId(), actor, argsDigest, receivedAt } = options;
+    const { requestId = this.#nextRequestId(), actor, argsDigest, claimId, receivedAt } = options;
     const verdict = this.#machine.resolve({
       toolCallId: this.#callIdOf(target),
       resolution,
@@ -93,9 +97,22 @@ export class TestConversation<Services> {
       actor: { ...TESTER, ...actor },
       receivedAt: (receivedAt ?? new Date(this.#nowMs)).toISOString(),
       ...(argsDigest === undefined ? {} : { argsDigest }),
+      ...(claimId === undefined ? {} : { claimId }),
     });
     await this.settle();
     return verdict;
+  }
+
+  /**
+   * Says who runs a client or external call, by its id or the name of its tool; with a `claimId` it is a renewal. Leases lapse
+   * by `advance`. Never throws: the verdict says why not.
+   */
+  claim(target: string, options: TestClaimOptions = {}): ClaimVerdict {
+    const { requestId = this.#nextRequestId(), actor } = options;
+    const toolCallId = this.#callIdOf(target);
+    const pending = this.pending.find((entry) => entry.toolCallId === toolCallId);
+    const by = { ...options, requestId, actor: { ...TESTER, ...actor } };
+    return this.#leases.claim(this.#machine, { toolCallId, pending }, by);
   }
 
   /** Moves the deadline of a waiting call, within its caps. Never throws: the verdict says why not. */
@@ -138,7 +155,7 @@ export class TestConversation<Services> {
     this.#machine.close('requested', { actor: TESTER });
   }
 
-  /** Moves the clock; deadlines on the way fire in their order, each at its own time. */
+  /** Moves the clock; deadlines and leases on the way end in their order, each at its own time. */
   async advance(duration: Duration): Promise<void> {
     const byMs = durationMs(duration);
     if (byMs === undefined || byMs < 0) throw new RangeError(`not a duration: ${String(duration)}`);
@@ -147,7 +164,8 @@ export class TestConversation<Services> {
       const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
       if (next === undefined) break;
       this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
-      timerFired(this.#machine, next);
+      if (next.type === 'lease_end') this.#leases.lapse(this.#machine, next);
+      else timerFired(this.#machine, next);
       await this.settle();
     }
     this.#nowMs = until;
@@ -288,11 +306,11 @@ export class TestConversation<Services> {
     });
   }
 
-  #deadlines(): readonly TimerEffect[] {
-    return this.#machine
-      .effects()
-      .filter(isTimer)
-      .sort((left, right) => left.deadline.localeCompare(right.deadline));
+  #deadlines(): readonly (TimerEffect | LeaseEnd)[] {
+    const timers = this.#machine.effects().filter(isTimer);
+    return [...timers, ...this.#leases.ends(this.pending)].sort((left, right) =>
+      left.deadline.localeCompare(right.deadline),
+    );
   }
 
   /** A pending call first; else the newest call of that tool, so that a second answer is told `stale`. */

@@ -1,5 +1,6 @@
 /** Shapes of `testConversation`: what it is told, and what it throws. */
 import type { Logger } from '../define/context.js';
+import type { Duration } from '../define/durations.js';
 import type { Actor } from '../protocol/actors.js';
 import type { OnBusy } from '../protocol/conversation.js';
 import type { Model } from '../protocol/model.js';
@@ -24,8 +25,19 @@ export interface TestResolveOptions {
   readonly requestId?: string;
   readonly actor?: Actor;
   readonly argsDigest?: string;
+  /** Of a result: the claim under which the call was run. */
+  readonly claimId?: string;
   /** @defaultValue the virtual clock's time */
   readonly receivedAt?: Date;
+}
+
+export interface TestClaimOptions {
+  readonly actor?: Actor;
+  /** @defaultValue '5 minutes'; of a renewal as before */
+  readonly lease?: Duration;
+  /** Of the claim that is renewed. */
+  readonly claimId?: string;
+  readonly requestId?: string;
 }
 
 /** A message that the conversation refused; `code` is of the failure table. */

@@ -12,6 +12,7 @@ import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
+import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
 import type { EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
@@ -120,6 +121,7 @@ async function assemble<Services>(
   );
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger });
+  const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
   const activities = activitiesOf(options, parts, projector);
   const worker = await Worker.create({
     connection,
@@ -141,9 +143,11 @@ async function assemble<Services>(
     worker,
     run: async () => {
       sweep.start();
+      leases.start();
       try {
         await worker.run();
       } finally {
+        await leases.stop();
         await sweep.stop();
         await projector.drain();
         await opened.close();

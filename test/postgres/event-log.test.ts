@@ -6,6 +6,7 @@ import type { EventLog } from '../../src/store/port.js';
 import { StoreUnavailable } from '../../src/store/port.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
 import { describeEventLog } from '../support/event-log-conformance.js';
+import { describeLeases } from '../support/lease-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
 import { startTestPostgres } from '../support/postgres-server.js';
 
@@ -39,6 +40,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 }
 
 describeEventLog('postgres event log', open);
+describeLeases('postgres leases', open);
 
 describe('a postgres event log', () => {
   it('is made once, however many processes open it at the same time, and keeps what it holds', async () => {

@@ -85,11 +85,7 @@ const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
 const ANY = Object.values(FITTING).flat();
 const GARBAGE = [undefined, null, 7, {}, { toolCallId: 'a' }];
 /** What is under way for its own sake: nothing waits for these to end. */
-const REMINDERS: readonly ExternalEffect['type'][] = [
-  'await_turn_limit',
-  'await_warning',
-  'await_claim',
-];
+const REMINDERS: readonly ExternalEffect['type'][] = ['await_turn_limit', 'await_warning'];
 
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
@@ -174,7 +170,8 @@ export class ScheduleRunner {
       if (round > 2_000) throw new Error('the conversation never comes to rest');
       for (const effect of this.m.effects()) {
         if (REMINDERS.includes(effect.type)) continue;
-        if (effect.type === 'await_deadline') this.#answer(effect, round);
+        if (effect.type === 'await_deadline' || effect.type === 'await_claim')
+          this.#answer(effect, round);
         else if (effect.type === 'call_model') this.m.model(modelSays('done'));
         else this.#carryOut(effect, 0);
         break;
@@ -182,11 +179,14 @@ export class ScheduleRunner {
     }
   }
 
-  #answer(effect: Extract<ExternalEffect, { type: 'await_deadline' }>, round: number): void {
+  #answer(
+    effect: Extract<ExternalEffect, { type: 'await_deadline' | 'await_claim' }>,
+    round: number,
+  ): void {
     const resolution = FITTING[effect.kind][0]!;
     const waiting = this.m.pending.find((entry) => entry.toolCallId === effect.toolCallId);
     const { verdict } = this.m.resolve(effect.toolCallId, resolution, {
-      receivedAt: waiting?.claimBy ?? effect.deadline,
+      receivedAt: effect.deadline,
       requestId: `drain-${round}`,
       ...asHolder(waiting),
       ...digestOf(this.m.state.calls[effect.toolCallId]?.suspension),

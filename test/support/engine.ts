@@ -18,6 +18,7 @@ import type {
 } from '../../src/client/index.js';
 import { ConversationClient } from '../../src/client/index.js';
 import { type Agent, manifestOf } from '../../src/define/agent.js';
+import { createHolders } from '../../src/projection/holders.js';
 import type { EventLogChoice, OpenLog } from '../../src/projection/index.js';
 import { createStoreReader, openEventLog } from '../../src/projection/index.js';
 import { createWorkflowSource } from '../../src/projection/workflow-source.js';
@@ -107,7 +108,8 @@ export class Engine {
     const { log, live } = parts.opened;
     const source = createWorkflowSource(parts.temporal);
     this.reader = createStoreReader({ log, live, source });
-    this.client = new ConversationClient({ ...common, reader: this.reader });
+    const holders = createHolders({ log, live });
+    this.client = new ConversationClient({ ...common, reader: this.reader, holders });
     this.bareClient = new ConversationClient(common);
     this.history = new EngineHistory(parts.temporal);
   }

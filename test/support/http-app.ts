@@ -1,6 +1,7 @@
 /** The HTTP app on a real loopback port, over a scripted Temporal client and logs in memory. */
 import { onTestFinished } from 'vitest';
 import { ConversationClient } from '../../src/client/conversation-client.js';
+import type { HoldersPort } from '../../src/client/holders.js';
 import { createApp } from '../../src/http/app.js';
 import type { AppDeps } from '../../src/http/deps.js';
 import { type HttpServer, serve } from '../../src/http/listen.js';
@@ -25,6 +26,7 @@ export interface HttpApp {
 export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
+  clientOptions: { readonly holders?: HoldersPort } = {},
 ): Promise<HttpApp> {
   const reader = new FakeReader();
   const temporal = fakeTemporal(script);
@@ -33,6 +35,7 @@ export async function startHttpApp(
     agents: [SUPPORT, { ...SUPPORT, name: 'sales' }],
     reader,
     channel: 'api',
+    ...clientOptions,
   });
   const logged: object[] = [];
   const keep = (line: object): void => {

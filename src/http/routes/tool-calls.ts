@@ -42,6 +42,7 @@ async function resolve(deps: AppDeps, request: Request, receivedAt: string): Pro
     receivedAt,
     actor: actorOf(body.actor),
     argsDigest: body.argsDigest,
+    claimId: body.claimId,
     ...requestIdOf(request, body.requestId),
   });
   const shown: object = { ...outcome, httpStatus: undefined, final: undefined };

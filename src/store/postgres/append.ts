@@ -7,6 +7,7 @@ import { contentHash } from '../content-hash.js';
 import type { AppendBatch, AppendResult, LogHead } from '../port.js';
 import type { PostgresDatabase, Queries } from './database.js';
 import { numberIn, textIn } from './database.js';
+import { followClaims } from './leases.js';
 import { eventOf, headOf } from './rows.js';
 
 /** To be called inside a transaction. */
@@ -28,12 +29,14 @@ export async function appendBatch(
 class Append {
   readonly #conversations: string;
   readonly #events: string;
+  readonly #leases: string;
   readonly #queries: Queries;
   readonly #batch: AppendBatch;
 
   constructor(database: PostgresDatabase, queries: Queries, batch: AppendBatch) {
     this.#conversations = database.table('conversations');
     this.#events = database.table('events');
+    this.#leases = database.table('call_leases');
     this.#queries = queries;
     this.#batch = batch;
   }
@@ -81,6 +84,7 @@ class Append {
     await this.#insert(generation, events);
     const next = headAfter(this.#batch, { before: head, generation, snapshot });
     await this.#putHead(next);
+    await followClaims(this.#leases, this.#queries, { before: head?.snapshot, after: snapshot });
     return { outcome: 'appended', head: next, added: events.length };
   }
 
@@ -112,6 +116,7 @@ class Append {
     const snapshot = foldSnapshot(folded, events, generation);
     const next = headAfter(this.#batch, { before: undefined, generation, snapshot });
     await this.#putHead(next);
+    await followClaims(this.#leases, this.#queries, { before: head.snapshot, after: snapshot });
     return { outcome: 'rewritten', head: next, added: events.length };
   }
 

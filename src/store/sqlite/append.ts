@@ -6,6 +6,7 @@ import { contentHash } from '../content-hash.js';
 import type { AppendBatch, AppendResult, LogHead } from '../port.js';
 import type { SqliteDatabase } from './database.js';
 import { textIn } from './database.js';
+import { followClaims } from './leases.js';
 import { eventsThrough, readHead } from './read.js';
 
 /** To be called inside a write transaction. */
@@ -35,6 +36,7 @@ function extend(
   insertEvents(database, { ...batch, generation, events });
   const next = headAfter(batch, { before: head, generation, snapshot });
   putHead(database, next);
+  followClaims(database, head?.snapshot, snapshot);
   return { outcome: 'appended', head: next, added: events.length };
 }
 
@@ -68,6 +70,7 @@ function rewrite(
   const snapshot = foldSnapshot(folded, events, generation);
   const next = headAfter(batch, { before: undefined, generation, snapshot });
   putHead(database, next);
+  followClaims(database, head.snapshot, snapshot);
   return { outcome: 'rewritten', head: next, added: events.length };
 }
 

@@ -45,4 +45,19 @@ export const MIGRATIONS: readonly string[] = [
     expires_at_ms INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE call_leases (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    claim_id TEXT NOT NULL,
+    claim_seq INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    lease_ms INTEGER NOT NULL,
+    lease_until_ms INTEGER NOT NULL,
+    lapsed INTEGER NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, tool_call_id)
+  ) STRICT;
+  CREATE INDEX call_leases_by_end ON call_leases (lease_until_ms);
+  `,
 ];

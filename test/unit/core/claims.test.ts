@@ -45,6 +45,7 @@ describe('a claim', () => {
       by: 'ann',
       claimId: verdict.claimId,
       at: iso(5_000),
+      leaseMs: LEASE_MS,
       leaseUntil: verdict.leaseUntil,
       seq: verdict.seq,
     });

@@ -19,7 +19,7 @@ describe('a call that nobody claims', () => {
   it('ends when its grace is over, with a text that names the tool and the grace (S16, A51)', () => {
     const m = offered();
     expect(m.pending).toMatchObject([{ claimBy: iso(GRACE_MS), deadline: iso(ANSWER_MS) }]);
-    expect(m.effectTypes()).toEqual(['await_deadline', 'await_claim']);
+    expect(m.effectTypes()).toEqual(['await_claim']);
     m.advance(GRACE_MS);
     expect(m.types()).toEqual(['expired', 'tool_result']);
     expect(m.last('expired')).toMatchObject({ unclaimed: true, deadline: iso(GRACE_MS) });

@@ -8,10 +8,12 @@ import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
 import { startChild } from '../../support/children.js';
 import { describeEventLog } from '../../support/event-log-conformance.js';
+import { describeLeases } from '../../support/lease-conformance.js';
 import { KEY, stamped, started, turn } from '../../support/log-events.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
+describeLeases('sqlite leases', async () => await openSqliteEventLog({ file: ':memory:' }));
 
 const EVENTS = stamped([started(), ...turn('t1')]);
 

@@ -1,0 +1,59 @@
+/** Leases of claims on the virtual clock: what the store and its watch do for an engine. */
+import { claimToolCall, leaseLost } from '../core/claims.js';
+import type { ConversationMachine } from '../core/machine.js';
+import { isoOf } from '../core/state.js';
+import { durationMs } from '../define/durations.js';
+import type { StampedActor } from '../protocol/actors.js';
+import type { ClaimVerdict } from '../protocol/claims.js';
+import type { Claim, PendingCall } from '../protocol/suspensions.js';
+import type { TestClaimOptions } from './test-options.js';
+
+export interface LeaseEnd {
+  readonly type: 'lease_end';
+  readonly toolCallId: string;
+  readonly claim: Claim;
+  /** ISO 8601 */
+  readonly deadline: string;
+}
+
+export class TestLeases {
+  /** Ends that were moved by a renewal, by claim; the log has the first. */
+  readonly #renewed = new Map<string, number>();
+
+  /** A claim that is renewed leaves nothing in the log. */
+  claim(
+    machine: ConversationMachine,
+    call: { readonly toolCallId: string; readonly pending: PendingCall | undefined },
+    by: TestClaimOptions & { readonly requestId: string; readonly actor: StampedActor },
+  ): ClaimVerdict {
+    const { toolCallId, pending } = call;
+    const { lease, claimId, requestId, actor } = by;
+    const leaseMs = durationMs(lease);
+    const claim = pending?.claim;
+    if (claim !== undefined && claim.claimId === claimId && claim.by === actor.id) {
+      const untilMs = machine.nowMs + (leaseMs ?? claim.leaseMs);
+      this.#renewed.set(claimId, untilMs);
+      return { verdict: 'accepted', toolCallId, claimId, leaseUntil: isoOf(untilMs) };
+    }
+    return claimToolCall(machine, {
+      toolCallId,
+      requestId,
+      actor,
+      ...(claimId === undefined ? {} : { claimId }),
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+    });
+  }
+
+  /** When the leases of these calls lapse. */
+  ends(pending: readonly PendingCall[]): readonly LeaseEnd[] {
+    return pending.flatMap(({ toolCallId, claim }) => {
+      if (claim === undefined) return [];
+      const untilMs = this.#renewed.get(claim.claimId) ?? Date.parse(claim.leaseUntil);
+      return [{ type: 'lease_end', toolCallId, claim, deadline: isoOf(untilMs) }];
+    });
+  }
+
+  lapse(machine: ConversationMachine, { toolCallId, claim }: LeaseEnd): void {
+    leaseLost(machine, { toolCallId, claimId: claim.claimId, seq: claim.seq });
+  }
+}
