@@ -20,6 +20,8 @@ export { ToolError, toolError } from './define/context.js';
 export type { Duration } from './define/durations.js';
 export type { Colloquy, ColloquyTypes } from './define/init.js';
 export { initColloquy } from './define/init.js';
+export type { JsonOf, Pending } from './define/pending.js';
+export { isPendingOf } from './define/pending.js';
 export type { Plugin, PluginSpec } from './define/plugin.js';
 export { definePlugin } from './define/plugin.js';
 export type {

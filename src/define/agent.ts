@@ -30,13 +30,16 @@ export interface AgentSpec<Services> {
 }
 
 /** An agent as the engine knows it; made by `defineAgent` only. */
-export interface Agent<Services = UntypedServices> {
+export interface Agent<
+  Services = UntypedServices,
+  Tools extends readonly AnyTool[] = readonly Tool<Services>[],
+> {
   readonly kind: 'agent';
   readonly name: string;
   readonly description?: string;
   readonly model: Model;
   readonly instructions: string;
-  readonly tools: readonly Tool<Services>[];
+  readonly tools: Tools;
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings: AgentSettings;
 }
@@ -52,9 +55,10 @@ const LATER_FIELDS = ['plugins'];
  * Declares an agent.
  * @throws {DefinitionError} invalid_definition with every broken rule of the definition.
  */
-export function defineAgent<Services = UntypedServices>(
-  spec: AgentSpec<Services>,
-): Agent<Services> {
+export function defineAgent<
+  Services = UntypedServices,
+  const Tools extends readonly AnyTool[] = readonly Tool<Services>[],
+>(spec: AgentSpec<Services> & { readonly tools?: Tools }): Agent<Services, Tools> {
   const problems = new ProblemList();
   const untyped: unknown = spec;
   if (isRecord(untyped)) checkAgent(untyped, problems);
@@ -67,7 +71,8 @@ export function defineAgent<Services = UntypedServices>(
     ...(description === undefined ? {} : { description }),
     model,
     instructions,
-    tools: Object.freeze([...(tools ?? [])]),
+    // The same tools, frozen.
+    tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
     ...(toolPolicy === undefined ? {} : { toolPolicy }),
     settings: settingsOf(settings, currencyOf(model)),
   });

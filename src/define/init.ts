@@ -1,11 +1,18 @@
 /** `initColloquy`: the `define…` functions with the types of an application's services bound in. Runs anywhere. */
 import type { z } from 'zod';
+import type { Executor } from '../protocol/tools.js';
 import { type Agent, type AgentSpec, defineAgent } from './agent.js';
 import type { UntypedServices } from './context.js';
 import { definePlugin, type Plugin, type PluginSpec } from './plugin.js';
-import type { ParsedOf, RawSchema, Schema } from './schema.js';
-import { defineTool, type Tool } from './tool.js';
-import type { ToolSpec } from './tool-spec.js';
+import type { RawSchema, Schema } from './schema.js';
+import {
+  type AnyTool,
+  defineTool,
+  type NamedSpec,
+  type Tool,
+  type ToolOf,
+  type Unshaped,
+} from './tool.js';
 
 /** Types that an application binds once. */
 export interface ColloquyTypes {
@@ -15,10 +22,18 @@ export interface ColloquyTypes {
 /** The `define…` functions, with `ctx.services` typed. */
 export interface Colloquy<Services> {
   // Properties, not methods: they are meant to be taken out of the object.
-  readonly defineTool: <Input extends Schema, Output extends Schema = RawSchema>(
-    spec: ToolSpec<Services, Input, Output>,
-  ) => Tool<Services, ParsedOf<Input>, ParsedOf<Output>>;
-  readonly defineAgent: (spec: AgentSpec<Services>) => Agent<Services>;
+  readonly defineTool: <
+    Input extends Schema,
+    Output extends Schema = RawSchema,
+    const Name extends string = string,
+    const Exec extends Executor = Executor,
+    Shaped = Unshaped,
+  >(
+    spec: NamedSpec<Services, Input, Output, { name: Name; executor: Exec; shaped: Shaped }>,
+  ) => ToolOf<Services, Input, Output, { name: Name; executor: Exec; shaped: Shaped }>;
+  readonly defineAgent: <const Tools extends readonly AnyTool[] = readonly Tool<Services>[]>(
+    spec: AgentSpec<Services> & { readonly tools?: Tools },
+  ) => Agent<Services, Tools>;
   readonly definePlugin: <State extends z.core.$ZodType>(
     spec: PluginSpec<Services, State>,
   ) => Plugin<Services>;
@@ -32,5 +47,9 @@ export interface Colloquy<Services> {
 export function initColloquy<
   Types extends ColloquyTypes = { readonly services: UntypedServices },
 >(): Colloquy<Types['services']> {
-  return { defineTool, defineAgent, definePlugin };
+  return {
+    defineTool,
+    defineAgent: defineAgent as Colloquy<Types['services']>['defineAgent'],
+    definePlugin,
+  };
 }

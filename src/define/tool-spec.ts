@@ -172,8 +172,12 @@ export interface HumanToolSpec<Input extends Schema, Output extends Schema>
 }
 
 /** Code in the user's front end. What it returns is under the user's control. */
-export interface ClientToolSpec<Services, Input extends Schema, Output extends Schema>
-  extends CommonFields<Input>,
+export interface ClientToolSpec<
+  Services,
+  Input extends Schema,
+  Output extends Schema,
+  Shaped = unknown,
+> extends CommonFields<Input>,
     WaitingFields {
   readonly executor: 'client';
   /** Shape of what the client returns. Absent: any JSON. */
@@ -191,7 +195,7 @@ export interface ClientToolSpec<Services, Input extends Schema, Output extends S
    * never goes to the model, but everybody who may read the conversation's log can see it. An error that it throws is the
    * call's result. The approver cannot edit the input of such a call.
    */
-  readonly preflight?: (input: ParsedOf<Input>, ctx: CallContext<Services>) => unknown;
+  readonly preflight?: (input: ParsedOf<Input>, ctx: CallContext<Services>) => Shaped;
 }
 
 /** Another backend finds the call among those that are pending and submits its result, or an error. */
@@ -233,10 +237,10 @@ export interface InternalToolSpec<Services, Input extends Schema> extends Common
 }
 
 /** Everything that `defineTool` takes, by executor. */
-export type ToolSpec<Services, Input extends Schema, Output extends Schema> =
+export type ToolSpec<Services, Input extends Schema, Output extends Schema, Shaped = unknown> =
   | ServerToolSpec<Services, Input, Output>
   | HumanToolSpec<Input, Output>
-  | ClientToolSpec<Services, Input, Output>
+  | ClientToolSpec<Services, Input, Output, Shaped>
   | ExternalToolSpec<Services, Input, Output>
   | ProviderToolSpec
   | InternalToolSpec<Services, Input>;

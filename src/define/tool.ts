@@ -10,10 +10,8 @@ import {
   DEFAULT_RUN_TIMEOUT_MS,
   DEFAULT_TOOL_ATTEMPTS,
 } from '../protocol/limits.js';
-import type { ProviderTool } from '../protocol/model.js';
 import {
   type ApprovalPlan,
-  type Audience,
   type CallTimeouts,
   type Effects,
   type Executor,
@@ -23,11 +21,10 @@ import {
 } from '../protocol/tools.js';
 import { audienceOf } from './audience.js';
 import { checkClaim, claimGraceOf } from './claim.js';
-import type { CallContext, ToolContext, UntypedServices } from './context.js';
+import type { CallContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
-import { checkExpireDefault, checkWarnBefore, type ExpireDefault } from './expiry.js';
+import { checkExpireDefault, checkWarnBefore } from './expiry.js';
 import { checkFields, executorOf, type Untyped } from './legal.js';
-import type { PolicyContext } from './policy.js';
 import { ProblemList, shown } from './problems.js';
 import { PROVIDER_INPUT, providerDescription, providerToolOf } from './provider-tool.js';
 import { needsRecheck } from './recheck.js';
@@ -35,71 +32,15 @@ import {
   inputJsonSchema,
   isObjectSchema,
   jsonSchema,
-  type ParsedOf,
   parsedSideProblems,
   type RawSchema,
   type Schema,
   type SchemaProblem,
   schemaProblem,
 } from './schema.js';
-import type { ToolSpec } from './tool-spec.js';
+import type { AnswerRule, AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool-types.js';
 
-/** The answer of a person or client, as it is judged. */
-export interface AnswerRule {
-  /** What an answerer has to write, without what only a worker checks. Absent: any JSON. */
-  readonly schema?: JsonSchema;
-  readonly recheck: boolean;
-}
-
-/**
- * A tool as the engine knows it; made by `defineTool` only. `Services` is what `run` asks of `ctx.services`; `Input` and
- * `Output` are for inference and stand for nothing at run time.
- */
-export interface Tool<Services = UntypedServices, Input = unknown, Output = unknown> {
-  readonly kind: 'tool';
-  readonly name: string;
-  readonly description: string;
-  readonly usage: string;
-  readonly executor: Executor;
-  readonly input: Schema;
-  /** As the model gets it. */
-  readonly inputSchema: JsonSchema;
-  readonly output?: Schema;
-  /** The gate, unless `policy` decides for each call. */
-  readonly approval: ApprovalPlan;
-  readonly policy?: (input: unknown, ctx: PolicyContext<Services>) => unknown;
-  readonly effects: Effects;
-  /** Whether the definition says its effects itself. */
-  readonly declaresEffects: boolean;
-  readonly maxAttempts: number;
-  readonly inline: boolean;
-  readonly taskQueue?: string;
-  readonly timeouts: CallTimeouts;
-  readonly mode: ToolMode;
-  readonly lateResult: LateResult;
-  readonly warnBeforeMs?: number;
-  /** Given instead of an error when nobody answers in time. */
-  readonly onExpireDefault?: ExpireDefault;
-  readonly streaming: boolean;
-  readonly executesFully: boolean;
-  /** Present for tools whose result comes from outside. */
-  readonly answer?: AnswerRule;
-  /** Who may give it. */
-  readonly audience?: Audience;
-  /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
-  readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
-  /** Present for tools that can say what a lost run did. */
-  readonly reconcile?: (input: unknown, ctx: CallContext<Services>) => unknown;
-  /** Present for client tools that shape their request. */
-  readonly preflight?: (input: unknown, ctx: CallContext<Services>) => unknown;
-  readonly onOutcomeUnknown: 'tell' | 'hold';
-  /** Present for tools that the model's provider runs. */
-  readonly provider?: ProviderTool;
-  readonly '~types'?: { readonly input: Input; readonly output: Output };
-}
-
-/** Any tool, whatever services it asks for: to look at, not to run. */
-export type AnyTool = Tool<never>;
+export type { AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool-types.js';
 
 /**
  * Declares a tool. See `ToolSpec` for the fields, by executor.
@@ -109,8 +50,13 @@ export function defineTool<
   Services = UntypedServices,
   Input extends Schema = Schema,
   Output extends Schema = RawSchema,
->(spec: ToolSpec<Services, Input, Output>): Tool<Services, ParsedOf<Input>, ParsedOf<Output>> {
-  return compileTool(spec) as Tool<Services, ParsedOf<Input>, ParsedOf<Output>>;
+  const Name extends string = string,
+  const Exec extends Executor = Executor,
+  Shaped = Unshaped,
+>(
+  spec: NamedSpec<Services, Input, Output, { name: Name; executor: Exec; shaped: Shaped }>,
+): ToolOf<Services, Input, Output, { name: Name; executor: Exec; shaped: Shaped }> {
+  return compileTool(spec) as Tool<Services> as never;
 }
 
 /** Free text: what a person answers when the tool declares no form. */

@@ -13,6 +13,7 @@ export {
 } from '../model/scripted.js';
 export type { TestRunner, ToolCase } from './describe-tool.js';
 export { describeTool } from './describe-tool.js';
+export type { SeenCall } from './seen-calls.js';
 export { TestConversation, testConversation } from './test-conversation.js';
 export type {
   TestClaimOptions,
@@ -20,4 +21,4 @@ export type {
   TestResolveOptions,
   TestSendOptions,
 } from './test-options.js';
-export { MessageRefused } from './test-options.js';
+export { MessageRefused, ResolutionRefused } from './test-options.js';

@@ -1,68 +1,48 @@
 /**
- * `testConversation`: an agent's conversation on the real core, with no Temporal, no network and a virtual clock. Drives the
- * same machine as the workflow does; tools run for real, people and clients are played by the test.
+ * `testConversation`: an agent's conversation on the real core, with no Temporal, no network and a virtual clock. Tools run for
+ * real, people and clients are played by the test.
  */
-
-import type { ExternalEffect, TimerEffect } from '../core/effects.js';
-import { effectKey, isTimer } from '../core/effects.js';
+import { resolveBatch } from '../core/batch.js';
 import { extendToolCall } from '../core/extensions.js';
 import { takeInboxEvent } from '../core/inbox.js';
-import { ConversationMachine, startedState } from '../core/machine.js';
 import { revokeRule } from '../core/rules.js';
 import { snapshotOf } from '../core/snapshot.js';
-import type { ConversationState } from '../core/state.js';
-import { isoOf } from '../core/state.js';
-import { timerFired } from '../core/timers.js';
 import type { Agent } from '../define/agent.js';
 import { type Duration, durationMs } from '../define/durations.js';
+import type { Pending } from '../define/pending.js';
+import type { AnyTool, Tool } from '../define/tool.js';
+import type { BatchResult, BatchVerdict } from '../protocol/batch.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type { ConversationSnapshot, SendMessageReply } from '../protocol/conversation.js';
 import type { CanonicalEvent, EventType } from '../protocol/events.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
-import type { Resolution, Verdict } from '../protocol/resolutions.js';
+import type { Json } from '../protocol/json.js';
+import type { AcceptedVerdict, Resolution, Verdict } from '../protocol/resolutions.js';
+import { isAccepted } from '../protocol/resolutions.js';
+import type { Remember } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
-import { LocalWork } from './local-work.js';
-import { type LeaseEnd, TestLeases } from './test-leases.js';
+import { TestDriver } from './driver.js';
+import { type SeenCall, seenCalls } from './seen-calls.js';
 import {
   MessageRefused,
+  ResolutionRefused,
   type TestClaimOptions,
   type TestConversationOptions,
   type TestResolveOptions,
   type TestSendOptions,
 } from './test-options.js';
 
-const DEFAULT_START = Date.UTC(2026, 0, 1);
 const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;
-/** More rounds than any turn can take; reached only when an effect makes no progress. */
-const MAX_ROUNDS = 10_000;
 
-export class TestConversation<Services> {
-  readonly events: CanonicalEvent[] = [];
-  #machine: ConversationMachine;
-  #nowMs: number;
+/** `Call`: what its pending calls are known to be. */
+export class TestConversation<Services, Call = PendingCall> {
+  readonly #driver: TestDriver<Services>;
   #requests = 0;
-  readonly #work: LocalWork<Services>;
-  readonly #leases = new TestLeases();
-  readonly #losses = new Map<string, number>();
-  readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services> = {}) {
-    this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
-    this.#work = new LocalWork(agent, options);
-    const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
-      type: 'conversation_started',
-      seq: 1,
-      at: isoOf(this.#nowMs),
-      tenant: 'default',
-      conversationId: 'test',
-      agent: agent.name,
-      chain: 'test',
-      settings: agent.settings,
-    };
-    this.events.push(started);
-    this.#machine = this.#machineOn(startedState(undefined, started));
+    this.#driver = new TestDriver(agent, options);
   }
 
   /**
@@ -71,7 +51,7 @@ export class TestConversation<Services> {
    */
   async send(text: string, options: TestSendOptions = {}): Promise<SendMessageReply> {
     const { requestId = this.#nextRequestId(), actor, onBusy } = options;
-    const outcome = this.#machine.sendMessage({
+    const outcome = this.#driver.machine.sendMessage({
       text,
       requestId,
       actor: { ...TESTER, ...actor },
@@ -89,16 +69,62 @@ export class TestConversation<Services> {
     resolution: Resolution,
     options: TestResolveOptions = {},
   ): Promise<Verdict> {
-    const { requestId = this.#nextRequestId(), actor, argsDigest, claimId, receivedAt } = options;
-    const verdict = this.#machine.resolve({
+    const { argsDigest, claimId } = options;
+    const verdict = this.#driver.machine.resolve({
       toolCallId: this.#callIdOf(target),
       resolution,
-      requestId,
-      actor: { ...TESTER, ...actor },
-      receivedAt: (receivedAt ?? new Date(this.#nowMs)).toISOString(),
+      ...this.#request(options),
       ...(argsDigest === undefined ? {} : { argsDigest }),
       ...(claimId === undefined ? {} : { claimId }),
     });
+    await this.settle();
+    return verdict;
+  }
+
+  /** Approves a call, with another input or remembered where that is said. @throws {ResolutionRefused} */
+  async approve(
+    target: string,
+    options: TestResolveOptions & { readonly input?: Json; readonly remember?: Remember } = {},
+  ): Promise<AcceptedVerdict> {
+    const { input, remember, ...rest } = options;
+    const edit = input === undefined ? {} : { input };
+    const rule = remember === undefined ? {} : { remember };
+    return await this.#accepted(target, { type: 'approve', ...edit, ...rule }, rest);
+  }
+
+  /** @throws {ResolutionRefused} */
+  async deny(
+    target: string,
+    reason?: string,
+    options: TestResolveOptions = {},
+  ): Promise<AcceptedVerdict> {
+    const why = reason === undefined ? {} : { reason };
+    return await this.#accepted(target, { type: 'deny', ...why }, options);
+  }
+
+  /**
+   * Answers a question, or gives the result of a client's or another backend's call, whichever the call waits for.
+   * @throws {ResolutionRefused}
+   */
+  async answer(
+    target: string,
+    value: Json,
+    options: TestResolveOptions = {},
+  ): Promise<AcceptedVerdict> {
+    const toolCallId = this.#callIdOf(target);
+    const waiting = this.snapshot.pending.find((call) => call.toolCallId === toolCallId);
+    const type = waiting?.kind === 'elicitation' ? 'answer' : 'result';
+    return await this.#accepted(toolCallId, { type, value }, options);
+  }
+
+  /** The results of all open client calls of the step that waits, as one set. Never throws. */
+  async resolveBatch(
+    results: readonly BatchResult[],
+    options: Omit<TestResolveOptions, 'argsDigest'> = {},
+  ): Promise<BatchVerdict> {
+    const stepId = this.snapshot.turn?.stepId ?? '';
+    const batch = { stepId, results, ...this.#request(options) };
+    const verdict = resolveBatch(this.#driver.machine, batch);
     await this.settle();
     return verdict;
   }
@@ -109,10 +135,8 @@ export class TestConversation<Services> {
    */
   claim(target: string, options: TestClaimOptions = {}): ClaimVerdict {
     const { requestId = this.#nextRequestId(), actor } = options;
-    const toolCallId = this.#callIdOf(target);
-    const pending = this.pending.find((entry) => entry.toolCallId === toolCallId);
     const by = { ...options, requestId, actor: { ...TESTER, ...actor } };
-    return this.#leases.claim(this.#machine, { toolCallId, pending }, by);
+    return this.#driver.claim(this.#callIdOf(target), by);
   }
 
   /** Moves the deadline of a waiting call, within its caps. Never throws: the verdict says why not. */
@@ -122,7 +146,7 @@ export class TestConversation<Services> {
     options: Pick<TestResolveOptions, 'requestId' | 'actor'> = {},
   ): ExtendVerdict {
     const { requestId = this.#nextRequestId(), actor } = options;
-    return extendToolCall(this.#machine, {
+    return extendToolCall(this.#driver.machine, {
       toolCallId: this.#callIdOf(target),
       ...('by' in to ? { by: durationMs(to.by) } : { until: to.until.toISOString() }),
       requestId,
@@ -132,7 +156,7 @@ export class TestConversation<Services> {
 
   /** An event of another system comes in, once for each `eventId`. Runs on. @throws {MessageRefused} */
   async deliver(event: InboxEventInput): Promise<InboxEventReply> {
-    const outcome = takeInboxEvent(this.#machine, { actor: TESTER, ...event });
+    const outcome = takeInboxEvent(this.#driver.machine, { actor: TESTER, ...event });
     await this.settle();
     if (outcome.accepted) return outcome.reply;
     const { code, message, reply } = outcome.refusal;
@@ -142,33 +166,24 @@ export class TestConversation<Services> {
 
   /** Forgets a remembered decision. False when there is no such rule. */
   revokeRule(ruleId: string): boolean {
-    return 'reply' in revokeRule(this.#machine, { ruleId, actor: TESTER });
+    return 'reply' in revokeRule(this.#driver.machine, { ruleId, actor: TESTER });
   }
 
   async cancel(): Promise<boolean> {
-    const { cancelled } = this.#machine.cancelTurn({ actor: TESTER });
+    const { cancelled } = this.#driver.machine.cancelTurn({ actor: TESTER });
     await this.settle();
     return cancelled;
   }
 
   close(): void {
-    this.#machine.close('requested', { actor: TESTER });
+    this.#driver.machine.close('requested', { actor: TESTER });
   }
 
   /** Moves the clock; deadlines and leases on the way end in their order, each at its own time. */
   async advance(duration: Duration): Promise<void> {
     const byMs = durationMs(duration);
     if (byMs === undefined || byMs < 0) throw new RangeError(`not a duration: ${String(duration)}`);
-    const until = this.#nowMs + byMs;
-    for (;;) {
-      const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
-      if (next === undefined) break;
-      this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
-      if (next.type === 'lease_end') this.#leases.lapse(this.#machine, next);
-      else timerFired(this.#machine, next);
-      await this.settle();
-    }
-    this.#nowMs = until;
+    await this.#driver.advance(byMs);
   }
 
   /**
@@ -176,32 +191,36 @@ export class TestConversation<Services> {
    * run stands for all of its attempts.
    */
   loseRuns(toolName: string, runs = 1): void {
-    this.#losses.set(toolName, runs);
+    this.#driver.loseRuns(toolName, runs);
   }
 
   /** What continue-as-new does: nothing survives but the state as JSON. */
   rollOver(): void {
-    this.#machine.rolledOver('requested');
-    const carried = JSON.parse(JSON.stringify(this.#machine.state)) as ConversationState;
-    this.#machine = this.#machineOn(carried);
+    this.#driver.rollOver();
   }
 
   get now(): Date {
-    return new Date(this.#nowMs);
+    return new Date(this.#driver.nowMs);
   }
 
-  get pending(): readonly PendingCall[] {
-    return this.snapshot.pending;
+  /** The calls that wait for somebody, typed by the tools of the agent: there are no others. */
+  get pending(): readonly Call[] {
+    const { pending }: { readonly pending: readonly unknown[] } = this.snapshot;
+    return pending as readonly Call[];
   }
 
   get snapshot(): ConversationSnapshot {
-    return snapshotOf(this.#machine.state);
+    return snapshotOf(this.#driver.machine.state);
   }
 
   /** Text of the newest assistant message; empty before the first. */
   get text(): string {
-    const ended = this.events.findLast((event) => event.type === 'turn_ended');
-    return ended?.text ?? '';
+    return this.eventsOf('turn_ended').at(-1)?.text ?? '';
+  }
+
+  /** The log. */
+  get events(): readonly CanonicalEvent[] {
+    return this.#driver.events;
   }
 
   /** The log, as types: the first thing to assert on. */
@@ -209,120 +228,69 @@ export class TestConversation<Services> {
     return this.events.map((event) => event.type);
   }
 
+  /** The events of one type, in order, with its fields. */
+  eventsOf<Type extends EventType>(
+    type: Type,
+  ): readonly Extract<CanonicalEvent, { readonly type: Type }>[] {
+    return this.events.filter(
+      (event): event is Extract<CanonicalEvent, { readonly type: Type }> => event.type === type,
+    );
+  }
+
+  /** The calls that the model made, of one tool or of all, in order, and what became of them. */
+  calls(name?: string): readonly SeenCall[] {
+    const all = seenCalls(this.events);
+    return name === undefined ? all : all.filter((call) => call.name === name);
+  }
+
   /** What the model got as the result of a call, by its id or by the name of its tool (the newest). */
   result(target: string): ToolResultEnvelope | undefined {
-    const event = this.events.findLast(
-      (entry) =>
-        entry.type === 'tool_result' && (entry.toolCallId === target || entry.name === target),
-    );
-    return event?.type === 'tool_result' ? event.result.envelope : undefined;
+    return this.eventsOf('tool_result').findLast(
+      (event) => event.toolCallId === target || event.name === target,
+    )?.result.envelope;
+  }
+
+  /** The last line of most tests: nothing was left waiting. @throws naming what is */
+  expectNothingOpen(): void {
+    const { pending, inFlightTools, turn } = this.snapshot;
+    const open = [
+      ...pending.map(({ name, kind }) => `${name} waits for ${kind}`),
+      ...inFlightTools.map(({ name }) => `${name} is running`),
+    ];
+    if (open.length > 0) throw new Error(`still open: ${open.join(', ')}`);
+    if (turn !== undefined) throw new Error('the turn has not ended');
   }
 
   /** Runs until only people, clients or the clock can move the conversation on. */
   async settle(): Promise<void> {
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      this.#startMissing();
-      if (this.#underWay.size === 0) return;
-      await Promise.race(this.#underWay.values());
-    }
-    throw new Error('the conversation did not settle');
+    await this.#driver.settle();
   }
 
-  #startMissing(): void {
-    for (const effect of this.#machine.effects()) {
-      const key = effectKey(effect);
-      if (isTimer(effect) || this.#underWay.has(key)) continue;
-      const work = this.#carryOut(effect).finally(() => {
-        this.#underWay.delete(key);
-      });
-      this.#underWay.set(key, work);
-    }
+  async #accepted(
+    target: string,
+    resolution: Resolution,
+    options: TestResolveOptions,
+  ): Promise<AcceptedVerdict> {
+    const verdict = await this.resolve(target, resolution, options);
+    if (!isAccepted(verdict)) throw new ResolutionRefused(target, verdict);
+    return verdict;
   }
 
-  async #carryOut(effect: Exclude<ExternalEffect, TimerEffect>): Promise<void> {
-    const { state } = this.#machine;
-    switch (effect.type) {
-      case 'call_model': {
-        const answer = await this.#work.callModel(state, effect);
-        if (answer.ok) this.#machine.modelCompleted(effect, answer.value);
-        else this.#machine.modelFailed(effect, answer.error);
-        return;
-      }
-      case 'abort_model':
-        this.#machine.modelAborted(effect);
-        return;
-      case 'plan_call': {
-        const { toolCallId } = effect;
-        this.#machine.callPlanned(toolCallId, await this.#work.planCall(state, toolCallId));
-        return;
-      }
-      case 'run_tool':
-        await this.#runTool(effect.toolCallId);
-        return;
-      case 'preflight_tool': {
-        const { toolCallId } = effect;
-        const outcome = await this.#work.preflightTool(state, toolCallId);
-        this.#machine.toolPrepared(toolCallId, outcome);
-        return;
-      }
-      case 'reconcile_tool': {
-        const { toolCallId } = effect;
-        const outcome = await this.#work.reconcileTool(state, toolCallId);
-        this.#machine.toolReconciled(toolCallId, outcome);
-        return;
-      }
-      case 'check_answer': {
-        const { toolCallId } = effect;
-        this.#machine.answerChecked(effect, await this.#work.checkAnswer(state, toolCallId));
-        return;
-      }
-      case 'check_edit': {
-        const { toolCallId } = effect;
-        this.#machine.editChecked(effect, await this.#work.checkEdit(state, toolCallId));
-      }
-    }
-  }
-
-  async #runTool(toolCallId: string): Promise<void> {
-    const { state } = this.#machine;
-    const name = state.calls[toolCallId]?.plan.name ?? '';
-    const outcome = await this.#work.runTool(state, toolCallId);
-    const losses = this.#losses.get(name) ?? 0;
-    if (losses === 0) {
-      this.#machine.toolFinished(toolCallId, outcome);
-      return;
-    }
-    this.#losses.set(name, losses - 1);
-    this.#machine.toolLost(toolCallId, { timedOut: false, message: 'the worker was lost' });
-  }
-
-  #machineOn(state: ConversationState): ConversationMachine {
-    return new ConversationMachine({
-      state,
-      now: () => this.#nowMs,
-      onEvent: (event) => {
-        this.events.push(event);
-      },
-    });
-  }
-
-  #deadlines(): readonly (TimerEffect | LeaseEnd)[] {
-    const timers = this.#machine.effects().filter(isTimer);
-    return [...timers, ...this.#leases.ends(this.pending)].sort((left, right) =>
-      left.deadline.localeCompare(right.deadline),
-    );
+  #request({ requestId, actor, receivedAt }: TestResolveOptions): object {
+    return {
+      requestId: requestId ?? this.#nextRequestId(),
+      actor: { ...TESTER, ...actor },
+      receivedAt: (receivedAt ?? this.now).toISOString(),
+    };
   }
 
   /** A pending call first; else the newest call of that tool, so that a second answer is told `stale`. */
   #callIdOf(target: string): string {
-    const { pending } = this;
+    const { pending } = this.snapshot;
     if (pending.some((entry) => entry.toolCallId === target)) return target;
     const waiting = pending.find((entry) => entry.name === target);
     if (waiting !== undefined) return waiting.toolCallId;
-    const made = this.events.findLast(
-      (event) => event.type === 'tool_call' && event.call.name === target,
-    );
-    return made?.type === 'tool_call' ? made.call.toolCallId : target;
+    return this.calls(target).at(-1)?.toolCallId ?? target;
   }
 
   #nextRequestId(): string {
@@ -332,9 +300,12 @@ export class TestConversation<Services> {
 }
 
 /** Starts a conversation with the agent; nothing has been said yet. */
-export function testConversation<Services>(
-  agent: Agent<Services>,
+export function testConversation<
+  Services,
+  Tools extends readonly AnyTool[] = readonly Tool<Services>[],
+>(
+  agent: Agent<Services> & { readonly tools: Tools },
   options: TestConversationOptions<Services> = {},
-): TestConversation<Services> {
+): TestConversation<Services, Pending<{ readonly tools: Tools }>> {
   return new TestConversation(agent, options);
 }

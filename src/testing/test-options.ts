@@ -4,6 +4,7 @@ import type { Duration } from '../define/durations.js';
 import type { Actor } from '../protocol/actors.js';
 import type { OnBusy } from '../protocol/conversation.js';
 import type { Model } from '../protocol/model.js';
+import type { Verdict } from '../protocol/resolutions.js';
 
 export interface TestConversationOptions<Services> {
   /** Plays the agent's model. @defaultValue the agent's own */
@@ -47,5 +48,15 @@ export class MessageRefused extends Error {
     super(`${code}: ${message}`);
     this.name = 'MessageRefused';
     this.code = code;
+  }
+}
+
+/** A resolution that a test took for granted was not accepted; `verdict` says why. */
+export class ResolutionRefused extends Error {
+  readonly verdict: Verdict;
+  constructor(target: string, verdict: Verdict) {
+    super(`${target} was not resolved: ${JSON.stringify(verdict)}`);
+    this.name = 'ResolutionRefused';
+    this.verdict = verdict;
   }
 }

@@ -1,0 +1,132 @@
+/** The types of tools: what the engine knows of one, and what its definition tells the compiler. Types only. */
+import type { JsonSchema } from '../protocol/json.js';
+import type { ProviderTool } from '../protocol/model.js';
+import type {
+  ApprovalPlan,
+  Audience,
+  CallTimeouts,
+  Effects,
+  Executor,
+  LateResult,
+  ToolMode,
+} from '../protocol/tools.js';
+import type { CallContext, ToolContext, UntypedServices } from './context.js';
+import type { ExpireDefault } from './expiry.js';
+import type { PolicyContext } from './policy.js';
+import type { ParsedOf, Schema } from './schema.js';
+import type { ToolSpec } from './tool-spec.js';
+
+/** The answer of a person or client, as it is judged. */
+export interface AnswerRule {
+  /** What an answerer has to write, without what only a worker checks. Absent: any JSON. */
+  readonly schema?: JsonSchema;
+  readonly recheck: boolean;
+}
+
+/**
+ * A tool as the engine knows it; made by `defineTool` only. `Services` is what `run` asks of `ctx.services`; `Input` and
+ * `Output` are for inference and stand for nothing at run time.
+ */
+export interface Tool<
+  Services = UntypedServices,
+  Input = unknown,
+  Output = unknown,
+  Traits extends ToolTraits = ToolTraits,
+> {
+  readonly kind: 'tool';
+  readonly name: Traits['name'];
+  readonly description: string;
+  readonly usage: string;
+  readonly executor: Traits['executor'];
+  readonly input: Schema;
+  /** As the model gets it. */
+  readonly inputSchema: JsonSchema;
+  readonly output?: Schema;
+  /** The gate, unless `policy` decides for each call. */
+  readonly approval: ApprovalPlan;
+  readonly policy?: (input: unknown, ctx: PolicyContext<Services>) => unknown;
+  readonly effects: Effects;
+  /** Whether the definition says its effects itself. */
+  readonly declaresEffects: boolean;
+  readonly maxAttempts: number;
+  readonly inline: boolean;
+  readonly taskQueue?: string;
+  readonly timeouts: CallTimeouts;
+  readonly mode: ToolMode;
+  readonly lateResult: LateResult;
+  readonly warnBeforeMs?: number;
+  /** Given instead of an error when nobody answers in time. */
+  readonly onExpireDefault?: ExpireDefault;
+  readonly streaming: boolean;
+  readonly executesFully: boolean;
+  /** Present for tools whose result comes from outside. */
+  readonly answer?: AnswerRule;
+  /** Who may give it. */
+  readonly audience?: Audience;
+  /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
+  readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  /** Present for tools that can say what a lost run did. */
+  readonly reconcile?: (input: unknown, ctx: CallContext<Services>) => unknown;
+  /** Present for client tools that shape their request. */
+  readonly preflight?: (input: unknown, ctx: CallContext<Services>) => unknown;
+  readonly onOutcomeUnknown: 'tell' | 'hold';
+  /** Present for tools that the model's provider runs. */
+  readonly provider?: ProviderTool;
+  readonly '~types'?: {
+    readonly input: Input;
+    readonly output: Output;
+    readonly prompt: Traits['prompt'];
+  };
+}
+
+/** What the type of a tool remembers of its definition, for `Pending`. */
+export interface ToolTraits {
+  readonly name: string;
+  readonly executor: Executor;
+  /** What is shown to whoever resolves a call. */
+  readonly prompt: unknown;
+}
+
+/** In place of what a preflight returns, where there is none. */
+export interface Unshaped {
+  readonly '~unshaped': never;
+}
+
+interface Named {
+  readonly name: string;
+  readonly executor: Executor;
+  readonly shaped: unknown;
+}
+
+/** A definition whose name and executor are taken to the letter. */
+export type NamedSpec<
+  Services,
+  Input extends Schema,
+  Output extends Schema,
+  As extends Named,
+> = ToolSpec<Services, Input, Output, As['shaped']> & {
+  readonly name: As['name'];
+  readonly executor?: As['executor'];
+};
+
+/** A definition that says nothing runs in a worker; where its types were given by hand, nothing was inferred. */
+type ExecutorOf<As extends Named> = Executor extends As['executor']
+  ? string extends As['name']
+    ? Executor
+    : 'server'
+  : As['executor'];
+
+/** The tool that such a definition makes. */
+export type ToolOf<Services, Input extends Schema, Output extends Schema, As extends Named> = Tool<
+  Services,
+  ParsedOf<Input>,
+  ParsedOf<Output>,
+  {
+    readonly name: As['name'];
+    readonly executor: ExecutorOf<As>;
+    readonly prompt: As['shaped'] extends Unshaped ? ParsedOf<Input> : Awaited<As['shaped']>;
+  }
+>;
+
+/** Any tool, whatever services it asks for: to look at, not to run. */
+export type AnyTool = Tool<never>;

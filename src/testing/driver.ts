@@ -1,0 +1,189 @@
+/**
+ * Drives a conversation machine without Temporal: carries out its orders in this process, moves a virtual clock, and fires what
+ * the clock reaches. The test's counterpart of the workflow's driver.
+ */
+import type { ExternalEffect, TimerEffect } from '../core/effects.js';
+import { effectKey, isTimer } from '../core/effects.js';
+import { ConversationMachine, startedState } from '../core/machine.js';
+import { snapshotOf } from '../core/snapshot.js';
+import type { ConversationState } from '../core/state.js';
+import { isoOf } from '../core/state.js';
+import { timerFired } from '../core/timers.js';
+import type { Agent } from '../define/agent.js';
+import type { StampedActor } from '../protocol/actors.js';
+import type { ClaimVerdict } from '../protocol/claims.js';
+import type { CanonicalEvent } from '../protocol/events.js';
+import type { PendingCall } from '../protocol/suspensions.js';
+import { LocalWork } from './local-work.js';
+import { type LeaseEnd, TestLeases } from './test-leases.js';
+import type { TestClaimOptions, TestConversationOptions } from './test-options.js';
+
+const DEFAULT_START = Date.UTC(2026, 0, 1);
+/** More rounds than any turn can take; reached only when an effect makes no progress. */
+const MAX_ROUNDS = 10_000;
+
+export class TestDriver<Services> {
+  readonly events: CanonicalEvent[] = [];
+  #machine: ConversationMachine;
+  #nowMs: number;
+  readonly #work: LocalWork<Services>;
+  readonly #leases = new TestLeases();
+  readonly #losses = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(agent: Agent<Services>, options: TestConversationOptions<Services>) {
+    this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
+    this.#work = new LocalWork(agent, options);
+    const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
+      type: 'conversation_started',
+      seq: 1,
+      at: isoOf(this.#nowMs),
+      tenant: 'default',
+      conversationId: 'test',
+      agent: agent.name,
+      chain: 'test',
+      settings: agent.settings,
+    };
+    this.events.push(started);
+    this.#machine = this.#machineOn(startedState(undefined, started));
+  }
+
+  get machine(): ConversationMachine {
+    return this.#machine;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  claim(
+    toolCallId: string,
+    by: TestClaimOptions & { readonly requestId: string; readonly actor: StampedActor },
+  ): ClaimVerdict {
+    const pending = this.#pending().find((entry) => entry.toolCallId === toolCallId);
+    return this.#leases.claim(this.#machine, { toolCallId, pending }, by);
+  }
+
+  /** Deadlines and leases on the way end in their order, each at its own time. */
+  async advance(byMs: number): Promise<void> {
+    const until = this.#nowMs + byMs;
+    for (;;) {
+      const [next] = this.#deadlines().filter((entry) => Date.parse(entry.deadline) <= until);
+      if (next === undefined) break;
+      this.#nowMs = Math.max(this.#nowMs, Date.parse(next.deadline));
+      if (next.type === 'lease_end') this.#leases.lapse(this.#machine, next);
+      else timerFired(this.#machine, next);
+      await this.settle();
+    }
+    this.#nowMs = until;
+  }
+
+  loseRuns(toolName: string, runs: number): void {
+    this.#losses.set(toolName, runs);
+  }
+
+  rollOver(): void {
+    this.#machine.rolledOver('requested');
+    const carried = JSON.parse(JSON.stringify(this.#machine.state)) as ConversationState;
+    this.#machine = this.#machineOn(carried);
+  }
+
+  /** Runs until only people, clients or the clock can move the conversation on. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      this.#startMissing();
+      if (this.#underWay.size === 0) return;
+      await Promise.race(this.#underWay.values());
+    }
+    throw new Error('the conversation did not settle');
+  }
+
+  #startMissing(): void {
+    for (const effect of this.#machine.effects()) {
+      const key = effectKey(effect);
+      if (isTimer(effect) || this.#underWay.has(key)) continue;
+      const work = this.#carryOut(effect).finally(() => {
+        this.#underWay.delete(key);
+      });
+      this.#underWay.set(key, work);
+    }
+  }
+
+  async #carryOut(effect: Exclude<ExternalEffect, TimerEffect>): Promise<void> {
+    const { state } = this.#machine;
+    switch (effect.type) {
+      case 'call_model': {
+        const answer = await this.#work.callModel(state, effect);
+        if (answer.ok) this.#machine.modelCompleted(effect, answer.value);
+        else this.#machine.modelFailed(effect, answer.error);
+        return;
+      }
+      case 'abort_model':
+        this.#machine.modelAborted(effect);
+        return;
+      case 'plan_call': {
+        const { toolCallId } = effect;
+        this.#machine.callPlanned(toolCallId, await this.#work.planCall(state, toolCallId));
+        return;
+      }
+      case 'run_tool':
+        await this.#runTool(effect.toolCallId);
+        return;
+      case 'preflight_tool': {
+        const { toolCallId } = effect;
+        const outcome = await this.#work.preflightTool(state, toolCallId);
+        this.#machine.toolPrepared(toolCallId, outcome);
+        return;
+      }
+      case 'reconcile_tool': {
+        const { toolCallId } = effect;
+        const outcome = await this.#work.reconcileTool(state, toolCallId);
+        this.#machine.toolReconciled(toolCallId, outcome);
+        return;
+      }
+      case 'check_answer': {
+        const { toolCallId } = effect;
+        this.#machine.answerChecked(effect, await this.#work.checkAnswer(state, toolCallId));
+        return;
+      }
+      case 'check_edit': {
+        const { toolCallId } = effect;
+        this.#machine.editChecked(effect, await this.#work.checkEdit(state, toolCallId));
+      }
+    }
+  }
+
+  async #runTool(toolCallId: string): Promise<void> {
+    const { state } = this.#machine;
+    const name = state.calls[toolCallId]?.plan.name ?? '';
+    const outcome = await this.#work.runTool(state, toolCallId);
+    const losses = this.#losses.get(name) ?? 0;
+    if (losses === 0) {
+      this.#machine.toolFinished(toolCallId, outcome);
+      return;
+    }
+    this.#losses.set(name, losses - 1);
+    this.#machine.toolLost(toolCallId, { timedOut: false, message: 'the worker was lost' });
+  }
+
+  #machineOn(state: ConversationState): ConversationMachine {
+    return new ConversationMachine({
+      state,
+      now: () => this.#nowMs,
+      onEvent: (event) => {
+        this.events.push(event);
+      },
+    });
+  }
+
+  #pending(): readonly PendingCall[] {
+    return snapshotOf(this.#machine.state).pending;
+  }
+
+  #deadlines(): readonly (TimerEffect | LeaseEnd)[] {
+    const timers = this.#machine.effects().filter(isTimer);
+    return [...timers, ...this.#leases.ends(this.#pending())].sort((left, right) =>
+      left.deadline.localeCompare(right.deadline),
+    );
+  }
+}
