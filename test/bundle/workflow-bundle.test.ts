@@ -100,6 +100,7 @@ describe('the root entry', () => {
       'definePlugin',
       'defineTool',
       'initColloquy',
+      'isPendingOf',
       'jsonSchema',
       'manifestOf',
       'openaiModel',
