@@ -133,5 +133,5 @@ describe('a result that is too long', () => {
           expect(() => encodeURIComponent((json as { text: string }).text)).not.toThrow();
       }),
     );
-  });
+  }, 20_000);
 });
