@@ -67,7 +67,38 @@ export interface LoadConfig {
   readonly pids: Readonly<Record<string, number>>;
 }
 
+/** What is resolved: a person's answer, which is the result; or an approval, with which the call begins to run. */
+export type ResolutionKind = 'answer' | 'approve';
+export const RESOLUTION_KINDS: readonly ResolutionKind[] = ['answer', 'approve'];
+
+/** Through the client library, through the HTTP API, or a bare update of a bare workflow. */
+export type ResolutionDoor = 'client' | 'http' | 'floor';
+export const RESOLUTION_DOORS: readonly ResolutionDoor[] = ['client', 'http', 'floor'];
+
+export interface ResolutionRequest {
+  readonly door: ResolutionDoor;
+  readonly kind: ResolutionKind;
+  /** Conversations at once. */
+  readonly lanes: number;
+  /** Calls that wait in each of them when the clock starts. */
+  readonly waits: number;
+  /** Resolutions at least. */
+  readonly samples: number;
+}
+
+export interface ResolutionResult {
+  readonly samples: number;
+  readonly latency: Spread;
+  readonly foreignCpu: number;
+}
+
+export interface ParkResult {
+  readonly parked: number;
+}
+
 export type LoadRequest =
+  | { readonly type: 'resolution'; readonly request: ResolutionRequest }
+  | { readonly type: 'park'; readonly count: number }
   | { readonly type: 'cell'; readonly request: CellRequest }
   | {
       readonly type: 'shape';
@@ -78,5 +109,8 @@ export type LoadRequest =
 
 export type LoadReply =
   | { readonly type: 'ready' }
-  | { readonly type: 'result'; readonly result: CellResult | ShapeResult }
+  | {
+      readonly type: 'result';
+      readonly result: CellResult | ShapeResult | ResolutionResult | ParkResult;
+    }
   | { readonly type: 'failed'; readonly message: string };

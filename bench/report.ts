@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import type { ShapeResult, Side, Workload } from './cells.js';
 import { WORKLOAD_TITLES } from './cells.js';
+import { RESOLUTION_BAR, type ResolutionSummary } from './resolution.js';
 import type { CellSummary } from './stats.js';
 import { BAR } from './stats.js';
 
@@ -64,6 +65,24 @@ export function shapeTable(shapes: readonly Shape[]): string {
   ]);
   const head = ['workload', 'side', 'events', 'bytes', 'workflow tasks', 'activities', 'upserts'];
   return tableOf(head, rows);
+}
+
+/** The floor's rows are what the others are measured by. */
+export function resolutionTable(summaries: readonly ResolutionSummary[]): string {
+  const rows = summaries.map(({ kind, lanes, parked, door, met, ...times }) => [
+    kind,
+    String(lanes),
+    String(parked),
+    door,
+    times.p50.toFixed(1),
+    times.p50Ratio.toFixed(2),
+    times.p95.toFixed(1),
+    times.p95Ratio.toFixed(2),
+    door === 'floor' ? '-' : met ? 'met' : 'missed',
+  ]);
+  const bar = `bar <= ${RESOLUTION_BAR.p95}`;
+  const head = ['resolution', 'at once', 'parked', 'through', 'p50 ms', 'ratio', 'p95 ms', 'ratio'];
+  return tableOf([...head, bar], rows);
 }
 
 export function legend(): string {

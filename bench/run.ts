@@ -8,24 +8,33 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CellRequest, CellResult, ShapeResult, Side, Workload } from './cells.js';
 import { LANES, SIDES, WORKLOADS } from './cells.js';
-import { untilCalm } from './load/cpu.js';
 import { type Bench, startBench } from './processes.js';
-import { cpuTable, legend, machine, type Shape, shapeTable, speedTable } from './report.js';
+import {
+  cpuTable,
+  legend,
+  machine,
+  resolutionTable,
+  type Shape,
+  shapeTable,
+  speedTable,
+} from './report.js';
+import { measureResolutions, resolutionSummaries } from './resolution.js';
 import { type Cell, type Pair, summaryOf } from './stats.js';
+import { undisturbed } from './undisturbed.js';
 
 const USAGE = `npm run bench -- [options]
   --quick          2 s a measurement, 2 rounds: shows that it works, proves nothing
   --rounds N       engine and floor in turn, N times each (default 5)
   --seconds N      length of one measurement (default 8)
-  --only a|b|c     one workload
+  --only a|b|c|resolution
+                   one workload, or the latency of resolutions
   --at-once N      only with N conversations at once (1 or 16 when absent)
   --turns N        turns a conversation (default 20)
+  --parked N       conversations that wait beside those whose resolutions are measured (default 1000)
+  --samples N      resolutions a measurement (default 400)
   --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
   --out FILE       where the results go (default bench/results/<time>.json)`;
 
-/** A pair that other processes disturbed by more than this part of the machine is measured again, twice at most. */
-const MAX_FOREIGN_CPU = 0.1;
-const MAX_REPEATS = 2;
 const WARM_UP_MS = 1_500;
 
 interface Options {
@@ -34,6 +43,9 @@ interface Options {
   readonly workloads: readonly Workload[];
   readonly lanes: readonly number[];
   readonly turns: number;
+  readonly resolution: boolean;
+  readonly parked: number;
+  readonly samples: number;
   readonly patienceMs: number;
   readonly out: string;
 }
@@ -47,6 +59,8 @@ function readOptions(): Options | undefined {
       only: { type: 'string' },
       'at-once': { type: 'string' },
       turns: { type: 'string' },
+      parked: { type: 'string' },
+      samples: { type: 'string' },
       patience: { type: 'string' },
       out: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -54,9 +68,10 @@ function readOptions(): Options | undefined {
   });
   if (values.help) return undefined;
   const { quick, only, 'at-once': atOnce } = values;
+  const resolution = only === undefined || only === 'resolution';
   const workloads = WORKLOADS.filter((name) => only === undefined || only.includes(name));
-  if (workloads.length === 0)
-    throw new Error(`--only ${only ?? ''}: one of ${WORKLOADS.join(', ')}`);
+  if (workloads.length === 0 && !resolution)
+    throw new Error(`--only ${only}: one of ${WORKLOADS.join(', ')}, resolution`);
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
@@ -65,6 +80,9 @@ function readOptions(): Options | undefined {
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, 20),
+    resolution,
+    parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
+    samples: wholeNumber('--samples', values.samples, quick ? 30 : 400),
     patienceMs: 1_000 * wholeNumber('--patience', values.patience, quick ? 1 : 30),
     out: resolve(values.out ?? join(results, `${time}.json`)),
   };
@@ -84,20 +102,18 @@ async function measurePair(
 ): Promise<Pair> {
   const measure = (side: Side): Promise<CellResult> =>
     bench.ask<CellResult>({ type: 'cell', request: { ...request, side } });
-  for (let repeats = 0; ; repeats += 1) {
-    await untilCalm(MAX_FOREIGN_CPU, patienceMs);
-    const engine = await measure('engine');
-    const floor = await measure('floor');
-    const foreign = Math.max(engine.foreignCpu, floor.foreignCpu);
-    const isDisturbed = foreign > MAX_FOREIGN_CPU;
-    const note = isDisturbed ? `, others took ${(100 * foreign).toFixed(0)} % of the machine` : '';
-    console.error(
-      `${request.workload} x ${request.lanes}: ${engine.turnsPerSecond.toFixed(1)} turns/s, ` +
-        `floor ${floor.turnsPerSecond.toFixed(1)}; p50 ${engine.latency.p50.toFixed(1)} ms, ` +
-        `floor ${floor.latency.p50.toFixed(1)}${note}`,
-    );
-    if (!isDisturbed || repeats >= MAX_REPEATS) return { engine, floor };
-  }
+  const { results, notes } = await undisturbed(patienceMs, async () => [
+    await measure('engine'),
+    await measure('floor'),
+  ]);
+  const [engine, floor] = results;
+  if (engine === undefined || floor === undefined) throw new Error('a side was not measured');
+  const speed =
+    `${request.workload} x ${request.lanes}: ${engine.turnsPerSecond.toFixed(1)} turns/s, ` +
+    `floor ${floor.turnsPerSecond.toFixed(1)}; p50 ${engine.latency.p50.toFixed(1)} ms, ` +
+    `floor ${floor.latency.p50.toFixed(1)}`;
+  console.error([speed, ...notes].join('; '));
+  return { engine, floor };
 }
 
 async function measureAll(
@@ -141,16 +157,21 @@ async function main(options: Options): Promise<void> {
   });
   try {
     const { cells, shapes } = await measureAll(bench, options);
+    const resolved = options.resolution ? await measureResolutions(bench, options) : [];
     const summaries = cells.map(summaryOf);
+    const resolutions = resolutionSummaries(resolved);
     const about = { startedAt, ...machine(), ...options, out: undefined };
     mkdirSync(dirname(options.out), { recursive: true });
-    writeFileSync(options.out, `${JSON.stringify({ about, summaries, shapes, cells }, null, 1)}\n`);
-    console.log(
-      ['', legend(), '', speedTable(summaries), '', 'CPU a turn:', cpuTable(summaries), ''].join(
-        '\n',
-      ),
-    );
-    console.log(['History a turn:', shapeTable(shapes), '', `results: ${options.out}`].join('\n'));
+    const all = { about, summaries, shapes, resolutions, cells, resolved };
+    writeFileSync(options.out, `${JSON.stringify(all, null, 1)}\n`);
+    if (summaries.length > 0) {
+      console.log(['', legend(), '', speedTable(summaries), ''].join('\n'));
+      console.log(['CPU a turn:', cpuTable(summaries), ''].join('\n'));
+      console.log(['History a turn:', shapeTable(shapes), ''].join('\n'));
+    }
+    if (resolutions.length > 0)
+      console.log(['Request to verdict:', resolutionTable(resolutions), ''].join('\n'));
+    console.log(`results: ${options.out}`);
   } finally {
     await bench.stop();
   }

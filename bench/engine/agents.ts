@@ -80,6 +80,57 @@ function agent(workload: Workload): Agent<Readonly<Record<string, unknown>>> {
   });
 }
 
+/** Asks for as many calls as the message says. */
+function manyCalls(name: string): Model {
+  const answer = (request: ModelRequest): ModelResponse => {
+    const last = request.messages.at(-1);
+    const [part] = last?.role === 'user' ? last.parts : [];
+    const count = part?.type === 'text' ? Number.parseInt(part.text, 10) || 1 : 0;
+    const calls = Array.from({ length: count }, (_, index) => ({
+      id: `call_${last?.turnId ?? ''}_${index}`,
+      name,
+      argumentsJson: '{"id":"p_1"}',
+    }));
+    return {
+      parts: count > 0 ? [] : [{ type: 'text', text: MODEL_TEXT }],
+      calls,
+      finishReason: count > 0 ? 'tool_calls' : 'stop',
+      usage: { inputTokens: 10, outputTokens: 5 },
+      model: 'free',
+    };
+  };
+  return { name: 'free', generate: (request) => Promise.resolve(answer(request)) };
+}
+
+const ask = defineTool({
+  name: 'ask',
+  description: 'Asks a person.',
+  executor: 'human',
+  input,
+  output: z.object({ answer: z.string() }),
+});
+
+/** For the latency of resolutions: many calls of one step wait side by side. */
+export const answers = defineAgent({
+  name: 'bench-answer',
+  model: manyCalls('ask'),
+  instructions: 'Ask.',
+  tools: [ask],
+});
+export const approvals = defineAgent({
+  name: 'bench-approve',
+  model: manyCalls(GATED_TOOL_NAME),
+  instructions: 'Pay.',
+  tools: [pay],
+});
+/** Conversations of it wait for an answer that never comes. */
+export const parked = defineAgent({
+  name: 'bench-parked',
+  model: manyCalls('ask'),
+  instructions: 'Ask.',
+  tools: [ask],
+});
+
 export const oneCall = agent('a');
 export const twoTools = agent('b');
 export const gated = agent('c');

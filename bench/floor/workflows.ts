@@ -5,6 +5,7 @@
 import {
   CancellationScope,
   condition,
+  defineQuery,
   defineUpdate,
   proxyActivities,
   setHandler,
@@ -40,6 +41,37 @@ export async function floor(workload: 'a' | 'b' | 'c'): Promise<void> {
     await tool('gated');
     return model(text);
   });
+  await condition(() => false);
+}
+
+export const RESOLVE = 'resolve';
+
+export interface WaitsInput {
+  /** Each has a timer, as the engine's suspensions have. */
+  readonly waits: number;
+  /** What is resolved begins to run. */
+  readonly runs: boolean;
+}
+
+/** Calls that wait side by side. A resolution ends one wait: its validator looks it up, its handler stops the timer. */
+export async function waits(input: WaitsInput): Promise<void> {
+  const open = new Map<number, CancellationScope>();
+  for (let id = 0; id < input.waits; id += 1) open.set(id, startDeadline());
+  setHandler(defineQuery<number>('open'), () => open.size);
+  setHandler(
+    defineUpdate<string, [{ id: number }]>(RESOLVE),
+    ({ id }) => {
+      open.get(id)?.cancel();
+      open.delete(id);
+      if (input.runs) void tool('gated');
+      return 'accepted';
+    },
+    {
+      validator: ({ id }: { id: number }) => {
+        if (!open.has(id)) throw new Error('nothing waits there');
+      },
+    },
+  );
   await condition(() => false);
 }
 

@@ -1,8 +1,11 @@
 /** The load generator: a process of its own that drives both sides in turn, as its parent says. */
 import { Client, Connection } from '@temporalio/client';
-import { openEventLog } from 'colloquy/log';
+import { ConversationClient } from 'colloquy/client';
+import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
+import { HttpDoor } from './http-door.js';
 import { measureCell, measureShape } from './measure.js';
+import { measureResolutions, park, type ResolutionParts } from './resolve.js';
 import { engineSide, floorSide } from './sides.js';
 import { Watchers } from './watcher.js';
 
@@ -18,20 +21,40 @@ const sides = {
 };
 const pids = { ...config.pids, load: process.pid };
 
+const reader = createStoreReader({ log: opened.log, live: opened.live });
+const resolutionParts: ResolutionParts = {
+  temporal,
+  client: new ConversationClient({ temporal, agents, reader, actor: { id: 'bench' } }),
+  http: new HttpDoor(config.apiUrl),
+  pids,
+};
+
+type Result = Extract<LoadReply, { type: 'result' }>['result'];
+
+async function measure(message: LoadRequest): Promise<Result> {
+  switch (message.type) {
+    case 'shape':
+      return await measureShape(temporal, sides[message.side], message);
+    case 'resolution':
+      return await measureResolutions(message.request, resolutionParts);
+    case 'park':
+      return { parked: await park(message.count, resolutionParts) };
+    case 'cell': {
+      const { request } = message;
+      const result = await measureCell(request, {
+        begin: sides[request.side],
+        pids,
+        ...(request.side === 'engine' ? { watchedAt: (turnId) => watchers.endOf(turnId) } : {}),
+      });
+      watchers.check();
+      return result;
+    }
+  }
+}
+
 async function answer(message: LoadRequest): Promise<LoadReply> {
   try {
-    if (message.type === 'shape') {
-      const begin = sides[message.side];
-      return { type: 'result', result: await measureShape(temporal, begin, message) };
-    }
-    const { request } = message;
-    const result = await measureCell(request, {
-      begin: sides[request.side],
-      pids,
-      ...(request.side === 'engine' ? { watchedAt: (turnId) => watchers.endOf(turnId) } : {}),
-    });
-    watchers.check();
-    return { type: 'result', result };
+    return { type: 'result', result: await measure(message) };
   } catch (error) {
     return {
       type: 'failed',
@@ -51,6 +74,7 @@ process.on('message', (message) => {
 });
 process.once('disconnect', () => {
   watchers.close();
+  resolutionParts.http.close();
   void opened.close().then(() => connection.close());
 });
 tell({ type: 'ready' });

@@ -10,7 +10,7 @@ let postgres: PostgresServer;
 let world: World;
 beforeAll(async () => {
   postgres = await startTestPostgres();
-  world = await startWorld({ COLLOQUY_DATABASE_URL: postgres.url });
+  world = await startWorld({ env: { COLLOQUY_DATABASE_URL: postgres.url } });
   world.model.answer('refund', ({ results }) =>
     results.length === 0
       ? {

@@ -1,6 +1,7 @@
 /** The demo's model server with an answer for each message that the tests send; counts what it was asked. */
 import {
   type ModelServer,
+  type SeenRequest,
   type ServerAnswer,
   startModelServer,
 } from '../../../examples/demo/model-server.js';
@@ -11,14 +12,17 @@ export type Scenario = (request: ScriptRequest, ask: number) => ServerAnswer;
 
 export interface ScenarioModel {
   readonly url: string;
-  /** What is answered in conversations whose newest message is this one; any other has the demo's script. */
+  /** Everything that it was asked, oldest first. */
+  readonly requests: readonly SeenRequest[];
+  /** What is answered in conversations whose newest message is this one; any other has the script. */
   answer(message: string, scenario: Scenario): void;
   /** How often the model was asked with this as the newest message. */
   asked(message: string): number;
   close(): Promise<void>;
 }
 
-export async function startScenarioModel(): Promise<ScenarioModel> {
+/** @param script What is answered to all other messages. */
+export async function startScenarioModel(script: Scenario = DEMO_SCRIPT): Promise<ScenarioModel> {
   const scenarios = new Map<string, Scenario>();
   const asked = new Map<string, number>();
   const server: ModelServer = await startModelServer({
@@ -26,11 +30,12 @@ export async function startScenarioModel(): Promise<ScenarioModel> {
       const message = request.userTexts.at(-1) ?? '';
       const ask = (asked.get(message) ?? 0) + 1;
       asked.set(message, ask);
-      return (scenarios.get(message) ?? DEMO_SCRIPT)(request, ask);
+      return (scenarios.get(message) ?? script)(request, ask);
     },
   });
   return {
     url: server.url,
+    requests: server.requests,
     answer: (message, scenario) => {
       scenarios.set(message, scenario);
     },

@@ -6,11 +6,22 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { type Child, type Stack, startChild, startStack } from 'colloquy/dev';
 import { type DevServer, startDevServer } from '../../support/dev-server.js';
-import { type ScenarioModel, startScenarioModel } from './scenario-model.js';
+import { type Scenario, type ScenarioModel, startScenarioModel } from './scenario-model.js';
 import { Talk } from './talk.js';
 
 export const AGENTS = fileURLToPath(new URL('../fixtures/agents.ts', import.meta.url));
 const TASK_QUEUE = 'colloquy';
+
+export interface WorldOptions {
+  /** Module that the worker serves. @defaultValue the agents of the end-to-end tests */
+  readonly agents?: string;
+  /** What the model answers to messages that no test has named. @defaultValue the demo's script */
+  readonly script?: Scenario;
+  /** Reaches every process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of the Temporal server. */
+  readonly dynamicConfig?: Readonly<Record<string, unknown>>;
+}
 
 export interface World {
   readonly folder: string;
@@ -33,8 +44,8 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Starts everything; stops what was started when a part fails. `extra` reaches every process. */
-export async function startWorld(extra: Readonly<Record<string, string>> = {}): Promise<World> {
+/** Starts everything; stops what was started when a part fails. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -42,9 +53,10 @@ export async function startWorld(extra: Readonly<Record<string, string>> = {}): 
   try {
     const folder = await mkdtemp(join(tmpdir(), 'colloquy-e2e-'));
     closers.push(() => rm(folder, { recursive: true, force: true }));
-    const model = await startScenarioModel();
+    const model = await startScenarioModel(options.script);
     closers.push(() => model.close());
-    const server = await startDevServer({ dbFile: join(folder, 'temporal.db') });
+    const { agents = AGENTS, dynamicConfig = {} } = options;
+    const server = await startDevServer({ dbFile: join(folder, 'temporal.db'), dynamicConfig });
     closers.push(() => server.stop());
     const env = {
       OPENAI_BASE_URL: model.url,
@@ -52,10 +64,10 @@ export async function startWorld(extra: Readonly<Record<string, string>> = {}): 
       E2E_FOLDER: folder,
       DEMO_LEDGER: join(folder, 'refunds.jsonl'),
       COLLOQUY_LOG_LEVEL: 'warn',
-      ...extra,
+      ...options.env,
     };
     const stack = await startStack({
-      agentsModule: AGENTS,
+      agentsModule: agents,
       dataDir: folder,
       apiPort: 0,
       temporalAddress: server.address,

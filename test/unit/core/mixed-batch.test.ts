@@ -43,11 +43,15 @@ it('gives the model each result once, in call order, whatever comes when (200 sc
     // Few ids, so that repeats are frequent.
     request: fc.nat(12),
   });
+  const told = new Set<unknown>();
+  const killed = new Set<string>();
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
       const m = aMachineWith(sixCalls());
       for (const { action, request } of steps) {
-        ACTIONS[action]?.(m, `request-${action}-${request}`);
+        const said = ACTIONS[action]?.(m, `request-${action}-${request}`);
+        told.add(verdictOf(said));
+        if (m.pending.length > 0) killed.add(action);
         if (m.state.turn === undefined || m.state.turn.step > 1) break;
       }
       // Whoever has not answered by now never does.
@@ -67,15 +71,33 @@ it('gives the model each result once, in call order, whatever comes when (200 sc
       for (let round = 0; round < 4 && m.state.turn !== undefined; round += 1)
         m.model(modelSays('done'));
       expect(m.state.turn).toBeUndefined();
+      // Everything comes once more when it is over: a result changes nothing, unless it is the first one, and of the detached call.
+      const transcript = m.state.transcript.slice(0, 3);
+      for (const [action, again] of Object.entries(ACTIONS))
+        told.add(verdictOf(again(m, `request-${action}-again`)));
+      for (let round = 0; round < 4 && m.state.turn !== undefined; round += 1)
+        m.model(modelSays('noted'));
+      expectInvariants(m);
+      expect(m.state.transcript.slice(0, 3)).toEqual(transcript);
+      expect(m.all('tool_result')).toHaveLength(CALLS.length);
       const later = m.state.transcript.filter(
         ({ role, parts: said }) => role === 'user' && JSON.stringify(said).includes('(call d)'),
       );
       // One that came after all, after its expiry was told, is told as well: each once.
-      const told = later.map(({ parts: said }) => JSON.stringify(said).includes('\\"ok\\":true'));
-      expect(told.filter(Boolean).length).toBeLessThanOrEqual(1);
-      expect(told.filter((isResult) => !isResult).length).toBeLessThanOrEqual(1);
-      expect(told.length).toBeGreaterThanOrEqual(1);
+      const read = later.map(({ parts: said }) => JSON.stringify(said).includes('\\"ok\\":true'));
+      expect(read.filter(Boolean).length).toBeLessThanOrEqual(1);
+      expect(read.filter((isResult) => !isResult).length).toBeLessThanOrEqual(1);
+      expect(read.length).toBeGreaterThanOrEqual(1);
     }),
     { numRuns: 200 },
   );
+  // They were answered twice, late and across kills indeed.
+  for (const verdict of ['accepted', 'duplicate', 'stale', 'expired', 'accepted_late'])
+    expect(told).toContain(verdict);
+  for (const action of ['the worker is killed', 'the run rolls over'])
+    expect(killed).toContain(action);
 });
+
+function verdictOf(said: unknown): unknown {
+  return typeof said === 'object' && said !== null && 'verdict' in said ? said.verdict : undefined;
+}

@@ -1,0 +1,59 @@
+/** What may be said to a call that waits, and what a reply says. */
+import type { PendingCall, Resolution } from 'colloquy';
+import type { Input } from './trail.js';
+
+/** What a reply says: of a verdict, a message, an event, a cancel or a problem. */
+export function saidIn(reply: Readonly<Record<string, unknown>>): Pick<Input, 'said' | 'seq'> {
+  const { verdict, status, duplicate, code, seq, first } = reply;
+  const word = verdict ?? code ?? (duplicate === true ? 'duplicate' : status);
+  const known = typeof first === 'object' && first !== null && 'seq' in first ? first.seq : seq;
+  return {
+    said: typeof word === 'string' ? word : JSON.stringify(reply),
+    ...(typeof known === 'number' ? { seq: known } : {}),
+  };
+}
+
+/** Answers that this kind of wait knows; some break a rule of the tool. */
+export function fitting(call: PendingCall): readonly Resolution[] {
+  switch (call.kind) {
+    case 'approval':
+      return [
+        { type: 'approve' },
+        { type: 'approve' },
+        { type: 'approve', input: { label: `${labelOf(call)}.edited` } },
+        { type: 'approve', input: { label: 7 } },
+        { type: 'deny', reason: 'no' },
+      ];
+    case 'elicitation':
+      return [
+        finalOf(call),
+        { type: 'answer', value: { answer: '123' } },
+        { type: 'answer', value: { answer: 7 } },
+        { type: 'decline' },
+      ];
+    case 'client_execution':
+    case 'external_execution':
+      return [finalOf(call), { type: 'result', value: 7 }, { type: 'error', message: 'no' }];
+    case 'outcome':
+      return [finalOf(call), { type: 'outcome', error: 'it failed' }];
+  }
+}
+
+/** An answer that ends the wait for sure. */
+export function finalOf(call: PendingCall): Resolution {
+  switch (call.kind) {
+    case 'approval':
+      return { type: 'approve' };
+    case 'elicitation':
+      return { type: 'answer', value: { answer: 'yes' } };
+    case 'client_execution':
+    case 'external_execution':
+      return { type: 'result', value: { items: [labelOf(call)] } };
+    case 'outcome':
+      return { type: 'outcome', value: 'it was done' };
+  }
+}
+
+function labelOf({ prompt }: PendingCall): string {
+  return JSON.stringify(prompt);
+}
