@@ -93,8 +93,10 @@ function retryFailure(retry: ToolRetry): ApplicationFailure {
     type: 'tool_retry' satisfies FailureCode,
     message: (message === '' ? FAILURES.tool_retry.title : message).slice(0, MAX_REASON_CHARS),
     nonRetryable: false,
-    // The server takes no pause of zero for one.
-    ...(afterMs === undefined ? {} : { nextRetryDelay: Math.max(1, afterMs) }),
+    // The server takes no pause of zero for one. A workflow cannot read it there, and needs it after an inline run.
+    ...(afterMs === undefined
+      ? {}
+      : { nextRetryDelay: Math.max(1, afterMs), details: [{ afterMs }] }),
   });
 }
 

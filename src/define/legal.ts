@@ -221,7 +221,7 @@ function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemL
 }
 
 function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
-  const { run, executesFully, inline, effects, taskQueue, maxAttempts } = spec;
+  const { run, executesFully, effects, maxAttempts } = spec;
   checkAttempts(maxAttempts, effects, problems);
   checkOnce(spec, problems);
   const { preflight } = spec;
@@ -234,10 +234,26 @@ function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList
   const derived = !WAITS_OUTSIDE[executor];
   if (typeof executesFully === 'boolean' && executesFully !== derived)
     problems.add('executesFully', `is ${derived} for ${executor} tools, declared ${executesFully}`);
-  if (inline === true && effects === 'once')
+  checkInline(spec, problems);
+}
+
+function checkInline(spec: Untyped, problems: ProblemList): void {
+  const { inline, effects, taskQueue, maxAttempts, mode } = spec;
+  if (inline !== true) return;
+  if (effects === 'once')
     problems.add('inline', 'an inline tool may run twice, so its effects cannot be "once"');
-  if (inline === true && taskQueue !== undefined)
+  if (taskQueue !== undefined)
     problems.add('inline', 'an inline tool cannot run on a task queue of its own');
+  if (maxAttempts === 1 && effects !== 'once')
+    problems.add(
+      'inline',
+      'an inline tool that takes too long is run again, so maxAttempts is at least 2',
+    );
+  if (mode === 'detach')
+    problems.add(
+      'inline',
+      'nobody waits for a detached tool, so it need not hold up a workflow task',
+    );
 }
 
 function checkAttempts(maxAttempts: unknown, effects: unknown, problems: ProblemList): void {

@@ -141,6 +141,8 @@ export const PROJECTION_DELAY_MS = 150;
 export const SWEEP_INTERVAL_MS = 30_000;
 /** Lapsed leases are looked for this often: two small statements. */
 export const LEASE_WATCH_INTERVAL_MS = 2_000;
+/** An inline tool runs inside a workflow task, where whatever else comes to its conversation waits for it. */
+export const INLINE_TIMEOUT_MS = 500;
 /** A call on a queue that nobody polls ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** The server ends a workflow whose search attribute value exceeds 2 KiB; names in it are cut well before. */

@@ -10,6 +10,7 @@ import type { PlanCallInput, RunToolInput } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import { TEXTS } from '../protocol/texts.js';
+import { runInline, type TaskOrigin } from './inline.js';
 import { lossOf } from './losses.js';
 import {
   activities,
@@ -38,7 +39,7 @@ type Perform = <Result>(work: Work<Result>) => void;
 
 /** Has the work done that the call needs; nothing, when the call is gone. */
 export function workOnCall(
-  machine: ConversationMachine,
+  { machine, origin }: { readonly machine: ConversationMachine; readonly origin: TaskOrigin },
   effect: CallEffect,
   perform: Perform,
 ): void {
@@ -46,7 +47,7 @@ export function workOnCall(
   if (call === undefined) return;
   switch (effect.type) {
     case 'run_tool':
-      perform(runTool(machine, call, effect.run));
+      perform(runTool(machine, call, { run: effect.run, inline: origin.mayRunInline }));
       return;
     case 'reconcile_tool':
       perform(reconcileTool(machine, call, effect.run));
@@ -62,11 +63,18 @@ export function workOnCall(
   }
 }
 
-function runTool(machine: ConversationMachine, call: CallState, run: number) {
+function runTool(
+  machine: ConversationMachine,
+  call: CallState,
+  { run, inline }: { readonly run: number; readonly inline: boolean },
+) {
   const plan = planForRun(call, Date.now());
   const input = runToolInput(machine.state, { ...call, plan });
   return {
-    run: () => activities.runTool.executeWithOptions(toolOptions(plan, run), [input]),
+    run: () =>
+      inline && plan.inline === true
+        ? runInline(plan, run, input)
+        : activities.runTool.executeWithOptions(toolOptions(plan, run), [input]),
     done: (outcome) => {
       machine.toolFinished(plan.toolCallId, outcome);
     },

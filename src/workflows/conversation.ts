@@ -26,6 +26,7 @@ import type { ConversationInput } from '../protocol/messaging.js';
 import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
+import { TaskOrigin } from './inline.js';
 import { canCarry, nextInput, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
 import { SearchAttributes, showDetails, shownIds } from './show.js';
@@ -119,9 +120,11 @@ class Shell {
       this.#dirty = true;
       if (this.#flushing) this.#seal.close(this.#log.lastSeq);
     };
+    const origin = new TaskOrigin();
     this.#driver = new Driver({
       machine: this.#machine,
       modelName: input.model ?? input.agent,
+      origin,
       wake,
       acted: () => {
         this.#seal.acted();
@@ -137,9 +140,11 @@ class Shell {
         this.#rollOver.request();
       },
       countSignal: () => {
+        origin.input();
         this.#rollOver.countSignal();
       },
       countUpdate: () => {
+        origin.input();
         this.#rollOver.countUpdate();
         // It was accepted, and is completed.
         this.#seal.acted(2);

@@ -11,6 +11,7 @@ import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
 import { type Work, workOnCall } from './call-work.js';
 import { editWork } from './check-edit.js';
+import type { TaskOrigin } from './inline.js';
 import { isTranscriptMiss, lossOf, turnErrorOf } from './losses.js';
 import { activities, MODEL_CALL, summaryOf, timerText } from './schedule.js';
 import { TranscriptWindow } from './transcript-window.js';
@@ -23,6 +24,8 @@ interface UnderWay {
 export interface DriverOptions {
   readonly machine: ConversationMachine;
   readonly modelName: string;
+  /** What has started the workflow task that is under way. */
+  readonly origin: TaskOrigin;
   /** Called whenever an outcome has changed the state, so that the main loop looks again. */
   readonly wake: () => void;
   /** Called with each activity and timer that is started or stopped. */
@@ -32,6 +35,7 @@ export interface DriverOptions {
 export class Driver {
   readonly #machine: ConversationMachine;
   readonly #modelName: string;
+  readonly #origin: TaskOrigin;
   readonly #wake: () => void;
   readonly #acted: () => void;
   readonly #transcript = new TranscriptWindow();
@@ -42,6 +46,7 @@ export class Driver {
   constructor(options: DriverOptions) {
     this.#machine = options.machine;
     this.#modelName = options.modelName;
+    this.#origin = options.origin;
     this.#wake = options.wake;
     this.#acted = options.acted;
   }
@@ -106,7 +111,7 @@ export class Driver {
       case 'reconcile_tool':
       case 'plan_call':
       case 'check_answer':
-        workOnCall(this.#machine, effect, (work) => {
+        workOnCall({ machine: this.#machine, origin: this.#origin }, effect, (work) => {
           this.#perform(key, effect, work);
         });
         return;
@@ -130,6 +135,7 @@ export class Driver {
     this.#underWay.set(key, { effect, scope });
     const settle = (feedBack: () => void): void => {
       this.#underWay.delete(key);
+      this.#origin.workEnded();
       try {
         feedBack();
       } catch (error) {

@@ -3,11 +3,13 @@ import type { Duration } from '@temporalio/common';
 import {
   ActivityCancellationType,
   type ActivityOptions,
+  type LocalActivityOptions,
   proxyActivities,
+  proxyLocalActivities,
 } from '@temporalio/workflow';
 import type { TimerEffect } from '../core/effects.js';
 import type { ConversationActivities } from '../protocol/activities.js';
-import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
+import { FOREIGN_QUEUE_TIMEOUT_MS, INLINE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { PlannedCall } from '../protocol/tools.js';
 
 /** Summaries are bounded by the server (400 bytes) and hold no arguments: they are not encrypted by every codec. */
@@ -91,6 +93,18 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
   };
 }
 
+/** A run inside the workflow task; see `inline.ts`. */
+export function inlineOptions(call: PlannedCall): LocalActivityOptions {
+  return {
+    summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
+    startToCloseTimeout: INLINE_TIMEOUT_MS,
+    // Behind others in a busy worker, a normal activity would be sooner.
+    scheduleToStartTimeout: INLINE_TIMEOUT_MS,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { maximumAttempts: 1 },
+  };
+}
+
 /** Somebody is waiting to be asked; it has no effects, so a lost worker costs another try. */
 export function preflightOptions(call: PlannedCall): ActivityOptions {
   return {
@@ -121,6 +135,11 @@ export function reconcileOptions(call: PlannedCall, run: number): ActivityOption
  */
 export const activities = proxyActivities<ConversationActivities>({
   startToCloseTimeout: '1 minute',
+});
+
+/** The same, run by this worker within its workflow task. */
+export const localActivities = proxyLocalActivities<ConversationActivities>({
+  startToCloseTimeout: INLINE_TIMEOUT_MS,
 });
 
 /** What a timer is for, in the Temporal UI. */

@@ -88,6 +88,24 @@ test('a turn of two model calls and two tools: 29 events', async () => {
   expect(lines).toHaveLength(29);
 });
 
+test('a turn of two model calls and an inline tool: 18 events, one of them the tool’s', async () => {
+  const engine = await startEngine({
+    agents: [shop(script(says('a'), calls('clock.read', {}), says('b')))],
+    services: ledger(),
+  });
+  const lines = await secondTurn(engine, 'hi');
+  expect(lines).toEqual([
+    ...TASK,
+    ...[`${UPDATE[0]} sendMessage`, UPDATE[1]],
+    ...MODEL,
+    ...TASK,
+    'MarkerRecorded',
+    ...MODEL,
+    ...TASK,
+  ]);
+  expect(lines).toHaveLength(18);
+});
+
 test('a turn of two model calls, two tools and an approved one: 45 events', async () => {
   const gated = callsAll([
     { name: 'stock', input: { item: 'a' } },

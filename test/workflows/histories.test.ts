@@ -5,7 +5,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
-import type { AgentSettingsSpec } from '../../src/define/agent.js';
 import {
   calls,
   callsAll,
@@ -19,6 +18,12 @@ import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { HeldModel } from '../support/engine-models.js';
 import { replay } from '../support/engine-replay.js';
+import {
+  rollOver,
+  SCENARIOS_OF_TOOLS,
+  type Scenario,
+  type Talk,
+} from '../support/history-scenarios.js';
 import { expectNeutral, neutralJson } from '../support/neutral-history.js';
 import { until } from '../support/until.js';
 
@@ -27,25 +32,6 @@ const RECORDS = process.env['COLLOQUY_RECORD_HISTORIES'] === '1';
 
 const REFUND = { paymentId: 'p1', cents: 900 };
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
-
-type Talk = ReturnType<Engine['begin']>;
-
-interface Scenario {
-  readonly name: string;
-  readonly model: () => ScriptedModel;
-  readonly settings?: AgentSettingsSpec;
-  /** What the model says before it is held, at the first message. */
-  readonly heldAt?: string;
-  /** Goes on from where the first message left the conversation. */
-  readonly play?: (engine: Engine, talk: Talk, model: HeldModel) => Promise<unknown>;
-}
-
-async function rollOver(engine: Engine, talk: Talk, runs: number): Promise<void> {
-  await engine.signal(talk, 'rollOver');
-  const count = async (): Promise<number> =>
-    (await engine.history.runs(engine.workflowId(talk))).length;
-  await until('it rolled over', count, { holds: (seen) => seen === runs, timeoutMs: 15_000 });
-}
 
 async function ended(engine: Engine, talk: Talk): Promise<void> {
   const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
@@ -56,6 +42,7 @@ async function ended(engine: Engine, talk: Talk): Promise<void> {
 }
 
 const SCENARIOS: readonly Scenario[] = [
+  ...SCENARIOS_OF_TOOLS,
   { name: 'parked-on-an-approval', model: () => script(calls('payments.refund', REFUND)) },
   { name: 'parked-on-a-question', model: () => script(calls('customer.ask', { question: 'A?' })) },
   { name: 'parked-on-a-browser-call', model: () => script(calls('cart.read', {})) },

@@ -180,6 +180,18 @@ describe('a tool definition', () => {
       /may run twice/,
     ],
     [
+      'an inline tool with a single attempt',
+      { ...base, inline: true, maxAttempts: 1, run },
+      'inline',
+      /maxAttempts is at least 2/,
+    ],
+    [
+      'an inline tool that is detached',
+      { ...base, inline: true, mode: 'detach', run },
+      'inline',
+      /nobody waits/,
+    ],
+    [
       'an inline tool on another task queue',
       { ...base, inline: true, taskQueue: 'q', run },
       'inline',

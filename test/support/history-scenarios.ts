@@ -1,0 +1,62 @@
+/** What conversations are made of that are recorded as histories, and those of tools that ask and tools that run inline. */
+import type { AgentSettingsSpec } from '../../src/define/agent.js';
+import { calls, callsAll, type ScriptedModel, says, script } from '../../src/model/scripted.js';
+import type { Engine } from './engine.js';
+import type { HeldModel } from './engine-models.js';
+import { until } from './until.js';
+
+export type Talk = ReturnType<Engine['begin']>;
+
+export interface Scenario {
+  readonly name: string;
+  readonly model: () => ScriptedModel;
+  readonly settings?: AgentSettingsSpec;
+  /** What the model says before it is held, at the first message. */
+  readonly heldAt?: string;
+  /** Goes on from where the first message left the conversation. */
+  readonly play?: (engine: Engine, talk: Talk, model: HeldModel) => Promise<unknown>;
+}
+
+export async function rollOver(engine: Engine, talk: Talk, runs: number): Promise<void> {
+  await engine.signal(talk, 'rollOver');
+  const count = async (): Promise<number> =>
+    (await engine.history.runs(engine.workflowId(talk))).length;
+  await until('it rolled over', count, { holds: (seen) => seen === runs, timeoutMs: 15_000 });
+}
+
+export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
+  {
+    name: 'asked-in-mid-run-over-roll-overs',
+    model: () => script(calls('orders.place', { item: 'tea' }), says('ordered')),
+    play: async (engine, talk) => {
+      await rollOver(engine, talk, 2);
+      for (const value of [{ city: 'Oslo', zip: 'x' }, { city: 'Oslo', zip: '0150' }, true]) {
+        const [question] = (await engine.snapshot(talk)).pending;
+        const argsDigest = question?.argsDigest ?? '';
+        await talk.resolve('call_1', { type: 'answer', value }, { argsDigest });
+        if (value !== true) await engine.reaches(talk, 'awaiting_input');
+      }
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'inline-tools',
+    model: () =>
+      script(
+        callsAll([
+          { name: 'clock.read', input: {} },
+          { name: 'clock.gated', input: {} },
+          { name: 'clock.read', input: {} },
+        ]),
+        says('noon'),
+        calls('clock.read', {}),
+        says('still noon'),
+      ),
+    play: async (engine, talk) => {
+      await talk.resolve('call_2', { type: 'approve' });
+      await engine.idle(talk);
+      await engine.say(talk, 'and now?');
+      await engine.idle(talk);
+    },
+  },
+];
