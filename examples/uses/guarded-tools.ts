@@ -116,3 +116,41 @@ export async function aClerkApprovesOnce(): Promise<void> {
   // #endregion approve
   deepEqual([...paid.values()], [500, 2_000]);
 }
+
+const cartOf = defineTool({
+  name: 'cart.read',
+  description: 'Reads the cart in the browser.',
+  executor: 'client',
+  input: z.object({}),
+  output: z.array(z.string()),
+  streaming: true,
+});
+
+const shop = defineAgent({
+  name: 'shop',
+  model: openaiModel('gpt-5-mini'),
+  instructions: 'Help the customer.',
+  tools: [cartOf],
+});
+
+export async function oneTabReadsTheCart(): Promise<void> {
+  const model = script(
+    callsAll([{ name: 'cart.read', input: {} }]),
+    says('There is tea in your cart.'),
+  );
+  const t = testConversation(shop, { model });
+  await t.send('What is in my cart?');
+  // #region claim
+  const first = t.claim('cart.read', { actor: { id: 'ann' }, lease: '1 minute' });
+  const second = t.claim('cart.read', { actor: { id: 'ann' } });
+  deepEqual([first.verdict, second.verdict], ['accepted', 'stale']);
+  // The first tab is closed: its lease runs out, and the call is offered again.
+  await t.advance('1 minute');
+  const third = t.claim('cart.read', { actor: { id: 'ann' } });
+  const claimId = 'claimId' in third ? third.claimId : '';
+  const cart = { type: 'result', value: ['tea'] } as const;
+  const verdict = await t.resolve('cart.read', cart, { actor: { id: 'ann' }, claimId });
+  deepEqual(verdict.verdict, 'accepted');
+  // #endregion claim
+  deepEqual(t.text, 'There is tea in your cart.');
+}

@@ -1,6 +1,7 @@
 /** What conversations are made of that are recorded as histories, and those of tools that ask and tools that run inline. */
 import type { AgentSettingsSpec } from '../../src/define/agent.js';
 import { calls, callsAll, type ScriptedModel, says, script } from '../../src/model/scripted.js';
+import { claimLostAndClaimedAgain } from './claim-scenario.js';
 import type { Engine } from './engine.js';
 import type { HeldModel } from './engine-models.js';
 import { until } from './until.js';
@@ -25,6 +26,11 @@ export async function rollOver(engine: Engine, talk: Talk, runs: number): Promis
 }
 
 export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
+  {
+    name: 'a-browser-call-claimed-lost-and-claimed-again',
+    model: () => script(calls('cart.count', {}), says('done'), calls('cart.count', {})),
+    play: (engine, talk) => claimLostAndClaimedAgain(engine, talk, rollOver),
+  },
   {
     name: 'asked-in-mid-run-over-roll-overs',
     model: () => script(calls('orders.place', { item: 'tea' }), says('ordered')),

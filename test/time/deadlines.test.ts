@@ -22,6 +22,41 @@ async function ends(engine: Engine, talk: Conversation): Promise<readonly unknow
 
 const NO_ANSWER = { ok: false, error: { code: 'expired', message: 'user did not respond' } };
 
+const nobodyThere = (name: string, graceMs: number) => ({
+  ok: false,
+  error: {
+    code: 'unclaimed',
+    message: `Nobody is there to run tool "${name}": no client took the call within ${graceMs}ms; it did not run`,
+  },
+});
+
+test('a browser call that nobody claims ends after its grace; one that is claimed waits on (S16)', async () => {
+  const model = script(
+    callsAll([
+      { name: 'cart.count', input: {} },
+      { name: 'cart.count', input: { again: 1 } },
+    ]),
+    says('done'),
+  );
+  const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
+  const { talk } = await engine.ask();
+  await pass('10s');
+  const { claimId } = await engine.update<{ claimId: string }>(talk, 'claimToolCall', {
+    toolCallId: 'call_2',
+    actor: { id: 'ann' },
+  });
+  await pass('10s');
+  expect(await ends(engine, talk)).toEqual([
+    ['call_1', 'expired', nobodyThere('cart.count', 15_000)],
+  ]);
+  await pass('1 minute');
+  const mine = { actor: { id: 'ann' }, claimId };
+  expect(await talk.resolve('call_2', { type: 'result', value: 3 }, mine)).toMatchObject({
+    verdict: 'accepted',
+  });
+  await engine.idle(talk);
+});
+
 test('an approval, a question and a browser call that nobody answers expire each in its time, and the model reads it', async () => {
   const model = script(
     callsAll([
@@ -46,7 +81,7 @@ test('an approval, a question and a browser call that nobody answers expire each
   await pass('1 day');
   await engine.idle(talk);
   expect(await ends(engine, talk)).toEqual([
-    ['call_3', 'expired', NO_ANSWER],
+    ['call_3', 'expired', nobodyThere('cart.read', 1_800_000)],
     [
       'call_1',
       'expired',
@@ -78,7 +113,9 @@ test('the second phase of a gated browser call has its own deadline', async () =
   expect((await engine.snapshot(talk)).pending).toMatchObject([{ kind: 'client_execution' }]);
   await pass('2 minutes');
   await engine.idle(talk);
-  expect(await ends(engine, talk)).toEqual([['call_1', 'expired', NO_ANSWER]]);
+  expect(await ends(engine, talk)).toEqual([
+    ['call_1', 'expired', nobodyThere('cart.clear', 1_800_000)],
+  ]);
 });
 
 /** Signals an answer that says when it was given. */

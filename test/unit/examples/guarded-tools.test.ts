@@ -1,7 +1,11 @@
 /** The example that docs/tools.md shows must do what it says. */
 import { it } from 'vitest';
-import { aClerkApprovesOnce } from '../../../examples/uses/guarded-tools.js';
+import { aClerkApprovesOnce, oneTabReadsTheCart } from '../../../examples/uses/guarded-tools.js';
 
 it('tools that need somebody do what docs/tools.md shows', async () => {
   await aClerkApprovesOnce();
+});
+
+it('a claim does what docs/tools.md shows', async () => {
+  await oneTabReadsTheCart();
 });
