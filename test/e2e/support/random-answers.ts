@@ -1,5 +1,6 @@
 /** What may be said to a call that waits, and what a reply says. */
 import type { PendingCall, Resolution } from 'colloquy';
+import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
 import type { Input } from './trail.js';
 
 /** What a reply says: of a verdict, a message, an event, a cancel or a problem. */
@@ -56,4 +57,14 @@ export function finalOf(call: PendingCall): Resolution {
 
 function labelOf({ prompt }: PendingCall): string {
   return JSON.stringify(prompt);
+}
+
+/** No turn runs, and nobody is waited for. */
+export function isAtRest({
+  status,
+  pending,
+  queued,
+  inFlightTools,
+}: ConversationSnapshot): boolean {
+  return status === 'idle' && [...pending, ...queued, ...inFlightTools].length === 0;
 }

@@ -10,7 +10,7 @@ import type { ConversationSnapshot } from '../../../src/protocol/conversation.js
 import { until } from '../../support/until.js';
 import { Dice } from './dice.js';
 import { MOODS, ODD_WORDS } from './juggler-model.js';
-import { finalOf, fitting, saidIn } from './random-answers.js';
+import { finalOf, fitting, isAtRest, saidIn } from './random-answers.js';
 import type { Talk } from './talk.js';
 import { type Input, Trail } from './trail.js';
 import type { World } from './world.js';
@@ -80,7 +80,7 @@ export class RandomTalk {
   }
 
   async pending(): Promise<readonly PendingCall[]> {
-    return await this.#conversation.pending();
+    return (await this.#present()).pending;
   }
 
   /** Answers it for good and all, more than once, by doors that the dice choose: at the same moment, or one after the other. */
@@ -113,8 +113,7 @@ export class RandomTalk {
   async rest(): Promise<void> {
     const giveUpAt = Date.now() + REST_MS;
     for (;;) {
-      const snapshot = await this.#conversation.snapshot();
-      // The store may be behind.
+      const snapshot = await this.#present();
       if (isAtRest(snapshot) && isAtRest(await this.workflow())) return;
       if (Date.now() > giveUpAt)
         throw new Error(`${this.id} never comes to rest: ${JSON.stringify(snapshot)}`);
@@ -138,6 +137,11 @@ export class RandomTalk {
     await this.#send({ id: `${this.id}.finale`, text, door: 'client' });
     await this.rest();
     return text;
+  }
+
+  /** By the workflow, or by the store when it does not answer: what a killed worker told last is stored after a while only. */
+  async #present(): Promise<ConversationSnapshot> {
+    return await this.workflow().catch(() => this.#conversation.snapshot());
   }
 
   async #take(step: Exclude<Step, 'burst'>): Promise<void> {
@@ -338,8 +342,4 @@ export class RandomTalk {
     this.#count += 1;
     return this.#count;
   }
-}
-
-function isAtRest({ status, pending, queued, inFlightTools }: ConversationSnapshot): boolean {
-  return status === 'idle' && [...pending, ...queued, ...inFlightTools].length === 0;
 }
