@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 const GROUP = { pure: 0, postgres: 1, workflows: 2, time: 3, e2e: 4 } as const;
 
 /** No server, no network but loopback. */
-function pure(name: string, testTimeout = 5_000) {
+function pure(name: string, testTimeout = 20_000) {
   return {
     test: {
       name,
