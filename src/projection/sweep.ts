@@ -42,8 +42,12 @@ export interface SweepReport {
 }
 
 const LEASE = 'sweep';
-/** The leader may miss one renewal. */
-const LEASE_INTERVALS = 2.5;
+/**
+ * The lease is renewed so often between two passes, and lost after two renewals that were missed. What a killed worker told
+ * last is in no store; if it was the leader, the next one has to find that soon.
+ */
+const BEATS = 6;
+const LEASE_BEATS = 3;
 const PAGE_SIZE = 200;
 const LOOKS_AT_ONCE = 8;
 /** Conversations that the store has never heard of are searched for less often: listing costs the server more. */
@@ -62,6 +66,8 @@ export class Sweep {
   readonly #gate = new Gate(LOOKS_AT_ONCE);
   readonly #reported = new Set<string>();
   #passes = 0;
+  #isLeading = false;
+  #passedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #started = false;
@@ -72,7 +78,7 @@ export class Sweep {
     this.#outages = new Outages(this.#deps.logger);
   }
 
-  /** Begins to sweep, the first time after one interval. Does not keep the process alive. */
+  /** Begins to sweep, the first time as soon as it leads. Does not keep the process alive. */
   start(): void {
     if (this.#started) return;
     this.#started = true;
@@ -120,7 +126,7 @@ export class Sweep {
 
   #next(): void {
     this.#timer = setTimeout(() => {
-      this.#running = this.pass()
+      this.#running = this.#beat()
         .then(
           () => {
             this.#outages.succeeded();
@@ -132,12 +138,24 @@ export class Sweep {
         .finally(() => {
           if (this.#started) this.#next();
         });
-    }, this.#deps.intervalMs);
+    }, this.#deps.intervalMs / BEATS);
     this.#timer.unref();
   }
 
+  /** Keeps or gets the lease; whoever has just got it, or led for an interval, makes a pass. */
+  async #beat(): Promise<void> {
+    const hasLed = this.#isLeading;
+    this.#isLeading = false;
+    this.#isLeading = await this.#lead();
+    if (!this.#isLeading) return;
+    const now = performance.now();
+    if (hasLed && now - this.#passedAt < this.#deps.intervalMs) return;
+    this.#passedAt = now;
+    await this.pass();
+  }
+
   async #lead(): Promise<boolean> {
-    const ttlMs = Math.round(this.#deps.intervalMs * LEASE_INTERVALS);
+    const ttlMs = Math.round((this.#deps.intervalMs / BEATS) * LEASE_BEATS);
     return await this.#deps.log.acquireLease({ name: LEASE, holder: this.#holder, ttlMs });
   }
 

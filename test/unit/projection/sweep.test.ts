@@ -119,4 +119,20 @@ describe('the sweep', () => {
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(source.describes).toBe(before);
   });
+
+  it('looks as soon as it leads, long before an interval is over: a killed leader told what no store has', async () => {
+    const { source, stored, log, create } = await aSweep();
+    await log.acquireLease({ name: 'sweep', holder: 'killed', ttlMs: 200 });
+    source.set({ runId: 'run-a', events: LOG });
+    const sweep = create(6_000);
+    sweep.start();
+    await until('the log is stored', async () => (await stored()) === LOG.length, {
+      timeoutMs: 5_000,
+    });
+    // Another one finds the lease held, until this one hands it on.
+    const other = create(6_000);
+    expect(await other.pass()).toBeUndefined();
+    await sweep.stop();
+    expect(await other.pass()).toBeDefined();
+  });
 });
