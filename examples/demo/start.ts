@@ -39,8 +39,9 @@ async function main(): Promise<void> {
   }
   const model = await chooseModel();
   Object.assign(process.env, model.env);
-  const database = postgres === true ? await startDatabase(flags.data) : undefined;
+  let database: PostgresServer | undefined;
   try {
+    if (postgres === true) database = await startDatabase(flags.data);
     await runDev({
       ...flags,
       agents: fileURLToPath(new URL('./agents.js', import.meta.url)),

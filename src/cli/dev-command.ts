@@ -85,11 +85,14 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
     shown.add(id);
     for (const line of lines()) print(line);
   };
-  const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}`;
+  // The address of a database may hold a password, which has no place on a screen.
+  const log =
+    process.env['COLLOQUY_DATABASE_URL'] === undefined ? '' : ' COLLOQUY_DATABASE_URL=<as here>';
+  const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}${log}`;
   while (!signal.aborted) {
     for (const snapshot of await waitingConversations(apiUrl, signal))
       for (const call of snapshot.pending)
-        once(`${conversationKey(snapshot)}/${call.toolCallId}/${call.kind}`, () =>
+        once(`${conversationKey(snapshot)}/${call.toolCallId}/${call.kind}/${call.ask ?? 1}`, () =>
           describe(apiUrl, snapshot, call),
         );
     if (!stack.worker().alive() && !isAborted(signal))

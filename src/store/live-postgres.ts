@@ -137,8 +137,13 @@ class PostgresLive implements LiveChannel {
     const heard = this.#assembly.take(payload);
     if (heard === undefined || heard.from === this.#id || this.#closed) return;
     const { from, value } = heard;
-    if (isMessage(value)) this.#subscriptions.deliver(value);
-    else if (this.#interests.take(from, value)) this.#tellAll();
+    if (isMessage(value)) {
+      this.#subscriptions.deliver(value);
+      return;
+    }
+    const wanted = this.#interests.take(from, value);
+    if (wanted === 'tell') this.#tellAll();
+    if (wanted === 'ask' && this.#publishes) this.#tell({ type: 'ask' });
   }
 
   #tell(notice: Notice): void {

@@ -9,6 +9,7 @@ import { describeEventLog } from '../support/event-log-conformance.js';
 import { describeLeases } from '../support/lease-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
 import { startTestPostgres } from '../support/postgres-server.js';
+import { until } from '../support/until.js';
 
 const url = inject('postgresUrl');
 const EVENTS = stamped([started(), ...turn('t1')]);
@@ -141,5 +142,38 @@ describe('a postgres event log', () => {
       await log.close();
       await server.stop();
     }
+  });
+
+  it('survives a connection that is cut in the middle of an append', async () => {
+    const schema = anySchema();
+    const log = await open(schema);
+    await log.append(batch);
+    const blocker = new Client({ connectionString: url });
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query(`SELECT 1 FROM "${schema}".conversations FOR UPDATE`);
+    const appending = log.append({
+      ...batch,
+      events: stamped([started(), ...turn('t1'), ...turn('t2')]),
+    });
+    const refused = refusalOf(appending);
+    await until('the append waits for the row', async () => {
+      const cut = await ask(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'colloquy' AND wait_event_type = 'Lock' AND query LIKE '%${schema}%'`);
+      return cut.length > 0;
+    });
+    expect(await refused).toMatch(/cannot be used/);
+    await blocker.query('ROLLBACK');
+    await blocker.end();
+    expect((await log.read(KEY))?.events).toEqual(EVENTS);
+    await log.close();
+  });
+
+  it('finds nothing by an id that it cannot hold', async () => {
+    const log = await open();
+    expect(await log.findTurn('t\0')).toBeUndefined();
+    const call = { ...KEY, toolCallId: '\0' };
+    expect(await log.renewCallLease({ call, claimId: 'c\0', holder: 'a\0' })).toBeUndefined();
+    await log.close();
   });
 });

@@ -58,6 +58,16 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       await log.close();
     });
     const rows = (): Promise<readonly CallLease[]> => log.callLeases(KEY);
+
+    it('knows a holder of any name', async () => {
+      const holder = 'a\u0000b \\ " \u6f22';
+      const claim = { ...claims('odd'), actor: { ...ANN, id: holder } } as EventBody;
+      await log.append(batch([...OFFERED, claim]));
+      expect(await rows()).toMatchObject([{ holder }]);
+      const renewal = { call: CALL, claimId: 'odd' };
+      expect(await log.renewCallLease({ ...renewal, holder: 'a' })).toBeUndefined();
+      expect(await log.renewCallLease({ ...renewal, holder })).toMatchObject({ holder });
+    });
     const renew = (claimId: string, holder = 'ann', leaseMs?: number) =>
       log.renewCallLease({
         call: CALL,

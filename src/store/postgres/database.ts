@@ -40,6 +40,8 @@ const MAX_TRIES = 5;
 const MIGRATIONS = fileURLToPath(new URL('./migrations/', import.meta.url));
 const MIGRATIONS_TABLE = 'migrations';
 
+const ignore = (): void => undefined;
+
 export class PostgresDatabase implements Queries {
   readonly schema: string;
   readonly #where: string;
@@ -60,7 +62,11 @@ export class PostgresDatabase implements Queries {
       allowExitOnIdle: true,
     });
     // A connection that breaks while idle is replaced by the next query.
-    this.#pool.on('error', () => undefined);
+    this.#pool.on('error', ignore);
+    // One that breaks in a transaction fails its query; the pool listens to it only while it is idle.
+    this.#pool.on('connect', (client) => {
+      client.on('error', ignore);
+    });
   }
 
   /**
@@ -84,7 +90,9 @@ export class PostgresDatabase implements Queries {
     return `${identifier(this.schema)}.${identifier(name)}`;
   }
 
+  /** No text of Postgres holds a zero character, so no row is found by one. */
   async all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+    if (values.some((value) => typeof value === 'string' && value.includes('\0'))) return [];
     return await this.#translating(
       async () => (await this.#pool.query<Record<string, unknown>>(prepared(sql, values))).rows,
     );
@@ -145,7 +153,6 @@ export class PostgresDatabase implements Queries {
 
   async #migrate(): Promise<void> {
     const { runner } = await import('node-pg-migrate');
-    const ignore = (): void => undefined;
     const client = await this.#pool.connect();
     try {
       await runner({

@@ -43,7 +43,7 @@ export async function followClaims(
       lease.toolCallId,
       lease.claimId,
       lease.seq,
-      lease.holder,
+      holderText(lease.holder),
       lease.leaseMs,
       Date.parse(lease.leaseUntil),
     );
@@ -79,7 +79,7 @@ export class PostgresCallLeases implements CallLeases {
       call.conversationId,
       call.toolCallId,
       claimId,
-      holder,
+      holderText(holder),
     );
     return row === undefined ? undefined : leaseOf(row);
   }
@@ -117,6 +117,11 @@ export class PostgresCallLeases implements CallLeases {
   }
 }
 
+/** Whoever claims may have any id, also one that no text of Postgres can hold. */
+function holderText(holder: string): string {
+  return JSON.stringify(holder);
+}
+
 function byKey(left: CallLease, right: CallLease): number {
   return keyOf(left) < keyOf(right) ? -1 : 1;
 }
@@ -132,7 +137,7 @@ function leaseOf(row: Row): CallLease {
     toolCallId: textIn(row, 'tool_call_id'),
     claimId: textIn(row, 'claim_id'),
     seq: numberIn(row, 'claim_seq'),
-    holder: textIn(row, 'holder'),
+    holder: JSON.parse(textIn(row, 'holder')) as string,
     leaseMs: numberIn(row, 'lease_ms'),
     leaseUntil: new Date(numberIn(row, 'lease_until_ms')).toISOString(),
   };

@@ -24,11 +24,12 @@ interface Process {
 export class Interests {
   readonly #processes = new Map<string, Process>();
 
-  /** Takes what a process says. True when it wants to be told what is watched here. */
-  take(from: string, notice: unknown): boolean {
-    if (!isRecord(notice)) return false;
+  /** Takes what a process says. `tell`: it wants to be told what is watched here; `ask`: it was forgotten, and is to say all again. */
+  take(from: string, notice: unknown): 'tell' | 'ask' | undefined {
+    if (!isRecord(notice)) return undefined;
     const { type, watches, key } = notice;
-    if (type === 'ask') return true;
+    if (type === 'ask') return 'tell';
+    const isForgotten = type === 'alive' && !this.#processes.has(from);
     if (type === 'gone') this.#processes.delete(from);
     else {
       const process = this.#processes.get(from) ?? {
@@ -42,7 +43,7 @@ export class Interests {
         for (const [watched, live] of watches as readonly (readonly [unknown, unknown])[])
           if (typeof watched === 'string') process.watches.set(watched, live === true);
     }
-    return false;
+    return isForgotten ? 'ask' : undefined;
   }
 
   watchOf(keyText: string): Watch | undefined {

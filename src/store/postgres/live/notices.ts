@@ -5,6 +5,9 @@ import { identifier } from '../names.js';
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** A notice takes a millisecond; a connection that takes this long is dead, though nobody has said so. */
+const QUERY_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 export interface NoticesOptions {
   readonly url: string;
@@ -67,35 +70,35 @@ export class Notices {
     clearTimeout(this.#timer);
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    if (client !== undefined) await ended(client);
   }
 
   async #connect(): Promise<void> {
     const client = new Client({
       connectionString: this.#options.url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
       application_name: 'colloquy live',
       keepAlive: true,
     });
-    const lost = (): void => {
-      if (this.#client === client) this.#client = undefined;
-      this.#again();
-    };
-    client.once('error', lost);
-    client.once('end', lost);
-    client.on('error', () => undefined);
+    client.on('error', () => {
+      this.#lost(client);
+    });
+    client.once('end', () => {
+      this.#lost(client);
+    });
     client.on('notification', ({ channel, payload = '' }) => {
       this.#options.onNotice(channel, payload);
     });
     try {
       await client.connect();
     } catch {
-      await client.end().catch(() => undefined);
+      await ended(client);
       this.#again();
       return;
     }
     if (this.#closed) {
-      await client.end().catch(() => undefined);
+      await ended(client);
       return;
     }
     // The driver has it; its types do not.
@@ -104,6 +107,14 @@ export class Notices {
     this.#waitMs = FIRST_WAIT_MS;
     for (const channel of this.#channels) this.#ask(`LISTEN ${identifier(channel)}`);
     this.#options.onConnected();
+  }
+
+  #lost(client: Client): void {
+    if (this.#client === client) {
+      this.#client = undefined;
+      void ended(client);
+    }
+    this.#again();
   }
 
   #again(): void {
@@ -116,7 +127,7 @@ export class Notices {
     this.#waitMs = Math.min(this.#waitMs * 2, MAX_WAIT_MS);
   }
 
-  /** A query that fails breaks the connection, or is asked again on the next one. */
+  /** One that fails is asked again on the next connection. */
   #ask(sql: string): void {
     if (this.#client !== undefined)
       this.#inOrder((client) => client.query(sql)).catch(() => undefined);
@@ -126,10 +137,25 @@ export class Notices {
     const before = this.#last;
     const mine = (async () => {
       await before.catch(() => undefined);
-      if (this.#client === undefined) throw new Error('not connected');
-      await query(this.#client);
+      const client = this.#client;
+      if (client === undefined) throw new Error('not connected');
+      try {
+        await query(client);
+      } catch (error) {
+        // Nothing here fails on a connection that works: another one is made.
+        this.#lost(client);
+        throw error;
+      }
     })();
     this.#last = mine;
     await mine;
   }
+}
+
+/** A server that is gone does not say good-bye; nobody waits for it for long. */
+async function ended(client: Client): Promise<void> {
+  const timeout = new Promise((resolve) => {
+    setTimeout(resolve, CLOSE_TIMEOUT_MS).unref();
+  });
+  await Promise.race([client.end().catch(() => undefined), timeout]);
 }
