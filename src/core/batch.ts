@@ -5,7 +5,7 @@
 import type { AcceptedBatch, BatchFault, BatchVerdict, ClientCallWait } from '../protocol/batch.js';
 import { parseStepId, requestIdProblem, type StepId } from '../protocol/ids.js';
 import { isRecord, utf8Bytes } from '../protocol/json.js';
-import { MAX_BATCH_BYTES, MAX_RUN_TIMEOUT_MS } from '../protocol/limits.js';
+import { MAX_BATCH_BYTES, MAX_ID_CHARS, MAX_RUN_TIMEOUT_MS } from '../protocol/limits.js';
 import type { AcceptedVerdict, Verdict } from '../protocol/resolutions.js';
 import { plainInput } from './input.js';
 import { type AcceptableResolution, judgeResolution, resolutionRequestId } from './judge.js';
@@ -148,7 +148,8 @@ function resolutionOf(
   const { resultJson, errorMessage, executionMs } = entry;
   const faults = Object.keys(entry)
     .filter((field) => !FIELDS.includes(field))
-    .map((field) => fault(`${path}/${field}`, 'is not known here'));
+    .slice(0, MAX_REPORTED_FIELDS)
+    .map((field) => fault(`${path}/${field.slice(0, MAX_ID_CHARS)}`, 'is not known here'));
   if (executionMs !== undefined && !isDuration(executionMs))
     faults.push(fault(`${path}/executionMs`, 'must be a number of milliseconds from 0'));
   if ((resultJson === undefined) === (errorMessage === undefined))
@@ -162,6 +163,9 @@ function resolutionOf(
     return { faults: [...faults, fault(`${path}/resultJson`, 'must be a text that is JSON')] };
   return { faults, resolution: { type: 'result', value } };
 }
+
+/** A refusal has to fit into a reply, whatever was sent. */
+const MAX_REPORTED_FIELDS = 20;
 
 const FIELDS: readonly string[] = [
   'toolCallId',

@@ -221,7 +221,8 @@ function lossOf(state: ConversationState, received: unknown): LeaseLost | LeaseL
   const { toolCallId, claimId, seq } = isRecord(input) ? input : ({} as PlainRecord);
   const call = typeof toolCallId === 'string' ? callOf(state, toolCallId) : undefined;
   const claim = call?.suspension?.claim;
-  const isKnown = claim !== undefined && claim.claimId === claimId && Number(seq) >= claim.seq;
+  const isKnown =
+    claim !== undefined && claim.claimId === claimId && typeof seq === 'number' && seq >= claim.seq;
   if (call === undefined || !isKnown)
     return { verdict: 'stale', why: 'already_resolved', status: call?.status ?? 'resolved' };
   return {

@@ -6,6 +6,7 @@ import type { CheckAnswerResult, RunToolResult } from '../protocol/activities.js
 import type { StampedActor } from '../protocol/actors.js';
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
 import type { EventBody, ResolutionEvent } from '../protocol/events.js';
+import { isRecord } from '../protocol/json.js';
 import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { Rule } from '../protocol/rules.js';
@@ -249,6 +250,10 @@ export function answerCheckedEvents(
 
 /** A tool run is over. */
 export function toolFinishedEvents(call: CallState, outcome: RunToolResult): readonly EventBody[] {
+  if (!isToolEnd(outcome)) {
+    const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
+    return [resultEvent(call, errorResult('errored', error))];
+  }
   if ('ask' in outcome) return askedEvents(call, outcome.ask);
   if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
   const loss = lossTold(call, outcome);
@@ -256,6 +261,19 @@ export function toolFinishedEvents(call: CallState, outcome: RunToolResult): rea
   const { envelope, executionMs } = outcome;
   const status = envelope.ok ? 'resolved' : 'errored';
   return [resultEvent(call, { status, envelope, provenance: 'trusted', executionMs })];
+}
+
+/** Workers in any language end calls, and what they say stands in the history: a wrong form must not fail the task for ever. */
+function isToolEnd(outcome: unknown): boolean {
+  if (!isRecord(outcome)) return false;
+  const { ask, refused, envelope } = outcome;
+  if (ask !== undefined || refused !== undefined) return true;
+  if (!isRecord(envelope)) return false;
+  const { ok, result, error } = envelope;
+  if (ok === true) return result !== undefined;
+  return (
+    isRecord(error) && typeof error['code'] === 'string' && typeof error['message'] === 'string'
+  );
 }
 
 /** How the run of a tool was lost. */

@@ -1,7 +1,7 @@
 /** The shape rules of resolutions: what each type may hold, and what of it is recorded. Pure; takes what came over the wire. */
 import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import { MAX_REASON_CHARS } from '../protocol/limits.js';
+import { MAX_ID_CHARS, MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { FieldProblem, Resolution, ResolutionType } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
@@ -95,13 +95,20 @@ function outcomeProblems(resolution: PlainRecord): readonly FieldProblem[] {
 }
 
 /** A field that would be ignored is refused: its sender must not think that it was used. */
+/** A refusal has to fit into a reply, whatever was sent. */
+const MAX_REPORTED_FIELDS = 20;
+
 function unknownFields(
   resolution: PlainRecord,
   allowed: readonly string[],
 ): readonly FieldProblem[] {
   return Object.keys(resolution)
     .filter((field) => field !== 'type' && !allowed.includes(field))
-    .map((field) => ({ path: `/resolution/${field}`, message: 'is not supported here' }));
+    .slice(0, MAX_REPORTED_FIELDS)
+    .map((field) => ({
+      path: `/resolution/${field.slice(0, MAX_ID_CHARS)}`,
+      message: 'is not supported here',
+    }));
 }
 
 function textProblems(path: string, value: unknown, required: boolean): readonly FieldProblem[] {

@@ -31,8 +31,20 @@ const SUBSCHEMAS: readonly string[] = [
   'contains',
 ];
 
+/** Each inner schema is asked for several times; without these, nesting would double the work at every level. */
+const copies = new WeakMap<JsonSchema, JsonSchema>();
+const verdicts = new WeakMap<JsonSchema, boolean>();
+
 /** The relaxed copy. The same object's keys under `properties`, `enum`, `const` and the like are left as they are. */
 export function relaxedSchema(schema: JsonSchema): JsonSchema {
+  const known = copies.get(schema);
+  if (known !== undefined) return known;
+  const relaxed = relaxedCopy(schema);
+  copies.set(schema, relaxed);
+  return relaxed;
+}
+
+function relaxedCopy(schema: JsonSchema): JsonSchema {
   const relaxed: Record<string, Json | undefined> = {};
   for (const [key, value] of Object.entries(schema)) {
     if (DROPPED.includes(key) || value === undefined) continue;
@@ -52,7 +64,11 @@ export function relaxedSchema(schema: JsonSchema): JsonSchema {
 
 /** True when the relaxed copy admits values that the schema itself refuses. */
 export function isRelaxed(schema: JsonSchema): boolean {
-  return canonicalJson(withoutLabels(schema)) !== canonicalJson(relaxedSchema(schema));
+  const known = verdicts.get(schema);
+  if (known !== undefined) return known;
+  const verdict = canonicalJson(withoutLabels(schema)) !== canonicalJson(relaxedSchema(schema));
+  verdicts.set(schema, verdict);
+  return verdict;
 }
 
 function relaxedItem(item: Json | undefined): Json {

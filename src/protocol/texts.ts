@@ -45,6 +45,8 @@ export const TEXTS = {
   answerNotAsked: (name: string): string =>
     `Tool "${name}" refused an answer in a way that cannot be told to anybody`,
   toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
+  faultyEnd: (name: string): string =>
+    `Error in tool "${name}": its worker ended the call with something that is no result`,
   timeout: (milliseconds: number): string => `Tool timed out after ${milliseconds}ms`,
   notTaken: (name: string, milliseconds: number): string =>
     `No worker took tool "${name}" within ${milliseconds}ms; it did not run`,

@@ -73,6 +73,8 @@ interface EngineParts {
   readonly makeWorker: () => Promise<ColloquyWorker>;
 }
 
+/** Longer than the gRPC client pauses between two tries. */
+const GRPC_PAUSES_MS = 15_000;
 const QUERY_TRIES = 4;
 const QUERY_PATIENCE_MS = 5_000;
 /** Neutral, since it stands in recorded histories. */
@@ -234,7 +236,10 @@ export class Engine {
   async close(): Promise<void> {
     await this.stopWorker();
     if (this.#parts.closesLog) await this.opened.close();
-    await this.temporal.connection.close();
+    // A call that was given up may still pause before its next try, which a closed channel answers with an uncaught error.
+    setTimeout(() => {
+      void this.temporal.connection.close();
+    }, GRPC_PAUSES_MS).unref();
   }
 }
 

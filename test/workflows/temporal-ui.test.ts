@@ -72,8 +72,8 @@ test('the page of a conversation shows what waits, until when, and how to answer
   );
   expect(described).toEqual([
     [
-      ...['cancelTurn', 'closeConversation', 'extendToolCall', 'inboxEvent', 'resolveBatch'],
-      ...['resolveToolCall', 'revokeRule', 'sendMessage'],
+      ...['cancelTurn', 'claimToolCall', 'closeConversation', 'extendToolCall', 'inboxEvent'],
+      ...['leaseLost', 'resolveBatch', 'resolveToolCall', 'revokeRule', 'sendMessage'],
     ],
     ['cancelTurn', 'inboxEvent', 'resolveToolCall', 'rollOver', 'sendMessage'],
     ['events', 'pending', 'snapshot', 'toolCall', 'transcriptSlice'],
