@@ -4,7 +4,8 @@
  * sweep. While the store is down nobody loses a lease; the deadline of the call ends it all the same.
  */
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { refusalOf } from '../client/errors.js';
 import type { LeaseLostInput, LeaseLostReply } from '../protocol/claims.js';
 import { conversationKey, workflowIdFor } from '../protocol/ids.js';
 import { LEASE_WATCH_INTERVAL_MS, UPDATE_DEADLINE_MS } from '../protocol/limits.js';
@@ -131,7 +132,8 @@ export function createTellLost(client: Client): TellLost {
       );
       return 'told';
     } catch (error) {
-      const isRefused = error instanceof WorkflowUpdateFailedError;
+      // Only a verdict is the conversation's word: an update that met a roll-over fails, too, and was never looked at.
+      const isRefused = refusalOf(error)?.type === 'verdict';
       if (isRefused || error instanceof WorkflowNotFoundError) return 'unknown';
       throw error;
     }

@@ -1,7 +1,9 @@
 /** The watch of leases: what has lapsed is told until its row is gone; one process at a time. */
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { LeaseWatch, type TellLost } from '../../../src/projection/lease-watch.js';
+import { createTellLost, LeaseWatch, type TellLost } from '../../../src/projection/lease-watch.js';
 import type { CallLease } from '../../../src/store/port.js';
+import { fakeTemporal, noAnswer, refusal } from '../../support/fake-temporal.js';
 
 const lease = (toolCallId: string): CallLease => ({
   tenant: 'default',
@@ -61,4 +63,32 @@ test('keeps the row of a conversation that does not answer, and goes on with the
 test('does nothing while another process leads', async () => {
   const { watch } = watchOf([lease('a')], () => Promise.reject(new Error('not to be told')), false);
   expect(await watch.pass()).toBeUndefined();
+});
+
+test.each<[string, Error]>([
+  ['refuses by a verdict', refusal('verdict', { verdict: 'stale', why: 'already_resolved' })],
+  ['does not run', new WorkflowNotFoundError('no such run', 'conversation:default:c1', undefined)],
+])('drops the row of a conversation that %s', async (_title, error) => {
+  const { client } = fakeTemporal({ update: () => Promise.reject(error) });
+  const { watch, rows } = watchOf([lease('a')], createTellLost(client));
+  expect(await watch.pass()).toBe(0);
+  expect(rows.size).toBe(0);
+});
+
+test.each<[string, Error]>([
+  ['that met a roll-over', refusal('UnprocessedUpdate', undefined)],
+  ['that nobody answered', noAnswer()],
+])('keeps the row after an update %s, and tells it in the next pass', async (_title, error) => {
+  let tries = 0;
+  const { client } = fakeTemporal({
+    update: () => {
+      tries += 1;
+      if (tries === 1) throw error;
+      return { lost: true, seq: 9 };
+    },
+  });
+  const { watch, rows } = watchOf([lease('a')], createTellLost(client));
+  expect(await watch.pass()).toBe(0);
+  expect(rows.size).toBe(1);
+  expect(await watch.pass()).toBe(1);
 });
