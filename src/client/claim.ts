@@ -38,7 +38,8 @@ export interface ClaimParts extends ResolveParts {
 /**
  * | verdict | what it means |
  * |---|---|
- * | `accepted`, `duplicate` | the call is yours until `leaseUntil`; renew before, with the `claimId` |
+ * | `accepted` | the call is yours until `leaseUntil`; renew before, with the `claimId` |
+ * | `duplicate` | `first` is what your first try was told; that lease may be over: renew with its `claimId` to be sure |
  * | `stale` | somebody else holds it (`why: 'held'`), or nobody waits for it any more |
  * | `expired`, `forbidden`, `unknown`, `invalid` | as for resolutions |
  *
@@ -68,17 +69,7 @@ export async function claimCall(
   const asked = { ...(claimId === undefined ? {} : { claimId }), ...leaseField(leaseMs) };
   const renewed = await renewInStore(parts, ref, { ...asked, actor });
   if (renewed !== undefined) return said(renewed);
-  const { toolCallId } = ref;
-  const input: ClaimToolCallInput = { toolCallId, requestId, actor, receivedAt, ...asked };
-  const updateId = updateIdFor({
-    operation: 'claimToolCall',
-    callId: toolCallId,
-    actor: actor.id,
-    requestId: `${requestId}~${randomUUID()}`,
-  });
-  const verdict = await ask(parts, ref, { input, updateId });
-  if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);
-  return said(verdict);
+  return said(await claimOf(parts, ref, { requestId, actor, receivedAt, ...asked }));
 }
 
 function checkedLease(lease: Duration): number {
@@ -111,6 +102,28 @@ async function renewInStore(
   } catch (error) {
     throw door.toEngineError(error);
   }
+}
+
+/** By update. What it is told to be recorded is noted, so that reads after it show the claim. */
+async function claimOf(
+  parts: ClaimParts,
+  ref: CallRef,
+  asked: Omit<ClaimToolCallInput, 'toolCallId'> & {
+    readonly requestId: string;
+    readonly actor: StampedActor;
+  },
+): Promise<ClaimVerdict> {
+  const { toolCallId } = ref;
+  const updateId = updateIdFor({
+    operation: 'claimToolCall',
+    callId: toolCallId,
+    actor: asked.actor.id,
+    requestId: `${asked.requestId}~${randomUUID()}`,
+  });
+  const verdict = await ask(parts, ref, { input: { toolCallId, ...asked }, updateId });
+  if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);
+  if (verdict.verdict === 'duplicate') parts.known.note(ref, verdict.first.seq);
+  return verdict;
 }
 
 async function ask(
@@ -146,8 +159,9 @@ async function ask(
 
 /**
  * Shows watchers how far the holder of a call is: a live event, never recorded, never the end of the call. Renews the lease on
- * the way. Refused unless the caller holds the call, and its tool says `streaming`.
- * @throws {EngineError} invalid_request where this client has no event log; store_unavailable
+ * the way: in the store, or by an update while the store does not know of the claim. Refused unless the caller holds the call,
+ * and its tool says `streaming`.
+ * @throws {EngineError} invalid_request where this client has no event log; store_unavailable; no_worker when nobody confirmed
  */
 export async function reportProgress(
   parts: ClaimParts,
@@ -167,19 +181,49 @@ export async function reportProgress(
     throw new EngineError('invalid_request', 'Progress needs a client with holders: the event log');
   const problems = payloadProblems(payload);
   if (problems.length > 0) return said({ verdict: 'invalid', problems });
-  const { claimId } = options;
-  const entry = await pendingCall(parts, ref);
-  if ('verdict' in entry) return said(entry);
-  const refusal = refusedProgress(entry);
-  if (refusal !== undefined) return said(refusal);
-  const renewal = { call: ref, claimId, holder: actor.id };
-  const leaseUntil = await holders.renew(renewal).catch((error: unknown) => {
-    throw parts.door.toEngineError(error);
-  });
-  if (leaseUntil === undefined) return said(notHolder(entry));
+  const held = await heldCall(parts, ref, { claimId: options.claimId, actor });
+  if ('verdict' in held) return said(held);
+  const { entry, leaseUntil } = held;
   const { toolCallId, name, turnId } = entry;
   holders.show(ref, { type: 'tool_progress', turnId, toolCallId, name, payload });
   return said({ verdict: 'accepted', toolCallId, leaseUntil });
+}
+
+interface Held {
+  readonly entry: PendingCall;
+  readonly leaseUntil: string;
+}
+
+/** The call, its lease renewed. What the store does not know (yet, or any more), the conversation does. */
+async function heldCall(
+  parts: ClaimParts,
+  ref: CallRef,
+  by: { readonly claimId: string; readonly actor: StampedActor },
+): Promise<Held | ProgressVerdict> {
+  const entry = await pendingCall(parts, ref);
+  if ('verdict' in entry && entry.verdict === 'unknown') return entry;
+  const shown = 'verdict' in entry ? undefined : entry;
+  const refusal = shown === undefined ? undefined : notStreaming(shown);
+  if (refusal !== undefined) return refusal;
+  if (shown?.claim !== undefined) {
+    const renewed = await renewInStore(parts, ref, by);
+    if (renewed?.verdict === 'accepted') return { entry: shown, leaseUntil: renewed.leaseUntil };
+  }
+  const requestId = randomUUID();
+  const receivedAt = new Date().toISOString();
+  const verdict = await claimOf(parts, ref, { ...by, requestId, receivedAt, renewOnly: true });
+  if (verdict.verdict !== 'accepted') return refusedRenewal(verdict);
+  const claimed = await pendingCall(parts, ref);
+  if ('verdict' in claimed) return claimed;
+  return notStreaming(claimed) ?? { entry: claimed, leaseUntil: verdict.leaseUntil };
+}
+
+function refusedRenewal(verdict: ClaimVerdict): ProgressVerdict {
+  if (verdict.verdict === 'unknown') return verdict;
+  const { why, by, at } = verdict.verdict === 'stale' ? verdict : {};
+  if (why !== 'held' && why !== 'not_holder') return { verdict: 'stale', why: 'not_waiting' };
+  const holder = { ...(by === undefined ? {} : { by }), ...(at === undefined ? {} : { at }) };
+  return { verdict: 'stale', why: 'not_holder', ...holder };
 }
 
 function payloadProblems(payload: Json): readonly FieldProblem[] {
@@ -207,17 +251,8 @@ async function pendingCall(
   }
 }
 
-function refusedProgress(entry: PendingCall): ProgressVerdict | undefined {
-  if (entry.claim === undefined) return notHolder(entry);
+function notStreaming(entry: PendingCall): ProgressVerdict | undefined {
   if (entry.streaming === true) return undefined;
   const message = `tool "${entry.name}" does not declare streaming`;
   return { verdict: 'invalid', problems: [{ path: '/payload', message }] };
-}
-
-function notHolder({ claim }: PendingCall): ProgressVerdict {
-  return {
-    verdict: 'stale',
-    why: 'not_holder',
-    ...(claim === undefined ? {} : { by: claim.by, at: claim.at }),
-  };
 }

@@ -57,15 +57,15 @@ export function judgeClaim(
   const call = callOf(state, toolCallId);
   if (call === undefined && tombstoneOf(state, toolCallId) === undefined)
     return { verdict: 'unknown', what: 'tool_call' };
-  const first = rememberedClaim(state, toolCallId, input['requestId']);
+  const actor = actorFrom(input['actor']);
+  const first = rememberedClaim(state, toolCallId, { requestId: input['requestId'], actor });
   if (first !== undefined) return { verdict: 'duplicate', first };
   const suspension = call?.suspension;
   if (call === undefined || suspension === undefined) return notWaiting(state, toolCallId);
-  const actor = actorFrom(input['actor']);
-  const { claimId } = input;
+  const { claimId, renewOnly } = input;
   const refusal =
     refusedTo(state, call, actor) ??
-    staleFor(call, suspension, { actor, claimId }) ??
+    staleFor(call, suspension, { actor, claimId, renewOnly }) ??
     tooLate(suspension, receivedAtMs(input, nowMs));
   if (refusal !== undefined) return refusal;
   const problems = fieldProblems(input);
@@ -77,16 +77,18 @@ function callOf(state: ConversationState, toolCallId: string): CallState | undef
   return Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
 }
 
+/** Of the same actor: whoever else has the same request id must not be told that the call is theirs. */
 function rememberedClaim(
   state: ConversationState,
   toolCallId: string,
-  requestId: unknown,
+  by: { readonly requestId: unknown; readonly actor: StampedActor },
 ): ClaimedVerdict | undefined {
   const known = state.requests.findLast(
     (request) =>
       request.operation === 'claim' &&
-      request.requestId === requestId &&
-      request.reply.toolCallId === toolCallId,
+      request.requestId === by.requestId &&
+      request.reply.toolCallId === toolCallId &&
+      (request.actor === undefined || request.actor === by.actor.id),
   );
   return known?.operation === 'claim' ? known.reply : undefined;
 }
@@ -103,13 +105,15 @@ function refusedTo(
 function staleFor(
   call: CallState,
   suspension: Suspension,
-  by: { readonly actor: StampedActor; readonly claimId: unknown },
+  by: { readonly actor: StampedActor; readonly claimId: unknown; readonly renewOnly: unknown },
 ): Extract<Verdict, { verdict: 'stale' }> | HeldVerdict | undefined {
   const { status } = call;
   const { kind, claim } = suspension;
   if (!CLAIMABLE.includes(kind))
     return { verdict: 'stale', why: 'other_kind', status, openKind: kind };
-  if (claim === undefined || !isHeldByOther(suspension, by)) return undefined;
+  if (claim === undefined)
+    return by.renewOnly === true ? { verdict: 'stale', why: 'not_holder', status } : undefined;
+  if (!isHeldByOther(suspension, by)) return undefined;
   return {
     verdict: 'stale',
     why: 'held',
@@ -195,7 +199,8 @@ export function claimed(state: ConversationState, event: Stamped<Claimed>): Conv
       ? call
       : { ...call, suspension: withClaim(call.suspension, event) },
   );
-  return remember(next, { requestId, operation: 'claim', reply: claimedReply(event) });
+  const reply = claimedReply(event);
+  return remember(next, { requestId, operation: 'claim', actor: event.actor.id, reply });
 }
 
 function claimedReply(event: Stamped<Claimed>): ClaimedVerdict {

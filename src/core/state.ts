@@ -166,7 +166,13 @@ export type RememberedRequest =
       readonly reply: InboxEventReply;
     }
   | { readonly requestId: string; readonly operation: 'extend'; readonly reply: ExtendedVerdict }
-  | { readonly requestId: string; readonly operation: 'claim'; readonly reply: ClaimedVerdict }
+  | {
+      readonly requestId: string;
+      readonly operation: 'claim';
+      /** Id of who claimed; absent in states of before it was kept. */
+      readonly actor?: string;
+      readonly reply: ClaimedVerdict;
+    }
   | {
       readonly requestId: string;
       readonly operation: 'cancel';

@@ -14,6 +14,8 @@ export interface ClaimToolCallInput {
   readonly leaseMs?: number;
   /** Of the claim that is renewed. */
   readonly claimId?: string;
+  /** Refused as `not_holder` when the lease has been lost: a report of progress must not claim a call anew. @defaultValue false */
+  readonly renewOnly?: boolean;
   /** Minted by the client before its first try; a repeat answers `duplicate`. */
   readonly requestId?: string;
   readonly actor?: Actor | StampedActor;
@@ -47,6 +49,7 @@ export interface HeldVerdict {
 export type ClaimVerdict =
   | Extract<Verdict, { verdict: 'unknown' | 'forbidden' | 'stale' | 'expired' | 'invalid' }>
   | HeldVerdict
+  /** What the first try was told; that lease may be over. */
   | { readonly verdict: 'duplicate'; readonly first: ClaimedVerdict }
   | ClaimedVerdict;
 

@@ -1,7 +1,7 @@
 /** Claims and progress over HTTP: the body is the verdict, the status is the verdict's. */
 import { expect, test } from 'vitest';
 import type { HoldersPort, LeaseRenewal } from '../../src/client/holders.js';
-import type { EventBody } from '../../src/protocol/events.js';
+import type { CanonicalEvent, EventBody } from '../../src/protocol/events.js';
 import type { ToolProgress } from '../../src/protocol/live-events.js';
 import { noAnswer, refusal } from '../support/fake-temporal.js';
 import { type HttpApp, startHttpApp } from '../support/http-app.js';
@@ -15,6 +15,16 @@ const ACCEPTED = {
   claimId: 'claim_5_x',
   leaseUntil: '2030-01-01T00:05:00.000Z',
   seq: 5,
+};
+
+const CALL = { turnId: 't1', toolCallId: 'call_1' };
+const CLAIMED: EventBody = {
+  type: 'claimed',
+  ...CALL,
+  claimId: 'claim_5_x',
+  leaseMs: 300_000,
+  requestId: 'r',
+  actor: { ...ANN, verified: false, channel: 'api' },
 };
 
 class FakeHolders implements HoldersPort {
@@ -32,16 +42,19 @@ class FakeHolders implements HoldersPort {
   }
 }
 
-/** A call that Ann holds. */
-function held(app: HttpApp, streaming = true): void {
-  const of = { turnId: 't1', toolCallId: 'call_1' };
-  const bodies: readonly EventBody[] = [
+function refuse(verdict: object): Promise<never> {
+  return Promise.reject(refusal('verdict', verdict));
+}
+
+/** A call that waits. */
+function offered(streaming = true): readonly CanonicalEvent[] {
+  return stamped([
     started(),
     ...asks('t1'),
     {
       type: 'suspension',
       suspension: {
-        ...of,
+        ...CALL,
         name: 'cart.read',
         executor: 'client',
         kind: 'client_execution',
@@ -51,16 +64,12 @@ function held(app: HttpApp, streaming = true): void {
         ...(streaming ? { streaming } : {}),
       },
     },
-    {
-      type: 'claimed',
-      ...of,
-      claimId: 'claim_5_x',
-      leaseMs: 300_000,
-      requestId: 'r',
-      actor: { ...ANN, verified: false, channel: 'api' },
-    },
-  ];
-  app.reader.add('c1', stamped(bodies));
+  ]);
+}
+
+/** A call that Ann holds. */
+function held(app: HttpApp, streaming = true): void {
+  app.reader.add('c1', [...offered(streaming), ...stamped([CLAIMED], { from: 5 })]);
 }
 
 test('a claim is an update that names who claims, and is answered with the claim', async () => {
@@ -112,6 +121,7 @@ test('a renewal moves the lease in the store, and asks the conversation only whe
 test.each<[string, object, string]>([
   ['a lease of a day', { lease: '1 day' }, '/lease'],
   ['a lease in no words of ours', { lease: 'long' }, '/lease'],
+  ['a lease that is no time at all', { lease: true }, '/lease'],
   ['an unknown field', { leaseSeconds: 5 }, '/leaseSeconds'],
   ['an empty claim id', { claimId: '' }, '/claimId'],
 ])('a claim with %s is refused with the field', async (_title, body, path) => {
@@ -166,7 +176,8 @@ test('progress of the holder is shown, renews the lease, and reaches no workflow
 
 test('progress of anybody else, of a call that waits no more or of a tool that does not stream is refused', async () => {
   const holders = new FakeHolders();
-  const app = await startHttpApp({}, {}, { holders });
+  const ended = { verdict: 'stale', why: 'already_resolved', status: 'resolved' };
+  const app = await startHttpApp({ update: () => refuse(ended) }, {}, { holders });
   held(app, false);
   const body = { payload: 1, claimId: 'claim_5_x', actor: ANN };
   const plain = await app.post(`${PATH}/progress`, body);
@@ -180,7 +191,8 @@ test('progress of anybody else, of a call that waits no more or of a tool that d
   expect(nowhere.status).toBe(404);
   const nobody = await app.post(`${PATH}/progress`, { payload: 1 });
   expect(nobody.status).toBe(422);
-  const other = await startHttpApp({}, {}, { holders });
+  const verdict = { verdict: 'stale', why: 'held', status: 'awaiting_client', by: 'ann' };
+  const other = await startHttpApp({ update: () => refuse(verdict) }, {}, { holders });
   held(other);
   holders.until = undefined;
   const stranger = await other.post(`${PATH}/progress`, { ...body, actor: { id: 'eve' } });
@@ -189,4 +201,53 @@ test('progress of anybody else, of a call that waits no more or of a tool that d
     { why: 'not_holder', by: 'ann' },
   ]);
   expect(holders.shown).toEqual([]);
+});
+
+test.each<[string, 'call' | 'claim' | 'row']>([
+  ['the call', 'call'],
+  ['the claim', 'claim'],
+  ['the row of the lease', 'row'],
+])(
+  'progress of the holder counts while the store lacks %s: the conversation renews',
+  async (_title, lacks) => {
+    const holders = new FakeHolders();
+    holders.until = undefined;
+    const events = [...offered(), ...stamped([CLAIMED], { from: 5 })];
+    const had = { call: 1, claim: 4, row: 5 }[lacks];
+    const app = await startHttpApp(
+      {
+        update: () => {
+          // By the time of the next read the store has caught up.
+          app.reader.add('c1', events.slice(had));
+          return ACCEPTED;
+        },
+      },
+      {},
+      { holders },
+    );
+    app.reader.add('c1', events.slice(0, had));
+    const body = { payload: 7, claimId: 'claim_5_x', actor: ANN };
+    const response = await app.post(`${PATH}/progress`, body);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { verdict: 'accepted', toolCallId: 'call_1', leaseUntil: ACCEPTED.leaseUntil },
+    ]);
+    expect(app.calls).toMatchObject([
+      { name: 'claimToolCall', input: { claimId: 'claim_5_x', renewOnly: true, actor: ANN } },
+    ]);
+    expect(holders.shown).toMatchObject([{ toolCallId: 'call_1', payload: 7 }]);
+    // What was told is known: the read after it is at least as new.
+    expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);
+  },
+);
+
+test('reads after a repeated claim show it, as after the first', async () => {
+  const app = await startHttpApp({
+    update: () => Promise.reject(refusal('verdict', { verdict: 'duplicate', first: ACCEPTED })),
+  });
+  held(app);
+  const repeat = await app.post(`${PATH}/claim`, { actor: ANN });
+  expect([repeat.status, await repeat.json()]).toMatchObject([200, { verdict: 'duplicate' }]);
+  await app.request('/v1/conversations/c1');
+  expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);
 });

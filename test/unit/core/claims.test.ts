@@ -116,6 +116,32 @@ describe('a claim', () => {
     expect(m.all('claimed')).toHaveLength(1);
   });
 
+  it('is no duplicate for another actor with the same request id: that one is judged anew', () => {
+    const m = offered();
+    const first = claim(m, { requestId: 'r' });
+    expect(claim(m, { requestId: 'r', actor: actor('eve') })).toMatchObject({
+      verdict: 'stale',
+      why: 'held',
+      by: 'ann',
+    });
+    m.rollOver();
+    expect(claim(m, { requestId: 'r', actor: actor('eve') })).toMatchObject({ why: 'held' });
+    expect(claim(m, { requestId: 'r' })).toEqual({ verdict: 'duplicate', first });
+  });
+
+  it('that is only to be renewed never takes a call whose lease was lost', () => {
+    const m = offered();
+    const { claimId, seq } = claimed(m);
+    expect(claim(m, { claimId, renewOnly: true })).toMatchObject({ verdict: 'accepted', claimId });
+    lost(m, claimId, seq + 1);
+    expect(claim(m, { claimId, renewOnly: true })).toEqual({
+      verdict: 'stale',
+      why: 'not_holder',
+      status: 'awaiting_client',
+    });
+    expect(claim(m, { claimId })).toMatchObject({ verdict: 'accepted' });
+  });
+
   it('is for those who may answer', () => {
     const m = offered({ answerAudience: { users: ['boss'] } });
     expect(claim(m)).toMatchObject({ verdict: 'forbidden' });
