@@ -118,9 +118,14 @@ export const ResolveSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
+/** Milliseconds, or words that the client reads. */
+const DurationSchema = z.union([z.number(), z.string().min(1).max(100)], {
+  error: () => 'must be milliseconds or a duration such as "5 minutes"',
+});
+
 /** `POST /v1/conversations/{id}/tool-calls/{callId}/extend`: exactly one of `by` (milliseconds, or "2h") and `until`. */
 export const ExtendSchema = z.strictObject({
-  by: z.union([z.number(), z.string().min(1).max(100)]).exactOptional(),
+  by: DurationSchema.exactOptional(),
   until: z.string().min(1).max(40).exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),
@@ -156,7 +161,7 @@ export const InboxEventSchema = z.strictObject({
 
 /** `POST /v1/conversations/{id}/tool-calls/{callId}/claim`; with a `claimId` it renews. `lease` in milliseconds, or "5 minutes". */
 export const ClaimSchema = z.strictObject({
-  lease: z.union([z.number(), z.string().min(1).max(100)]).exactOptional(),
+  lease: DurationSchema.exactOptional(),
   claimId: ClaimIdSchema.exactOptional(),
   requestId: RequestIdSchema.exactOptional(),
   actor: ActorSchema.exactOptional(),

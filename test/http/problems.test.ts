@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openSqliteEventLog } from '../../src/store/sqlite.js';
 import { startHttpApp } from '../support/http-app.js';
 import { JSON_TYPE, problemOf } from '../support/problems.js';
 import { CALL, sampleLog } from '../support/sample-log.js';
@@ -228,4 +229,29 @@ describe('hostile JSON', () => {
     });
     expect(response.status).toBe(422);
   });
+});
+
+it('a list cursor that is none is refused as the query parameter, by the store that knows its own', async () => {
+  const conversations = await openSqliteEventLog({ file: ':memory:' });
+  const app = await startHttpApp({}, { conversations });
+  const problem = await problemOf(await app.request('/v1/conversations?cursor=abc'));
+  expect([problem.status, problem.code, problem.errors]).toEqual([
+    422,
+    'invalid_request',
+    [{ path: '?cursor', message: 'must be the nextCursor of an earlier page' }],
+  ]);
+  await conversations.close();
+});
+
+it.each<[string, string, object]>([
+  ['/lease', 'claim', { lease: true }],
+  ['/by', 'extend', { by: [] }],
+])('%s that is no time at all is refused with what it must be', async (path, route, body) => {
+  const app = await startHttpApp();
+  const to = `/v1/conversations/c-1/tool-calls/${CALL}/${route}`;
+  const problem = await problemOf(await app.post(to, body));
+  expect([problem.status, problem.errors]).toEqual([
+    422,
+    [{ path, message: 'must be milliseconds or a duration such as "5 minutes"' }],
+  ]);
 });

@@ -103,14 +103,20 @@ export async function snapshotOf(
 
 async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const query = parseQuery(ListQuerySchema, request);
-  const page = await deps.conversations.list({
+  const options = {
     tenant: DEFAULT_TENANT,
     limit: query.limit ?? DEFAULT_PAGE,
     ...(query.agent === undefined ? {} : { agent: query.agent }),
     ...(query.status === undefined ? {} : { status: query.status }),
     ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
-  });
-  response.json(page);
+  };
+  try {
+    response.json(await deps.conversations.list(options));
+  } catch (error) {
+    // Only the store knows which cursors are its own.
+    if (query.cursor === undefined || !(error instanceof RangeError)) throw error;
+    throw invalidField('?cursor', 'must be the nextCursor of an earlier page');
+  }
 }
 
 async function create(deps: AppDeps, request: Request, response: Response): Promise<void> {
