@@ -107,7 +107,8 @@ function toolManifestOf(tool: AnyTool, agent: AnyAgent): ToolManifest {
 }
 
 function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['approval'] {
-  if (tool.approval.needed) return 'required';
+  // A gate that is a function is pinned as needed until it has decided.
+  if (tool.approval.needed && tool.policy === undefined) return 'required';
   const isDecided = tool.policy !== undefined || toolPolicy !== undefined;
   return isDecided && MAY_BE_GATED[tool.executor] ? 'policy' : 'auto';
 }

@@ -150,6 +150,24 @@ describe('an agent definition', () => {
     expect(JSON.stringify(manifestOf(agent))).not.toContain('"web_search"');
   });
 
+  it('says of a gate that is a function that it is decided for each call', () => {
+    const approvalOf = (approval: 'auto' | 'required' | (() => 'allow'), spec: object = {}) => {
+      const gated = defineTool({
+        name: 'notes.edit',
+        description: 'Edits notes.',
+        input: z.object({}),
+        approval,
+        run: () => null,
+      });
+      return manifestOf(defineAgent({ ...base, ...spec, tools: [gated] })).tools[0]?.approval;
+    };
+    expect(approvalOf(() => 'allow')).toBe('policy');
+    expect(approvalOf('required')).toBe('required');
+    expect(approvalOf('required', { toolPolicy: () => 'allow' })).toBe('required');
+    expect(approvalOf('auto', { toolPolicy: () => 'allow' })).toBe('policy');
+    expect(approvalOf('auto')).toBe('auto');
+  });
+
   it('needs prices for a budget of cost, and prices that are numbers', () => {
     const settings = { budgets: { cost: 1 } };
     expect(agentFaults({ ...base, settings })).toEqual({
