@@ -39,7 +39,7 @@ app.post('/webhooks/approvals', express.json(), async (request, response) => {
     // The sender's own id: delivered twice, decided once, and the sender is told so.
     requestId: eventId,
   });
-  // 200 accepted or duplicate, 202 queued, 409 stale: somebody was faster, 410 expired, 404 unknown.
+  // 200 accepted or duplicate, 202 queued, 409 stale: somebody was faster, 410 expired, 404 unknown, 403 forbidden, 422 invalid.
   response.status(outcome.httpStatus).json(outcome);
 });
 // #endregion webhook

@@ -88,7 +88,7 @@ interface WaitingFields {
   readonly warnBefore?: Duration;
   /**
    * What becomes of the first valid result after the deadline: refused, or taken as new input. Late approvals are never taken.
-   * @defaultValue 'inbox' for other backends and for detached calls, else 'reject'
+   * @defaultValue 'inbox' for other backends and for detached calls that are answered from outside, else 'reject'
    */
   readonly lateResult?: LateResult;
 }
