@@ -96,6 +96,13 @@ export function fails(
   return { type: 'failure', code, retryable: FAILURES[code].retryable, ...options };
 }
 
+const HANG_LISTENERS = new WeakMap<AbortSignalLike, () => void>();
+
+/** Tells when the call that was given this signal has come to `hangs()`: whoever plays the engine need not wait for it. */
+export function onHang(signal: AbortSignalLike, told: () => void): void {
+  HANG_LISTENERS.set(signal, told);
+}
+
 /** The model never answers; the call ends when it is aborted. */
 export function hangs(): ScriptedAnswer {
   return { type: 'hang' };
@@ -154,7 +161,10 @@ export class ScriptedModel implements Model {
     this.#requests.push(deepFreeze(structuredClone(request)));
     throwIfAborted(options.signal);
     const answer = resolved(this.#answers.shift() ?? this.#otherwise, request);
-    if (answer.type === 'hang') return untilAborted(options.signal);
+    if (answer.type === 'hang') {
+      HANG_LISTENERS.get(options.signal)?.();
+      return untilAborted(options.signal);
+    }
     if (answer.type === 'failure') throw failureOf(answer);
     return respond(answer, request, options);
   }

@@ -10,6 +10,7 @@ import type { ConversationState } from '../core/state.js';
 import { isoOf } from '../core/state.js';
 import { timerFired } from '../core/timers.js';
 import type { Agent } from '../define/agent.js';
+import { onHang } from '../model/scripted.js';
 import type { StampedActor } from '../protocol/actors.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type { CanonicalEvent } from '../protocol/events.js';
@@ -22,6 +23,14 @@ const DEFAULT_START = Date.UTC(2026, 0, 1);
 /** More rounds than any turn can take; reached only when an effect makes no progress. */
 const MAX_ROUNDS = 10_000;
 
+interface Work {
+  readonly stop: AbortController;
+  readonly whole: Promise<void>;
+  /** When the model has come to `hangs()`. */
+  readonly hung: Promise<void>;
+  hangs: boolean;
+}
+
 export class TestDriver<Services> {
   readonly events: CanonicalEvent[] = [];
   #machine: ConversationMachine;
@@ -29,7 +38,7 @@ export class TestDriver<Services> {
   readonly #work: LocalWork<Services>;
   readonly #leases = new TestLeases();
   readonly #losses = new Map<string, number>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #underWay = new Map<string, Work>();
 
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services>) {
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
@@ -88,32 +97,67 @@ export class TestDriver<Services> {
     this.#machine = this.#machineOn(carried);
   }
 
-  /** Runs until only people, clients or the clock can move the conversation on. */
+  /** Runs until only people, clients or the clock can move the conversation on, or somebody who stops a model that hangs. */
   async settle(): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      this.#startMissing();
-      if (this.#underWay.size === 0) return;
-      await Promise.race(this.#underWay.values());
+      this.sync();
+      const busy = [...this.#underWay.values()].filter(({ hangs }) => !hangs);
+      if (busy.length === 0) return;
+      await Promise.race(
+        busy.map(({ stop, whole, hung }) =>
+          stop.signal.aborted ? whole : Promise.race([whole, hung]),
+        ),
+      );
     }
     throw new Error('the conversation did not settle');
   }
 
-  #startMissing(): void {
-    for (const effect of this.#machine.effects()) {
-      const key = effectKey(effect);
-      if (isTimer(effect) || this.#underWay.has(key)) continue;
-      const work = this.#carryOut(effect).finally(() => {
-        this.#underWay.delete(key);
-      });
-      this.#underWay.set(key, work);
-    }
+  /** Brings what is under way in line with what the state wants: stops what is in vain, starts what is missing. */
+  sync(): void {
+    const wanted = new Map(this.#machine.effects().map((effect) => [effectKey(effect), effect]));
+    for (const [key, work] of this.#underWay) if (!wanted.has(key)) this.#stop(work);
+    for (const [key, effect] of wanted)
+      if (!isTimer(effect) && !this.#underWay.has(key)) this.#start(key, effect);
   }
 
-  async #carryOut(effect: Exclude<ExternalEffect, TimerEffect>): Promise<void> {
+  #stop(work: Work): void {
+    // From now on it ends by itself.
+    work.hangs = false;
+    work.stop.abort();
+  }
+
+  #start(key: string, effect: Exclude<ExternalEffect, TimerEffect>): void {
+    // A model call that is under way tells by itself how far it came.
+    if (
+      effect.type === 'abort_model' &&
+      this.#underWay.has(effectKey({ ...effect, type: 'call_model' }))
+    )
+      return;
+    const stop = new AbortController();
+    let hangs = false;
+    const hung = new Promise<void>((resolve) => {
+      onHang(stop.signal, () => {
+        hangs = true;
+        const work = this.#underWay.get(key);
+        if (work !== undefined) work.hangs = true;
+        resolve();
+      });
+    });
+    const whole = this.#carryOut(effect, stop.signal).finally(() => {
+      this.#underWay.delete(key);
+    });
+    // A script hangs at once, before its work is noted.
+    this.#underWay.set(key, { stop, whole, hung, hangs });
+  }
+
+  async #carryOut(
+    effect: Exclude<ExternalEffect, TimerEffect>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { state } = this.#machine;
     switch (effect.type) {
       case 'call_model': {
-        const answer = await this.#work.callModel(state, effect);
+        const answer = await this.#work.callModel(state, effect, signal);
         if (answer.ok) this.#machine.modelCompleted(effect, answer.value);
         else this.#machine.modelFailed(effect, answer.error);
         return;
@@ -127,7 +171,7 @@ export class TestDriver<Services> {
         return;
       }
       case 'run_tool':
-        await this.#runTool(effect.toolCallId);
+        await this.#runTool(effect.toolCallId, signal);
         return;
       case 'preflight_tool': {
         const { toolCallId } = effect;
@@ -153,10 +197,14 @@ export class TestDriver<Services> {
     }
   }
 
-  async #runTool(toolCallId: string): Promise<void> {
+  async #runTool(toolCallId: string, signal: AbortSignal): Promise<void> {
     const { state } = this.#machine;
     const name = state.calls[toolCallId]?.plan.name ?? '';
-    const outcome = await this.#work.runTool(state, toolCallId);
+    const outcome = await this.#work.runTool(state, toolCallId, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    // Nobody wants the call any more: it has its result.
+    if (outcome === undefined) return;
     const losses = this.#losses.get(name) ?? 0;
     if (losses === 0) {
       this.#machine.toolFinished(toolCallId, outcome);

@@ -21,7 +21,7 @@ import type { StampedActor } from '../protocol/actors.js';
 
 import type { TurnError } from '../protocol/events.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
-import type { Model } from '../protocol/model.js';
+import type { Model, ModelStreamEvent } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { checkAnswer, checkForm } from '../tools/answers.js';
@@ -50,6 +50,11 @@ type ModelAnswer =
   | { readonly ok: true; readonly value: CallModelResult }
   | { readonly ok: false; readonly error: TurnError };
 
+interface TextPart {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+}
+
 interface LocalOptions<Services> {
   readonly model?: Model;
   readonly services?: Services;
@@ -73,15 +78,20 @@ export class LocalWork<Services> {
   async callModel(
     state: ConversationState,
     at: Pick<CallState, 'turnId' | 'step'>,
+    signal: AbortSignal,
   ): Promise<ModelAnswer> {
     const request = {
       system: systemPrompt(this.#agent),
       messages: visibleTranscript(state),
       tools: modelTools(this.#agent),
     };
-    const { signal } = new AbortController();
+    const soFar: TextPart[] = [];
+    const onEvent = (event: ModelStreamEvent): void => {
+      if (event.type === 'text' || event.type === 'reasoning')
+        soFar.push({ type: event.type, text: event.text });
+    };
     try {
-      const response = await this.#model.generate(request, { signal, onEvent: () => undefined });
+      const response = await this.#model.generate(request, { signal, onEvent });
       const shown = providerCallsOf(response);
       const means = this.#means(state, at);
       const results = [...means.results, ...providerResultsOf(shown.providerCalls)];
@@ -98,12 +108,32 @@ export class LocalWork<Services> {
         value: { parts, calls, ...shown, model, finishReason, usage, attempt: 1 },
       };
     } catch (error) {
+      if (signal.aborted) return { ok: true, value: this.#aborted(soFar) };
       if (!isModelFailure(error)) throw error;
       return {
         ok: false,
         error: { code: error.code, message: `${error.message} (step ${at.step})` },
       };
     }
+  }
+
+  /** As of a turn that is cancelled half-way: what the model had said is kept. */
+  #aborted(pieces: readonly TextPart[]): CallModelResult {
+    const parts: { type: TextPart['type']; text: string }[] = [];
+    for (const { type, text } of pieces) {
+      const last = parts.at(-1);
+      if (last?.type === type) last.text += text;
+      else parts.push({ type, text });
+    }
+    return {
+      parts,
+      calls: [],
+      model: this.#agent.model.name,
+      finishReason: 'cancelled',
+      usage: { inputTokens: 0, outputTokens: 0 },
+      attempt: 1,
+      aborted: true,
+    };
   }
 
   /** A call of a sequential step, when its turn has come. */
@@ -118,7 +148,12 @@ export class LocalWork<Services> {
     return planned?.plan ?? call.plan;
   }
 
-  async runTool(state: ConversationState, toolCallId: string): Promise<RunToolResult> {
+  /** @throws the reason of `signal` once that fires */
+  async runTool(
+    state: ConversationState,
+    toolCallId: string,
+    signal: AbortSignal,
+  ): Promise<RunToolResult> {
     const call = callOf(state, toolCallId);
     const tool = this.#toolOf(call);
     if (tool === undefined) {
@@ -129,6 +164,7 @@ export class LocalWork<Services> {
       const end = await runToolCall({
         ...this.#runOf(state, call, attempt),
         tool,
+        signal,
       });
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
       const { envelope, retry } = end;

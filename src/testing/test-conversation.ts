@@ -177,6 +177,7 @@ export class TestConversation<Services, Call = PendingCall> {
 
   close(): void {
     this.#driver.machine.close('requested', { actor: TESTER });
+    this.#driver.sync();
   }
 
   /** Moves the clock; deadlines and leases on the way end in their order, each at its own time. */
