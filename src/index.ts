@@ -2,7 +2,13 @@
  * Public entry point `colloquy`: declares agents and tools. No native dependency; running them is `colloquy/worker`, talking to
  * them `colloquy/client`. Every name here is public: it changes by the rules of the changelog only.
  */
-export type { Agent, AgentSettingsSpec, AgentSpec, TurnBudgetsSpec } from './define/agent.js';
+export type {
+  Agent,
+  AgentSettingsSpec,
+  AgentSpec,
+  AnyAgent,
+  TurnBudgetsSpec,
+} from './define/agent.js';
 export { defineAgent, manifestOf } from './define/agent.js';
 export type { AskSpec, Declined } from './define/ask.js';
 export type { AudienceSpec } from './define/audience.js';
@@ -36,7 +42,7 @@ export type { DefinitionProblem } from './define/problems.js';
 export { DefinitionError } from './define/problems.js';
 export type { GivenTo, ParsedOf, RawSchema, Schema } from './define/schema.js';
 export { jsonSchema } from './define/schema.js';
-export type { Tool } from './define/tool.js';
+export type { AnyTool, Tool } from './define/tool.js';
 export { defineTool } from './define/tool.js';
 export { ToolRetry } from './define/tool-retry.js';
 export type {

@@ -5,11 +5,24 @@ import { openLiveChannel } from '../store/live-sockets.js';
 import type { EventLog } from '../store/port.js';
 import { openSqliteEventLog } from '../store/sqlite.js';
 
+/** A Postgres database, where its address alone will not do. */
+export interface PostgresChoice {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  /** Holds the tables; the same in every process. @defaultValue 'colloquy' */
+  readonly schema?: string;
+  /** Connections of this process at most, besides one for live events. @defaultValue 10 */
+  readonly maxConnections?: number;
+}
+
 /**
  * A sqlite file (shared by worker and API processes of one machine), the `postgres://` address of a database (shared by those
- * of many), or adapters of one's own.
+ * of many; with `{url, schema, maxConnections}` where the defaults will not do), or adapters of one's own.
  */
-export type EventLogChoice = string | { readonly log: EventLog; readonly live: LiveChannel };
+export type EventLogChoice =
+  | string
+  | PostgresChoice
+  | { readonly log: EventLog; readonly live: LiveChannel };
 
 export interface OpenLog {
   readonly log: EventLog;
@@ -18,10 +31,14 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
-/** @throws {StoreUnavailable} naming the file or the database (never its password) that cannot be opened. */
+/**
+ * @throws {StoreUnavailable} naming the file or the database (never its password) that cannot be opened.
+ * @throws {TypeError} where `url` is no address of Postgres.
+ */
 export async function openEventLog(choice: EventLogChoice): Promise<OpenLog> {
-  if (typeof choice !== 'string') return { ...choice, close: () => Promise.resolve() };
-  const { log, live } = isPostgres(choice) ? await openPostgres(choice) : await openSqlite(choice);
+  if (typeof choice !== 'string' && 'log' in choice)
+    return { ...choice, close: () => Promise.resolve() };
+  const { log, live } = await opened(choice);
   return {
     log,
     live,
@@ -34,15 +51,22 @@ export async function openEventLog(choice: EventLogChoice): Promise<OpenLog> {
 
 type Opened = Pick<OpenLog, 'log' | 'live'>;
 
+async function opened(choice: string | PostgresChoice): Promise<Opened> {
+  if (typeof choice === 'string')
+    return await (isPostgres(choice) ? openPostgres({ url: choice }) : openSqlite(choice));
+  if (isPostgres(choice.url)) return await openPostgres(choice);
+  throw new TypeError('eventLog: url must be a postgres:// address; a file is given as a string');
+}
+
 async function openSqlite(file: string): Promise<Opened> {
   return { log: await openSqliteEventLog({ file }), live: openLiveChannel({ file }) };
 }
 
 /** The driver is loaded only where it is used. */
-async function openPostgres(url: string): Promise<Opened> {
+async function openPostgres(options: PostgresChoice): Promise<Opened> {
   const { openPostgresEventLog } = await import('../store/postgres.js');
   const { openPostgresLiveChannel } = await import('../store/live-postgres.js');
-  return { log: await openPostgresEventLog({ url }), live: openPostgresLiveChannel({ url }) };
+  return { log: await openPostgresEventLog(options), live: openPostgresLiveChannel(options) };
 }
 
 function isPostgres(choice: string): boolean {

@@ -36,7 +36,7 @@ export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
   /** Handed to every tool as `ctx.services`; never enters history. */
   readonly services: Services;
-  /** Event log file, or adapters. */
+  /** Event log file, address of a Postgres database (or `{url, schema, maxConnections}`), or adapters. */
   readonly eventLog: EventLogChoice;
   /** Where Temporal is. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
   readonly temporal?: TemporalSettings | undefined;
