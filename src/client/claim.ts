@@ -219,7 +219,7 @@ async function heldCall(
 }
 
 function refusedRenewal(verdict: ClaimVerdict): ProgressVerdict {
-  if (verdict.verdict === 'unknown') return verdict;
+  if (verdict.verdict === 'unknown' && verdict.what === 'conversation') return verdict;
   const { why, by, at } = verdict.verdict === 'stale' ? verdict : {};
   if (why !== 'held' && why !== 'not_holder') return { verdict: 'stale', why: 'not_waiting' };
   const holder = { ...(by === undefined ? {} : { by }), ...(at === undefined ? {} : { at }) };
