@@ -59,8 +59,10 @@ export function judgeClaim(
     return { verdict: 'unknown', what: 'tool_call' };
   const actor = actorFrom(input['actor']);
   const first = rememberedClaim(state, toolCallId, { requestId: input['requestId'], actor });
-  if (first !== undefined) return { verdict: 'duplicate', first };
   const suspension = call?.suspension;
+  // A claim that was lost is over: told of it again, its holder would take for its own what may be another's by now.
+  const isOver = suspension !== undefined && suspension.claim?.claimId !== first?.claimId;
+  if (first !== undefined && !isOver) return { verdict: 'duplicate', first };
   if (call === undefined || suspension === undefined) return notWaiting(state, toolCallId);
   const { claimId, renewOnly } = input;
   const refusal =
@@ -200,6 +202,8 @@ export function claimed(state: ConversationState, event: Stamped<Claimed>): Conv
       : { ...call, suspension: withClaim(call.suspension, event) },
   );
   const reply = claimedReply(event);
+  // Renewing again is harmless, and a call that is held for long must not push the requests of others out of memory.
+  if (event.renewal === true) return next;
   return remember(next, { requestId, operation: 'claim', actor: event.actor.id, reply });
 }
 

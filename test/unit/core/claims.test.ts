@@ -129,6 +129,31 @@ describe('a claim', () => {
     expect(claim(m, { requestId: 'r' })).toEqual({ verdict: 'duplicate', first });
   });
 
+  it('that was lost is over: under the same id it is judged anew, and another’s claim stands', () => {
+    const m = offered();
+    const { claimId, seq } = claimed(m, { requestId: 'r' });
+    lost(m, claimId, seq);
+    const others = claimed(m, { actor: actor('eve') });
+    expect(claim(m, { requestId: 'r' })).toMatchObject({
+      verdict: 'stale',
+      why: 'held',
+      by: 'eve',
+    });
+    lost(m, others.claimId, others.seq);
+    const again = claimed(m, { requestId: 'r' });
+    expect(again.claimId).not.toBe(claimId);
+    expect(claim(m, { requestId: 'r' })).toMatchObject({ verdict: 'duplicate', first: again });
+    expectInvariants(m);
+  });
+
+  it('may be renewed for as long as it takes: no other request is forgotten over it', () => {
+    const m = offered();
+    const { claimId } = claimed(m);
+    const before = m.state.requests.length;
+    for (let time = 0; time < 50; time += 1) claim(m, { claimId });
+    expect(m.state.requests).toHaveLength(before);
+  });
+
   it('that is only to be renewed never takes a call whose lease was lost', () => {
     const m = offered();
     const { claimId, seq } = claimed(m);

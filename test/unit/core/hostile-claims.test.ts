@@ -184,7 +184,7 @@ stateTable<Input>('an offer that', INPUTS, {
       }),
     cells: {
       claim: 'accepted: claimed',
-      claimAgain: 'duplicate',
+      claimAgain: 'accepted: claimed',
       claimByOther: 'accepted: claimed',
       claimByOutsider: 'forbidden',
       renew: 'accepted: claimed',
