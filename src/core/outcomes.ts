@@ -266,8 +266,8 @@ export function toolFinishedEvents(call: CallState, outcome: RunToolResult): rea
 /** Workers in any language end calls, and what they say stands in the history: a wrong form must not fail the task for ever. */
 function isToolEnd(outcome: unknown): boolean {
   if (!isRecord(outcome)) return false;
-  const { ask, refused, envelope } = outcome;
-  if (ask !== undefined || refused !== undefined) return true;
+  const { envelope } = outcome;
+  if ('ask' in outcome || 'refused' in outcome) return true;
   if (!isRecord(envelope)) return false;
   const { ok, result, error } = envelope;
   if (ok === true) return result !== undefined;
