@@ -97,8 +97,6 @@ class Shell {
   readonly #rollOver = new RollOver();
   readonly #attributes: SearchAttributes;
   readonly #seal: TaskSeal;
-  /** The main loop stands still. */
-  #flushing = false;
   #dirty = false;
   #idleTimer = false;
 
@@ -118,7 +116,6 @@ class Shell {
     this.#seal = new TaskSeal(input.sealTasks === true, state.lastSeq);
     const wake = (): void => {
       this.#dirty = true;
-      if (this.#flushing) this.#seal.close(this.#log.lastSeq);
     };
     const origin = new TaskOrigin();
     this.#driver = new Driver({
@@ -200,10 +197,8 @@ class Shell {
   async #rollOverNow(reason: RollOverReason): Promise<void> {
     // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
     this.#seal.acted();
-    this.#flushing = true;
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
     await condition(allHandlersFinished);
-    this.#flushing = false;
     const closed = this.#machine.state.closed;
     if (!closed && canCarry(this.#machine.state, this.#log.after(storedSeq))) {
       this.#machine.rolledOver(reason);
