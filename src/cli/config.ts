@@ -1,6 +1,7 @@
 /** Settings of the command line: flags first, then environment, then defaults. Every bad value is named at once. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { BlobChoice } from '../projection/open-log.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
@@ -20,6 +21,7 @@ const EnvironmentSchema = z.object({
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
     .refine((url) => URL.canParse(url), 'must be postgres://user:password@host:port/database')
     .optional(),
+  COLLOQUY_BLOBS: filled.default('event-log'),
   COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
@@ -32,6 +34,8 @@ export interface Config {
   readonly dataDir: string;
   /** The sqlite file in it, or the address of a Postgres database. */
   readonly eventLog: string;
+  /** Values too large for events: beside them, in a folder, or nowhere. */
+  readonly blobs: BlobChoice;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
   readonly host: string;
@@ -81,10 +85,15 @@ export function readConfig(
   return {
     dataDir,
     eventLog: values.COLLOQUY_DATABASE_URL ?? resolve(dataDir, 'log.db'),
+    blobs: blobsOf(values.COLLOQUY_BLOBS),
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     host: values.COLLOQUY_HOST,
     port: values.COLLOQUY_PORT,
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };
+}
+
+function blobsOf(value: string): BlobChoice {
+  return value === 'event-log' || value === 'off' ? value : { folder: resolve(value) };
 }

@@ -20,6 +20,7 @@ Environment:
   COLLOQUY_DATA               folder of the event log (default: .colloquy); worker and API need the same
   COLLOQUY_DATABASE_URL       postgres://user:password@host:port/database: the event log is there, not in a file; for workers
                               and APIs on several machines; worker and API need the same
+  COLLOQUY_BLOBS              event-log | off | a folder (default: event-log): where values too large for events go; same for both
   COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
   COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
   COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)

@@ -30,7 +30,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     logger: loggerOf(log),
   });
   await mkdir(config.dataDir, { recursive: true });
-  const opened = await openEventLog(config.eventLog);
+  const opened = await openEventLog(config.eventLog, { blobs: config.blobs });
   const reader = createStoreReader({
     log: opened.log,
     live: opened.live,

@@ -28,6 +28,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     services,
     temporal,
     eventLog: config.eventLog,
+    blobs: config.blobs,
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
     retryForMs: flags.retry * 1_000,

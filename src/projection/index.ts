@@ -1,9 +1,18 @@
 /** Entry `colloquy/log`: read conversations from the event log, in any process that can reach it. */
+export { openFolderBlobStore } from '../store/blobs-folder.js';
+export type {
+  BlobContent,
+  BlobListOptions,
+  BlobRange,
+  BlobRead,
+  BlobStore,
+  StoredBlob,
+} from '../store/blobs-port.js';
 export type { LiveChannel } from '../store/live-port.js';
 export type { CallLeases, EventLog } from '../store/port.js';
 export { StoreUnavailable } from '../store/port.js';
 export { createHolders } from './holders.js';
-export type { EventLogChoice, OpenLog, PostgresChoice } from './open-log.js';
+export type { BlobChoice, EventLogChoice, OpenLog, PostgresChoice } from './open-log.js';
 export { openEventLog } from './open-log.js';
 export type { StoreReaderDeps } from './store-reader.js';
 export { createStoreReader } from './store-reader.js';

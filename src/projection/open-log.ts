@@ -1,9 +1,11 @@
 /** Opens the event log and its live channel together: one file, a Postgres database, or adapters that the application brings. */
 
+import { openFolderBlobStore } from '../store/blobs-folder.js';
+import type { BlobStore } from '../store/blobs-port.js';
 import type { LiveChannel } from '../store/live-port.js';
 import { openLiveChannel } from '../store/live-sockets.js';
 import type { EventLog } from '../store/port.js';
-import { openSqliteEventLog } from '../store/sqlite.js';
+import { openSqliteStores } from '../store/sqlite.js';
 
 /** A Postgres database, where its address alone will not do. */
 export interface PostgresChoice {
@@ -22,26 +24,53 @@ export interface PostgresChoice {
 export type EventLogChoice =
   | string
   | PostgresChoice
-  | { readonly log: EventLog; readonly live: LiveChannel };
+  | { readonly log: EventLog; readonly live: LiveChannel; readonly blobs?: BlobStore };
+
+/**
+ * Where values go that are too large for events: the database of the event log (adapters of one's own may have none), files of
+ * a folder, an adapter, or nowhere: then they are cut.
+ */
+export type BlobChoice = 'event-log' | { readonly folder: string } | BlobStore | 'off';
 
 export interface OpenLog {
   readonly log: EventLog;
   readonly live: LiveChannel;
+  /** Absent: large values are cut. */
+  readonly blobs?: BlobStore;
   /** Closes what was opened here; adapters that were given stay open. */
   close(): Promise<void>;
 }
 
 /**
- * @throws {StoreUnavailable} naming the file or the database (never its password) that cannot be opened.
+ * @throws {StoreUnavailable} naming the file, the folder or the database (never its password) that cannot be opened.
  * @throws {TypeError} where `url` is no address of Postgres.
  */
-export async function openEventLog(choice: EventLogChoice): Promise<OpenLog> {
+export async function openEventLog(
+  choice: EventLogChoice,
+  options: { /** @defaultValue 'event-log' */ readonly blobs?: BlobChoice | undefined } = {},
+): Promise<OpenLog> {
+  const { blobs = 'event-log' } = options;
+  const own = await opened(choice);
+  try {
+    if (blobs === 'event-log') return own;
+    const { blobs: _inLog, ...rest } = own;
+    if (blobs === 'off') return rest;
+    const other = 'put' in blobs ? blobs : await openFolderBlobStore(blobs);
+    return { ...rest, blobs: other };
+  } catch (error) {
+    await own.close();
+    throw error;
+  }
+}
+
+async function opened(choice: EventLogChoice): Promise<OpenLog> {
   if (typeof choice !== 'string' && 'log' in choice)
     return { ...choice, close: () => Promise.resolve() };
-  const { log, live } = await opened(choice);
+  const { log, live, blobs } = await openedBy(choice);
   return {
     log,
     live,
+    blobs,
     close: async () => {
       await live.close();
       await log.close();
@@ -49,9 +78,9 @@ export async function openEventLog(choice: EventLogChoice): Promise<OpenLog> {
   };
 }
 
-type Opened = Pick<OpenLog, 'log' | 'live'>;
+type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs'>>;
 
-async function opened(choice: string | PostgresChoice): Promise<Opened> {
+async function openedBy(choice: string | PostgresChoice): Promise<Opened> {
   if (typeof choice === 'string')
     return await (isPostgres(choice) ? openPostgres({ url: choice }) : openSqlite(choice));
   if (isPostgres(choice.url)) return await openPostgres(choice);
@@ -59,14 +88,14 @@ async function opened(choice: string | PostgresChoice): Promise<Opened> {
 }
 
 async function openSqlite(file: string): Promise<Opened> {
-  return { log: await openSqliteEventLog({ file }), live: openLiveChannel({ file }) };
+  return { ...(await openSqliteStores({ file })), live: openLiveChannel({ file }) };
 }
 
 /** The driver is loaded only where it is used. */
 async function openPostgres(options: PostgresChoice): Promise<Opened> {
-  const { openPostgresEventLog } = await import('../store/postgres.js');
+  const { openPostgresStores } = await import('../store/postgres.js');
   const { openPostgresLiveChannel } = await import('../store/live-postgres.js');
-  return { log: await openPostgresEventLog(options), live: openPostgresLiveChannel(options) };
+  return { ...(await openPostgresStores(options)), live: openPostgresLiveChannel(options) };
 }
 
 function isPostgres(choice: string): boolean {

@@ -16,6 +16,8 @@ export const MAX_BATCH_BYTES = 400 * 1024;
 export const MAX_ANSWER_DEPTH = 64;
 /** One tool result as the model sees it; more is cut with a marker. */
 export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
+/** One value that is stored beside the log; it is written and hashed in one go. More is cut as if there were no store. */
+export const MAX_BLOB_BYTES = 16 * 1024 * 1024;
 /**
  * What the log shows of the input, and of the output, of a call that the provider has run; more is cut with a marker. 64 of them
  * stand in one activity result, beside the items that go back to the provider whole.

@@ -4,6 +4,7 @@
  */
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { BlobStore } from './blobs-port.js';
 import type {
   AppendBatch,
   CallLease,
@@ -13,6 +14,7 @@ import type {
   ReadOptions,
 } from './port.js';
 import { appendBatch } from './postgres/append.js';
+import { PostgresBlobStore } from './postgres/blobs.js';
 import { PostgresDatabase, type PostgresOptions, textIn } from './postgres/database.js';
 import { PostgresCallLeases } from './postgres/leases.js';
 import {
@@ -31,7 +33,18 @@ export type PostgresEventLogOptions = PostgresOptions;
  * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or a newer version was here.
  */
 export async function openPostgresEventLog(options: PostgresEventLogOptions): Promise<EventLog> {
-  return new PostgresEventLog(await PostgresDatabase.open(options));
+  return (await openPostgresStores(options)).log;
+}
+
+/**
+ * The log, and the blobs in the same schema; closing the one closes the other.
+ * @throws {StoreUnavailable} as `openPostgresEventLog`
+ */
+export async function openPostgresStores(
+  options: PostgresEventLogOptions,
+): Promise<{ readonly log: EventLog; readonly blobs: BlobStore }> {
+  const database = await PostgresDatabase.open(options);
+  return { log: new PostgresEventLog(database), blobs: new PostgresBlobStore(database) };
 }
 
 class PostgresEventLog implements EventLog {

@@ -4,6 +4,7 @@
  */
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { BlobStore } from './blobs-port.js';
 import type {
   AppendBatch,
   CallLease,
@@ -13,6 +14,7 @@ import type {
   ReadOptions,
 } from './port.js';
 import { appendBatch } from './sqlite/append.js';
+import { SqliteBlobStore } from './sqlite/blobs.js';
 import { SqliteDatabase, textIn } from './sqlite/database.js';
 import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './sqlite/leases.js';
 import {
@@ -40,8 +42,18 @@ export interface SqliteEventLogOptions {
  * @throws {StoreUnavailable} naming the file, when it cannot be opened, is damaged, or was written by a newer version.
  */
 export async function openSqliteEventLog(options: SqliteEventLogOptions): Promise<EventLog> {
+  return (await openSqliteStores(options)).log;
+}
+
+/**
+ * The log, and the blobs in the same file; closing the one closes the other.
+ * @throws {StoreUnavailable} as `openSqliteEventLog`
+ */
+export async function openSqliteStores(
+  options: SqliteEventLogOptions,
+): Promise<{ readonly log: EventLog; readonly blobs: BlobStore }> {
   const database = await SqliteDatabase.open(options.file, options.synchronous ?? 'normal');
-  return new SqliteEventLog(database);
+  return { log: new SqliteEventLog(database), blobs: new SqliteBlobStore(database) };
 }
 
 class SqliteEventLog implements EventLog {

@@ -13,7 +13,7 @@ import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
-import type { EventLogChoice, OpenLog } from '../projection/open-log.js';
+import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
 import { Sweep } from '../projection/sweep.js';
@@ -38,6 +38,11 @@ export interface ColloquyWorkerOptions<Services> {
   readonly services: Services;
   /** Event log file, address of a Postgres database (or `{url, schema, maxConnections}`), or adapters. */
   readonly eventLog: EventLogChoice;
+  /**
+   * Where values go that are too large for events; every process of an application must be told the same.
+   * @defaultValue 'event-log', beside the events
+   */
+  readonly blobs?: BlobChoice | undefined;
   /** Where Temporal is. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
   readonly temporal?: TemporalSettings | undefined;
   /** @defaultValue "colloquy" */
@@ -83,7 +88,7 @@ export async function createColloquyWorker<Services>(
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];
   try {
-    const opened = await openEventLog(options.eventLog);
+    const opened = await openEventLog(options.eventLog, { blobs: options.blobs });
     closers.push(() => opened.close());
     const client = await connectClient(settings, policy);
     closers.push(() => client.connection.close());

@@ -1,5 +1,5 @@
 /** Entry `colloquy/worker`: run agents. Named exports only; adding one is adding to the public surface. */
-export type { EventLogChoice } from '../projection/open-log.js';
+export type { BlobChoice, EventLogChoice } from '../projection/open-log.js';
 export { openEventLog } from '../projection/open-log.js';
 export type { ColloquyWorker, ColloquyWorkerOptions } from './create-worker.js';
 export { createColloquyWorker } from './create-worker.js';

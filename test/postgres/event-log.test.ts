@@ -4,7 +4,8 @@ import { Client } from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import type { EventLog } from '../../src/store/port.js';
 import { StoreUnavailable } from '../../src/store/port.js';
-import { openPostgresEventLog } from '../../src/store/postgres.js';
+import { openPostgresEventLog, openPostgresStores } from '../../src/store/postgres.js';
+import { describeBlobs } from '../support/blob-conformance.js';
 import { describeEventLog } from '../support/event-log-conformance.js';
 import { describeLeases } from '../support/lease-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
@@ -42,6 +43,10 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 
 describeEventLog('postgres event log', open);
 describeLeases('postgres leases', open);
+describeBlobs(
+  'postgres blobs',
+  async () => (await openPostgresStores({ url, schema: anySchema(), maxConnections: 4 })).blobs,
+);
 
 describe('a postgres event log', () => {
   it('is made once, however many processes open it at the same time, and keeps what it holds', async () => {

@@ -13,7 +13,7 @@ import { StoreUnavailable } from '../port.js';
 import { identifier, safeUrl } from './names.js';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type Value = string | number | null | readonly (string | number | null)[];
+export type Value = string | number | null | Uint8Array | readonly (string | number | null)[];
 
 /** What can be asked in a transaction, or outside of one. */
 export interface Queries {

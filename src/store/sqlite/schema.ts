@@ -60,4 +60,16 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX call_leases_by_end ON call_leases (lease_until_ms);
   `,
+  `
+  CREATE TABLE blobs (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    stored_at_ms INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, id)
+  ) STRICT;
+  `,
 ];

@@ -1,0 +1,76 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openEventLog } from '../../../src/projection/index.js';
+import { openFolderBlobStore } from '../../../src/store/blobs-folder.js';
+import { StoreUnavailable } from '../../../src/store/port.js';
+import { openSqliteStores } from '../../../src/store/sqlite.js';
+import { describeBlobs } from '../../support/blob-conformance.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+const KEY = { tenant: 'default', conversationId: 'c1' };
+const BLOB = { type: 'text/plain', content: Buffer.from('a value') } as const;
+
+describeBlobs('sqlite blobs', async () => (await openSqliteStores({ file: ':memory:' })).blobs);
+describeBlobs('blobs in a folder', async () =>
+  openFolderBlobStore({ folder: join(temporaryFolder(), 'deep', 'er') }),
+);
+
+describe('blobs beside the event log', () => {
+  it('lie in the same file, and are there when it is opened again', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const first = await openEventLog(file);
+    const ref = await first.blobs?.put(KEY, BLOB);
+    await first.close();
+    const second = await openEventLog(file);
+    expect((await second.blobs?.get(KEY, ref?.id ?? ''))?.ref).toEqual(ref);
+    await second.close();
+    expect(readdirSync(join(file, '..')).filter((name) => name.endsWith('.db'))).toEqual([
+      'log.db',
+    ]);
+    await expect(second.blobs?.put(KEY, BLOB)).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('lie in a folder, in an adapter or nowhere when the application says so', async () => {
+    const folder = temporaryFolder();
+    const elsewhere = await openEventLog(':memory:', { blobs: { folder } });
+    await elsewhere.blobs?.put(KEY, BLOB);
+    expect(readdirSync(folder)).toHaveLength(1);
+    const given = elsewhere.blobs;
+    if (given === undefined) throw new Error('no blobs');
+    const byAdapter = await openEventLog(':memory:', { blobs: given });
+    expect(byAdapter.blobs).toBe(given);
+    const nowhere = await openEventLog(':memory:', { blobs: 'off' });
+    expect(nowhere.blobs).toBeUndefined();
+    await Promise.all([elsewhere.close(), byAdapter.close(), nowhere.close()]);
+  });
+});
+
+describe('a folder of blobs that cannot be used', () => {
+  it('is named when it is a file', async () => {
+    const folder = join(temporaryFolder(), 'taken');
+    writeFileSync(folder, 'a file');
+    await expect(openFolderBlobStore({ folder })).rejects.toThrow(StoreUnavailable);
+    await expect(openFolderBlobStore({ folder })).rejects.toThrow(folder);
+  });
+
+  it('says unavailable when a folder in it is none any more', async () => {
+    const folder = temporaryFolder();
+    const blobs = await openFolderBlobStore({ folder });
+    await blobs.put(KEY, BLOB);
+    const [tenant = ''] = readdirSync(folder);
+    await blobs.deleteTenant('default');
+    writeFileSync(join(folder, tenant), 'a file');
+    await expect(blobs.put(KEY, BLOB)).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('passes over what it has not written itself', async () => {
+    const folder = temporaryFolder();
+    const blobs = await openFolderBlobStore({ folder });
+    await blobs.put(KEY, BLOB);
+    const [tenant = ''] = readdirSync(folder);
+    const [conversation = ''] = readdirSync(join(folder, tenant));
+    writeFileSync(join(folder, tenant, conversation, 'notes.json'), '{}');
+    expect(await blobs.list({ limit: 9 })).toHaveLength(1);
+  });
+});
