@@ -18,6 +18,8 @@ export type {
   CallContext,
   Logger,
   LogLevel,
+  StoredResult,
+  StoredResults,
   ToolContext,
   ToolLogger,
   ToolSignal,
@@ -63,6 +65,7 @@ export { ModelFailure } from './model/failure.js';
 export type { OpenAIModelOptions } from './model/openai.js';
 export { openaiModel } from './model/openai.js';
 export type { Actor, StampedActor } from './protocol/actors.js';
+export type { BlobRef, BlobType } from './protocol/blobs.js';
 export type { AgentManifest, TurnResult } from './protocol/conversation.js';
 export type { CanonicalEvent } from './protocol/events.js';
 export type { Json, JsonSchema } from './protocol/json.js';
@@ -83,3 +86,4 @@ export type {
 export type { Resolution, Verdict } from './protocol/resolutions.js';
 export type { PendingCall } from './protocol/suspensions.js';
 export type { Audience, Effects, Executor, ToolResultEnvelope } from './protocol/tools.js';
+export { readResults } from './tools/read-results.js';

@@ -1,6 +1,7 @@
 /** What activities are given by the composition root of a worker. */
 import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
+import type { BlobStore } from '../projection/index.js';
 import type { CallModelInput, FlushLogResult } from '../protocol/activities.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
@@ -23,6 +24,8 @@ export interface ActivityDeps<Services> {
   readonly fetchTranscript?: FetchTranscript;
   /** Bytes of transcripts to remember; 0 = none. @defaultValue 64 MiB */
   readonly transcriptCacheBytes?: number;
+  /** Where results go that are too large; absent: nowhere, they are cut. */
+  readonly blobs?: Pick<BlobStore, 'put' | 'get'>;
   readonly logger: Logger;
 }
 

@@ -6,6 +6,7 @@ import { reconcileToolCall } from '../tools/reconcile.js';
 import type { ActivityTools } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { largeResults } from './stored-results.js';
 import { contextOf } from './tool-context.js';
 
 /**
@@ -31,6 +32,7 @@ export async function reconcileTool(
         tool,
         input: call.input,
         ctx,
+        ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: call.timeouts.runMs,
       }),

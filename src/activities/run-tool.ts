@@ -17,6 +17,7 @@ import { runToolCall } from '../tools/run.js';
 import { type ActivityTools, publishLive } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { largeResults } from './stored-results.js';
 import { contextOf } from './tool-context.js';
 
 /**
@@ -58,6 +59,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         tool,
         input: call.input,
         ctx: contextOf(tools, input, { attempt, progress: progress.report }),
+        ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: call.timeouts.runMs,
         answerByCode: input.asked?.byCode === true,

@@ -4,6 +4,7 @@ import type { RunToolInput } from '../protocol/activities.js';
 import { entryFields } from '../tools/entry.js';
 import { toolLogger } from '../tools/tool-logger.js';
 import { type ActivityTools, withFields } from './deps.js';
+import { storedResultsOf } from './stored-results.js';
 
 export function contextOf(
   tools: ActivityTools,
@@ -28,6 +29,7 @@ export function contextOf(
     ...entryFields(input),
     ...run,
     services: tools.services,
+    storedResults: storedResultsOf(tools, { tenant, conversationId }),
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
   };
 }

@@ -42,6 +42,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     agents: () => opened.log.agents(),
     reader,
     holders: createHolders(opened),
+    blobs: opened.blobs,
     taskQueue: config.taskQueue,
     channel: 'api',
     searchAttributes: config.searchAttributes,

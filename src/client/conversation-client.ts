@@ -75,6 +75,7 @@ export class ConversationClient {
       door: this.#door,
       reader: this.#reader,
       log: this.#options.reader,
+      blobs: this.#options.blobs,
       control: this.#control,
       known: this.#known,
       stamp: this.#stamp,

@@ -10,6 +10,7 @@ import type { Resolution } from '../protocol/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import { type AgentSource, findAgent } from './agents.js';
+import { type BlobRange, type BlobRead, type BlobsPort, readBlob } from './blobs.js';
 import { checkKey, checkMessage, durationMs } from './checks.js';
 import type { Control } from './control.js';
 import { checkEvent, deliverEvent } from './deliver.js';
@@ -73,6 +74,7 @@ export interface ConversationParts {
   readonly door: Door;
   readonly reader: ConversationReader;
   readonly log: ConversationReader | undefined;
+  readonly blobs: BlobsPort | undefined;
   readonly control: Control;
   readonly known: KnownSeqs;
   readonly stamp: (actor: SendOptions['actor']) => StampedActor;
@@ -259,6 +261,12 @@ export class Conversation {
     );
     if (page === undefined) throw this.#unknown();
     return page;
+  }
+
+  /** A value that was too large for its event, or a part of it, by the `blob` there. @throws {EngineError} unknown_blob */
+  async blob(id: string, range?: BlobRange): Promise<BlobRead> {
+    const { blobs, key } = this.#parts;
+    return await this.#mapped(() => readBlob(blobs, key, { id, range }));
   }
 
   /** The log from a position, then its tail with live events between, until the signal aborts or the loop is left. */

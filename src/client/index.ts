@@ -8,6 +8,7 @@ export type { FailureCode } from '../protocol/failures.js';
 export type { Resolution, Verdict } from '../protocol/resolutions.js';
 export type { Remember, RevokeRuleReply, Rule } from '../protocol/rules.js';
 export type { AgentEntry, AgentSource } from './agents.js';
+export type { BlobRange, BlobRead, BlobsPort } from './blobs.js';
 export type { Duration } from './checks.js';
 export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';

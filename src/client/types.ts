@@ -14,6 +14,7 @@ import type { CallRef, ConversationId, ToolCallId, TurnId } from '../protocol/id
 import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import type { AgentSource } from './agents.js';
+import type { BlobsPort } from './blobs.js';
 import type { Duration } from './checks.js';
 import type { HoldersPort } from './holders.js';
 import type { ConversationReader, LogCursor } from './reader.js';
@@ -26,6 +27,8 @@ export interface ConversationClientOptions {
   readonly reader?: ConversationReader | undefined;
   /** Where leases are renewed and progress is shown. Absent = renewals cost history, and progress is refused. */
   readonly holders?: HoldersPort | undefined;
+  /** Where values are read that are too large for events: the `blobs` of the opened event log. Absent = they cannot be. */
+  readonly blobs?: BlobsPort | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
   /** @defaultValue "default" */

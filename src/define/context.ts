@@ -3,6 +3,7 @@
  * the host, no values.
  */
 import type { StampedActor } from '../protocol/actors.js';
+import type { BlobType } from '../protocol/blobs.js';
 import type { Json } from '../protocol/json.js';
 import type { AbortSignalLike } from '../protocol/model.js';
 import type { AskSpec, Declined } from './ask.js';
@@ -35,6 +36,27 @@ export interface ToolLogger extends Logger {
     message: string,
     pairs?: Readonly<Record<string, string | number | boolean | null | undefined>>,
   ): void;
+}
+
+/** A result that was too large to be shown whole, or a part of it. */
+export interface StoredResult {
+  /** Of all of it. */
+  readonly bytes: number;
+  readonly type: BlobType;
+  /** UTF-8; a part may begin and end inside a character. */
+  readonly content: Uint8Array;
+}
+
+/** What this conversation has stored of large results. */
+export interface StoredResults {
+  /**
+   * By the id that stands beside the cut result (`blob.id`). Undefined when this conversation has none of that id.
+   * @throws when the store cannot be reached now
+   */
+  read(
+    id: string,
+    range?: { readonly offset: number; readonly length: number },
+  ): Promise<StoredResult | undefined>;
 }
 
 /** What `ctx.services` is where `initColloquy` bound no type: such tools ask for nothing, so any agent may have them. */
@@ -84,6 +106,7 @@ export interface CallContext<Services = UntypedServices> {
    */
   progress(payload: unknown): void;
   readonly services: Services;
+  readonly storedResults: StoredResults;
   readonly logger: ToolLogger;
 }
 

@@ -8,7 +8,9 @@ import {
   MAX_REASON_CHARS,
   MAX_RUN_TIMEOUT_MS,
   MAX_TOOL_ATTEMPTS,
+  MAX_TOOL_RESULT_BYTES,
   MAX_WAIT_MS,
+  MIN_TOOL_RESULT_BYTES,
 } from '../protocol/limits.js';
 import { toolNameProblem } from '../protocol/names.js';
 import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
@@ -42,6 +44,7 @@ const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'effects',
     'maxAttempts',
     'inline',
+    'maxResultBytes',
     'taskQueue',
     'timeouts',
     'onExpire',
@@ -222,6 +225,7 @@ function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemL
 
 function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
   const { run, executesFully, effects, maxAttempts } = spec;
+  checkResultBytes(spec['maxResultBytes'], problems);
   checkAttempts(maxAttempts, effects, problems);
   checkOnce(spec, problems);
   const { preflight } = spec;
@@ -253,6 +257,16 @@ function checkInline(spec: Untyped, problems: ProblemList): void {
     problems.add(
       'inline',
       'nobody waits for a detached tool, so it need not hold up a workflow task',
+    );
+}
+
+function checkResultBytes(bytes: unknown, problems: ProblemList): void {
+  if (bytes === undefined) return;
+  const whole = typeof bytes === 'number' && Number.isInteger(bytes);
+  if (!whole || bytes < MIN_TOOL_RESULT_BYTES || bytes > MAX_TOOL_RESULT_BYTES)
+    problems.add(
+      'maxResultBytes',
+      `must be a whole number from ${MIN_TOOL_RESULT_BYTES} to ${MAX_TOOL_RESULT_BYTES}, got ${shown(bytes)}`,
     );
 }
 

@@ -120,6 +120,12 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    */
   readonly inline?: boolean;
   /**
+   * How much of a result the model is shown, in bytes of its JSON: 1,024 to 204,800. Of a larger one it sees the beginning, and
+   * all of it is stored: it is read by `ctx.storedResults`, over HTTP, and by the model itself where the agent has `readResults`.
+   * @defaultValue 204,800
+   */
+  readonly maxResultBytes?: number;
+  /**
    * Task queue of the workers that run it, when it is not the conversation's own: those of another
    * `createColloquyWorker({taskQueue, agents, services})` with the same agents. They do not heartbeat, so a lost one is noticed
    * when the run's time is over, and a cancel does not reach the code; without any, the call ends as not run after 5 minutes.

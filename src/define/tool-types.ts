@@ -50,6 +50,8 @@ export interface Tool<
   readonly declaresEffects: boolean;
   readonly maxAttempts: number;
   readonly inline: boolean;
+  /** Of its result, as the model sees it; absent = `MAX_TOOL_RESULT_BYTES`. */
+  readonly maxResultBytes?: number;
   readonly taskQueue?: string;
   readonly timeouts: CallTimeouts;
   readonly mode: ToolMode;

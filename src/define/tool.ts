@@ -121,6 +121,7 @@ function behaviourOf(
   | 'declaresEffects'
   | 'maxAttempts'
   | 'inline'
+  | 'maxResultBytes'
   | 'taskQueue'
   | 'timeouts'
   | 'mode'
@@ -130,7 +131,7 @@ function behaviourOf(
   | 'executesFully'
   | 'onOutcomeUnknown'
 > {
-  const { taskQueue, maxAttempts } = spec;
+  const { taskQueue, maxAttempts, maxResultBytes } = spec;
   const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
   const warnBeforeMs = durationMs(spec['warnBefore']);
   const mode: ToolMode = spec['mode'] === 'detach' ? 'detach' : 'await';
@@ -140,6 +141,7 @@ function behaviourOf(
     declaresEffects: spec['effects'] !== undefined,
     maxAttempts: attemptsOf(effects, maxAttempts),
     inline: spec['inline'] === true,
+    ...(typeof maxResultBytes === 'number' ? { maxResultBytes } : {}),
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
     timeouts: timeoutsOf(spec['timeouts'], executor, mode),
     mode,

@@ -6,6 +6,7 @@ import type { AppDeps } from './deps.js';
 import { jsonBody, requestId, requestLog } from './middleware.js';
 import { problemHandler, sendProblem } from './problem.js';
 import { addAgentRoutes } from './routes/agents.js';
+import { addBlobRoutes } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
@@ -43,6 +44,7 @@ export function createApp(deps: AppDeps): Express {
   addHealthRoutes(router, deps);
   addAgentRoutes(router, deps);
   addConversationRoutes(router, deps);
+  addBlobRoutes(router, deps);
   addEventRoutes(router, deps, streams);
   addInboxRoutes(router, deps);
   addRuleRoutes(router, deps);

@@ -25,6 +25,7 @@ export const FAILURES = {
   unknown_turn: { httpStatus: 404, title: 'No such turn', retryable: false },
   unknown_step: { httpStatus: 404, title: 'No such step', retryable: false },
   unknown_rule: { httpStatus: 404, title: 'No such rule', retryable: false },
+  unknown_blob: { httpStatus: 404, title: 'No such stored value', retryable: false },
   not_found: { httpStatus: 404, title: 'No such route', retryable: false },
   method_not_allowed: { httpStatus: 405, title: 'Method not allowed', retryable: false },
   agent_mismatch: {

@@ -14,8 +14,16 @@ export const MAX_ANSWER_BYTES = 200 * 1024;
 export const MAX_BATCH_BYTES = 400 * 1024;
 /** Nesting of an answer: the schema check recurses. */
 export const MAX_ANSWER_DEPTH = 64;
-/** One tool result as the model sees it; more is cut with a marker. */
+/** One tool result as the model sees it; more is cut with a marker, and stored where there is a store. */
 export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
+/** The least that a tool may set instead: the marker has to fit. */
+export const MIN_TOOL_RESULT_BYTES = 1024;
+/** A store that does not take a large result in this time is done without: less than the slack that a run's clock leaves. */
+export const KEEP_RESULT_DEADLINE_MS = 3_000;
+/** One page of a stored result; with its escapes below what is cut. */
+export const MAX_READ_BYTES = 32 * 1024;
+/** Places of a text in a stored result that are told at once. */
+export const MAX_FOUND_PLACES = 20;
 /** One value that is stored beside the log; it is written and hashed in one go. More is cut as if there were no store. */
 export const MAX_BLOB_BYTES = 16 * 1024 * 1024;
 /**

@@ -79,4 +79,14 @@ export const TEXTS = {
     `[Event: ${kind}] (id ${eventId}) ${json}`,
   truncated: (shownBytes: number, totalBytes: number): string =>
     `[truncated: ${shownBytes} of ${totalBytes} bytes shown]`,
+  stored: (of: {
+    readonly shownBytes: number;
+    readonly totalBytes: number;
+    readonly id: string;
+    /** By which it can be read. */
+    readonly tool: string | undefined;
+  }): string =>
+    `[truncated: ${of.shownBytes} of ${of.totalBytes} bytes shown; all of it is stored with id ${of.id}${of.tool === undefined ? '' : `, read on with ${of.tool} from offset ${of.shownBytes}`}]`,
+  storedUnknown: (id: string): string => `This conversation has no stored result with id "${id}"`,
+  storedUnavailable: 'Stored results cannot be read now; try again later',
 } as const;

@@ -1,6 +1,7 @@
 /** Tools as data: executors, the legal matrix, plans of calls, call states, the result envelope. Runs anywhere. */
 import type { StampedActor } from './actors.js';
 import type { Audience } from './audience.js';
+import type { BlobRef } from './blobs.js';
 import type { ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
 
@@ -58,9 +59,12 @@ export type CallStatus =
 
 export type FinalCallStatus = 'resolved' | 'errored' | 'denied' | 'expired' | 'cancelled';
 
-/** What the model always sees as the result of a call. `notice`: a word of the engine beside it, which the tool did not say. */
+/**
+ * What the model always sees as the result of a call. `notice`: a word of the engine beside it, which the tool did not say.
+ * `blob`: the result was too large, and `result` is its beginning with a marker; all of it is stored under this reference.
+ */
 export type ToolResultEnvelope =
-  | { readonly ok: true; readonly result: Json; readonly notice?: string }
+  | { readonly ok: true; readonly result: Json; readonly blob?: BlobRef; readonly notice?: string }
   | { readonly ok: false; readonly error: ToolResultError; readonly notice?: string };
 
 export interface ToolResultError {

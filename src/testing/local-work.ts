@@ -36,6 +36,8 @@ import { reconcileToolCall } from '../tools/reconcile.js';
 import { runToolCall, type ToolRun } from '../tools/run.js';
 import { toolLogger } from '../tools/tool-logger.js';
 
+import { LocalResults } from './local-results.js';
+
 /** As the engine has it. */
 const MAX_RECONCILE_ATTEMPTS = 5;
 
@@ -66,12 +68,14 @@ export class LocalWork<Services> {
   readonly #model: Model;
   readonly #services: Services;
   readonly #logger: Logger;
+  readonly #results: LocalResults;
 
   constructor(agent: Agent<Services>, options: LocalOptions<Services>) {
     this.#agent = agent;
     this.#model = options.model ?? agent.model;
     this.#services = options.services as Services;
     this.#logger = options.logger ?? QUIET;
+    this.#results = new LocalResults(agent);
   }
 
   /** One try: a test says itself what a retry would bring. A failure of the model ends the turn; a bug is thrown. */
@@ -219,6 +223,7 @@ export class LocalWork<Services> {
     const { conversationId } = state;
     const entry = entryOf(call);
     return {
+      large: this.#results,
       answerByCode: entry.asked?.byCode === true,
       input: input ?? null,
       signal: new AbortController().signal,
@@ -237,6 +242,7 @@ export class LocalWork<Services> {
         attempt,
         progress: () => undefined,
         services: this.#services as never,
+        storedResults: this.#results,
         logger: toolLogger(this.#logger, plan.name, { conversationId, turnId, toolCallId }),
       },
     };

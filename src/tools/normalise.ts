@@ -102,15 +102,25 @@ function leafOf(value: object): Json | undefined {
  * beginning of the value's text, and `note` says how much there was.
  */
 export function boundedJson(value: Json, maxBytes: number): Json {
-  const source = JSON.stringify(value);
-  const totalBytes = utf8Bytes(source);
-  if (totalBytes <= maxBytes) return value;
-  const text = typeof value === 'string' ? value : source;
+  if (utf8Bytes(JSON.stringify(value)) <= maxBytes) return value;
+  return cutJson(textOfJson(value), maxBytes, TEXTS.truncated);
+}
+
+/** The text of a value: of a text itself, else as JSON. */
+export function textOfJson(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The longest beginning of a text that fits, marked as such; `note` says how much there was. */
+export function cutJson(
+  text: string,
+  maxBytes: number,
+  note: (shownBytes: number, totalBytes: number) => string,
+): Json {
   const textBytes = utf8Bytes(text);
   const marked = (length: number): Json => {
     const shown = prefixOf(text, length);
-    const note = TEXTS.truncated(utf8Bytes(shown), textBytes);
-    return { truncated: true, text: shown, note };
+    return { truncated: true, text: shown, note: note(utf8Bytes(shown), textBytes) };
   };
   // Escapes make the text longer by an unknown amount; the longest prefix that fits is found by halving.
   let fits = 0;

@@ -12,7 +12,8 @@ import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode, ToolResultEnvelope, ToolResultError } from '../protocol/tools.js';
 import { Asking } from './asking.js';
-import { boundedJson, toJson } from './normalise.js';
+import { boundedResult, type LargeResults } from './large-results.js';
+import { toJson } from './normalise.js';
 import { timed } from './timed.js';
 import { logException } from './tool-logger.js';
 import { problemText, validate } from './validate.js';
@@ -27,6 +28,8 @@ export interface ToolRun {
   readonly answerByCode?: boolean;
   /** Stops the run from outside: a cancel, or the end of the worker. */
   readonly signal: AbortSignal;
+  /** Where too large a result goes. Absent: nowhere, it is cut. */
+  readonly large?: LargeResults;
   /** The clock pinned in the call's plan. @defaultValue the tool's own */
   readonly timeoutMs?: number;
 }
@@ -36,7 +39,7 @@ export interface ToolRun {
  *
  * | what happens | result |
  * |---|---|
- * | it returns a value | `ok`, validated by `output`, normalised to JSON, cut at `MAX_TOOL_RESULT_BYTES` with a marker |
+ * | it returns a value | `ok`, validated by `output`, normalised to JSON; what is larger than the tool's `maxResultBytes` is stored or cut |
  * | it returns what `output` refuses | `invalid_output` |
  * | it throws, or returns `toolError(...)` | `tool_error` |
  * | it throws a `ToolRetry` in time | `tool_error`, unless `retry` is heeded |
@@ -85,7 +88,7 @@ async function endOf(run: ToolRun): Promise<Untimed<ToolRunEnd>> {
 
 /** What the tool returned, as its result. */
 export async function outputEnvelope(
-  run: Pick<ToolRun, 'tool'> & { readonly ctx: Pick<ToolRun['ctx'], 'logger'> },
+  run: Pick<ToolRun, 'tool' | 'large'> & { readonly ctx: Pick<ToolRun['ctx'], 'logger'> },
   returned: unknown,
 ): Promise<ToolResultEnvelope> {
   const { tool } = run;
@@ -95,7 +98,8 @@ export async function outputEnvelope(
     run.ctx.logger.warn('tool returned an invalid result', { problem: output.problem });
     return failure('invalid_output', TEXTS.invalidOutput(tool.name, output.problem));
   }
-  return { ok: true, result: boundedJson(output.value, MAX_TOOL_RESULT_BYTES) };
+  const maxBytes = tool.maxResultBytes ?? MAX_TOOL_RESULT_BYTES;
+  return { ok: true, ...(await boundedResult(output.value, maxBytes, run.large)) };
 }
 
 type Output =

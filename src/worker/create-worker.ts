@@ -193,7 +193,7 @@ function activitiesOf<Services>(
   { client, opened, logger }: Parts,
   projector: Projector,
 ): ReturnType<typeof createActivities> {
-  const { live } = opened;
+  const { live, blobs } = opened;
   return createActivities({
     agents: options.agents,
     services: options.services,
@@ -202,6 +202,7 @@ function activitiesOf<Services>(
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },
+    ...(blobs === undefined ? {} : { blobs }),
     fetchTranscript: (run, query) => fetchTranscript(client, run, query),
     ...(options.transcriptCacheBytes === undefined
       ? {}

@@ -1,6 +1,7 @@
 /** A worker's activities over a model and tools of the test, with everything that they publish kept. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivities } from '../../src/activities/index.js';
 import type { Agent } from '../../src/define/agent.js';
 import { defineAgent } from '../../src/define/agent.js';
@@ -45,6 +46,7 @@ export interface Setup {
   readonly tools?: readonly Tool<{ readonly rate: number }>[];
   readonly watched?: boolean;
   readonly publish?: (event: LiveEvent) => void;
+  readonly blobs?: ActivityDeps<never>['blobs'];
   readonly flush?: (throughSeq: number) => Promise<FlushLogResult>;
 }
 
@@ -68,6 +70,7 @@ export function setUp(setup: Setup = {}) {
       live.push(event);
       setup.publish?.(event);
     },
+    ...(setup.blobs === undefined ? {} : { blobs: setup.blobs }),
     ...(setup.watched === undefined ? {} : { watched: () => setup.watched === true }),
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });

@@ -104,6 +104,7 @@ describe('the root entry', () => {
       'jsonSchema',
       'manifestOf',
       'openaiModel',
+      'readResults',
       'toolError',
     ]);
   });

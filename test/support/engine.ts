@@ -111,7 +111,12 @@ export class Engine {
     const source = createWorkflowSource(parts.temporal);
     this.reader = createStoreReader({ log, live, source });
     const holders = createHolders({ log, live });
-    this.client = new ConversationClient({ ...common, reader: this.reader, holders });
+    this.client = new ConversationClient({
+      ...common,
+      reader: this.reader,
+      holders,
+      blobs: parts.opened.blobs,
+    });
     this.bareClient = new ConversationClient(common);
     this.history = new EngineHistory(parts.temporal);
   }

@@ -1,5 +1,6 @@
 /** The HTTP app on a real loopback port, over a scripted Temporal client and logs in memory. */
 import { onTestFinished } from 'vitest';
+import type { BlobsPort } from '../../src/client/blobs.js';
 import { ConversationClient } from '../../src/client/conversation-client.js';
 import type { HoldersPort } from '../../src/client/holders.js';
 import { createApp } from '../../src/http/app.js';
@@ -26,7 +27,7 @@ export interface HttpApp {
 export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
-  clientOptions: { readonly holders?: HoldersPort } = {},
+  clientOptions: { readonly holders?: HoldersPort; readonly blobs?: BlobsPort } = {},
 ): Promise<HttpApp> {
   const reader = new FakeReader();
   const temporal = fakeTemporal(script);

@@ -17,6 +17,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   effects: 'once',
   maxAttempts: 1,
   inline: false,
+  maxResultBytes: 4_096,
   taskQueue: 'elsewhere',
   timeouts: { total: '1h' },
   onExpire: 'error',

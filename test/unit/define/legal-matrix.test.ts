@@ -198,6 +198,18 @@ describe('a tool definition', () => {
       /task queue/,
     ],
     [
+      'a result bound in which no marker fits',
+      { ...base, maxResultBytes: 100, run },
+      'maxResultBytes',
+      /from 1024 to 204800/,
+    ],
+    [
+      'a result bound of a tool whose result comes from outside',
+      { ...base, executor: 'client', maxResultBytes: 4_096 },
+      'maxResultBytes',
+      /does not apply to client tools/,
+    ],
+    [
       'a task queue without a name',
       { ...base, taskQueue: '', run },
       'taskQueue',

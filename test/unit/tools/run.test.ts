@@ -26,6 +26,7 @@ const ctx: Omit<CallContext<never>, 'signal'> = {
   asks: 0,
   progress: quiet,
   services: undefined as never,
+  storedResults: { read: () => Promise.resolve(undefined) },
   logger: { debug: quiet, info: quiet, warn: quiet, error: quiet, event: quiet },
 };
 

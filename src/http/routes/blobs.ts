@@ -1,0 +1,62 @@
+/** Values that are too large for their events, as they were stored. */
+import type { Request, Response, Router } from 'express';
+import type { BlobRange } from '../../client/blobs.js';
+import type { Conversation } from '../../client/conversation.js';
+import { NoQuerySchema } from '../../protocol/http.schema.js';
+import type { AppDeps } from '../deps.js';
+import { keyOf, parseQuery, pathParameter } from '../parse.js';
+import { addRoute } from '../router.js';
+
+/** Whole, or one range of bytes (`Range: bytes=0-1023`). Never opened as a page: tools may have put anything into it. */
+export function addBlobRoutes(router: Router, deps: AppDeps): void {
+  addRoute(router, '/v1/conversations/:id/blobs/:blobId', {
+    get: async (request, response) => {
+      parseQuery(NoQuerySchema, request);
+      const conversation = deps.client.conversation(keyOf(request).conversationId);
+      const blobId = pathParameter(request, 'blobId');
+      if (asksForPart(request)) await sendPart(conversation, blobId, { request, response });
+      else {
+        const { ref, content } = await conversation.blob(blobId);
+        send(response.status(200), ref.type, content);
+      }
+    },
+  });
+}
+
+/** What is no range of bytes is passed over. @see RFC 9110, section 14.2 */
+function asksForPart(request: Request): boolean {
+  return /^\s*bytes\s*=\s*[\d,\s-]+$/i.test(request.get('range') ?? '');
+}
+
+async function sendPart(
+  conversation: Conversation,
+  blobId: string,
+  { request, response }: { readonly request: Request; readonly response: Response },
+): Promise<void> {
+  const { ref } = await conversation.blob(blobId, { offset: 0, length: 0 });
+  const { bytes, type } = ref;
+  const range = rangeOf(request, bytes);
+  if (range === undefined) {
+    response.status(416).setHeader('Content-Range', `bytes */${bytes}`).end();
+    return;
+  }
+  const { content } = await conversation.blob(blobId, range);
+  const last = range.offset + content.byteLength - 1;
+  response.setHeader('Content-Range', `bytes ${range.offset}-${last}/${bytes}`);
+  send(response.status(206), type, content);
+}
+
+/** The first of several: a server may give less than it was asked for. Undefined where none can be met. */
+function rangeOf(request: Request, bytes: number): BlobRange | undefined {
+  const ranges = request.range(bytes);
+  const first = Array.isArray(ranges) ? ranges[0] : undefined;
+  return first === undefined
+    ? undefined
+    : { offset: first.start, length: first.end - first.start + 1 };
+}
+
+function send(response: Response, type: string, content: Uint8Array): void {
+  response.setHeader('Accept-Ranges', 'bytes');
+  response.setHeader('Content-Disposition', 'attachment');
+  response.type(`${type}; charset=utf-8`).send(Buffer.from(content));
+}

@@ -1,0 +1,34 @@
+/** Large results of a test conversation: kept in memory, under the ids that a store would give them. */
+import { createHash } from 'node:crypto';
+import type { AnyAgent } from '../define/agent.js';
+import type { StoredResult, StoredResults } from '../define/context.js';
+import type { BlobRef, BlobType } from '../protocol/blobs.js';
+import type { LargeResults } from '../tools/large-results.js';
+import { READ_RESULTS } from '../tools/read-results.js';
+
+export class LocalResults implements LargeResults, StoredResults {
+  readonly readable: boolean;
+  readonly #known = new Map<string, StoredResult>();
+
+  constructor(agent: AnyAgent) {
+    this.readable = agent.tools.some(({ name }) => name === READ_RESULTS);
+  }
+
+  async keep(text: string, type: BlobType): Promise<BlobRef> {
+    const content = Buffer.from(text);
+    const id = createHash('sha256').update(`${type}\n`).update(content).digest('hex');
+    const ref = { bytes: content.byteLength, type };
+    this.#known.set(id, { ...ref, content });
+    return { id, ...ref };
+  }
+
+  async read(
+    id: string,
+    range: { readonly offset: number; readonly length: number } = { offset: 0, length: Infinity },
+  ): Promise<StoredResult | undefined> {
+    const found = this.#known.get(id);
+    if (found === undefined) return undefined;
+    const { offset, length } = range;
+    return { ...found, content: found.content.subarray(offset, offset + length) };
+  }
+}
