@@ -23,6 +23,7 @@ import {
   type UpdateTypes,
   WORKFLOW_TYPE,
 } from '../protocol/messaging.js';
+import { askAgain } from './ask-again.js';
 import { EngineError, fromTemporal, isTransient, isUnconfirmed } from './errors.js';
 import {
   type ConversationWorkflow,
@@ -145,12 +146,14 @@ export class Door {
     const handle = this.#handle(key);
     try {
       return await this.#within(QUERY_DEADLINE_MS, () =>
-        input === undefined
-          ? handle.query<QueryTypes[Name]['reply']>(QUERIES[name])
-          : handle.query<QueryTypes[Name]['reply'], [QueryTypes[Name]['input']]>(
-              QUERIES[name],
-              input,
-            ),
+        askAgain(() =>
+          input === undefined
+            ? handle.query<QueryTypes[Name]['reply']>(QUERIES[name])
+            : handle.query<QueryTypes[Name]['reply'], [QueryTypes[Name]['input']]>(
+                QUERIES[name],
+                input,
+              ),
+        ),
       );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { QueryRejectedError, WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 
+import { askAgain } from '../client/ask-again.js';
 import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
@@ -81,9 +82,11 @@ export function createWorkflowSource(
     await client.withDeadline(Date.now() + lookDeadlineMs, work);
   const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
     await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
-      asked
-        .getHandle(target.workflowId, target.runId)
-        .query<EventsPage, [EventsQuery]>(QUERIES.events, { after }),
+      askAgain(() =>
+        asked
+          .getHandle(target.workflowId, target.runId)
+          .query<EventsPage, [EventsQuery]>(QUERIES.events, { after }),
+      ),
     );
   const careful = withRejection(client);
   return {

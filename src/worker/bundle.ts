@@ -5,6 +5,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 
 const PREBUILT = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
 const MODULES = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
+const INTERCEPTORS = fileURLToPath(new URL('../workflows/query-guard.js', import.meta.url));
 
 /** Path of the module whose export decodes payloads; the same inside and outside of the sandbox. */
 export const PAYLOAD_CONVERTER_PATH = fileURLToPath(
@@ -12,8 +13,11 @@ export const PAYLOAD_CONVERTER_PATH = fileURLToPath(
 );
 
 /** Bundling at start costs a second or two; the prebuilt bundle costs nothing and is the same for all workers. */
-export function workflowCode(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+export function workflowCode(): Pick<
+  WorkerOptions,
+  'workflowBundle' | 'workflowsPath' | 'interceptors'
+> {
   return existsSync(PREBUILT)
     ? { workflowBundle: { codePath: PREBUILT } }
-    : { workflowsPath: MODULES };
+    : { workflowsPath: MODULES, interceptors: { workflowModules: [INTERCEPTORS] } };
 }

@@ -18,14 +18,10 @@ import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
 import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
+import { fetchTranscript } from '../projection/transcript-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
-import type { TranscriptQuery, TranscriptSlice } from '../protocol/activities.js';
-import {
-  HEARTBEAT_THROTTLE_MS,
-  STICKY_TIMEOUT_MS,
-  TRANSCRIPT_DEADLINE_MS,
-} from '../protocol/limits.js';
-import { DEFAULT_TASK_QUEUE, QUERIES } from '../protocol/messaging.js';
+import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
@@ -167,20 +163,6 @@ async function assemble<Services>(
       });
     },
   };
-}
-
-/** The pinned run, whatever run is current by now: messages of one run and epoch never change. */
-async function fetchTranscript(
-  client: Client,
-  run: { readonly workflowId: string; readonly runId: string },
-  query: TranscriptQuery,
-): Promise<TranscriptSlice> {
-  const { workflowId, runId } = run;
-  return await client.withDeadline(Date.now() + TRANSCRIPT_DEADLINE_MS, () =>
-    client.workflow
-      .getHandle(workflowId, runId)
-      .query<TranscriptSlice, [TranscriptQuery]>(QUERIES.transcriptSlice, query),
-  );
 }
 
 /** Of this worker alone: what tells its completed tasks from those of another. Containers share process ids and host names. */

@@ -1,4 +1,5 @@
 /** Models that a script cannot play: held until the test lets them go, and answers that no honest provider gives. */
+import { calls, type ScriptedAnswer, says, scriptedBy } from '../../src/model/scripted.js';
 import type {
   Model,
   ModelCallOptions,
@@ -69,3 +70,17 @@ export function asksRaw(calls: readonly RequestedCall[]): Model {
     },
   };
 }
+
+/** Messages are numbers: every odd one asks for a refund, which somebody has to approve; every even one is answered. */
+export const refundsOnOdd: Model = scriptedBy(({ messages }): ScriptedAnswer => {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return says('done');
+  const number = Number(last.parts[0]?.text);
+  return number % 2 === 1
+    ? calls(
+        'payments.refund',
+        { paymentId: `p${number}`, cents: number },
+        { id: `refund_${number}` },
+      )
+    : says(`answer ${number}`);
+});

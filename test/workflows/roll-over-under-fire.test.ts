@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  calls,
-  responds,
-  type ScriptedAnswer,
-  says,
-  scriptedBy,
-} from '../../src/model/scripted.js';
+import { responds, says, scriptedBy } from '../../src/model/scripted.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
 import { type DevServer, startDevServer } from '../support/dev-server.js';
 import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { refundsOnOdd } from '../support/engine-models.js';
 
 let server: DevServer;
 
@@ -22,20 +17,6 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** Every odd message asks for a refund, which somebody has to approve; every even one is answered. */
-const model = scriptedBy(({ messages }): ScriptedAnswer => {
-  const last = messages.at(-1);
-  if (last?.role !== 'user') return says('done');
-  const number = Number(last.parts[0]?.text);
-  return number % 2 === 1
-    ? calls(
-        'payments.refund',
-        { paymentId: `p${number}`, cents: number },
-        { id: `refund_${number}` },
-      )
-    : says(`answer ${number}`);
-});
-
 function countBy(events: readonly CanonicalEvent[], type: CanonicalEvent['type']): number {
   return events.filter((event) => event.type === type).length;
 }
@@ -45,7 +26,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
 }, async () => {
   const services = ledger();
   const engine = await startEngine({
-    agents: [shop(model, { onBusy: 'queue', whileWaiting: 'block' })],
+    agents: [shop(refundsOnOdd, { onBusy: 'queue', whileWaiting: 'block' })],
     services,
     address: server.address,
   });

@@ -1,0 +1,97 @@
+/** Sequences as a worker is sent them; lengths of histories as the SDK tells them. */
+import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
+import { describe, expect, test } from 'vitest';
+import { QUERY_REFUSED } from '../../../src/protocol/messaging.js';
+import { interceptors } from '../../../src/workflows/query-guard.js';
+
+type Activation = Parameters<
+  NonNullable<WorkflowInternalsInterceptor['activate']>
+>[0]['activation'];
+type Jobs = NonNullable<Activation['jobs']>;
+type Commands = Parameters<
+  NonNullable<WorkflowInternalsInterceptor['concludeActivation']>
+>[0]['commands'];
+
+const SIGNAL: Jobs = [{ signalWorkflow: { signalName: 'sendMessage' } }];
+const UPDATE: Jobs = [{ doUpdate: { id: 'update' } }];
+const QUERY: Jobs = [{ queryWorkflow: { queryId: 'legacy_query' } }];
+const QUERY_WITH_TASK: Jobs = [{ queryWorkflow: { queryId: '1' } }];
+const TIMER: Commands = [{ startTimer: { seq: 1 } }];
+const ACCEPTED: Commands = [
+  { updateResponse: { accepted: {} } },
+  { updateResponse: { completed: {} } },
+];
+const REJECTED: Commands = [{ updateResponse: { rejected: {} } }];
+
+interface Task {
+  readonly length: number;
+  readonly jobs: Jobs;
+  readonly commands?: Commands;
+}
+
+/** Whether each is answered; a worker forgets the run with the first that is not. */
+function answers(tasks: readonly Task[]): readonly boolean[] {
+  const [guard] = interceptors().internals ?? [];
+  return tasks.map(({ length, jobs, commands = [] }) => {
+    try {
+      const activation = { historyLength: length, jobs } as unknown as Activation;
+      guard?.activate?.({ activation, batchIndex: 0 }, () => undefined);
+    } catch (error) {
+      expect(error).toHaveProperty('message', QUERY_REFUSED);
+      return false;
+    }
+    guard?.concludeActivation?.({ commands }, (output) => output);
+    return true;
+  });
+}
+
+const start: Task = { length: 3, jobs: SIGNAL, commands: TIMER };
+
+describe('a query of a run', () => {
+  test.each([
+    ['in memory', [start, { length: 3, jobs: QUERY }]],
+    ['whose history was read up to its last task', [start, { length: 5, jobs: QUERY }]],
+    [
+      'whose last task took an update',
+      [start, { length: 7, jobs: UPDATE, commands: ACCEPTED }, { length: 10, jobs: QUERY }],
+    ],
+    [
+      'that comes with its task',
+      [
+        start,
+        { length: 7, jobs: UPDATE, commands: REJECTED },
+        { length: 7, jobs: QUERY_WITH_TASK },
+      ],
+    ],
+    ['with a task behind it that held nothing', [start, { length: 8, jobs: QUERY }]],
+    [
+      'of which a task that refused an update was dropped',
+      [start, { length: 7, jobs: UPDATE, commands: REJECTED }, { length: 5, jobs: QUERY }],
+    ],
+    [
+      'of which a task that refused an update was kept',
+      [start, { length: 7, jobs: UPDATE, commands: REJECTED }, { length: 8, jobs: QUERY }],
+    ],
+  ])('%s is answered', (_name, tasks) => {
+    expect(answers(tasks)).not.toContain(false);
+  });
+
+  test.each([
+    ['that is not in memory', [start, { length: 7, jobs: QUERY }]],
+    ['with a task behind it that held nothing', [start, { length: 10, jobs: QUERY }]],
+    [
+      'of which a task that refused an update was dropped',
+      [start, { length: 7, jobs: UPDATE, commands: REJECTED }, { length: 7, jobs: QUERY }],
+    ],
+    [
+      'whose last task ended in two parts',
+      [
+        start,
+        { length: 3, jobs: [{ resolveActivity: { seq: 1 } }], commands: TIMER },
+        { length: 8, jobs: QUERY },
+      ],
+    ],
+  ])('%s is refused while the history ends in a task under way', (_name, tasks) => {
+    expect(answers(tasks).at(-1)).toBe(false);
+  });
+});
