@@ -16,7 +16,8 @@ import { Door } from './door.js';
 import { invalidField } from './errors.js';
 import { extendCall } from './extend.js';
 import { KnownSeqs } from './known-seqs.js';
-import type { ConversationReader } from './reader.js';
+import { listConversations } from './lists.js';
+import type { ConversationPage, ConversationReader } from './reader.js';
 import { resolveCall } from './resolve.js';
 import { attachTurn } from './turn.js';
 import type {
@@ -28,6 +29,7 @@ import type {
   ConversationOptions,
   ExtendOptions,
   ExtendOutcome,
+  ListOptions,
   ProgressOptions,
   ProgressOutcome,
   ResolveOptions,
@@ -144,6 +146,18 @@ export class ConversationClient {
     const key = this.#key(conversationId, options.tenant);
     const parts = { reader: this.#reader, control: this.#control, known: this.#known, key };
     return attachTurn(parts, turnId);
+  }
+
+  /**
+   * Conversations of a tenant, newest first; with a filter on what waits, those first whose call ends earliest. Needs no worker.
+   * @throws {EngineError} invalid_request; store_unavailable, also without an event log
+   */
+  async list(options: ListOptions = {}): Promise<ConversationPage> {
+    try {
+      return await listConversations(this.#reader, this.#tenant, options);
+    } catch (error) {
+      throw this.#door.toEngineError(error);
+    }
   }
 
   /** The agents that may be talked to now. */

@@ -249,13 +249,16 @@ export class Conversation {
     return await revokeRule(this.#parts, ruleId, options);
   }
 
-  /** One page of the log. @throws {EngineError} unknown_conversation */
+  /** One page of the log: oldest first, or with `before` newest first. @throws {EngineError} unknown_conversation */
   async events(options: EventsOptions = {}): Promise<LogPage> {
     const { reader, key } = this.#parts;
-    const { after, limit } = options;
+    const { after, before, limit } = options;
+    if (after !== undefined && before !== undefined)
+      throw invalidField('/before', 'cannot be given together with after');
     const page = await this.#mapped(() =>
       reader.events(key, {
         ...(after === undefined ? {} : { after }),
+        ...(before === undefined ? {} : { before }),
         ...(limit === undefined ? {} : { limit }),
       }),
     );

@@ -15,7 +15,10 @@ export { ConversationClient } from './conversation-client.js';
 export { EngineError } from './errors.js';
 export type { HoldersPort, LeaseRenewal } from './holders.js';
 export type {
+  BeforePosition,
+  ConversationPage,
   ConversationReader,
+  ListedBy,
   LogCursor,
   LogPage,
   ReadPosition,
@@ -35,6 +38,7 @@ export type {
   ExtendOptions,
   ExtendOutcome,
   FinalOptions,
+  ListOptions,
   ProgressOptions,
   ProgressOutcome,
   QueuedMessage,

@@ -5,16 +5,23 @@ import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import type { CarriedState } from '../protocol/messaging.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
 
 export type { LogCursor };
 
 export interface LogPage {
   readonly generation: number;
   readonly events: readonly CanonicalEvent[];
-  /** Position after the last event of the page. */
+  /** Where to go on: `after` for the next page, or `before` for the next one towards the start. */
   readonly cursor: LogCursor;
+  /** Whether there are more in the direction that was read. */
   readonly more: boolean;
+  /** On the page before the end: `after` for the tail, so that page and tail together have no gap and nothing twice. */
+  readonly tail?: LogCursor;
 }
+
+/** Where a page towards the start begins: at the end of the log, or before what an earlier page began with. */
+export type BeforePosition = LogCursor | 'end';
 
 export type WatchFrame =
   | { readonly type: 'event'; readonly cursor: LogCursor; readonly event: CanonicalEvent }
@@ -25,16 +32,38 @@ export interface ReadPosition {
   readonly after?: LogCursor;
 }
 
+/** Which conversations are listed; all that are given hold at once. */
+export interface ListedBy {
+  readonly tenant: string;
+  readonly agent?: string;
+  readonly status?: string;
+  readonly pendingTool?: string;
+  readonly pendingKind?: SuspensionKind;
+  /** ISO 8601 */
+  readonly deadlineBefore?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly ConversationSnapshot[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
+}
+
 export interface ConversationReader {
   /** `atLeastSeq`: the caller knows that this was recorded; the workflow is asked (1 s deadline) when the store is behind. */
   snapshot(
     key: ConversationKey,
     options?: { atLeastSeq?: number },
   ): Promise<ConversationSnapshot | undefined>;
+  /** With `before` newest first, else oldest first. A cursor of an older generation: from the end, or the start, of the newest. */
   events(
     key: ConversationKey,
-    options?: ReadPosition & { limit?: number },
+    options?: ReadPosition & { limit?: number; before?: BeforePosition },
   ): Promise<LogPage | undefined>;
+  /** @throws {RangeError} when the cursor is not one of an earlier page. */
+  list(options: ListedBy): Promise<ConversationPage>;
   /**
    * Waits until the turn has ended, or only outside waits remain, or the time is up. Any process may ask, any number of
    * times. Undefined: the turn is not known (yet) after the time is up.

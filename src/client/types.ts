@@ -5,6 +5,7 @@ import type { BatchVerdict } from '../protocol/batch.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type {
   CancelTurnReply,
+  ConversationStatus,
   OnBusy,
   SendMessageReply,
   TurnResult,
@@ -13,11 +14,12 @@ import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { CallRef, ConversationId, ToolCallId, TurnId } from '../protocol/ids.js';
 import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Verdict } from '../protocol/resolutions.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { AgentSource } from './agents.js';
 import type { BlobsPort } from './blobs.js';
 import type { Duration } from './checks.js';
 import type { HoldersPort } from './holders.js';
-import type { ConversationReader, LogCursor } from './reader.js';
+import type { BeforePosition, ConversationReader, LogCursor } from './reader.js';
 
 export interface ConversationClientOptions {
   readonly temporal: Client;
@@ -234,7 +236,26 @@ export interface SnapshotOptions {
 export interface EventsOptions {
   /** Absent = from the start. */
   readonly after?: LogCursor | undefined;
+  /** Newest first, from the end of the log or from the cursor of an earlier such page. Not together with `after`. */
+  readonly before?: BeforePosition | undefined;
   readonly limit?: number | undefined;
+}
+
+/** All that are given hold at once. */
+export interface ListOptions {
+  /** @defaultValue the client's */
+  readonly tenant?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly status?: ConversationStatus | undefined;
+  /** Conversations with an open call of this tool. This and the next two list those first whose call ends earliest. */
+  readonly pendingTool?: string | undefined;
+  readonly pendingKind?: SuspensionKind | undefined;
+  /** Conversations with an open call whose deadline is earlier; a text is ISO 8601 with its offset. */
+  readonly deadlineBefore?: Date | string | undefined;
+  /** From 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of an earlier page with the same filters. */
+  readonly cursor?: string | undefined;
 }
 
 export interface SubscribeOptions {

@@ -11,11 +11,19 @@ import { MAX_EVENT_PAGE_BYTES, QUERY_DEADLINE_MS } from '../protocol/limits.js';
 import type { CarriedState } from '../protocol/messaging.js';
 import type { Door } from './door.js';
 import { EngineError } from './errors.js';
-import type { ConversationReader, LogPage, ReadPosition, WatchFrame } from './reader.js';
+import type {
+  BeforePosition,
+  ConversationPage,
+  ConversationReader,
+  LogPage,
+  ReadPosition,
+  WatchFrame,
+} from './reader.js';
 import { pauseFor, repeatUntil } from './waiting.js';
 
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 2_000;
+const MAX_PAGE_EVENTS = 1_000;
 /** A workflow does not know of generations: there is one. */
 const GENERATION = 1;
 
@@ -59,8 +67,9 @@ export class WorkflowReader implements ConversationReader {
 
   async events(
     key: ConversationKey,
-    options: ReadPosition & { limit?: number } = {},
+    options: ReadPosition & { limit?: number; before?: BeforePosition } = {},
   ): Promise<LogPage | undefined> {
+    if (options.before !== undefined) return await this.#before(key, options.before, options.limit);
     const after = options.after?.seq ?? 0;
     const page = await this.#door.query(key, 'events', { after, maxBytes: MAX_EVENT_PAGE_BYTES });
     if (page === undefined) return undefined;
@@ -117,6 +126,12 @@ export class WorkflowReader implements ConversationReader {
     }
   }
 
+  /** @throws {EngineError} store_unavailable always: each workflow knows of itself only. */
+  list(): Promise<ConversationPage> {
+    const text = 'Listing conversations needs the event log: give the client a reader';
+    return Promise.reject(new EngineError('store_unavailable', text));
+  }
+
   /** @throws {EngineError} store_unavailable always: a run that is gone cannot be asked. */
   seed(): Promise<CarriedState | undefined> {
     const text =
@@ -139,6 +154,31 @@ export class WorkflowReader implements ConversationReader {
   /** Always undefined: only the store knows which conversation a turn belongs to. */
   findTurn(): Promise<ConversationKey | undefined> {
     return Promise.resolve(undefined);
+  }
+
+  /** The run tells its events from the oldest on, so all of them are asked for. */
+  async #before(
+    key: ConversationKey,
+    before: BeforePosition,
+    limit = MAX_PAGE_EVENTS,
+  ): Promise<LogPage | undefined> {
+    const all: CanonicalEvent[] = [];
+    for (let seq = 0, more = true; more; ) {
+      const page = await this.events(key, { after: { generation: GENERATION, seq } });
+      if (page === undefined) return undefined;
+      all.push(...page.events);
+      ({ more } = page);
+      ({ seq } = page.cursor);
+    }
+    const older = before === 'end' ? all : all.filter((event) => event.seq < before.seq);
+    const events = older.slice(-limit).reverse();
+    return {
+      generation: GENERATION,
+      events,
+      cursor: { generation: GENERATION, seq: events.at(-1)?.seq ?? 0 },
+      more: events.length < older.length,
+      ...(before === 'end' ? { tail: { generation: GENERATION, seq: all.at(-1)?.seq ?? 0 } } : {}),
+    };
   }
 
   /** Reads on from where the last scan stopped. A worker that is away is waited for. */

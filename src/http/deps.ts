@@ -1,21 +1,13 @@
 /** What the HTTP app is made of. Everything that has a lifetime is given; the app opens and closes nothing. */
 import type { Logger } from 'pino';
 import type { ConversationClient } from '../client/conversation-client.js';
-import type { ConversationReader } from '../client/reader.js';
-import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
+import type { ConversationPage, ConversationReader, ListedBy } from '../client/reader.js';
+import type { AgentManifest } from '../protocol/conversation.js';
 
 /** The part of the event log that lists conversations. */
 export interface ConversationLister {
-  list(options: {
-    readonly tenant?: string;
-    readonly agent?: string;
-    readonly status?: string;
-    readonly limit?: number;
-    readonly cursor?: string;
-  }): Promise<{
-    readonly conversations: readonly ConversationSnapshot[];
-    readonly nextCursor?: string;
-  }>;
+  /** @throws {RangeError} when the cursor is not one of an earlier page. */
+  list(options: ListedBy): Promise<ConversationPage>;
 }
 
 /** One thing that the API needs in order to serve. Rejects with the reason when it is not there. */

@@ -39,9 +39,9 @@ export interface Progress {
   readonly workflowSeq?: number;
   /**
    * `gap`: the run no longer has what the store lacks. `gone`: there is no such workflow. `ended`: the run was ended from
-   * outside, and its stored log, if any, is closed.
+   * outside, and its stored log, if any, is closed. `deleted`: nothing of it is to be stored.
    */
-  readonly outcome: 'caught_up' | 'gap' | 'gone' | 'ended';
+  readonly outcome: 'caught_up' | 'gap' | 'gone' | 'ended' | 'deleted';
 }
 
 export interface CatchUpDeps {
@@ -190,6 +190,10 @@ export class CatchUp {
           return this.#gap(key, { page, storedSeq, runId: round.runId });
         continue;
       }
+      if (result.outcome === 'deleted') {
+        this.#heads.forget(key);
+        return { storedSeq: 0, workflowSeq: page.lastSeq, outcome: 'deleted' };
+      }
       const { head } = result;
       storedSeq = head.lastSeq;
       this.#heads.remember(head, page.events.at(-1));
@@ -214,7 +218,7 @@ export class CatchUp {
         const last: CanonicalEvent | undefined = page.events.at(-1);
         if (last === undefined) return from > after;
         const result = await log.append({ ...key, runId: stored.runId, events: page.events });
-        if (result.outcome === 'gap') return false;
+        if (result.outcome === 'gap' || result.outcome === 'deleted') return false;
         this.#heads.remember(result.head, last);
         this.#publish(result.head);
         from = last.seq;

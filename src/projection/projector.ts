@@ -93,7 +93,9 @@ export class Projector {
       try {
         const current = await this.#deps.source.describe(key);
         if (current === undefined) throw new Error('the workflow is gone');
-        const { storedSeq } = await this.catchUp(key, { runId: current.runId });
+        const { storedSeq, outcome } = await this.catchUp(key, { runId: current.runId });
+        // Nobody will read it, so nothing has to be stored before the run may end.
+        if (outcome === 'deleted') return { storedSeq: throughSeq };
         if (storedSeq >= throughSeq) return { storedSeq };
         failure = new Error(`stored through seq ${storedSeq}`);
       } catch (error) {

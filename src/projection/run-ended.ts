@@ -43,5 +43,5 @@ export async function markRunEnded(
   };
   const events = [marker];
   const result = await log.append({ tenant, conversationId, runId, events, onlyAt: position });
-  return result.outcome === 'gap' ? undefined : result.head;
+  return 'head' in result ? result.head : undefined;
 }

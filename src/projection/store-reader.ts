@@ -2,7 +2,15 @@
  * The client's reader over the event log. The store answers; the workflow is asked only for what a caller knows to be
  * recorded and the store does not have yet, because a workflow buffers one query and has turns to run.
  */
-import type { ConversationReader, LogPage, ReadPosition, WatchFrame } from '../client/reader.js';
+import type {
+  BeforePosition,
+  ConversationPage,
+  ConversationReader,
+  ListedBy,
+  LogPage,
+  ReadPosition,
+  WatchFrame,
+} from '../client/reader.js';
 import { applyAll } from '../core/apply.js';
 import { foldView } from '../core/view.js';
 import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
@@ -15,7 +23,7 @@ import type { CallLease, EventLog, LogHead } from '../store/port.js';
 import { completeLog } from './complete-log.js';
 import { waitForTurn } from './turn-result.js';
 import { Waker } from './waker.js';
-import { readAfter, watchLog } from './watch-log.js';
+import { readAfter, readBefore, watchLog } from './watch-log.js';
 import type { WorkflowSource } from './workflow-source.js';
 
 export interface StoreReaderDeps {
@@ -69,20 +77,28 @@ class StoreReader implements ConversationReader {
 
   async events(
     key: ConversationKey,
-    options: ReadPosition & { limit?: number } = {},
+    options: ReadPosition & { limit?: number; before?: BeforePosition } = {},
   ): Promise<LogPage | undefined> {
-    const { after, limit } = options;
+    const { after, before, limit } = options;
+    const bound = limit === undefined ? {} : { limit };
     const read = async () =>
-      await readAfter(this.#log, key, { after, ...(limit === undefined ? {} : { limit }) });
+      before === undefined
+        ? await readAfter(this.#log, key, { after, ...bound })
+        : await readBefore(this.#log, key, { before, ...bound });
     let page = await read();
     if (page === undefined && (await this.#isRunning(key))) {
       await this.#waitFor(key, 1);
       page = await read();
     }
     if (page === undefined) return undefined;
-    const { generation, events, more } = page;
+    const { generation, events, more, lastSeq } = page;
     const seq = events.at(-1)?.seq ?? after?.seq ?? 0;
-    return { generation, events, cursor: { generation, seq }, more };
+    const tail = before === 'end' ? { tail: { generation, seq: lastSeq } } : {};
+    return { generation, events, cursor: { generation, seq }, more, ...tail };
+  }
+
+  async list(options: ListedBy): Promise<ConversationPage> {
+    return await this.#log.list(options);
   }
 
   async turnResult(

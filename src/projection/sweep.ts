@@ -1,14 +1,23 @@
 /**
- * Repairs lost hints: one process at a time looks at every open conversation, and asks those whose run or history length
- * moved since they were last projected. One that has been still for an hour is looked at in every tenth pass only. Closes
- * the logs of conversations whose run was ended from outside. Runs in workers, beside the projector.
+ * Repairs lost hints: one process at a time looks at open conversations, and asks those whose run or history length moved since
+ * they were last projected. Closes the logs of conversations whose run was ended from outside. Runs in workers, beside the
+ * projector.
+ *
+ * S1  A pass makes a bounded number of looks, however many conversations wait: at those that something was stored of lately,
+ *     where a hint may just have been lost, and at the others in turn.
+ * S2  Where all open conversations fit into one pass, each pass looks at all of them.
  */
 import { randomUUID } from 'node:crypto';
 
 import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
-import { SWEEP_INTERVAL_MS } from '../protocol/limits.js';
-import type { EventLog, LogHead } from '../store/port.js';
+import {
+  SWEEP_INTERVAL_MS,
+  SWEEP_LOOKS,
+  SWEEP_RECENT_LOOKS,
+  SWEEP_RECENT_MS,
+} from '../protocol/limits.js';
+import type { EventLog, OpenHead } from '../store/port.js';
 import { Gate } from './gate.js';
 import type { ProjectionLogger } from './outages.js';
 import { Outages, SILENT } from './outages.js';
@@ -23,11 +32,15 @@ export interface SweepDeps {
   readonly logger?: ProjectionLogger;
   /** @defaultValue `SWEEP_INTERVAL_MS` */
   readonly intervalMs?: number;
+  /** Looks of one pass at most. @defaultValue `SWEEP_LOOKS` */
+  readonly looksPerPass?: number;
+  /** What else a leader does after each pass. */
+  readonly afterPass?: () => Promise<void>;
 }
 
 /** What one pass found. */
 export interface SweepReport {
-  /** Without those that have been still for long, when it is not their turn. */
+  /** Conversations that were compared with Temporal; see S1. */
   readonly looked: number;
   /** Conversations whose workflow was asked, because it had moved. */
   readonly asked: number;
@@ -48,19 +61,22 @@ const LEASE = 'sweep';
  */
 const BEATS = 6;
 const LEASE_BEATS = 3;
-const PAGE_SIZE = 200;
+/** The lease is renewed after so many looks. */
+const LOOKS_A_LEASE = 100;
+/** Keys that the store is asked about in one statement. */
+const KEYS_AT_ONCE = 500;
 const LOOKS_AT_ONCE = 8;
 /** Conversations that the store has never heard of are searched for less often: listing costs the server more. */
 const SEARCH_EVERY_PASSES = 10;
-/** Conversations may wait for people for weeks: what has not moved for `STILL_MS` is looked at every tenth pass. */
-const STILL_MS = 60 * 60 * 1_000;
-const LOOK_AT_STILL_EVERY_PASSES = 10;
 const MAX_REPORTED = 10_000;
 
 type Finding = 'still' | 'asked' | 'gone' | 'endedSilently' | 'failed';
 
 export class Sweep {
   readonly #deps: Required<SweepDeps>;
+  /** Where the next pass goes on; undefined = at the first. */
+  #recentAfter: OpenHead | undefined;
+  #openAfter: OpenHead | undefined;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
   readonly #gate = new Gate(LOOKS_AT_ONCE);
@@ -74,7 +90,13 @@ export class Sweep {
   #stopping = false;
 
   constructor(deps: SweepDeps) {
-    this.#deps = { logger: SILENT, intervalMs: SWEEP_INTERVAL_MS, ...deps };
+    this.#deps = {
+      logger: SILENT,
+      intervalMs: SWEEP_INTERVAL_MS,
+      looksPerPass: SWEEP_LOOKS,
+      afterPass: () => Promise.resolve(),
+      ...deps,
+    };
     this.#outages = new Outages(this.#deps.logger);
   }
 
@@ -104,23 +126,20 @@ export class Sweep {
       endedSilently: 0,
       failed: 0,
     };
-    let after: ConversationKey | undefined;
-    do {
-      if (!(await this.#lead())) return undefined;
-      const heads = await this.#deps.log.openHeads({
-        limit: PAGE_SIZE,
-        ...(after === undefined ? {} : { after }),
-      });
+    if (!(await this.#lead())) return undefined;
+    const heads = await this.#chosen();
+    for (let from = 0; from < heads.length && !this.#stopping; from += LOOKS_A_LEASE) {
+      if (from > 0 && !(await this.#lead())) return undefined;
       const findings = heads
-        .filter((head) => this.#isDue(head))
+        .slice(from, from + LOOKS_A_LEASE)
         .map((head) => this.#gate.run(async () => await this.#look(head)));
       for (const finding of await Promise.all(findings)) counts[finding] += 1;
-      after = heads.length < PAGE_SIZE ? undefined : heads.at(-1);
-    } while (after !== undefined && !this.#stopping);
+    }
     const { still, asked, gone, endedSilently, failed } = counts;
     const looked = still + asked + gone + endedSilently + failed;
     const found = this.#passes % SEARCH_EVERY_PASSES === 0 ? await this.#search() : 0;
     this.#passes += 1;
+    if (!this.#stopping) await this.#deps.afterPass();
     return { looked, asked, found, gone, endedSilently, failed };
   }
 
@@ -159,12 +178,31 @@ export class Sweep {
     return await this.#deps.log.acquireLease({ name: LEASE, holder: this.#holder, ttlMs });
   }
 
-  #isDue(head: LogHead): boolean {
-    const isStill = Date.now() - Date.parse(head.snapshot.updatedAt) > STILL_MS;
-    return !isStill || this.#passes % LOOK_AT_STILL_EVERY_PASSES === 0;
+  /** S1: two statements, whatever the number of conversations. */
+  async #chosen(): Promise<readonly OpenHead[]> {
+    const { log, looksPerPass } = this.#deps;
+    const recentLimit = Math.min(SWEEP_RECENT_LOOKS, Math.ceil((looksPerPass * 2) / 3));
+    const recent = await log.recentHeads({
+      limit: recentLimit,
+      withinMs: SWEEP_RECENT_MS,
+      ...(this.#recentAfter === undefined ? {} : { after: this.#recentAfter }),
+    });
+    this.#recentAfter = recent.length < recentLimit ? undefined : recent.at(-1);
+    const limit = looksPerPass - recent.length;
+    const { tenant, conversationId } = this.#openAfter ?? {};
+    const inTurn = await log.openHeads({
+      limit,
+      ...(tenant === undefined || conversationId === undefined
+        ? {}
+        : { after: { tenant, conversationId } }),
+    });
+    this.#openAfter = inTurn.length < limit ? undefined : inTurn.at(-1);
+    return [
+      ...new Map([...inTurn, ...recent].map((head) => [conversationKey(head), head])).values(),
+    ];
   }
 
-  async #look(head: LogHead): Promise<Finding> {
+  async #look(head: OpenHead): Promise<Finding> {
     const { log, source, projector } = this.#deps;
     try {
       const found = await source.describe(head);
@@ -188,7 +226,7 @@ export class Sweep {
   }
 
   /** Said once. The log says what the conversation decided; only what ended it from outside is added. */
-  #silent(head: LogHead, finding: 'gone' | 'endedSilently', endedBy?: EndedBy): Finding {
+  #silent(head: OpenHead, finding: 'gone' | 'endedSilently', endedBy?: EndedBy): Finding {
     const conversation = conversationKey(head);
     if (!this.#reported.has(conversation)) {
       if (this.#reported.size >= MAX_REPORTED) this.#reported.clear();
@@ -209,16 +247,24 @@ export class Sweep {
     const { log, source, projector } = this.#deps;
     if (source.running === undefined) return 0;
     let count = 0;
-    try {
-      for await (const key of source.running()) {
-        if (this.#stopping) break;
-        const head = await log.head(key);
-        if (head !== undefined && head.snapshot.status !== 'closed') continue;
+    const compare = async (keys: readonly ConversationKey[]): Promise<void> => {
+      for (const key of await log.notOpen(keys)) {
+        if (this.#stopping) return;
         const found = await source.describe(key);
         if (found === undefined) continue;
-        count += 1;
-        await projector.catchUp(key, found);
+        const { outcome } = await projector.catchUp(key, found);
+        if (outcome !== 'deleted') count += 1;
       }
+    };
+    try {
+      let keys: ConversationKey[] = [];
+      for await (const key of source.running()) {
+        if (this.#stopping) break;
+        if (keys.push(key) < KEYS_AT_ONCE) continue;
+        await compare(keys);
+        keys = [];
+      }
+      await compare(keys);
     } catch (error) {
       this.#outages.failed(error, '(search for unknown conversations)');
     }

@@ -1,5 +1,5 @@
 /** A log from a position and then its tail, with live events between: what SSE streams are made of. */
-import type { WatchFrame } from '../client/reader.js';
+import type { BeforePosition, WatchFrame } from '../client/reader.js';
 import type { LogCursor } from '../protocol/cursor.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveChannel, LiveMessage } from '../store/live-port.js';
@@ -23,6 +23,20 @@ export async function readAfter(
   if (after === undefined || read === undefined || read.generation === after.generation)
     return read;
   return await log.read(key, { ...page, afterSeq: -1 });
+}
+
+/** The newest events before a position, newest first; a position in another generation stands for the end of the newest. */
+export async function readBefore(
+  log: EventLog,
+  key: ConversationKey,
+  options: { readonly before: BeforePosition; readonly limit?: number },
+): Promise<EventsRead | undefined> {
+  const { before, limit = PAGE_EVENTS } = options;
+  const page = { limit, maxBytes: PAGE_BYTES };
+  const end = Number.MAX_SAFE_INTEGER;
+  const read = await log.read(key, { ...page, beforeSeq: before === 'end' ? end : before.seq });
+  if (before === 'end' || read === undefined || read.generation === before.generation) return read;
+  return await log.read(key, { ...page, beforeSeq: end });
 }
 
 /**

@@ -68,6 +68,15 @@ export type ConversationStatus =
   | 'awaiting_input'
   | 'closed';
 
+export const CONVERSATION_STATUSES = [
+  'idle',
+  'preparing',
+  'streaming',
+  'executing_tools',
+  'awaiting_input',
+  'closed',
+] as const satisfies readonly ConversationStatus[];
+
 /** Payload of `sendMessage`, as update and as signal. */
 export interface SendMessageInput {
   /** UTF-8 text, not blank. */

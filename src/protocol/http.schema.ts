@@ -3,7 +3,7 @@
  * Bounds that depend on bytes are checked by the client, which every door goes through.
  */
 import { z } from 'zod';
-import { ON_BUSY } from './conversation.js';
+import { CONVERSATION_STATUSES, ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
 import { isRecord, type Json } from './json.js';
 import {
@@ -13,6 +13,7 @@ import {
   MAX_REQUEST_ID_CHARS,
 } from './limits.js';
 import { RESOLVES } from './resolutions.js';
+import { SUSPENSION_KINDS } from './suspensions.js';
 
 const IdSchema = z
   .string()
@@ -230,8 +231,14 @@ export const TurnQuerySchema = z.strictObject({
 /** `GET /v1/conversations` */
 export const ListQuerySchema = z.strictObject({
   agent: IdSchema.exactOptional(),
-  status: z
-    .enum(['idle', 'preparing', 'streaming', 'executing_tools', 'awaiting_input', 'closed'])
+  status: z.enum(CONVERSATION_STATUSES).exactOptional(),
+  pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
+  pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),
+  deadlineBefore: z.iso
+    .datetime({
+      offset: true,
+      error: 'must be a time with its offset, such as "2030-01-31T12:00:00Z"',
+    })
     .exactOptional(),
   cursor: z.string().min(1).max(1000).exactOptional(),
   limit: wholeNumber(1, 100).exactOptional(),
@@ -242,9 +249,12 @@ export const SnapshotQuerySchema = z.strictObject({
   atLeastSeq: SeqSchema.exactOptional(),
 });
 
-/** `GET /v1/conversations/{id}/events` */
+const BEFORE_RULE = 'must be "end" or a cursor "<generation>-<seq>", such as "1-42"';
+
+/** `GET /v1/conversations/{id}/events`; `before` only for JSON pages, and not together with `after`. */
 export const EventsQuerySchema = z.strictObject({
   after: CursorSchema.exactOptional(),
+  before: z.union([z.literal('end'), CursorSchema], BEFORE_RULE).exactOptional(),
   limit: wholeNumber(1, 1000).exactOptional(),
 });
 

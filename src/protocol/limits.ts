@@ -149,6 +149,12 @@ export const MAX_HTTP_BODY_BYTES = 512 * 1024;
 /** Hints of one conversation are joined for this long before the projector asks. Measured: 30 ms costs a fifth of throughput. */
 export const PROJECTION_DELAY_MS = 150;
 export const SWEEP_INTERVAL_MS = 30_000;
+/** Descriptions of workflows that one pass of the sweep asks Temporal for: 10 a second, however many conversations wait. */
+export const SWEEP_LOOKS = 300;
+/** Of these, for conversations that something was stored of within the last `SWEEP_RECENT_MS`; the others take turns. */
+export const SWEEP_RECENT_LOOKS = 200;
+/** Longer than most model calls and tools: a worker that is killed at their end has told nobody of it. */
+export const SWEEP_RECENT_MS = 10 * 60 * 1000;
 /** Lapsed leases are looked for this often: two small statements. */
 export const LEASE_WATCH_INTERVAL_MS = 2_000;
 /** An inline tool runs inside a workflow task, where whatever else comes to its conversation waits for it. */

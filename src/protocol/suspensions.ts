@@ -11,13 +11,13 @@ export type SuspensionKind =
   | 'external_execution'
   | 'outcome';
 
-export const SUSPENSION_KINDS: readonly SuspensionKind[] = [
+export const SUSPENSION_KINDS = [
   'approval',
   'elicitation',
   'client_execution',
   'external_execution',
   'outcome',
-];
+] as const satisfies readonly SuspensionKind[];
 
 /** Who runs a call that many may see. */
 export interface Claim {

@@ -69,7 +69,8 @@ function isCutOff(batch: AppendBatch, head: LogHead): boolean {
   );
 }
 
-function isAt(head: LogHead | undefined, position: HeadPosition): boolean {
+/** Whether a stored head is the one that a position names. */
+export function isAt(head: LogHead | undefined, position: HeadPosition): boolean {
   return (
     head?.generation === position.generation &&
     head.runId === position.runId &&
@@ -125,4 +126,9 @@ export function headAfter(
     historyLength: batch.historyLength ?? knownLength,
     snapshot,
   };
+}
+
+/** When a closed conversation was closed; undefined for one that is open. */
+export function closedAtMs(snapshot: ConversationSnapshot): number | undefined {
+  return snapshot.status === 'closed' ? Date.parse(snapshot.updatedAt) : undefined;
 }

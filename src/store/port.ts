@@ -5,9 +5,19 @@
 import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { Deletions } from './deletions-port.js';
 import type { CallLeases } from './leases-port.js';
+import type { ConversationLists } from './lists-port.js';
 
+export type { Deletion, Deletions } from './deletions-port.js';
 export type { CallLease, CallLeases } from './leases-port.js';
+export type {
+  ClosedHead,
+  ConversationList,
+  ConversationLists,
+  ListOptions,
+  OpenHead,
+} from './lists-port.js';
 
 export class StoreUnavailable extends Error {
   readonly code = 'store_unavailable';
@@ -54,16 +64,19 @@ export type HeadPosition = Pick<LogHead, 'generation' | 'runId' | 'lastSeq'>;
  * `appended`: stored (0 added when all was known). `rewritten`: the same seq was stored with other content, so a new
  * generation was opened: it holds a `log_rewritten` marker at seq 0, the rows before the divergence, and the new events.
  * `gap`: the first event is beyond `lastSeq + 1`, or the head is not the one of `onlyAt`; nothing was stored, ask again from
- * `lastSeq`.
+ * `lastSeq`. `deleted`: the run belongs to a conversation that was deleted; nothing is stored, now or later.
  */
 export type AppendResult =
   | { readonly outcome: 'appended' | 'rewritten'; readonly head: LogHead; readonly added: number }
-  | { readonly outcome: 'gap'; readonly lastSeq: number };
+  | { readonly outcome: 'gap'; readonly lastSeq: number }
+  | { readonly outcome: 'deleted' };
 
 export interface ReadOptions {
   readonly generation?: number;
   /** Events with a greater seq. -1 includes the `log_rewritten` marker at 0. @defaultValue -1 */
   readonly afterSeq?: number;
+  /** Newest first, only events with a smaller seq; `afterSeq` then bounds them below. */
+  readonly beforeSeq?: number;
   readonly limit?: number;
   readonly maxBytes?: number;
 }
@@ -72,24 +85,11 @@ export interface EventsRead {
   readonly generation: number;
   readonly lastSeq: number;
   readonly events: readonly CanonicalEvent[];
+  /** Whether there are more in the direction that was read. */
   readonly more: boolean;
 }
 
-export interface ListOptions {
-  readonly tenant?: string;
-  readonly agent?: string;
-  readonly status?: string;
-  readonly limit?: number;
-  /** Opaque, from `nextCursor` of the previous page. */
-  readonly cursor?: string;
-}
-
-export interface ConversationList {
-  readonly conversations: readonly ConversationSnapshot[];
-  readonly nextCursor?: string;
-}
-
-export interface EventLog extends CallLeases {
+export interface EventLog extends CallLeases, ConversationLists, Deletions {
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
   append(batch: AppendBatch): Promise<AppendResult>;
   head(key: ConversationKey): Promise<LogHead | undefined>;
@@ -99,12 +99,6 @@ export interface EventLog extends CallLeases {
   readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   /** Turn ids are unique over all conversations, so a turn finds its conversation. */
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
-  list(options?: ListOptions): Promise<ConversationList>;
-  /** Heads of conversations that are not closed, for the sweep, in key order after the given key. */
-  openHeads(options: {
-    readonly limit: number;
-    readonly after?: ConversationKey;
-  }): Promise<readonly LogHead[]>;
   /** Records that the run was looked at and had nothing new. */
   touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
   /** Workers publish the agents that they serve; clients check against them. */

@@ -9,6 +9,8 @@ import type {
   AppendBatch,
   CallLease,
   CallLeases,
+  ConversationLists,
+  Deletions,
   EventLog,
   ListOptions,
   ReadOptions,
@@ -16,15 +18,10 @@ import type {
 import { appendBatch } from './postgres/append.js';
 import { PostgresBlobStore } from './postgres/blobs.js';
 import { PostgresDatabase, type PostgresOptions, textIn } from './postgres/database.js';
+import { PostgresDeletions } from './postgres/deletions.js';
 import { PostgresCallLeases } from './postgres/leases.js';
-import {
-  findTurnKey,
-  listSnapshots,
-  readEvents,
-  readHead,
-  readOpenHeads,
-  readTurnEvents,
-} from './postgres/read.js';
+import { PostgresLists } from './postgres/lists.js';
+import { findTurnKey, readEvents, readHead, readTurnEvents } from './postgres/read.js';
 
 export type PostgresEventLogOptions = PostgresOptions;
 
@@ -50,10 +47,14 @@ export async function openPostgresStores(
 class PostgresEventLog implements EventLog {
   readonly #database: PostgresDatabase;
   readonly #leases: PostgresCallLeases;
+  readonly #lists: PostgresLists;
+  readonly #deletions: PostgresDeletions;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
     this.#leases = new PostgresCallLeases(database);
+    this.#lists = new PostgresLists(database);
+    this.#deletions = new PostgresDeletions(database);
   }
 
   async append(batch: AppendBatch) {
@@ -77,11 +78,47 @@ class PostgresEventLog implements EventLog {
   }
 
   async list(options: ListOptions = {}) {
-    return await listSnapshots(this.#database, options);
+    return await this.#lists.list(options);
   }
 
-  async openHeads(options: { readonly limit: number; readonly after?: ConversationKey }) {
-    return await readOpenHeads(this.#database, options);
+  async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {
+    return await this.#lists.openHeads(options);
+  }
+
+  async recentHeads(options: Parameters<ConversationLists['recentHeads']>[0]) {
+    return await this.#lists.recentHeads(options);
+  }
+
+  async notOpen(keys: readonly ConversationKey[]) {
+    return await this.#lists.notOpen(keys);
+  }
+
+  async closedBefore(options: Parameters<ConversationLists['closedBefore']>[0]) {
+    return await this.#lists.closedBefore(options);
+  }
+
+  async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {
+    return await this.#deletions.beginDeletion(request);
+  }
+
+  async finishDeletion(key: ConversationKey) {
+    await this.#deletions.finishDeletion(key);
+  }
+
+  async deletion(key: ConversationKey) {
+    return await this.#deletions.deletion(key);
+  }
+
+  async unfinishedDeletions(options: Parameters<Deletions['unfinishedDeletions']>[0]) {
+    return await this.#deletions.unfinishedDeletions(options);
+  }
+
+  async keysOfTenant(options: Parameters<Deletions['keysOfTenant']>[0]) {
+    return await this.#deletions.keysOfTenant(options);
+  }
+
+  async forgetDeletions(options: Parameters<Deletions['forgetDeletions']>[0]) {
+    return await this.#deletions.forgetDeletions(options);
   }
 
   async touch(key: ConversationKey, seen: { runId: string; historyLength: number }) {

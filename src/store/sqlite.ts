@@ -9,6 +9,8 @@ import type {
   AppendBatch,
   CallLease,
   CallLeases,
+  ConversationLists,
+  Deletions,
   EventLog,
   ListOptions,
   ReadOptions,
@@ -16,15 +18,23 @@ import type {
 import { appendBatch } from './sqlite/append.js';
 import { SqliteBlobStore } from './sqlite/blobs.js';
 import { SqliteDatabase, textIn } from './sqlite/database.js';
+import {
+  beginDeletion,
+  finishDeletion,
+  forgetDeletions,
+  readDeletion,
+  readKeysOfTenant,
+  readUnfinished,
+} from './sqlite/deletions.js';
 import { dropLease, markLapsed, readLapsed, readLeases, renewLease } from './sqlite/leases.js';
 import {
-  findTurnKey,
   listSnapshots,
-  readEvents,
-  readHead,
+  readClosedBefore,
+  readNotOpen,
   readOpenHeads,
-  readTurnEvents,
-} from './sqlite/read.js';
+  readRecentHeads,
+} from './sqlite/lists.js';
+import { findTurnKey, readEvents, readHead, readTurnEvents } from './sqlite/read.js';
 
 export interface SqliteEventLogOptions {
   /** Path of the database file; created with its folder when absent. `:memory:` for tests. */
@@ -87,8 +97,46 @@ class SqliteEventLog implements EventLog {
     return await this.#database.read(() => listSnapshots(this.#database, options));
   }
 
-  async openHeads(options: { readonly limit: number; readonly after?: ConversationKey }) {
+  async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {
     return await this.#database.read(() => readOpenHeads(this.#database, options));
+  }
+
+  async recentHeads(options: Parameters<ConversationLists['recentHeads']>[0]) {
+    return await this.#database.read(() => readRecentHeads(this.#database, options));
+  }
+
+  async notOpen(keys: readonly ConversationKey[]) {
+    return await this.#database.read(() => readNotOpen(this.#database, keys));
+  }
+
+  async closedBefore(options: Parameters<ConversationLists['closedBefore']>[0]) {
+    return await this.#database.read(() => readClosedBefore(this.#database, options));
+  }
+
+  async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {
+    return await this.#database.write(() => beginDeletion(this.#database, request));
+  }
+
+  async finishDeletion(key: ConversationKey) {
+    await this.#database.write(() => {
+      finishDeletion(this.#database, key);
+    });
+  }
+
+  async deletion(key: ConversationKey) {
+    return await this.#database.read(() => readDeletion(this.#database, key));
+  }
+
+  async unfinishedDeletions(options: Parameters<Deletions['unfinishedDeletions']>[0]) {
+    return await this.#database.read(() => readUnfinished(this.#database, options));
+  }
+
+  async keysOfTenant(options: Parameters<Deletions['keysOfTenant']>[0]) {
+    return await this.#database.read(() => readKeysOfTenant(this.#database, options));
+  }
+
+  async forgetDeletions(options: Parameters<Deletions['forgetDeletions']>[0]) {
+    return await this.#database.write(() => forgetDeletions(this.#database, options));
   }
 
   async touch(key: ConversationKey, seen: { runId: string; historyLength: number }) {

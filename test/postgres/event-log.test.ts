@@ -6,8 +6,10 @@ import type { EventLog } from '../../src/store/port.js';
 import { StoreUnavailable } from '../../src/store/port.js';
 import { openPostgresEventLog, openPostgresStores } from '../../src/store/postgres.js';
 import { describeBlobs } from '../support/blob-conformance.js';
+import { describeDeletions } from '../support/deletion-conformance.js';
 import { describeEventLog } from '../support/event-log-conformance.js';
 import { describeLeases } from '../support/lease-conformance.js';
+import { describeLists } from '../support/list-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
 import { startTestPostgres } from '../support/postgres-server.js';
 import { until } from '../support/until.js';
@@ -47,6 +49,8 @@ describeBlobs(
   'postgres blobs',
   async () => (await openPostgresStores({ url, schema: anySchema(), maxConnections: 4 })).blobs,
 );
+describeLists('postgres lists', open);
+describeDeletions('postgres deletions', open);
 
 describe('a postgres event log', () => {
   it('is made once, however many processes open it at the same time, and keeps what it holds', async () => {
@@ -66,7 +70,7 @@ describe('a postgres event log', () => {
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).append(batch)),
     );
-    const added = results.map((result) => (result.outcome === 'gap' ? -1 : result.added));
+    const added = results.map((result) => ('added' in result ? result.added : -1));
     expect(added.sort((left, right) => right - left)).toEqual([
       EVENTS.length,
       ...Array.from({ length: 19 }, () => 0),

@@ -1,6 +1,8 @@
 /** A reader over a list of events in memory, for tests of what is built on readers. */
 
 import type {
+  BeforePosition,
+  ConversationPage,
   ConversationReader,
   LogCursor,
   LogPage,
@@ -54,11 +56,13 @@ export class FakeReader implements ConversationReader {
 
   events(
     key: ConversationKey,
-    options: ReadPosition & { limit?: number } = {},
+    options: ReadPosition & { limit?: number; before?: BeforePosition } = {},
   ): Promise<LogPage | undefined> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     const log = this.#logs.get(key.conversationId);
     if (log === undefined) return Promise.resolve(undefined);
+    const { before } = options;
+    if (before !== undefined) return Promise.resolve(pageBefore(log, before, options.limit));
     const after = options.after?.seq ?? 0;
     const rest = log.filter((event) => event.seq > after);
     const events = rest.slice(0, options.limit ?? 1000);
@@ -70,6 +74,10 @@ export class FakeReader implements ConversationReader {
       cursor,
       more: events.length < rest.length,
     });
+  }
+
+  list(): Promise<ConversationPage> {
+    return Promise.resolve({ conversations: [] });
   }
 
   async turnResult(
@@ -147,4 +155,16 @@ export class FakeReader implements ConversationReader {
       signal.addEventListener('abort', wake, { once: true });
     });
   }
+}
+
+function pageBefore(log: readonly CanonicalEvent[], before: BeforePosition, limit = 1000): LogPage {
+  const older = before === 'end' ? log : log.filter((event) => event.seq < before.seq);
+  const events = older.slice(-limit).reverse();
+  return {
+    generation: GENERATION,
+    events,
+    cursor: { generation: GENERATION, seq: events.at(-1)?.seq ?? 0 },
+    more: events.length < older.length,
+    ...(before === 'end' ? { tail: { generation: GENERATION, seq: log.at(-1)?.seq ?? 0 } } : {}),
+  };
 }

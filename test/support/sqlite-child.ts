@@ -10,7 +10,7 @@ const events = stamped([started(key), ...bodies.flat()]);
 let added = 0;
 for (let from = 0; from < events.length; from += 3) {
   const result = await log.append({ ...key, runId: 'run-a', events: events.slice(from, from + 3) });
-  if (result.outcome !== 'gap') added += result.added;
+  if ('added' in result) added += result.added;
 }
 await log.close();
 process.stdout.write(`${JSON.stringify({ added })}\n`);

@@ -105,10 +105,8 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
   const query = parseQuery(ListQuerySchema, request);
   const options = {
     tenant: DEFAULT_TENANT,
-    limit: query.limit ?? DEFAULT_PAGE,
-    ...(query.agent === undefined ? {} : { agent: query.agent }),
-    ...(query.status === undefined ? {} : { status: query.status }),
-    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+    limit: DEFAULT_PAGE,
+    ...query,
   };
   try {
     response.json(await deps.conversations.list(options));

@@ -1,7 +1,7 @@
 /** The log of a conversation: as pages, or as an event stream with live events between. */
 import type { Request, Response, Router } from 'express';
-import { EngineError } from '../../client/errors.js';
-import type { LogCursor } from '../../client/reader.js';
+import { EngineError, invalidField } from '../../client/errors.js';
+import type { BeforePosition, LogCursor } from '../../client/reader.js';
 import { formatCursor } from '../../protocol/cursor.js';
 import { EventsQuerySchema, LastEventIdSchema } from '../../protocol/http.schema.js';
 import type { ConversationKey } from '../../protocol/ids.js';
@@ -20,9 +20,11 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       const key = keyOf(request);
       const query = parseQuery(EventsQuerySchema, request);
       if (request.accepts(['json', 'text/event-stream']) !== 'text/event-stream') {
-        await page(deps, response, { key, after: query.after, limit: query.limit ?? DEFAULT_PAGE });
+        await page(deps, response, { key, ...query });
         return;
       }
+      if (query.before !== undefined)
+        throw invalidField('?before', 'is for pages; a stream goes on from after');
       const after = lastEventId(request) ?? query.after;
       // Before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
       await snapshotOf(deps, key);
@@ -48,11 +50,12 @@ function lastEventId(request: Request): LogCursor | undefined {
 async function page(
   deps: AppDeps,
   response: Response,
-  position: { key: ConversationKey; after: LogCursor | undefined; limit: number },
+  position: { key: ConversationKey; after?: LogCursor; before?: BeforePosition; limit?: number },
 ): Promise<void> {
-  const { key, after, limit } = position;
-  const options = { limit, ...(after === undefined ? {} : { after }) };
-  const found = await deps.reader.events(key, options);
+  const { key, ...options } = position;
+  if (options.after !== undefined && options.before !== undefined)
+    throw invalidField('?before', 'cannot be given together with after');
+  const found = await deps.reader.events(key, { limit: DEFAULT_PAGE, ...options });
   if (found === undefined) {
     // The store may be behind a conversation that began just now: then its log is empty, not unknown.
     await snapshotOf(deps, key);
@@ -64,8 +67,14 @@ async function page(
     });
     return;
   }
-  const { generation, events, cursor, more } = found;
-  response.json({ generation, events, cursor: formatCursor(cursor), more });
+  const { generation, events, cursor, more, tail } = found;
+  response.json({
+    generation,
+    events,
+    cursor: formatCursor(cursor),
+    more,
+    ...(tail === undefined ? {} : { tail: formatCursor(tail) }),
+  });
 }
 
 async function stream(

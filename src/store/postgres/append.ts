@@ -1,13 +1,20 @@
 /** Appends of the Postgres event log: carries out an `AppendPlan` inside one transaction. */
 import type { CanonicalEvent } from '../../protocol/events.js';
 import { turnIdOf } from '../../protocol/events.js';
-import { conversationKey } from '../../protocol/ids.js';
-import { foldSnapshot, headAfter, planAppend, rewrittenMarker } from '../append-plan.js';
+import { type ConversationKey, conversationKey } from '../../protocol/ids.js';
+import {
+  closedAtMs,
+  foldSnapshot,
+  headAfter,
+  planAppend,
+  rewrittenMarker,
+} from '../append-plan.js';
 import { contentHash } from '../content-hash.js';
 import type { AppendBatch, AppendResult, LogHead } from '../port.js';
 import type { PostgresDatabase, Queries } from './database.js';
-import { numberIn, textIn } from './database.js';
+import { NOW_MS, numberIn, textIn } from './database.js';
 import { followClaims } from './leases.js';
+import { followPending } from './pending.js';
 import { eventOf, headOf } from './rows.js';
 
 /** To be called inside a transaction. */
@@ -16,8 +23,9 @@ export async function appendBatch(
   queries: Queries,
   batch: AppendBatch,
 ): Promise<AppendResult> {
+  const head = await lockedHead(database, queries, batch);
   const append = new Append(database, queries, batch);
-  const head = await append.lockedHead();
+  if (await append.isOfDeleted()) return { outcome: 'deleted' };
   const hashes = await append.storedHashes(head);
   const plan = planAppend(batch, head, (seq) => hashes.get(seq));
   if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
@@ -26,14 +34,32 @@ export async function appendBatch(
   return await append.rewrite({ head, ...plan });
 }
 
+/** The head, which nobody else changes until the end of the transaction; where there is none, nobody else makes one. */
+export async function lockedHead(
+  database: PostgresDatabase,
+  queries: Queries,
+  key: ConversationKey,
+): Promise<LogHead | undefined> {
+  const { tenant, conversationId } = key;
+  const select = `SELECT * FROM ${database.table('conversations')} WHERE tenant = $1 AND conversation_id = $2 FOR UPDATE`;
+  const row = await queries.get(select, tenant, conversationId);
+  if (row !== undefined) return headOf(row);
+  // There is no row to lock yet, so its key is; whoever had it before us has stored the row meanwhile.
+  await queries.get('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', conversationKey(key));
+  const stored = await queries.get(select, tenant, conversationId);
+  return stored === undefined ? undefined : headOf(stored);
+}
+
 class Append {
   readonly #conversations: string;
   readonly #events: string;
   readonly #leases: string;
+  readonly #database: PostgresDatabase;
   readonly #queries: Queries;
   readonly #batch: AppendBatch;
 
   constructor(database: PostgresDatabase, queries: Queries, batch: AppendBatch) {
+    this.#database = database;
     this.#conversations = database.table('conversations');
     this.#events = database.table('events');
     this.#leases = database.table('call_leases');
@@ -41,19 +67,15 @@ class Append {
     this.#batch = batch;
   }
 
-  /** The head, which nobody else changes until the end of the transaction. */
-  async lockedHead(): Promise<LogHead | undefined> {
-    const { tenant, conversationId } = this.#batch;
-    const select = `SELECT * FROM ${this.#conversations} WHERE tenant = $1 AND conversation_id = $2 FOR UPDATE`;
-    const row = await this.#queries.get(select, tenant, conversationId);
-    if (row !== undefined) return headOf(row);
-    // There is no row to lock yet, so its key is; whoever had it before us has stored the row meanwhile.
-    await this.#queries.get(
-      'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
-      conversationKey(this.#batch),
+  /** Asked while the head is locked, so that a deletion is over or has yet to begin. */
+  async isOfDeleted(): Promise<boolean> {
+    const { tenant, conversationId, runId } = this.#batch;
+    const row = await this.#queries.get(
+      `SELECT run_ids FROM ${this.#database.table('deletions')} WHERE tenant = $1 AND conversation_id = $2`,
+      tenant,
+      conversationId,
     );
-    const stored = await this.#queries.get(select, tenant, conversationId);
-    return stored === undefined ? undefined : headOf(stored);
+    return row !== undefined && (JSON.parse(textIn(row, 'run_ids')) as string[]).includes(runId);
   }
 
   /** Of the rows that the batch says again. */
@@ -84,7 +106,9 @@ class Append {
     await this.#insert(generation, events);
     const next = headAfter(this.#batch, { before: head, generation, snapshot });
     await this.#putHead(next);
-    await followClaims(this.#leases, this.#queries, { before: head?.snapshot, after: snapshot });
+    const states = { before: head?.snapshot, after: snapshot };
+    await followClaims(this.#leases, this.#queries, states);
+    await followPending(this.#database, this.#queries, states);
     return { outcome: 'appended', head: next, added: events.length };
   }
 
@@ -116,7 +140,9 @@ class Append {
     const snapshot = foldSnapshot(folded, events, generation);
     const next = headAfter(this.#batch, { before: undefined, generation, snapshot });
     await this.#putHead(next);
-    await followClaims(this.#leases, this.#queries, { before: head.snapshot, after: snapshot });
+    const states = { before: head.snapshot, after: snapshot };
+    await followClaims(this.#leases, this.#queries, states);
+    await followPending(this.#database, this.#queries, states);
     return { outcome: 'rewritten', head: next, added: events.length };
   }
 
@@ -142,12 +168,12 @@ class Append {
   async #putHead(head: LogHead): Promise<void> {
     await this.#queries.run(
       `INSERT INTO ${this.#conversations}
-         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, closed_at_ms, changed_at_ms)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${NOW_MS})
        ON CONFLICT (tenant, conversation_id) DO UPDATE SET
          generation = excluded.generation, last_seq = excluded.last_seq, run_id = excluded.run_id,
          history_length = excluded.history_length, agent = excluded.agent, status = excluded.status,
-         snapshot = excluded.snapshot`,
+         snapshot = excluded.snapshot, closed_at_ms = excluded.closed_at_ms, changed_at_ms = excluded.changed_at_ms`,
       head.tenant,
       head.conversationId,
       head.generation,
@@ -157,6 +183,7 @@ class Append {
       head.snapshot.agent,
       head.snapshot.status,
       JSON.stringify(head.snapshot),
+      closedAtMs(head.snapshot) ?? null,
     );
   }
 }

@@ -37,6 +37,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_TRIES = 5;
 
+/** The clock of the database, in milliseconds: those of the machines may differ. */
+export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
 const MIGRATIONS = fileURLToPath(new URL('./migrations/', import.meta.url));
 const MIGRATIONS_TABLE = 'migrations';
 

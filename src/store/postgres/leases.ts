@@ -5,9 +5,7 @@ import { LATE_TOLERANCE_MS } from '../../protocol/limits.js';
 import { leasesAfter } from '../lease-plan.js';
 import type { CallLease, CallLeases } from '../leases-port.js';
 import type { PostgresDatabase, Queries, Row } from './database.js';
-import { numberIn, textIn } from './database.js';
-
-const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+import { NOW_MS, numberIn, textIn } from './database.js';
 
 /** Part of an append, inside its transaction. */
 export async function followClaims(

@@ -1,10 +1,10 @@
 /** Reads of the Postgres event log. */
 import type { ConversationKey, TurnId } from '../../protocol/ids.js';
-import { cursorOf, listLimit, positionOf, readBounds } from '../paging.js';
-import type { ConversationList, EventsRead, ListOptions, LogHead, ReadOptions } from '../port.js';
-import type { PostgresDatabase, Value } from './database.js';
+import { readBounds } from '../paging.js';
+import type { EventsRead, LogHead, ReadOptions } from '../port.js';
+import type { PostgresDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
-import { eventOf, headOf, snapshotOf } from './rows.js';
+import { eventOf, headOf } from './rows.js';
 
 export async function readHead(
   database: PostgresDatabase,
@@ -25,28 +25,29 @@ export async function readEvents(
 ): Promise<EventsRead | undefined> {
   const end = await endOf(database, key, options.generation);
   if (end === undefined) return undefined;
-  const { limit, maxBytes, afterSeq } = readBounds(options);
-  // At least one event, or a reader could never get past a big one.
+  const { limit, maxBytes, afterSeq, beforeSeq } = readBounds(options);
+  const order = beforeSeq === undefined ? 'ASC' : 'DESC';
+  // At least one event, or a reader could never get past a big one; one more row tells whether there is more.
   const rows = await database.all(
-    `SELECT seq, event FROM (
-       SELECT seq, event, sum(octet_length(event)) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS nth
+    `SELECT event, (bytes <= $7 AND nth < $6) OR nth = 1 AS fits FROM (
+       SELECT seq, event, sum(octet_length(event)) OVER (ORDER BY seq ${order}) AS bytes,
+         row_number() OVER (ORDER BY seq ${order}) AS nth
        FROM (
          SELECT seq, event FROM ${database.table('events')}
          WHERE tenant = $1 AND conversation_id = $2 AND generation = $3 AND seq > $4 AND seq <= $5
-         ORDER BY seq LIMIT $6
+         ORDER BY seq ${order} LIMIT $6
        ) AS page
-     ) AS counted WHERE bytes <= $7 OR nth = 1 ORDER BY seq`,
+     ) AS counted ORDER BY nth`,
     key.tenant,
     key.conversationId,
     end.generation,
     afterSeq,
-    end.lastSeq,
-    limit,
+    beforeSeq === undefined ? end.lastSeq : Math.min(beforeSeq - 1, end.lastSeq),
+    limit + 1,
     maxBytes,
   );
-  const last = rows.at(-1);
-  const more = last !== undefined && numberIn(last, 'seq') < end.lastSeq;
-  return { ...end, events: rows.map(eventOf), more };
+  const page = rows.filter((row) => row['fits'] === true);
+  return { ...end, events: page.map(eventOf), more: page.length < rows.length };
 }
 
 export async function readTurnEvents(
@@ -76,57 +77,6 @@ export async function findTurnKey(
   );
   if (row === undefined) return undefined;
   return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
-}
-
-/**
- * Newest conversations first; positions never change, so paging neither repeats nor skips.
- * @throws {RangeError} when the cursor is not one of ours.
- */
-export async function listSnapshots(
-  database: PostgresDatabase,
-  options: ListOptions,
-): Promise<ConversationList> {
-  const { tenant, agent, status, cursor } = options;
-  const limit = listLimit(options);
-  const filters: readonly (readonly [string, Value | undefined])[] = [
-    ['tenant =', tenant],
-    ['agent =', agent],
-    ['status =', status],
-    ['position <', cursor === undefined ? undefined : positionOf(cursor)],
-  ];
-  const values: Value[] = [];
-  const conditions = filters.flatMap(([condition, value]) =>
-    value === undefined ? [] : [`${condition} $${values.push(value)}`],
-  );
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const rows = await database.all(
-    `SELECT position, snapshot FROM ${database.table('conversations')} ${where}
-     ORDER BY position DESC LIMIT $${values.push(limit + 1)}`,
-    ...values,
-  );
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    conversations: page.map(snapshotOf),
-    ...(rows.length > limit && last !== undefined
-      ? { nextCursor: cursorOf(numberIn(last, 'position')) }
-      : {}),
-  };
-}
-
-export async function readOpenHeads(
-  database: PostgresDatabase,
-  options: { readonly limit: number; readonly after?: ConversationKey },
-): Promise<readonly LogHead[]> {
-  const rows = await database.all(
-    `SELECT * FROM ${database.table('conversations')}
-     WHERE status <> 'closed' AND (tenant, conversation_id) > ($1, $2)
-     ORDER BY tenant, conversation_id LIMIT $3`,
-    options.after?.tenant ?? '',
-    options.after?.conversationId ?? '',
-    options.limit,
-  );
-  return rows.map(headOf);
 }
 
 async function endOf(

@@ -1,6 +1,7 @@
 /** Rows of the Postgres event log as heads, snapshots and events. */
 import type { ConversationSnapshot } from '../../protocol/conversation.js';
 import type { CanonicalEvent } from '../../protocol/events.js';
+import type { ConversationKey } from '../../protocol/ids.js';
 import type { LogHead } from '../port.js';
 import { numberIn, type Row, textIn } from './database.js';
 
@@ -22,4 +23,8 @@ export function snapshotOf(row: Row): ConversationSnapshot {
 
 export function eventOf(row: Row): CanonicalEvent {
   return JSON.parse(textIn(row, 'event')) as CanonicalEvent;
+}
+
+export function keyOf(row: Row): ConversationKey {
+  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
 }

@@ -1,16 +1,26 @@
 /** Appends of the sqlite event log: carries out an `AppendPlan` inside one transaction. */
 import type { CanonicalEvent } from '../../protocol/events.js';
 import { turnIdOf } from '../../protocol/events.js';
-import { foldSnapshot, headAfter, planAppend, rewrittenMarker } from '../append-plan.js';
+import {
+  closedAtMs,
+  foldSnapshot,
+  headAfter,
+  planAppend,
+  rewrittenMarker,
+} from '../append-plan.js';
 import { contentHash } from '../content-hash.js';
 import type { AppendBatch, AppendResult, LogHead } from '../port.js';
 import type { SqliteDatabase } from './database.js';
 import { textIn } from './database.js';
+import { readDeletion } from './deletions.js';
 import { followClaims } from './leases.js';
+import { followPending } from './pending.js';
 import { eventsThrough, readHead } from './read.js';
 
 /** To be called inside a write transaction. */
 export function appendBatch(database: SqliteDatabase, batch: AppendBatch): AppendResult {
+  if (readDeletion(database, batch)?.runIds.includes(batch.runId) === true)
+    return { outcome: 'deleted' };
   const head = readHead(database, batch);
   const plan = planAppend(batch, head, (seq) => hashAt(database, batch, { seq, head }));
   if (plan.type === 'gap') return { outcome: 'gap', lastSeq: plan.lastSeq };
@@ -37,6 +47,7 @@ function extend(
   const next = headAfter(batch, { before: head, generation, snapshot });
   putHead(database, next);
   followClaims(database, head?.snapshot, snapshot);
+  followPending(database, head?.snapshot, snapshot);
   return { outcome: 'appended', head: next, added: events.length };
 }
 
@@ -71,6 +82,7 @@ function rewrite(
   const next = headAfter(batch, { before: undefined, generation, snapshot });
   putHead(database, next);
   followClaims(database, head.snapshot, snapshot);
+  followPending(database, head.snapshot, snapshot);
   return { outcome: 'rewritten', head: next, added: events.length };
 }
 
@@ -113,12 +125,12 @@ function insertEvents(
 function putHead(database: SqliteDatabase, head: LogHead): void {
   database.run(
     `INSERT INTO conversations
-       (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot, changed_at_ms, closed_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (tenant, conversation_id) DO UPDATE SET
        generation = excluded.generation, last_seq = excluded.last_seq, run_id = excluded.run_id,
        history_length = excluded.history_length, agent = excluded.agent, status = excluded.status,
-       snapshot = excluded.snapshot`,
+       snapshot = excluded.snapshot, changed_at_ms = excluded.changed_at_ms, closed_at_ms = excluded.closed_at_ms`,
     head.tenant,
     head.conversationId,
     head.generation,
@@ -128,5 +140,7 @@ function putHead(database: SqliteDatabase, head: LogHead): void {
     head.snapshot.agent,
     head.snapshot.status,
     JSON.stringify(head.snapshot),
+    Date.now(),
+    closedAtMs(head.snapshot) ?? null,
   );
 }

@@ -2,8 +2,8 @@
 import type { ConversationSnapshot } from '../../protocol/conversation.js';
 import type { CanonicalEvent } from '../../protocol/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/ids.js';
-import { cursorOf, listLimit, positionOf, readBounds } from '../paging.js';
-import type { ConversationList, EventsRead, ListOptions, LogHead, ReadOptions } from '../port.js';
+import { readBounds } from '../paging.js';
+import type { EventsRead, LogHead, ReadOptions } from '../port.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 
@@ -25,27 +25,29 @@ export function readEvents(
   if (end === undefined) return undefined;
   const events: CanonicalEvent[] = [];
   let bytes = 0;
-  const { limit, maxBytes, afterSeq } = readBounds(options);
-  let lastRead = afterSeq;
+  const { limit, maxBytes, afterSeq, beforeSeq } = readBounds(options);
+  const isBackward = beforeSeq !== undefined;
   const rows = database.iterate(
     `SELECT seq, event, octet_length(event) AS bytes FROM events
      WHERE tenant = ? AND conversation_id = ? AND generation = ? AND seq > ? AND seq <= ?
-     ORDER BY seq LIMIT ?`,
+     ORDER BY seq ${isBackward ? 'DESC' : 'ASC'} LIMIT ?`,
     key.tenant,
     key.conversationId,
     end.generation,
-    lastRead,
-    end.lastSeq,
-    limit,
+    afterSeq,
+    isBackward ? Math.min(beforeSeq - 1, end.lastSeq) : end.lastSeq,
+    // One more tells whether there is more.
+    limit + 1,
   );
+  let more = false;
   for (const row of rows) {
     bytes += numberIn(row, 'bytes');
     // At least one, or a reader could never get past a big event.
-    if (events.length > 0 && bytes > maxBytes) break;
+    more = events.length === limit || (events.length > 0 && bytes > maxBytes);
+    if (more) break;
     events.push(eventOf(row));
-    lastRead = numberIn(row, 'seq');
   }
-  return { ...end, events, more: events.length > 0 && lastRead < end.lastSeq };
+  return { ...end, events, more };
 }
 
 /** Rows of one generation through a seq, oldest first, without its marker. */
@@ -89,50 +91,6 @@ export function findTurnKey(database: SqliteDatabase, turnId: TurnId): Conversat
   return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
 }
 
-/**
- * Newest conversations first; positions never change, so paging neither repeats nor skips.
- * @throws {RangeError} when the cursor is not one of ours.
- */
-export function listSnapshots(database: SqliteDatabase, options: ListOptions): ConversationList {
-  const { tenant, agent, status, cursor } = options;
-  const limit = listLimit(options);
-  const filters: (readonly [string, string | number | undefined])[] = [
-    ['tenant = ?', tenant],
-    ['agent = ?', agent],
-    ['status = ?', status],
-    ['position < ?', cursor === undefined ? undefined : positionOf(cursor)],
-  ];
-  const given = filters.filter(([, value]) => value !== undefined);
-  const where = given.length === 0 ? '' : `WHERE ${given.map(([sql]) => sql).join(' AND ')}`;
-  const rows = database.all(
-    `SELECT position, snapshot FROM conversations ${where} ORDER BY position DESC LIMIT ?`,
-    ...given.map(([, value]) => value ?? null),
-    limit + 1,
-  );
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    conversations: page.map(snapshotOf),
-    ...(rows.length > limit && last !== undefined
-      ? { nextCursor: cursorOf(numberIn(last, 'position')) }
-      : {}),
-  };
-}
-
-export function readOpenHeads(
-  database: SqliteDatabase,
-  options: { readonly limit: number; readonly after?: ConversationKey },
-): readonly LogHead[] {
-  const rows = database.all(
-    `SELECT * FROM conversations WHERE status <> 'closed' AND (tenant, conversation_id) > (?, ?)
-     ORDER BY tenant, conversation_id LIMIT ?`,
-    options.after?.tenant ?? '',
-    options.after?.conversationId ?? '',
-    options.limit,
-  );
-  return rows.map(headOf);
-}
-
 function endOf(
   database: SqliteDatabase,
   key: ConversationKey,
@@ -157,7 +115,7 @@ function endOf(
   return { generation, lastSeq: numberIn(older, 'last_seq') };
 }
 
-function headOf(row: Row): LogHead {
+export function headOf(row: Row): LogHead {
   return {
     tenant: textIn(row, 'tenant'),
     conversationId: textIn(row, 'conversation_id'),
@@ -169,7 +127,7 @@ function headOf(row: Row): LogHead {
   };
 }
 
-function snapshotOf(row: Row): ConversationSnapshot {
+export function snapshotOf(row: Row): ConversationSnapshot {
   return JSON.parse(textIn(row, 'snapshot')) as ConversationSnapshot;
 }
 

@@ -72,4 +72,44 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, conversation_id, id)
   ) STRICT;
   `,
+  `
+  ALTER TABLE conversations ADD COLUMN changed_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE conversations ADD COLUMN closed_at_ms INTEGER;
+  UPDATE conversations SET changed_at_ms = CAST(round(unixepoch(snapshot ->> 'updatedAt', 'subsec') * 1000) AS INTEGER);
+  UPDATE conversations SET closed_at_ms = changed_at_ms WHERE status = 'closed';
+  CREATE INDEX conversations_by_position ON conversations (tenant, position);
+  CREATE INDEX conversations_by_agent ON conversations (tenant, agent, position);
+  CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
+  CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
+
+  CREATE TABLE pending_calls (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    deadline_ms INTEGER NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, tool_call_id)
+  ) STRICT;
+  INSERT INTO pending_calls
+    SELECT tenant, conversation_id, call.value ->> 'toolCallId', position, call.value ->> 'name', call.value ->> 'kind',
+      CAST(round(unixepoch(call.value ->> 'deadline', 'subsec') * 1000) AS INTEGER)
+    FROM conversations, json_each(snapshot, '$.pending') AS call;
+  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
+  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
+  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
+
+  CREATE TABLE deletions (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    run_ids TEXT NOT NULL,
+    requested_at_ms INTEGER NOT NULL,
+    finished_at_ms INTEGER,
+    PRIMARY KEY (tenant, conversation_id)
+  ) STRICT;
+  CREATE INDEX deletions_unfinished ON deletions (requested_at_ms) WHERE finished_at_ms IS NULL;
+  CREATE INDEX deletions_finished ON deletions (finished_at_ms) WHERE finished_at_ms IS NOT NULL;
+  `,
 ];

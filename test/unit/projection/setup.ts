@@ -59,7 +59,7 @@ export async function aReader(
   });
   const store = async (events: readonly CanonicalEvent[], runId = 'run-a') => {
     const result = await log.append({ ...KEY, runId, events });
-    if (result.outcome === 'gap') throw new Error('gap');
+    if (!('head' in result)) throw new Error(result.outcome);
     const { generation, lastSeq } = result.head;
     live.publish({ type: 'appended', ...KEY, generation, lastSeq });
   };

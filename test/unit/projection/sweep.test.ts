@@ -90,18 +90,44 @@ describe('the sweep', () => {
     expect((await log.head({ ...KEY, conversationId: 'c' }))?.lastSeq).toBe(6);
   });
 
-  it('looks at what has not moved for an hour in every tenth pass only', async () => {
-    const { log, source, sweep } = await aSweep();
-    const clock = Date.parse('2020-01-01T00:00:00Z') - Date.parse('2030-01-01T00:00:00Z');
-    const still = { ...KEY, conversationId: 'still' };
-    const ofStill = stamped([started(still)], { clock });
-    await log.append({ ...KEY, runId: 'r', events: LOG, historyLength: LOG.length * 3 });
-    await log.append({ ...still, runId: 'r', events: ofStill, historyLength: 3 });
-    source.set({ runId: 'r', events: LOG });
-    source.set({ runId: 'r', events: ofStill }, still);
-    const looked: (number | undefined)[] = [];
-    for (let pass = 0; pass < 12; pass += 1) looked.push((await sweep.pass())?.looked);
-    expect(looked).toEqual([2, ...Array<number>(9).fill(1), 2, 1]);
+  it('costs the same however many conversations wait: so many looks and three statements a pass, in turn', async () => {
+    const { log, source, projector } = await aSweep();
+    const statements: string[] = [];
+    const counted = new Proxy(log, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          statements.push(String(name));
+          return Reflect.apply(value, target, args);
+        };
+      },
+    });
+    const sweep = new Sweep({ log: counted, source, projector, looksPerPass: 30 });
+    const looked: string[] = [];
+    const describe = source.describe.bind(source);
+    source.describe = async (key) => {
+      looked.push(key.conversationId);
+      return await describe(key);
+    };
+    for (let nth = 0; nth < 100; nth += 1) {
+      const key = { ...KEY, conversationId: `c${nth + 100}` };
+      const events = stamped([started(key)]);
+      await log.append({ ...key, runId: 'r', historyLength: 3, events });
+      source.set({ runId: 'r', events }, key);
+    }
+    // The first pass also searches for conversations that the store has never heard of: one more statement for 500 of them.
+    await sweep.pass();
+    expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads', 'notOpen']);
+    for (let pass = 0; pass < 9; pass += 1) {
+      statements.length = 0;
+      const before = looked.length;
+      expect(await sweep.pass()).toMatchObject({ asked: 0, found: 0, failed: 0 });
+      expect(looked.length - before).toBeLessThanOrEqual(30);
+      expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads']);
+    }
+    // All have had their turn by then, whether something was stored of them lately or not.
+    expect(new Set(looked).size).toBe(100);
   });
 
   it('comes round by itself, survives a store outage, and stops', async () => {

@@ -7,13 +7,17 @@ import { StoreUnavailable } from '../../../src/store/port.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
 import { startChild } from '../../support/children.js';
+import { describeDeletions } from '../../support/deletion-conformance.js';
 import { describeEventLog } from '../../support/event-log-conformance.js';
 import { describeLeases } from '../../support/lease-conformance.js';
+import { describeLists } from '../../support/list-conformance.js';
 import { KEY, stamped, started, turn } from '../../support/log-events.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLeases('sqlite leases', async () => await openSqliteEventLog({ file: ':memory:' }));
+describeLists('sqlite lists', async () => await openSqliteEventLog({ file: ':memory:' }));
+describeDeletions('sqlite deletions', async () => await openSqliteEventLog({ file: ':memory:' }));
 
 const EVENTS = stamped([started(), ...turn('t1')]);
 

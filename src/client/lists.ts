@@ -1,0 +1,57 @@
+/** Listing conversations: the bounds of what may be asked, each refusal with its field. */
+
+import { CONVERSATION_STATUSES } from '../protocol/conversation.js';
+import { idProblem } from '../protocol/ids.js';
+import { SUSPENSION_KINDS } from '../protocol/suspensions.js';
+import { invalidField } from './errors.js';
+import type { ConversationPage, ConversationReader, ListedBy } from './reader.js';
+import type { ListOptions } from './types.js';
+
+const MAX_PAGE = 1_000;
+
+/** @throws {EngineError} invalid_request naming the option */
+export async function listConversations(
+  reader: ConversationReader,
+  tenant: string,
+  options: ListOptions,
+): Promise<ConversationPage> {
+  const listed = listedBy(tenant, options);
+  try {
+    return await reader.list(listed);
+  } catch (error) {
+    // Only the store knows which cursors are its own.
+    if (listed.cursor === undefined || !(error instanceof RangeError)) throw error;
+    throw invalidField('/cursor', 'must be the nextCursor of an earlier page');
+  }
+}
+
+function listedBy(ownTenant: string, options: ListOptions): ListedBy {
+  const { tenant = ownTenant, agent, status, pendingTool, pendingKind, limit, cursor } = options;
+  const problem = idProblem('tenant', tenant);
+  if (problem !== undefined) throw invalidField('/tenant', problem);
+  if (status !== undefined && !CONVERSATION_STATUSES.includes(status))
+    throw invalidField('/status', `must be one of ${CONVERSATION_STATUSES.join(', ')}`);
+  if (pendingKind !== undefined && !SUSPENSION_KINDS.includes(pendingKind))
+    throw invalidField('/pendingKind', `must be one of ${SUSPENSION_KINDS.join(', ')}`);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
+    throw invalidField('/limit', `must be a whole number from 1 to ${MAX_PAGE}`);
+  const deadlineBefore = timeOf(options.deadlineBefore);
+  return {
+    tenant,
+    ...(agent === undefined ? {} : { agent }),
+    ...(status === undefined ? {} : { status }),
+    ...(pendingTool === undefined ? {} : { pendingTool }),
+    ...(pendingKind === undefined ? {} : { pendingKind }),
+    ...(deadlineBefore === undefined ? {} : { deadlineBefore }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}
+
+function timeOf(deadlineBefore: ListOptions['deadlineBefore']): string | undefined {
+  if (deadlineBefore === undefined) return undefined;
+  const time = new Date(deadlineBefore);
+  if (Number.isNaN(time.getTime()))
+    throw invalidField('/deadlineBefore', 'must be a time, such as "2030-01-31T12:00:00Z"');
+  return time.toISOString();
+}

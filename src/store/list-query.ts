@@ -1,0 +1,128 @@
+/** The statement behind a list; the adapters differ in how they name tables and number parameters. */
+import {
+  cursorOf,
+  type DeadlinePosition,
+  deadlineCursorOf,
+  deadlineMsOf,
+  deadlinePositionOf,
+  isByDeadline,
+  listLimit,
+  positionOf,
+} from './paging.js';
+import type { ConversationList, ListOptions } from './port.js';
+
+export interface Dialect {
+  readonly conversations: string;
+  readonly pendingCalls: string;
+  /** The n-th parameter, from 1. */
+  readonly parameter: (nth: number) => string;
+}
+
+export interface ListQuery {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** One row of the answer: `snapshot`, `position`, and `deadline_ms` where the list is by deadline. */
+export interface ListRow extends DeadlinePosition {
+  readonly snapshot: ConversationList['conversations'][number];
+}
+
+class Statement {
+  readonly values: (string | number)[] = [];
+  readonly #parameter: Dialect['parameter'];
+
+  constructor(dialect: Dialect) {
+    this.#parameter = dialect.parameter;
+  }
+
+  /** A parameter with this value. */
+  value(value: string | number): string {
+    this.values.push(value);
+    return this.#parameter(this.values.length);
+  }
+
+  /** Conditions for what is given. */
+  where(conditions: readonly (readonly [string, string | number | undefined])[]): string[] {
+    return conditions.flatMap(([sql, value]) =>
+      value === undefined ? [] : [`${sql} ${this.value(value)}`],
+    );
+  }
+}
+
+/** Reads one row more than the page has, to see whether there is another. @throws {RangeError} for a cursor that is not ours. */
+export function listQuery(options: ListOptions, dialect: Dialect): ListQuery {
+  return isByDeadline(options) ? byDeadline(options, dialect) : byPosition(options, dialect);
+}
+
+function byPosition(options: ListOptions, dialect: Dialect): ListQuery {
+  const { tenant, agent, status, cursor } = options;
+  const statement = new Statement(dialect);
+  const conditions = statement.where([
+    ['tenant =', tenant],
+    ['agent =', agent],
+    ['status =', status],
+    ['position <', cursor === undefined ? undefined : positionOf(cursor)],
+  ]);
+  const sql = `SELECT position, 0 AS deadline_ms, snapshot FROM ${dialect.conversations}${allOf(conditions)}
+     ORDER BY position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
+  return { sql, values: statement.values };
+}
+
+/** Of several calls of a conversation that are meant, the one that ends first stands for it. */
+function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
+  const { tenant, agent, status, pendingTool, pendingKind, deadlineBefore, cursor } = options;
+  const statement = new Statement(dialect);
+  const meant = (call: string): string[] =>
+    statement.where([
+      [`${call}.tool =`, pendingTool],
+      [`${call}.kind =`, pendingKind],
+    ]);
+  const conditions = [
+    ...statement.where([['call.tenant =', tenant]]),
+    ...meant('call'),
+    ...statement.where([
+      [
+        'call.deadline_ms <',
+        deadlineBefore === undefined ? undefined : deadlineMsOf(deadlineBefore),
+      ],
+      ['conversations.agent =', agent],
+      ['conversations.status =', status],
+    ]),
+  ];
+  if (cursor !== undefined) {
+    const { deadlineMs, position } = deadlinePositionOf(cursor);
+    const from = `${statement.value(deadlineMs)}, ${statement.value(position)}`;
+    conditions.push(`(call.deadline_ms, call.position) > (${from})`);
+  }
+  const earlier = [
+    'earlier.tenant = call.tenant',
+    'earlier.conversation_id = call.conversation_id',
+    '(earlier.deadline_ms, earlier.tool_call_id) < (call.deadline_ms, call.tool_call_id)',
+    ...meant('earlier'),
+  ];
+  conditions.push(
+    `NOT EXISTS (SELECT 1 FROM ${dialect.pendingCalls} AS earlier WHERE ${earlier.join(' AND ')})`,
+  );
+  const sql = `SELECT call.position, call.deadline_ms, conversations.snapshot
+     FROM ${dialect.pendingCalls} AS call JOIN ${dialect.conversations} AS conversations
+       ON conversations.tenant = call.tenant AND conversations.conversation_id = call.conversation_id
+     ${allOf(conditions)}
+     ORDER BY call.deadline_ms, call.position LIMIT ${statement.value(listLimit(options) + 1)}`;
+  return { sql, values: statement.values };
+}
+
+function allOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
+/** The page that the rows of a `listQuery` are. */
+export function listPage(options: ListOptions, rows: readonly ListRow[]): ConversationList {
+  const limit = listLimit(options);
+  const page = rows.slice(0, limit);
+  const conversations = page.map(({ snapshot }) => snapshot);
+  const last = page.at(-1);
+  if (rows.length <= limit || last === undefined) return { conversations };
+  const nextCursor = isByDeadline(options) ? deadlineCursorOf(last) : cursorOf(last.position);
+  return { conversations, nextCursor };
+}

@@ -1,0 +1,71 @@
+/** Lists across conversations: part of the event log port. With a tenant every list is read along an index. */
+import type { ConversationSnapshot } from '../protocol/conversation.js';
+import type { ConversationKey } from '../protocol/ids.js';
+import type { SuspensionKind } from '../protocol/suspensions.js';
+
+/**
+ * All filters hold at once. Newest conversations first; where one of `pendingTool`, `pendingKind` and `deadlineBefore` is given,
+ * those first whose pending call (of those that are meant) ends earliest.
+ */
+export interface ListOptions {
+  readonly tenant?: string;
+  readonly agent?: string;
+  readonly status?: string;
+  /** Conversations with an open call of this tool. */
+  readonly pendingTool?: string;
+  /** Conversations with an open call that waits for this. */
+  readonly pendingKind?: SuspensionKind;
+  /** ISO 8601; conversations with an open call whose deadline is earlier. */
+  readonly deadlineBefore?: string;
+  /** @defaultValue 50; 1,000 at most */
+  readonly limit?: number;
+  /** Opaque, from `nextCursor` of a page with the same filters. */
+  readonly cursor?: string;
+}
+
+export interface ConversationList {
+  readonly conversations: readonly ConversationSnapshot[];
+  readonly nextCursor?: string;
+}
+
+/** What the sweep needs to know of a conversation that is not closed. */
+export interface OpenHead extends ConversationKey {
+  readonly runId: string;
+  readonly historyLength: number;
+  /** When events were stored last, in milliseconds by the clock of the store. */
+  readonly changedAtMs: number;
+}
+
+export interface ConversationLists {
+  /**
+   * What stays where it is in the order is neither repeated nor skipped from page to page, whatever is written meanwhile. A
+   * conversation whose earliest deadline moves behind the cursor comes again.
+   * @throws {RangeError} when the cursor is not one of ours, or of a list in another order.
+   */
+  list(options?: ListOptions): Promise<ConversationList>;
+  /** Heads of conversations that are not closed, in key order after the given key. */
+  openHeads(options: {
+    readonly limit: number;
+    readonly after?: ConversationKey;
+  }): Promise<readonly OpenHead[]>;
+  /** Those of them that something was stored of within `withinMs`, longest ago first, after the given one. */
+  recentHeads(options: {
+    readonly limit: number;
+    readonly withinMs: number;
+    readonly after?: OpenHead;
+  }): Promise<readonly OpenHead[]>;
+  /** Those of the keys that the store does not know, or knows as closed; one statement, 1,000 keys at most. */
+  notOpen(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
+  /** Conversations that were closed before a time, longest ago first. */
+  closedBefore(options: {
+    readonly closedBeforeMs: number;
+    readonly limit: number;
+  }): Promise<readonly ClosedHead[]>;
+}
+
+export interface ClosedHead extends ConversationKey {
+  readonly generation: number;
+  readonly lastSeq: number;
+  readonly runId: string;
+  readonly closedAtMs: number;
+}

@@ -1,0 +1,122 @@
+/** Tombstones in the sqlite event log. Synchronous; callers wrap them. */
+import type { ConversationKey } from '../../protocol/ids.js';
+import { isAt } from '../append-plan.js';
+import type { Deletion, Deletions } from '../deletions-port.js';
+import type { Row, SqliteDatabase } from './database.js';
+import { numberIn, textIn } from './database.js';
+import { keyOf } from './lists.js';
+import { readHead } from './read.js';
+
+const TABLES = ['events', 'pending_calls', 'call_leases', 'conversations'] as const;
+
+export function readDeletion(database: SqliteDatabase, key: ConversationKey): Deletion | undefined {
+  const row = database.get(
+    'SELECT * FROM deletions WHERE tenant = ? AND conversation_id = ?',
+    key.tenant,
+    key.conversationId,
+  );
+  return row === undefined ? undefined : deletionOf(row);
+}
+
+/** To be called inside a write transaction. */
+export function beginDeletion(
+  database: SqliteDatabase,
+  request: Parameters<Deletions['beginDeletion']>[0],
+): Deletion | undefined {
+  const { tenant, conversationId, onlyAt } = request;
+  if (onlyAt !== undefined && !isAt(readHead(database, request), onlyAt)) return undefined;
+  const stored = database
+    .all(
+      `SELECT run_id FROM conversations WHERE tenant = ? AND conversation_id = ?
+       UNION SELECT run_id FROM events WHERE tenant = ? AND conversation_id = ?`,
+      tenant,
+      conversationId,
+      tenant,
+      conversationId,
+    )
+    .map((row) => textIn(row, 'run_id'));
+  const earlier = readDeletion(database, request)?.runIds ?? [];
+  const runIds = [...new Set([...earlier, ...stored, ...request.runIds])];
+  database.run(
+    `INSERT INTO deletions (tenant, conversation_id, run_ids, requested_at_ms) VALUES (?, ?, ?, ?)
+     ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+       run_ids = excluded.run_ids, requested_at_ms = excluded.requested_at_ms, finished_at_ms = NULL`,
+    tenant,
+    conversationId,
+    JSON.stringify(runIds),
+    Date.now(),
+  );
+  for (const table of TABLES)
+    database.run(
+      `DELETE FROM ${table} WHERE tenant = ? AND conversation_id = ?`,
+      tenant,
+      conversationId,
+    );
+  return readDeletion(database, request);
+}
+
+/** To be called inside a write transaction. */
+export function finishDeletion(database: SqliteDatabase, key: ConversationKey): void {
+  database.run(
+    'UPDATE deletions SET finished_at_ms = ? WHERE tenant = ? AND conversation_id = ? AND finished_at_ms IS NULL',
+    Date.now(),
+    key.tenant,
+    key.conversationId,
+  );
+}
+
+export function readUnfinished(
+  database: SqliteDatabase,
+  { limit, forMs }: Parameters<Deletions['unfinishedDeletions']>[0],
+): readonly Deletion[] {
+  return database
+    .all(
+      `SELECT * FROM deletions WHERE finished_at_ms IS NULL AND requested_at_ms <= ?
+       ORDER BY requested_at_ms LIMIT ?`,
+      Date.now() - forMs,
+      limit,
+    )
+    .map(deletionOf);
+}
+
+export function readKeysOfTenant(
+  database: SqliteDatabase,
+  { tenant, limit, after = '' }: Parameters<Deletions['keysOfTenant']>[0],
+): readonly ConversationKey[] {
+  return database
+    .all(
+      `SELECT tenant, conversation_id FROM conversations WHERE tenant = ? AND conversation_id > ?
+       UNION SELECT tenant, conversation_id FROM deletions
+         WHERE tenant = ? AND conversation_id > ? AND finished_at_ms IS NULL
+       ORDER BY conversation_id LIMIT ?`,
+      tenant,
+      after,
+      tenant,
+      after,
+      limit,
+    )
+    .map(keyOf);
+}
+
+/** To be called inside a write transaction. */
+export function forgetDeletions(
+  database: SqliteDatabase,
+  { limit, forMs }: Parameters<Deletions['forgetDeletions']>[0],
+): number {
+  return database.run(
+    `DELETE FROM deletions WHERE rowid IN (
+       SELECT rowid FROM deletions WHERE finished_at_ms <= ? ORDER BY finished_at_ms LIMIT ?)`,
+    Date.now() - forMs,
+    limit,
+  );
+}
+
+function deletionOf(row: Row): Deletion {
+  const finishedAtMs = row['finished_at_ms'];
+  return {
+    ...keyOf(row),
+    runIds: JSON.parse(textIn(row, 'run_ids')) as string[],
+    requestedAtMs: numberIn(row, 'requested_at_ms'),
+    ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),
+  };
+}

@@ -1,0 +1,114 @@
+/** Lists of the sqlite event log, and what the sweep looks at. Synchronous; callers wrap them. */
+import type { ConversationKey } from '../../protocol/ids.js';
+import { type Dialect, listPage, listQuery } from '../list-query.js';
+import type {
+  ClosedHead,
+  ConversationList,
+  ConversationLists,
+  ListOptions,
+  OpenHead,
+} from '../port.js';
+import type { Row, SqliteDatabase } from './database.js';
+import { numberIn, textIn } from './database.js';
+import { snapshotOf } from './read.js';
+
+export const SQLITE: Dialect = {
+  conversations: 'conversations',
+  pendingCalls: 'pending_calls',
+  parameter: () => '?',
+};
+
+/** @throws {RangeError} when the cursor is not one of ours. */
+export function listSnapshots(database: SqliteDatabase, options: ListOptions): ConversationList {
+  const { sql, values } = listQuery(options, SQLITE);
+  const rows = database.all(sql, ...values).map((row) => ({
+    snapshot: snapshotOf(row),
+    position: numberIn(row, 'position'),
+    deadlineMs: numberIn(row, 'deadline_ms'),
+  }));
+  return listPage(options, rows);
+}
+
+const OPEN_HEAD =
+  'SELECT tenant, conversation_id, run_id, history_length, changed_at_ms FROM conversations';
+
+export function readOpenHeads(
+  database: SqliteDatabase,
+  { limit, after }: Parameters<ConversationLists['openHeads']>[0],
+): readonly OpenHead[] {
+  return database
+    .all(
+      `${OPEN_HEAD} WHERE status <> 'closed' AND (tenant, conversation_id) > (?, ?)
+       ORDER BY tenant, conversation_id LIMIT ?`,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
+      limit,
+    )
+    .map(openHeadOf);
+}
+
+export function readRecentHeads(
+  database: SqliteDatabase,
+  { limit, withinMs, after }: Parameters<ConversationLists['recentHeads']>[0],
+): readonly OpenHead[] {
+  const sinceMs = Date.now() - withinMs;
+  return database
+    .all(
+      `${OPEN_HEAD} WHERE status <> 'closed' AND changed_at_ms >= ?
+         AND (changed_at_ms, tenant, conversation_id) > (?, ?, ?)
+       ORDER BY changed_at_ms, tenant, conversation_id LIMIT ?`,
+      sinceMs,
+      after?.changedAtMs ?? 0,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
+      limit,
+    )
+    .map(openHeadOf);
+}
+
+export function readNotOpen(
+  database: SqliteDatabase,
+  keys: readonly ConversationKey[],
+): readonly ConversationKey[] {
+  return database
+    .all(
+      `SELECT key.value ->> 0 AS tenant, key.value ->> 1 AS conversation_id FROM json_each(?) AS key
+       WHERE NOT EXISTS (SELECT 1 FROM conversations AS known WHERE known.tenant = key.value ->> 0
+         AND known.conversation_id = key.value ->> 1 AND known.status <> 'closed')`,
+      JSON.stringify(keys.map(({ tenant, conversationId }) => [tenant, conversationId])),
+    )
+    .map(keyOf);
+}
+
+export function readClosedBefore(
+  database: SqliteDatabase,
+  { closedBeforeMs, limit }: Parameters<ConversationLists['closedBefore']>[0],
+): readonly ClosedHead[] {
+  return database
+    .all(
+      `SELECT tenant, conversation_id, generation, last_seq, run_id, closed_at_ms FROM conversations
+       WHERE closed_at_ms < ? ORDER BY closed_at_ms LIMIT ?`,
+      closedBeforeMs,
+      limit,
+    )
+    .map((row) => ({
+      ...keyOf(row),
+      generation: numberIn(row, 'generation'),
+      lastSeq: numberIn(row, 'last_seq'),
+      runId: textIn(row, 'run_id'),
+      closedAtMs: numberIn(row, 'closed_at_ms'),
+    }));
+}
+
+export function keyOf(row: Row): ConversationKey {
+  return { tenant: textIn(row, 'tenant'), conversationId: textIn(row, 'conversation_id') };
+}
+
+function openHeadOf(row: Row): OpenHead {
+  return {
+    ...keyOf(row),
+    runId: textIn(row, 'run_id'),
+    historyLength: numberIn(row, 'history_length'),
+    changedAtMs: numberIn(row, 'changed_at_ms'),
+  };
+}

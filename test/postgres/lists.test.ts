@@ -1,0 +1,102 @@
+/** How lists are found in a real Postgres, and what becomes of tables that an older version made. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { runner } from 'node-pg-migrate';
+import { Client } from 'pg';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { foldView } from '../../src/core/view.js';
+import { listQuery } from '../../src/store/list-query.js';
+import { postgresDialect } from '../../src/store/postgres/lists.js';
+import { openPostgresEventLog } from '../../src/store/postgres.js';
+import { LIST_FILTERS } from '../support/list-filters.js';
+import { asks, closes, stamped, started, suspends } from '../support/log-events.js';
+
+const url = inject('postgresUrl');
+const anySchema = (): string => `lists_${randomUUID().slice(0, 8)}`;
+
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+it('lists of a tenant go along an index in their order, whatever is asked: no scan, no sort', async () => {
+  const schema = anySchema();
+  const log = await openPostgresEventLog({ url, schema, maxConnections: 2 });
+  onTestFinished(() => log.close());
+  const client = await connected();
+  const from = Date.parse('2030-01-02T00:00:00.000Z');
+  await client.query(`INSERT INTO ${schema}.conversations
+      (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
+    SELECT CASE WHEN n % 10 = 0 THEN 'other' ELSE 'default' END, 'c' || n, 1, 1, 'r', 1, 'a' || n % 50,
+      CASE WHEN n % 4 = 0 THEN 'awaiting_input' WHEN n % 4 = 1 THEN 'idle' ELSE 'closed' END, '{}'
+    FROM generate_series(1, 20000) AS n`);
+  await client.query(`INSERT INTO ${schema}.pending_calls
+    SELECT tenant, conversation_id, 'call', position, CASE WHEN position % 7 = 0 THEN 'pay' ELSE 'mail' END,
+      CASE WHEN position % 5 = 0 THEN 'approval' ELSE 'elicitation' END, ${from} + position * 100
+    FROM ${schema}.conversations WHERE status = 'awaiting_input'`);
+  await client.query(`ANALYZE ${schema}.conversations`);
+  await client.query(`ANALYZE ${schema}.pending_calls`);
+  const dialect = postgresDialect({ table: (name) => `${schema}.${name}` });
+  for (const options of LIST_FILTERS) {
+    const { sql, values } = listQuery(options, dialect);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, [...values]);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(`${JSON.stringify(options)}\n${plan}`).not.toMatch(/Seq Scan|Sort|Hash/);
+  }
+});
+
+it('tables of an older version are listed by what waits and by when it was closed, as if they were new', async () => {
+  const schema = anySchema();
+  const client = await connected();
+  await runner({
+    dbClient: client,
+    dir: fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url)),
+    direction: 'up',
+    // The steps that were there before lists by what waits.
+    count: 2,
+    schema,
+    createSchema: true,
+    migrationsTable: 'migrations',
+    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  });
+  const key = (conversationId: string) => ({ tenant: 'default', conversationId });
+  // What was said holds what no text of Postgres can; the upgrade must not trip over it.
+  const odd = JSON.parse(String.raw`"\u0000 \ud800"`) as string;
+  const suspension = suspends('t', 'call-1');
+  const waiting =
+    suspension.type === 'suspension'
+      ? { ...suspension, suspension: { ...suspension.suspension, prompt: { odd } } }
+      : suspension;
+  const logs = {
+    waits: stamped([started(key('waits')), ...asks('t'), waiting]),
+    closed: stamped([started(key('closed')), closes()]),
+  };
+  for (const [id, events] of Object.entries(logs)) {
+    const view = { ...events.reduce(foldView, undefined), generation: 1 };
+    await client.query(
+      `INSERT INTO ${schema}.conversations
+         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
+       VALUES ('default', $1, 1, $2, 'run-a', 9, $3, $4, $5)`,
+      [id, events.length, view.agent, view.status, JSON.stringify(view)],
+    );
+  }
+  const log = await openPostgresEventLog({ url, schema, maxConnections: 2 });
+  onTestFinished(() => log.close());
+  const due = { tenant: 'default', pendingTool: 'pay' };
+  expect((await log.list(due)).conversations).toMatchObject([
+    { conversationId: 'waits', pending: [{ prompt: { odd } }] },
+  ]);
+  expect(await log.list({ ...due, deadlineBefore: '2030-01-02T00:00:00.000Z' })).toEqual({
+    conversations: [],
+  });
+  const closedBeforeMs = Date.parse('2030-01-02T00:00:00.000Z');
+  expect(await log.closedBefore({ closedBeforeMs, limit: 9 })).toMatchObject([
+    { conversationId: 'closed', closedAtMs: Date.parse('2030-01-01T00:00:02.000Z') },
+  ]);
+});
+
+function ignore(): void {
+  // The runner would speak of every step.
+}
