@@ -9,7 +9,7 @@ import type { Deletions } from './deletions-port.js';
 import type { CallLeases } from './leases-port.js';
 import type { ConversationLists } from './lists-port.js';
 
-export type { Deletion, Deletions } from './deletions-port.js';
+export type { Deletions } from './deletions-port.js';
 export type { CallLease, CallLeases } from './leases-port.js';
 export type {
   ClosedHead,
