@@ -2,10 +2,17 @@
  * What the log says of a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the rare
  * path where Temporal has answered "not found".
  */
+import { isSameResolution } from '../core/repeats.js';
 import type { SendMessageReply } from '../protocol/conversation.js';
-import type { CanonicalEvent } from '../protocol/events.js';
+import type { CanonicalEvent, ResolutionEvent } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
-import type { AcceptedVerdict, Verdict } from '../protocol/resolutions.js';
+import { textOf } from '../protocol/messages.js';
+import type {
+  AcceptedVerdict,
+  Resolution,
+  ResolveToolCallInput,
+  Verdict,
+} from '../protocol/resolutions.js';
 import type { ConversationReader, LogCursor } from './reader.js';
 import type { Trace } from './signal-trace.js';
 
@@ -24,14 +31,16 @@ export async function* allEvents(
   }
 }
 
-/** The reply that a message was given when it was recorded, by its request id. */
+/** The reply that a message was given when it was recorded. */
 export async function findMessage(
   reader: ConversationReader,
   key: ConversationKey,
-  requestId: string,
+  { requestId, text }: { readonly requestId: string; readonly text: string },
 ): Promise<SendMessageReply | undefined> {
   for await (const event of allEvents(reader, key)) {
     if (event.type !== 'user_message' || event.requestId !== requestId) continue;
+    // Another message under the same id is no repeat.
+    if (textOf(event.parts) !== text) continue;
     const { turnId, messageId, seq } = event;
     return { turnId, messageId, seq, ahead: 0 };
   }
@@ -40,15 +49,20 @@ export async function findMessage(
 
 type RecordedVerdict = AcceptedVerdict | Extract<Verdict, { verdict: 'invalid' }>;
 
-/** What is recorded of one answer: that it was accepted, and whether it was taken back later. */
-export function verdictTrace(request: {
-  readonly toolCallId: string;
+/** Where its content is not given, its ids are taken for it. */
+type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDigest'> & {
   readonly requestId: string;
-}): Trace<RecordedVerdict> {
+  readonly resolution?: Resolution;
+};
+
+/** What is recorded of one answer: that it was accepted, and whether it was taken back later. */
+export function verdictTrace(request: SentResolution): Trace<RecordedVerdict> {
   const { toolCallId, requestId } = request;
   return (found, event) => {
     if (event.type !== 'resolution' && event.type !== 'resolution_reverted') return found;
     if (event.toolCallId !== toolCallId || event.requestId !== requestId) return found;
+    // Another one under the same id is not this.
+    if (event.type === 'resolution' && isOther(event, request)) return found;
     return event.type === 'resolution'
       ? {
           verdict: event.late === true ? 'accepted_late' : 'accepted',
@@ -59,13 +73,18 @@ export function verdictTrace(request: {
   };
 }
 
+/** Where only ids are known, they are taken for it. */
+function isOther(event: ResolutionEvent, request: SentResolution): boolean {
+  return request.resolution !== undefined && !isSameResolution(event, request);
+}
+
 type LogVerdict = Extract<Verdict, { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }>;
 
 /** The verdict on a resolution for a conversation that no longer runs: from its log alone, in the order of the table. */
 export async function verdictFromLog(
   reader: ConversationReader,
   key: ConversationKey,
-  request: { readonly toolCallId: string; readonly requestId: string },
+  request: SentResolution,
 ): Promise<LogVerdict> {
   const { toolCallId } = request;
   let known = false;

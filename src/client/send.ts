@@ -141,7 +141,7 @@ export async function confirmMessage(
     const reply = duplicateOf(error);
     if (reply !== undefined) return { status: 'admitted', reply, duplicate: false };
     if (!isClosedRun(error)) throw door.toEngineError(error);
-    const logged = await findMessage(reader, key, input.requestId);
+    const logged = await findMessage(reader, key, input);
     if (logged !== undefined) return { status: 'admitted', reply: logged, duplicate: false };
     throw closed(key, error);
   }
@@ -219,7 +219,7 @@ async function startAgain(
   if (run === undefined && !(await isClosedInLog(parts, request))) return FRESH;
   if (run?.status.name === 'FAILED' && (await hadNothing(parts, key, run.runId)))
     return { reuse: 'ALLOW_DUPLICATE_FAILED_ONLY' };
-  const reply = await findMessage(reader, key, input.requestId).catch(() => undefined);
+  const reply = await findMessage(reader, key, input).catch(() => undefined);
   if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
   if (!request.reopen) throw closed(key);
   return { reuse: 'ALLOW_DUPLICATE', carried: await seedFor(parts, key, request.manifest.name) };

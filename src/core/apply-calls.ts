@@ -19,6 +19,7 @@ import { askerOf, detached, keptAside, lateCall, takesLate } from './aside.js';
 import { entersOnDecline } from './asks.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import { withoutClaim } from './holding.js';
+import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
 import { isResolutionOf, stepCalls } from './state.js';
 import { nextStep } from './steering.js';
@@ -113,8 +114,17 @@ export function resolved(
   return remember(next, {
     requestId,
     operation: 'resolution',
+    ...digestsOf(event),
     reply: { verdict: event.late === true ? 'accepted_late' : 'accepted', toolCallId, seq },
   });
+}
+
+function digestsOf({ digest, argsDigest }: ResolutionEvent): {
+  digest?: string;
+  argsDigest?: string;
+} {
+  if (digest === undefined) return {};
+  return { digest, ...(argsDigest === undefined ? {} : { argsDigest }) };
 }
 
 function declinedBy(
@@ -151,13 +161,14 @@ export function reverted(
   });
 }
 
-export function expired(state: ConversationState, event: Expired): ConversationState {
+export function expired(state: ConversationState, event: Stamped<Expired>): ConversationState {
   return withCall(state, event.toolCallId, (call) => {
     const { suspension: closed, ...rest } = call;
     const late = closed !== undefined && takesLate(call, closed.kind);
     return {
       ...rest,
       status: 'expired',
+      ...(isSince(state, 1) ? { since: event.seq } : {}),
       resolvedAt: event.deadline,
       // Whoever held it holds it no more: the first valid result is taken, from anybody.
       ...(late ? { closedWait: withoutClaim(closed) } : {}),
@@ -235,5 +246,5 @@ function stepEnded(state: ConversationState): ConversationState {
     step,
     parts,
   };
-  return nextStep(withMessage({ ...state, calls: keptAside(state.calls) }, message));
+  return nextStep(withMessage({ ...state, calls: keptAside(state) }, message));
 }

@@ -13,6 +13,8 @@ import { withoutRules } from '../protocol/rules.js';
 import { keptAside } from './aside.js';
 import { remember, type Stamped, withTurn } from './fold.js';
 import { withInboxRead } from './inbox.js';
+import { textDigest } from './repeats.js';
+import { isSince } from './revision.js';
 import type { ConversationState, TurnState } from './state.js';
 import { nextStep, withSteering } from './steering.js';
 import { withMessage } from './transcript.js';
@@ -28,7 +30,8 @@ export function queued(
   const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
   const ahead = onBusy === undefined ? waiting : 0;
   const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
-  const noted = remember(state, { requestId, operation: 'message', reply });
+  const digest = isSince(state, 1) ? { digest: textDigest(textOf(parts)) } : {};
+  const noted = remember(state, { requestId, operation: 'message', ...digest, reply });
   if (isSteering)
     return withTurn(noted, (turn) => ({
       ...turn,
@@ -127,7 +130,7 @@ export function turnEnded(before: ConversationState, event: TurnEnded): Conversa
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
   // A message that no model call of the turn has read is not lost: the next turn's will.
   const { turn: _ended, ...rest } = withSteering(state);
-  return { ...rest, queue, calls: keptAside(state.calls) };
+  return { ...rest, queue, calls: keptAside(state) };
 }
 
 export function limitReached(

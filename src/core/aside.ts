@@ -11,6 +11,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
 import { type Stamped, withCall } from './fold.js';
 import { endOfWait } from './holding.js';
+import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone, TurnState } from './state.js';
 
 type Calls = ConversationState['calls'];
@@ -23,14 +24,14 @@ export function detachedCalls(state: ConversationState): readonly CallState[] {
   return asideCalls(state).filter((call) => call.aside === 'detached');
 }
 
-/** What outlives its step and its turn. */
-export function keptAside(calls: Calls): Calls {
-  const kept = Object.entries(calls).filter(([, call]) => call.aside !== undefined);
-  const late = kept.filter(([, call]) => call.aside === 'late').map(([, call]) => call.since);
+/** What outlives its step and its turn: of the expired calls those that expired last, and those whose answer is being checked. */
+export function keptAside(state: ConversationState): Calls {
+  const kept = Object.entries(state.calls).filter(([, call]) => call.aside !== undefined);
+  const isDue = ({ aside, answer }: CallState): boolean =>
+    aside === 'late' && (answer === undefined || !isSince(state, 1));
+  const late = kept.filter(([, call]) => isDue(call)).map(([, call]) => call.since);
   const oldest = late.sort((left, right) => right - left)[MAX_LATE_CALLS - 1] ?? 0;
-  return Object.fromEntries(
-    kept.filter(([, call]) => call.aside !== 'late' || call.since >= oldest),
-  );
+  return Object.fromEntries(kept.filter(([, call]) => !isDue(call) || call.since >= oldest));
 }
 
 /** Who asked, for calls that may outlive their turn. */

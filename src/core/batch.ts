@@ -12,9 +12,10 @@ import { type AcceptableResolution, judgeResolution, resolutionRequestId } from 
 import type { ConversationMachine } from './machine.js';
 import { resolutionEvents } from './outcomes.js';
 import { needsPreflight } from './preflight.js';
+import { REUSED, repeatVerdict } from './repeats.js';
 import type { PlainRecord } from './resolution-fields.js';
 import type { CallState, ConversationState } from './state.js';
-import { rememberedResolution, stepCalls } from './state.js';
+import { stepCalls } from './state.js';
 
 type BatchRefusal = Exclude<BatchVerdict, { verdict: 'accepted' }>;
 
@@ -47,7 +48,7 @@ export function judgeBatch(
   const entries: readonly unknown[] = Array.isArray(input['results']) ? input['results'] : [];
   const step = parseStepId(stepId);
   const first = step && firstReply(state, stepId, { ...input, results: entries });
-  if (first !== undefined) return { verdict: 'duplicate', first };
+  if (first !== undefined) return first;
   const { turn } = state;
   if (step === undefined || !isKnownTurn(state, step.turnId)) return unknownStep();
   if (turn?.turnId !== step.turnId || step.step < turn.step)
@@ -232,7 +233,7 @@ function faultsOf(
       return judged.problems.map((problem) => ({
         toolCallId,
         verdict: 'invalid',
-        path: pathOf(path, problem.path),
+        path: problem === REUSED ? problem.path : pathOf(path, problem.path),
         message: problem.message,
       }));
     // It is no call of this step, as its place says already.
@@ -266,23 +267,29 @@ function isKnownTurn({ turn, tombstones }: ConversationState, turnId: string): b
   return turn?.turnId === turnId || tombstones.some((entry) => entry.turnId === turnId);
 }
 
-/** What this request was told, when every one of its results was accepted under its id. */
+/** What this request was told, when for every one of its calls a result was accepted under its id. */
 function firstReply(
   state: ConversationState,
   stepId: StepId,
   { results, requestId, actor }: PlainRecord & { readonly results: readonly unknown[] },
-): AcceptedBatch | undefined {
+): BatchRefusal | undefined {
   const replies: AcceptedVerdict[] = [];
+  let isReused = false;
   for (const entry of results) {
     const toolCallId = isRecord(entry) ? entry['toolCallId'] : undefined;
     if (!isRecord(entry) || typeof toolCallId !== 'string') return undefined;
     const { resolution } = resolutionOf(entry, '');
-    const id = resolutionRequestId({ toolCallId, resolution, requestId, actor });
-    const reply = rememberedResolution(state, id, toolCallId);
-    if (reply === undefined) return undefined;
-    replies.push(reply);
+    const one = { toolCallId, resolution, requestId, actor };
+    const id = resolutionRequestId(one);
+    const repeated = repeatVerdict(state, one, { requestId: id, toolCallId });
+    if (repeated === undefined) return undefined;
+    if (repeated.verdict === 'duplicate') replies.push(repeated.first);
+    else isReused = true;
   }
-  return replies.length === 0 ? undefined : acceptedBatch(stepId, replies);
+  if (isReused) return invalid(REUSED.path, REUSED.message);
+  return replies.length === 0
+    ? undefined
+    : { verdict: 'duplicate', first: acceptedBatch(stepId, replies) };
 }
 
 function acceptedBatch(stepId: StepId, results: readonly AcceptedVerdict[]): AcceptedBatch {

@@ -4,17 +4,20 @@
  */
 import { actorFrom, type StampedActor } from '../protocol/actors.js';
 import type { EventBody } from '../protocol/events.js';
-import type { ExtendedVerdict, ExtendVerdict } from '../protocol/extensions.js';
+import type { ExtendVerdict } from '../protocol/extensions.js';
 import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { forbiddenReason } from './audience.js';
 import { cappedEnd, latestEndMs, type WaitEnd } from './clocks.js';
+import { graceAfter } from './holding.js';
 import { plainInput } from './input.js';
 import { instantMs, invalid, notWaiting } from './judge.js';
 import type { ConversationMachine } from './machine.js';
-import type { CallState, ConversationState } from './state.js';
+import { REUSED } from './repeats.js';
+import { isSince } from './revision.js';
+import type { CallState, ConversationState, RememberedExtension } from './state.js';
 import { isoOf, tombstoneOf } from './state.js';
 
 interface AcceptableExtension {
@@ -42,7 +45,10 @@ export function judgeExtension(
     return { verdict: 'unknown', what: 'tool_call' };
   const { requestId } = input;
   const first = rememberedExtension(state, toolCallId, requestId);
-  if (first !== undefined) return { verdict: 'duplicate', first };
+  if (first !== undefined)
+    return isSameMove(first, input)
+      ? { verdict: 'duplicate', first: first.reply }
+      : { verdict: 'invalid', problems: [REUSED] };
   const suspension = call?.suspension;
   if (call === undefined || suspension === undefined) return notWaiting(state, toolCallId);
   const actor = actorFrom(input['actor']);
@@ -62,18 +68,30 @@ export function judgeExtension(
   };
 }
 
+type PlainRecord = Readonly<Record<string, unknown>>;
+
 function rememberedExtension(
   state: ConversationState,
   toolCallId: string,
   requestId: unknown,
-): ExtendedVerdict | undefined {
+): RememberedExtension | undefined {
   const known = state.requests.findLast(
     (request) =>
       request.operation === 'extend' &&
       request.requestId === requestId &&
       request.reply.toolCallId === toolCallId,
   );
-  return known?.operation === 'extend' ? known.reply : undefined;
+  return known?.operation === 'extend' ? known : undefined;
+}
+
+/** Whether it asks for what was accepted. An acceptance is never less than what was asked for. */
+function isSameMove(first: RememberedExtension, { until, by }: PlainRecord): boolean {
+  const { previousDeadline, reply } = first;
+  if (previousDeadline === undefined) return true;
+  const movedTo = Date.parse(reply.deadline);
+  return until === undefined
+    ? movedTo - Date.parse(previousDeadline) === by
+    : by === undefined && movedTo === instantMs(until);
 }
 
 function requestIdProblems(requestId: unknown): readonly FieldProblem[] {
@@ -81,8 +99,6 @@ function requestIdProblems(requestId: unknown): readonly FieldProblem[] {
   const message = requestIdProblem('requestId', requestId);
   return message === undefined ? [] : [{ path: '/requestId', message }];
 }
-
-type PlainRecord = Readonly<Record<string, unknown>>;
 
 function wantedMs(suspension: Suspension, { until, by }: PlainRecord): number {
   return until === undefined ? Date.parse(suspension.deadline) + Number(by) : instantMs(until);
@@ -121,6 +137,7 @@ export function extendToolCall(machine: ConversationMachine, input: unknown): Ex
     turnId: call.turnId,
     toolCallId,
     ...end,
+    ...(isSince(machine.state, 1) ? graceAfter(call, end.deadline) : {}),
     previousDeadline: call.suspension?.deadline ?? end.deadline,
     requestId,
     actor,
@@ -149,5 +166,10 @@ export function warningDue(
   if (suspension === undefined || turnId === undefined) return;
   const { toolCallId, kind, deadline } = suspension;
   if (deadline !== warning.ends || warned === deadline) return;
+  // Nobody was there to warn in time: what would be announced has come.
+  if (machine.nowMs >= Date.parse(deadline) && isSince(machine.state, 1)) {
+    machine.deadlinePassed(toolCallId, deadline);
+    return;
+  }
   machine.record([{ type: 'suspension_expiring', turnId, toolCallId, kind, deadline }]);
 }

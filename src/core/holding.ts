@@ -5,7 +5,7 @@
  * L2  The first claim ends the grace for good; a lost lease does not bring it back.
  */
 import type { StampedActor } from '../protocol/actors.js';
-import type { Claimed } from '../protocol/events.js';
+import type { Claimed, Extended } from '../protocol/events.js';
 import { MAX_LEASE_MS } from '../protocol/limits.js';
 import type { Claim, Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import type { TimerEffect } from './effects.js';
@@ -41,6 +41,26 @@ export function graceOf(
     return {};
   const endMs = Math.min(wait.nowMs + Math.max(0, claimMs), Date.parse(wait.deadline));
   return Number.isFinite(endMs) ? { claimBy: isoOf(endMs) } : {};
+}
+
+/** The grace once the deadline has moved: it is a clock of its own, and only where the deadline had cut it short does it end later. */
+export function graceAfter(call: CallState, deadline: string): Pick<Suspension, 'claimBy'> {
+  const { suspension } = call;
+  if (suspension?.claimBy === undefined) return {};
+  const { kind, openedAt, claimBy } = suspension;
+  const grace = graceOf(call, { kind, deadline, nowMs: Date.parse(openedAt) });
+  return grace.claimBy === claimBy ? {} : grace;
+}
+
+export function withMovedEnd<Wait extends Suspension>(wait: Wait, event: Extended): Wait {
+  const { limitedBy: _before, ...rest } = wait;
+  const { deadline, limitedBy, claimBy } = event;
+  const end = {
+    deadline,
+    ...(limitedBy === undefined ? {} : { limitedBy }),
+    ...(claimBy === undefined ? {} : { claimBy }),
+  };
+  return { ...rest, ...end } as Suspension as Wait;
 }
 
 /** What ends the wait as things stand: one timer, for each costs history. */

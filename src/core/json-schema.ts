@@ -7,13 +7,18 @@ import type { Json, JsonSchema } from '../protocol/json.js';
 import { isBoundedJson, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { isTooMuchWork, TOO_MUCH_WORK } from '../protocol/schema-work.js';
 
 const MAX_REPORTED_PROBLEMS = 20;
 
-/** What is wrong with a value that somebody sent, or an empty list. `path` is a JSON Pointer into the value. */
+/**
+ * What is wrong with a value that somebody sent, or an empty list. `path` is a JSON Pointer into the value. `bounded`: one that
+ * takes too long to check is refused; conversations of before there was a bound have none.
+ */
 export function answerProblems(
   value: unknown,
   schema: JsonSchema | undefined,
+  { bounded }: { readonly bounded: boolean } = { bounded: true },
 ): readonly FieldProblem[] {
   if (value === undefined) return [{ path: '/resolution/value', message: 'is required' }];
   if (!isBoundedJson(value, MAX_ANSWER_DEPTH))
@@ -31,7 +36,10 @@ export function answerProblems(
         message: `must be at most ${MAX_ANSWER_BYTES} bytes, got ${bytes}`,
       },
     ];
-  return schema === undefined ? [] : schemaProblems(value, schema);
+  if (schema === undefined) return [];
+  if (bounded && isTooMuchWork(schema, value))
+    return [{ path: '/resolution/value', message: TOO_MUCH_WORK }];
+  return schemaProblems(value, schema);
 }
 
 function schemaProblems(value: Json, schema: JsonSchema): readonly FieldProblem[] {

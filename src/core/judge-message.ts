@@ -8,6 +8,7 @@ import { textOf } from '../protocol/messages.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { onBusyOf } from './busy.js';
 import { plainInput } from './input.js';
+import { isSameRequest, REUSED, textDigest } from './repeats.js';
 import type { ConversationState } from './state.js';
 import { rememberedMessage } from './state.js';
 
@@ -59,8 +60,8 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
     return { code: 'invalid_request', message: 'The message breaks a rule', problems };
   const requestId = input['requestId'];
   if (typeof requestId === 'string') {
-    const reply = rememberedMessage(state, requestId);
-    if (reply !== undefined) return { code: 'duplicate', message: 'Accepted before', reply };
+    const known = rememberedMessage(state, requestId);
+    if (known !== undefined) return knownRefusal(known, textDigest(String(input['text'])));
   }
   const misplaced = misplacedRefusal(state, input['agent']);
   if (misplaced !== undefined) return misplaced;
@@ -78,6 +79,15 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
   if (waiting > 0 && queuedBytes(state) + utf8Bytes(String(input['text'])) > MAX_QUEUED_BYTES)
     return { code: 'queue_full', message: `${MAX_QUEUED_BYTES} bytes of messages wait already` };
   return undefined;
+}
+
+function knownRefusal(
+  known: { readonly digest?: string; readonly reply: SendMessageReply },
+  digest: string,
+): Refusal {
+  return isSameRequest(known.digest, digest)
+    ? { code: 'duplicate', message: 'Accepted before', reply: known.reply }
+    : { code: 'invalid_request', message: 'The message breaks a rule', problems: [REUSED] };
 }
 
 function queuedBytes(state: ConversationState): number {

@@ -16,6 +16,7 @@ import { forbiddenReason } from './audience.js';
 import { endOfWait, isHeldByOther, type Presented } from './holding.js';
 import { plainInput } from './input.js';
 import { preparedEditProblems } from './preflight.js';
+import { repeatVerdict, resolutionDigest } from './repeats.js';
 import {
   cleanResolution,
   type PlainRecord,
@@ -23,8 +24,9 @@ import {
   resolutionProblems,
   resolutionTypeOf,
 } from './resolution-fields.js';
+import { isSince } from './revision.js';
 import type { CallState, ConversationState } from './state.js';
-import { isFinal, rememberedResolution, tombstoneOf } from './state.js';
+import { isFinal, tombstoneOf } from './state.js';
 
 export type { Refusal } from './judge-message.js';
 export { judgeMessage, messageFieldProblems } from './judge-message.js';
@@ -73,6 +75,8 @@ export interface AcceptableResolution {
   readonly resolution: Resolution;
   readonly requestId: string;
   readonly actor: StampedActor;
+  readonly digest?: string;
+  readonly argsDigest?: string;
   readonly receivedAt?: string;
   /** The call has expired, or will first: the result is new input. */
   readonly late?: true;
@@ -96,8 +100,8 @@ export function judgeResolution(
     return { verdict: 'unknown', what: 'tool_call' };
 
   const requestId = requestIdOf(input);
-  const first = rememberedResolution(state, requestId, toolCallId);
-  if (first !== undefined) return { verdict: 'duplicate', first };
+  const repeated = repeatVerdict(state, input, { requestId, toolCallId });
+  if (repeated !== undefined) return repeated;
 
   if (call === undefined) return endedVerdict(state, toolCallId);
   // An expired call whose results are still taken is judged by the wait that it had.
@@ -117,7 +121,7 @@ export function judgeResolution(
   if (isLate && !takesLate(call, suspension.kind)) return { verdict: 'expired', deadline };
 
   const problems = [
-    ...resolutionProblems(input, suspension),
+    ...resolutionProblems(input, suspension, { bounded: isSince(state, 1) }),
     ...rememberFaults(state, call, input['resolution']),
   ];
   if (problems.length > 0) return { verdict: 'invalid', problems };
@@ -133,8 +137,19 @@ export function judgeResolution(
     resolution,
     requestId,
     actor,
+    ...(isSince(state, 1) ? digestsOf(input, suspension) : {}),
     ...(typeof receivedAt === 'string' ? { receivedAt: receivedAt.slice(0, 40) } : {}),
     ...(isLate ? { late: true as const } : {}),
+  };
+}
+
+function digestsOf(
+  input: PlainRecord,
+  { argsDigest }: Suspension,
+): Pick<AcceptableResolution, 'digest' | 'argsDigest'> {
+  return {
+    digest: resolutionDigest(input),
+    ...(argsDigest === undefined ? {} : { argsDigest }),
   };
 }
 

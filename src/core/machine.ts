@@ -44,6 +44,7 @@ import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './m
 import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
+import { isSince } from './revision.js';
 import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf, rememberedMessage } from './state.js';
@@ -119,7 +120,7 @@ export class ConversationMachine {
         }),
       );
     if (message.onBusy === 'steer') this.#setQuestionsAside();
-    const reply = rememberedMessage(this.#state, message.requestId);
+    const reply = rememberedMessage(this.#state, message.requestId)?.reply;
     this.#settle();
     const { turnId, messageId } = message;
     return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
@@ -186,6 +187,7 @@ export class ConversationMachine {
   turnTimePassed(turnId: string): void {
     const { turn } = this.#state;
     if (turn?.turnId !== turnId || turn.stop !== undefined) return;
+    if (turn.cancel !== undefined && isSince(this.#state, 1)) return;
     this.#commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
     this.#settle();
   }

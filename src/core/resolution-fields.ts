@@ -24,6 +24,7 @@ export function resolutionTypeOf(resolution: unknown): ResolutionType | undefine
 export function resolutionProblems(
   input: PlainRecord,
   suspension: Suspension,
+  checks: { readonly bounded: boolean },
 ): readonly FieldProblem[] {
   const { resolution, requestId, argsDigest } = input;
   const problems: FieldProblem[] = [];
@@ -41,7 +42,13 @@ export function resolutionProblems(
       .map((name) => `"${name}"`);
     return [...problems, { path: '/resolution/type', message: `must be ${expected.join(' or ')}` }];
   }
-  return [...problems, ...valueProblems(type, resolution, suspension)];
+  if (type === 'answer' || type === 'result')
+    return [
+      ...problems,
+      ...unknownFields(resolution, ['value']),
+      ...answerProblems(resolution['value'], suspension.answerSchema, checks),
+    ];
+  return [...problems, ...valueProblems(type, resolution)];
 }
 
 export function rememberFaults(
@@ -53,9 +60,8 @@ export function rememberFaults(
 }
 
 function valueProblems(
-  type: ResolutionType,
+  type: Exclude<ResolutionType, 'answer' | 'result'>,
   resolution: PlainRecord,
-  suspension: Suspension,
 ): readonly FieldProblem[] {
   switch (type) {
     case 'approve':
@@ -76,12 +82,6 @@ function valueProblems(
       ];
     case 'outcome':
       return outcomeProblems(resolution);
-    case 'answer':
-    case 'result':
-      return [
-        ...unknownFields(resolution, ['value']),
-        ...answerProblems(resolution['value'], suspension.answerSchema),
-      ];
   }
 }
 

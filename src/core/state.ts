@@ -151,21 +151,39 @@ export interface Tombstone {
   readonly deadline?: string;
 }
 
+export interface RememberedResolution {
+  readonly requestId: string;
+  readonly operation: 'resolution';
+  /** Of its content; see `repeats.ts`. Absent in conversations of before it was kept. */
+  readonly digest?: string;
+  readonly argsDigest?: string;
+  readonly reply: AcceptedVerdict;
+}
+
+export interface RememberedExtension {
+  readonly requestId: string;
+  readonly operation: 'extend';
+  /** Absent in states of before it was kept. */
+  readonly previousDeadline?: string;
+  readonly reply: ExtendedVerdict;
+}
+
 /** An accepted request and what it was answered; repeats get the same. */
 export type RememberedRequest =
-  | { readonly requestId: string; readonly operation: 'message'; readonly reply: SendMessageReply }
   | {
       readonly requestId: string;
-      readonly operation: 'resolution';
-      readonly reply: AcceptedVerdict;
+      readonly operation: 'message';
+      readonly digest?: string;
+      readonly reply: SendMessageReply;
     }
+  | RememberedResolution
   | {
       readonly requestId: string;
       readonly operation: 'inbox';
       readonly digest: string;
       readonly reply: InboxEventReply;
     }
-  | { readonly requestId: string; readonly operation: 'extend'; readonly reply: ExtendedVerdict }
+  | RememberedExtension
   | {
       readonly requestId: string;
       readonly operation: 'claim';
@@ -273,11 +291,11 @@ export function tombstoneOf(state: ConversationState, callId: ToolCallId): Tombs
 export function rememberedMessage(
   state: ConversationState,
   requestId: string,
-): SendMessageReply | undefined {
+): { readonly digest?: string; readonly reply: SendMessageReply } | undefined {
   const known = state.requests.findLast(
     (request) => request.operation === 'message' && request.requestId === requestId,
   );
-  return known?.operation === 'message' ? known.reply : undefined;
+  return known?.operation === 'message' ? known : undefined;
 }
 
 /** The accepted cancel with this request id. */
@@ -296,11 +314,11 @@ export function rememberedResolution(
   state: ConversationState,
   requestId: string,
   toolCallId: ToolCallId,
-): AcceptedVerdict | undefined {
+): RememberedResolution | undefined {
   const known = state.requests.findLast((request) =>
     isResolutionOf(request, requestId, toolCallId),
   );
-  return known?.operation === 'resolution' ? known.reply : undefined;
+  return known?.operation === 'resolution' ? known : undefined;
 }
 
 export function isResolutionOf(

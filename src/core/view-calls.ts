@@ -1,10 +1,10 @@
 /** How the view of a conversation changes with the events of single calls. Pure. */
 import type { ConversationSnapshot } from '../protocol/conversation.js';
-import type { CanonicalEvent, Extended } from '../protocol/events.js';
+import type { CanonicalEvent } from '../protocol/events.js';
 import { formatRef } from '../protocol/ids.js';
 import type { PendingCall, Suspension } from '../protocol/suspensions.js';
 import type { InFlightTool, PlannedCall } from '../protocol/tools.js';
-import { withClaim, withoutClaim } from './holding.js';
+import { withClaim, withMovedEnd, withoutClaim } from './holding.js';
 import { needsPreflight } from './preflight.js';
 
 type CallEvent = Extract<
@@ -69,7 +69,7 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     case 'expired':
       return { ...view, pending: without(view.pending, event) };
     case 'extended':
-      return { ...view, pending: view.pending.map((entry) => moved(entry, event)) };
+      return withPending(view, event, (entry) => withMovedEnd(entry, event));
     case 'claimed':
       return withPending(view, event, (entry) => withClaim(entry, event));
     case 'lease_lost':
@@ -121,13 +121,6 @@ function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingC
     ...suspension,
     ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
   };
-}
-
-function moved(entry: PendingCall, event: Extended): PendingCall {
-  if (entry.toolCallId !== event.toolCallId) return entry;
-  const { limitedBy: _before, ...rest } = entry;
-  const { deadline, limitedBy } = event;
-  return { ...rest, deadline, ...(limitedBy === undefined ? {} : { limitedBy }) };
 }
 
 function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {

@@ -7,6 +7,7 @@ import {
   MAX_MAX_STEPS,
   MAX_WAIT_MS,
 } from '../protocol/limits.js';
+import { CORE_REVISION } from '../protocol/revisions.js';
 import type { TurnBudgets } from '../protocol/turns.js';
 import { type Duration, durationMs, durationProblem } from './durations.js';
 import type { Untyped } from './legal.js';
@@ -102,6 +103,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
     ...(onToolError === 'abort_turn' ? { onToolError } : {}),
     ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
+    coreRevision: CORE_REVISION,
   };
 }
 

@@ -4,6 +4,8 @@
  * out is checked afterwards by an activity (`needsRecheck`). Runs anywhere.
  */
 import { canonicalJson, isRecord, type Json, type JsonSchema } from './json.js';
+import { MAX_SCHEMA_OBJECTS } from './limits.js';
+import { DATA_KEYWORDS, expandedSize } from './schema-work.js';
 
 /** Regular expressions run for as long as an attacker likes; comparing all items with each other is quadratic. */
 const DROPPED: readonly string[] = [
@@ -130,7 +132,7 @@ const UNSUPPORTED: readonly string[] = [
 
 /**
  * What of a raw JSON Schema the validators could trip over at run time, where it would be too late: references that lead
- * nowhere or outside the document.
+ * nowhere or outside the document, or that multiply it.
  */
 export function jsonSchemaProblems(root: JsonSchema): readonly { path: string; rule: string }[] {
   const problems: { path: string; rule: string }[] = [];
@@ -154,11 +156,15 @@ export function jsonSchemaProblems(root: JsonSchema): readonly { path: string; r
       if (typeof node[keyword] === 'string')
         problems.push({ path, rule: `${keyword} is not supported` });
     for (const [key, value] of Object.entries(node)) {
-      // Values, not schemas: a `$ref` in them is data.
-      if (!['const', 'enum', 'default', 'examples'].includes(key)) visit(value, `${path}/${key}`);
+      if (!DATA_KEYWORDS.includes(key)) visit(value, `${path}/${key}`);
     }
   };
   visit(root, '');
+  if (expandedSize(root) > MAX_SCHEMA_OBJECTS)
+    problems.push({
+      path: '',
+      rule: `with its $refs written out, the schema would have more than ${MAX_SCHEMA_OBJECTS} parts`,
+    });
   return problems;
 }
 

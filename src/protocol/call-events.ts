@@ -40,6 +40,10 @@ export interface ResolutionEvent {
   readonly resolution: Resolution;
   readonly requestId: string;
   readonly actor: StampedActor;
+  /** Of the resolution as it was sent: tells repeats from other requests under the same id. Absent in conversations of before it was kept. */
+  readonly digest?: string;
+  /** Of what was pending: what was approved, or which question was answered. Absent with `digest`. */
+  readonly argsDigest?: string;
   /** As stamped by the API or client; absent when it came unstamped. */
   readonly receivedAt?: string;
   /** Present when the call had expired: the model has its result, and this is new input. */
@@ -155,6 +159,8 @@ export interface Extended {
   readonly deadline: string;
   readonly previousDeadline: string;
   readonly limitedBy?: 'total';
+  /** Where the old deadline had cut the grace short: its end. */
+  readonly claimBy?: string;
   readonly requestId: string;
   readonly actor: StampedActor;
 }

@@ -34,6 +34,8 @@ export interface AgentSettings {
   readonly onToolError?: 'abort_turn';
   /** So does a call of a tool that the agent does not have. */
   readonly onUnknownTool?: 'abort_turn';
+  /** See `revisions.ts`. Absent in conversations begun before there were any. */
+  readonly coreRevision?: number;
 }
 
 /** What the rest of the world knows of an agent. Published by workers, checked by clients before anything starts. */

@@ -8,6 +8,12 @@
 export const MAX_ID_CHARS = 128;
 /** One user message. A quarter of the server's 2 MiB payload bound: it stands in the update and in one model call. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
+/**
+ * Of a schema from outside: objects in it with its references written out, and steps that one answer may take to be checked. A
+ * workflow task does about a hundred thousand steps in a second, and stops every conversation of its thread meanwhile.
+ */
+export const MAX_SCHEMA_OBJECTS = 10_000;
+export const MAX_SCHEMA_STEPS = 200_000;
 /** One answer or client result; judged synchronously in the workflow task, so it must stay cheap to walk. */
 export const MAX_ANSWER_BYTES = 200 * 1024;
 /** All results of one batch together; with their escapes they fit into one HTTP body and one payload. */

@@ -38,7 +38,10 @@ export const RESOLVES: Readonly<Record<ResolutionType, readonly SuspensionKind[]
 export interface ResolveToolCallInput {
   readonly toolCallId: ToolCallId;
   readonly resolution: Resolution;
-  /** Minted by the client before its first try; repeats of one try answer `duplicate`. A signal without one gets a digest. */
+  /**
+   * Minted by the client before its first try; repeats of one try answer `duplicate`. Names one resolution of the call: another one
+   * under it is `invalid`. A signal without one gets a digest.
+   */
   readonly requestId?: string;
   /** When given, must equal the digest of what is pending: guards against approving what has changed. */
   readonly argsDigest?: string;
@@ -61,11 +64,11 @@ export interface FieldProblem {
  * | verdict | when | recorded |
  * |---|---|---|
  * | `unknown` | no such conversation or call | nothing |
- * | `duplicate` | this `requestId` was accepted before; carries that verdict | nothing |
+ * | `duplicate` | this request was accepted before under its `requestId`; carries that verdict | nothing |
  * | `forbidden` | the actor is outside the audience | nothing |
  * | `stale` | already resolved, a type of another kind, or a result of somebody else than the holder | nothing |
  * | `expired` | past the deadline | nothing |
- * | `invalid` | wrong shape, schema violation, digest mismatch; the call stays open | nothing |
+ * | `invalid` | wrong shape, schema violation, digest mismatch; the call stays open. Also, in the place of `duplicate`, another resolution under a `requestId` that the call knows | nothing |
  * | `accepted` | the first valid resolution | `resolution` |
  * | `accepted_late` | after expiry, where late results are taken | `resolution` |
  * | `queued` | not confirmed in time; sent as a signal | later, by the workflow |

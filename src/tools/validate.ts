@@ -3,6 +3,7 @@ import { Validator } from '@cfworker/json-schema';
 import { z } from 'zod';
 import { isZodSchema, type RawSchema, type Schema } from '../define/schema.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { isTooMuchWork, TOO_MUCH_WORK } from '../protocol/schema-work.js';
 
 export type Validated =
   | { readonly ok: true; readonly value: unknown }
@@ -69,6 +70,8 @@ function pointerOf(path: Path): string {
 const validators = new WeakMap<RawSchema, Validator>();
 
 function validateJson(schema: RawSchema, value: unknown): Validated {
+  if (isTooMuchWork(schema.jsonSchema, value))
+    return refused([{ path: '', message: TOO_MUCH_WORK }]);
   const { valid, errors } = validatorOf(schema).validate(value);
   if (valid) return { ok: true, value };
   const leaves = errors.filter(({ keyword }) => !CONTAINERS.includes(keyword));

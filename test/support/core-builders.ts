@@ -11,6 +11,7 @@ import type { ConversationStarted } from '../../src/protocol/events.js';
 import type { Json } from '../../src/protocol/json.js';
 import { canonicalJson, fingerprint } from '../../src/protocol/json.js';
 import type { Resolution } from '../../src/protocol/resolutions.js';
+import { CORE_REVISION } from '../../src/protocol/revisions.js';
 import type { Executor, PlannedCall } from '../../src/protocol/tools.js';
 
 export const EPOCH_MS = Date.parse('2026-03-01T12:00:00.000Z');
@@ -24,7 +25,13 @@ export const CHAIN = 'chain0000001';
 export const turn = (ordinal: number): string => `turn_${CHAIN}_${ordinal}`;
 
 export function settings(overrides: Partial<AgentSettings> = {}): AgentSettings {
-  return { maxSteps: 5, onBusy: 'reject', idleCloseMs: 1_000_000, ...overrides };
+  return {
+    maxSteps: 5,
+    onBusy: 'reject',
+    idleCloseMs: 1_000_000,
+    coreRevision: CORE_REVISION,
+    ...overrides,
+  };
 }
 
 export function conversationStarted(overrides: Partial<AgentSettings> = {}): ConversationStarted {

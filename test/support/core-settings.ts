@@ -5,7 +5,8 @@ export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
   { onBusy: 'queue', maxSteps: 4 },
   { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach', repeatLimit: 3, repeatWarning: true },
   { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
-  { onBusy: 'interrupt', maxSteps: 6, budgets: { tokens: 40 }, repeatLimit: 2 },
+  // Begun before there were revisions.
+  { onBusy: 'interrupt', maxSteps: 6, coreRevision: 0, budgets: { tokens: 40 }, repeatLimit: 2 },
   { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },
   { onBusy: 'queue', maxSteps: 4, toolExecution: 'sequential', budgets: { calls: 6 } },
   { onBusy: 'queue', maxSteps: 5, budgets: { cost: { micros: 40, currency: 'USD' } } },

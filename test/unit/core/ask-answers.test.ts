@@ -273,6 +273,7 @@ describe('any number of questions and answers, in any order', () => {
         const m = asked({ ...NUMBER, state: 1 });
         const taken: string[] = [];
         let sent: Record<string, unknown> = {};
+        let value = 0;
         for (const [index, { kind, pick }] of moves.entries()) {
           const open = m.all('tool_asked').at(-1)!;
           const earlier = m.all('tool_asked').slice(0, -1);
@@ -281,7 +282,8 @@ describe('any number of questions and answers, in any order', () => {
           if (kind === 'restart') m.restart();
           else if (kind === 'clock') m.advance(1_000);
           else if (kind === 'repeat') {
-            if (taken.length > 0) expect(m.resolve('c', answer(0), sent).verdict).toBe('duplicate');
+            if (taken.length > 0)
+              expect(m.resolve('c', answer(value), sent).verdict).toBe('duplicate');
           } else if (kind === 'old' && old !== undefined)
             expect(m.resolve('c', answer(0), { ...fields, ...digestOf(old) }).verdict).toBe(
               'stale',
@@ -290,7 +292,8 @@ describe('any number of questions and answers, in any order', () => {
             expect(m.resolve('c', answer(0), fields).verdict).toBe('invalid');
           else if (open.ask < MAX_ASKS_PER_CALL) {
             sent = { ...fields, ...digestOf(open) };
-            expect(m.resolve('c', answer(index), sent).verdict).toBe('accepted');
+            value = index;
+            expect(m.resolve('c', answer(value), sent).verdict).toBe('accepted');
             taken.push(open.argsDigest);
             expect(entry(m)).toMatchObject({
               run: taken.length + 1,

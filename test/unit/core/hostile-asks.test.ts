@@ -20,12 +20,16 @@ const resolving = (resolution: Resolution, fields: Fields = () => ({})): TableIn
   enter: (m) => m.resolve('c', resolution, { requestId: 'new', ...fields(m) }).verdict,
   refused: 'stale',
 });
+const takesCode = (m: MachineUnderTest): boolean =>
+  'pattern' in (m.state.calls['c']?.ask?.question.form ?? {});
 /** What the form of the question takes: a code, or a number. */
 const answering = (fields: Fields = () => ({})): TableInput =>
-  resolving(answer(7), (m) => ({
-    resolution: answer('pattern' in (m.state.calls['c']?.ask?.question.form ?? {}) ? 'ABC' : 7),
-    ...fields(m),
-  }));
+  resolving(answer(7), (m) => ({ resolution: answer(takesCode(m) ? 'ABC' : 7), ...fields(m) }));
+/** What was sent under the first request id, if anything was. */
+const firstOf = (m: MachineUnderTest): { readonly resolution?: Resolution } => {
+  const sent = m.all('resolution').find(({ requestId }) => requestId === 'first');
+  return sent === undefined ? {} : { resolution: sent.resolution };
+};
 const naming: Fields = (m) => ({ argsDigest: digest(m) ?? 'ask:1:gone' });
 const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
   enter: (m) => {
@@ -42,7 +46,11 @@ const INPUTS = {
     argsDigest: m.state.calls['c']?.ask?.earlier[0] ?? 'ask:1:other',
   })),
   answerToNothing: answering(() => ({ argsDigest: 'sha256:other' })),
-  sameRequest: answering(() => ({ requestId: 'first' })),
+  sameRequest: answering((m) => ({ requestId: 'first', ...firstOf(m) })),
+  usedRequest: answering((m) => ({
+    requestId: 'first',
+    resolution: answer(takesCode(m) ? 'XYZ' : 8),
+  })),
   wrongShape: resolving(answer({ seven: true }), naming),
   decline: resolving({ type: 'decline' }, naming),
   approve: resolving(APPROVE, naming),
@@ -88,6 +96,7 @@ const OPEN: Cells = {
   answerToTheFirst: 'invalid',
   answerToNothing: 'invalid',
   sameRequest: 'accepted: resolution',
+  usedRequest: 'accepted: resolution',
   wrongShape: 'invalid',
   decline: 'accepted: resolution tool_result',
   deadline: '-: expired tool_result',
@@ -98,6 +107,7 @@ const EXPIRED: Cells = {
   answerToTheFirst: 'expired',
   answerToNothing: 'expired',
   sameRequest: 'expired',
+  usedRequest: 'expired',
   wrongShape: 'expired',
   decline: 'expired',
   approve: 'expired',
@@ -124,12 +134,13 @@ stateTable<Input>('a question that', INPUTS, {
       m.resolve('c', APPROVE, { requestId: 'first' });
       return asked(NUMBER, m);
     },
-    cells: { ...OPEN, sameRequest: 'duplicate' },
+    cells: { ...OPEN, sameRequest: 'duplicate', usedRequest: 'invalid' },
   },
   'was answered, and its tool runs again': {
     build: () => answered(),
     cells: {
       sameRequest: 'duplicate',
+      usedRequest: 'invalid',
       toolAsks: '-: tool_asked suspension',
       toolAsksNonsense: '-: tool_result',
       toolFinishes: '-: tool_result',
@@ -144,6 +155,7 @@ stateTable<Input>('a question that', INPUTS, {
       answerByName: 'accepted: resolution',
       answerToNothing: 'invalid',
       sameRequest: 'duplicate',
+      usedRequest: 'invalid',
       wrongShape: 'invalid',
       decline: 'accepted: resolution tool_result',
       deadline: '-: expired tool_result',
@@ -153,6 +165,7 @@ stateTable<Input>('a question that', INPUTS, {
     build: () => answered(asked(CODE), 'abc'),
     cells: {
       sameRequest: 'duplicate',
+      usedRequest: 'invalid',
       checkPasses: '-: answer_checked',
       checkFails: '-: resolution_reverted suspension',
     },
@@ -165,6 +178,7 @@ stateTable<Input>('a question that', INPUTS, {
     build: () => declined(asked()),
     cells: {
       sameRequest: 'duplicate',
+      usedRequest: 'invalid',
       cancel: 'cancelled: cancel_requested tool_result turn_ended',
     },
   },
@@ -172,6 +186,7 @@ stateTable<Input>('a question that', INPUTS, {
     build: () => declined(asked({ ...NUMBER, onDecline: 'enter' })),
     cells: {
       sameRequest: 'duplicate',
+      usedRequest: 'invalid',
       toolAsks: '-: tool_asked suspension',
       toolAsksNonsense: '-: tool_result',
       toolFinishes: '-: tool_result',
@@ -193,6 +208,7 @@ stateTable<Input>('a question that', INPUTS, {
     build: () => answered().tool('c'),
     cells: {
       sameRequest: 'duplicate',
+      usedRequest: 'invalid',
       cancel: 'cancelled: cancel_requested tool_result turn_ended',
     },
   },

@@ -17,6 +17,13 @@ import { stateTable, type TableInput } from '../../support/state-table.js';
 
 const isHuman = (m: MachineUnderTest) => m.state.calls['c']?.plan.executor === 'human';
 const fitting = (m: MachineUnderTest): Resolution => (isHuman(m) ? answer(7) : result(7));
+/** Fits as well, and is not what was sent first. */
+const otherThan = (m: MachineUnderTest): Resolution => (isHuman(m) ? answer(8) : result(8));
+/** What was sent under the first request id, if anything was. */
+const firstOf = (m: MachineUnderTest): { readonly resolution?: Resolution } => {
+  const sent = m.all('resolution').find(({ requestId }) => requestId === 'first');
+  return sent === undefined ? {} : { resolution: sent.resolution };
+};
 const wait = (m: MachineUnderTest) => m.state.calls['c']?.suspension;
 /** The deadline that it has, or had. */
 const deadlineOf = (m: MachineUnderTest): number =>
@@ -63,7 +70,8 @@ const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
 
 const INPUTS = {
   fits: resolving(() => ({})),
-  sameRequest: resolving(() => ({ requestId: 'first' })),
+  sameRequest: resolving((m) => ({ requestId: 'first', ...firstOf(m) })),
+  usedRequest: resolving((m) => ({ requestId: 'first', resolution: otherThan(m) })),
   outsider: resolving(() => ({ actor: actor('eve') })),
   otherKind: resolving(() => ({ resolution: APPROVE })),
   otherDigest: resolving(() => ({ argsDigest: 'sha256:other' })),
@@ -117,6 +125,7 @@ type Cells = Readonly<Partial<Record<Input, string>>>;
 const OPEN: Cells = {
   fits: 'accepted: resolution tool_result',
   sameRequest: 'accepted: resolution tool_result',
+  usedRequest: 'accepted: resolution tool_result',
   outsider: 'forbidden',
   otherDigest: 'invalid',
   wrongShape: 'invalid',
@@ -164,9 +173,6 @@ stateTable<Input>('a wait that', INPUTS, {
       ...OPEN,
       extend: 'duplicate',
       extendByOutsider: 'duplicate',
-      extendBackwards: 'duplicate',
-      extendForEver: 'duplicate',
-      extendToNothing: 'duplicate',
     },
   },
   'follows an approval': {
@@ -175,23 +181,25 @@ stateTable<Input>('a wait that', INPUTS, {
       m.resolve('c', APPROVE, { requestId: 'first' });
       return m;
     },
-    cells: { ...OPEN, sameRequest: 'duplicate' },
+    cells: { ...OPEN, sameRequest: 'duplicate', usedRequest: 'invalid' },
   },
   'is at its deadline': {
     build: () => later(open(), ANSWER_MS),
-    cells: { ...OPEN, ...TOO_LATE_TO_EXTEND },
+    cells: { ...OPEN, ...TOO_LATE_TO_EXTEND, warning: '-: expired tool_result' },
   },
   'is over by less than the tolerance': {
     build: () => later(open(), ANSWER_MS + 900),
-    cells: { ...OPEN, ...TOO_LATE_TO_EXTEND },
+    cells: { ...OPEN, ...TOO_LATE_TO_EXTEND, warning: '-: expired tool_result' },
   },
   'is over, and its timer has not fired': {
     build: () => later(open(), ANSWER_MS + MINUTE_MS),
     cells: {
       ...OPEN,
       ...TOO_LATE_TO_EXTEND,
+      warning: '-: expired tool_result',
       fits: 'expired',
       sameRequest: 'expired',
+      usedRequest: 'expired',
       otherDigest: 'expired',
       wrongShape: 'expired',
       stampedInFuture: 'expired',
@@ -203,8 +211,10 @@ stateTable<Input>('a wait that', INPUTS, {
     cells: {
       ...OPEN,
       ...TOO_LATE_TO_EXTEND,
+      warning: '-: expired tool_result',
       fits: 'accepted_late: expired tool_result resolution inbox_event',
       sameRequest: 'accepted_late: expired tool_result resolution inbox_event',
+      usedRequest: 'accepted_late: expired tool_result resolution inbox_event',
       stampedInFuture: 'accepted_late: expired tool_result resolution inbox_event',
       signalFits: 'accepted_late: expired tool_result resolution inbox_event',
     },
@@ -216,6 +226,7 @@ stateTable<Input>('a wait that', INPUTS, {
       ...TOO_LATE_TO_EXTEND,
       fits: 'expired',
       sameRequest: 'expired',
+      usedRequest: 'expired',
       otherKind: 'expired',
       otherDigest: 'expired',
       wrongShape: 'expired',
@@ -232,6 +243,7 @@ stateTable<Input>('a wait that', INPUTS, {
       ...TOO_LATE_TO_EXTEND,
       fits: 'accepted_late: resolution inbox_event',
       sameRequest: 'accepted_late: resolution inbox_event',
+      usedRequest: 'accepted_late: resolution inbox_event',
       otherDigest: 'invalid',
       wrongShape: 'invalid',
       stampedInTime: 'accepted_late: resolution inbox_event',
@@ -242,11 +254,11 @@ stateTable<Input>('a wait that', INPUTS, {
   },
   'has expired, and was answered late': {
     build: () => answered(open(external()).advance(ANSWER_MS + MINUTE_MS)),
-    cells: { ...OUTSIDE, sameRequest: 'duplicate' },
+    cells: { ...OUTSIDE, sameRequest: 'duplicate', usedRequest: 'invalid' },
   },
   'was answered, which is being checked': {
     build: () => answered(open(human({ recheckAnswer: true }))),
-    cells: { ...OUTSIDE, sameRequest: 'duplicate' },
+    cells: { ...OUTSIDE, sameRequest: 'duplicate', usedRequest: 'invalid' },
   },
   'is open again after its answer was taken back': {
     build: () => answered(open(human({ recheckAnswer: true }))).checkFails('c'),
@@ -254,6 +266,7 @@ stateTable<Input>('a wait that', INPUTS, {
       ...OPEN,
       fits: 'accepted: resolution',
       sameRequest: 'accepted: resolution',
+      usedRequest: 'accepted: resolution',
       stampedInTime: 'accepted: resolution',
       stampedInFuture: 'accepted: resolution',
       signalFits: 'accepted: resolution',
@@ -261,7 +274,7 @@ stateTable<Input>('a wait that', INPUTS, {
   },
   'was answered': {
     build: () => answered(open()),
-    cells: { ...OUTSIDE, sameRequest: 'duplicate' },
+    cells: { ...OUTSIDE, sameRequest: 'duplicate', usedRequest: 'invalid' },
   },
   'was stopped with its turn': {
     build: () => {

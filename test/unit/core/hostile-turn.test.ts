@@ -137,6 +137,7 @@ stateTable<Input>('a turn that', INPUTS, {
       cancel: 'cancelled',
       cancelByName: 'cancelled',
       modelCalls: '-: model_call turn_ended',
+      timeIsOver: '-',
     },
   },
   'has used up its time while the model speaks': {

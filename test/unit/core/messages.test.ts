@@ -123,7 +123,7 @@ describe('a message', () => {
     const { updatedAt } = m.state;
     m.clock.advance(60_000);
     m.machine.sendMessageBySignal({ text: 'now?', requestId: 'r1', actor: { id: 'ops' } });
-    m.machine.sendMessageBySignal({ text: 'x', requestId: 'message-1' });
+    m.machine.sendMessageBySignal({ text: 'hello', requestId: 'message-1' });
     expect(m.types()).toEqual(['message_refused']);
     expect(m.last('message_refused')).toMatchObject({
       requestId: 'r1',

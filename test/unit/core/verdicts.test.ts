@@ -7,6 +7,7 @@ import { SUSPENSION_KINDS } from '../../../src/protocol/suspensions.js';
 import {
   ANSWER_MS,
   APPROVE,
+  DENY,
   gatedCall,
   modelCalls,
   plannedCall,
@@ -212,10 +213,12 @@ function resolveWith(faults: readonly Fault[]): {
   m.resolve('c', APPROVE, { requestId: 'used' });
   if (faults.includes('expired')) m.clock.advance(ANSWER_MS + 60_000);
   m.mark();
-  const resolution = faults.includes('stale') ? APPROVE : result(1);
+  // A repeat says what it said before; so it has no other fault than that the call has gone on.
+  const isRepeat = faults.includes('duplicate');
+  const resolution = faults.includes('stale') || isRepeat ? APPROVE : result(1);
   const { verdict } = m.resolve(faults.includes('unknown') ? 'nobody' : 'c', resolution, {
     requestId: faults.includes('duplicate') ? 'used' : 'fresh',
-    ...(faults.includes('invalid') ? { argsDigest: 'sha256:other' } : {}),
+    ...(faults.includes('invalid') && !isRepeat ? { argsDigest: 'sha256:other' } : {}),
   });
   return { verdict, recorded: m.types() };
 }
@@ -234,6 +237,18 @@ describe('when two verdicts apply, the earlier in the table is given:', () => {
         expect(resolveWith([first, second])).toEqual({ verdict: first, recorded: [] });
       });
     }
+  it('what is other content under a used request id is invalid in the place of duplicate, before all that follows', () => {
+    const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));
+    m.resolve('c', APPROVE, { requestId: 'used' });
+    m.clock.advance(ANSWER_MS + 60_000);
+    expect(m.resolve('nobody', result(1), { requestId: 'used' }).verdict).toBe('unknown');
+    for (const [resolution, fields] of [
+      [result(1), {}],
+      [DENY, {}],
+      [APPROVE, { argsDigest: 'sha256:other' }],
+    ] as const)
+      expect(m.resolve('c', resolution, { requestId: 'used', ...fields }).verdict).toBe('invalid');
+  });
   it('all of them at once', () => {
     expect(resolveWith(FAULTS).verdict).toBe('unknown');
     expect(resolveWith(FAULTS.slice(1)).verdict).toBe('duplicate');

@@ -8,6 +8,7 @@ import {
   manifestOf,
   openaiModel,
 } from '../../../src/index.js';
+import { CORE_REVISION } from '../../../src/protocol/revisions.js';
 import { agentFaults, containing } from './faults.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
@@ -30,6 +31,7 @@ describe('an agent definition', () => {
         onBusy: 'reject',
         idleCloseMs: 2_592_000_000,
         whileWaiting: 'detach',
+        coreRevision: CORE_REVISION,
       },
     });
   });
@@ -41,12 +43,14 @@ describe('an agent definition', () => {
       onBusy: 'queue',
       idleCloseMs: 172_800_000,
       whileWaiting: 'detach',
+      coreRevision: CORE_REVISION,
     });
     const blocking = { ...settings, whileWaiting: 'block' } as const;
     expect(defineAgent({ ...base, settings: blocking }).settings).toEqual({
       maxSteps: 3,
       onBusy: 'queue',
       idleCloseMs: 172_800_000,
+      coreRevision: CORE_REVISION,
     });
   });
 
@@ -60,6 +64,7 @@ describe('an agent definition', () => {
         onBusy: 'reject',
         idleCloseMs: 2_592_000_000,
         whileWaiting: 'detach',
+        coreRevision: CORE_REVISION,
       },
       tools: [
         {

@@ -1,0 +1,61 @@
+/**
+ * Requests that come again under their id. An id names one request for ever: the same again is a repeat, and is told what the
+ * first was; anything else under it is a mistake of its sender, who must hear of it, for the first verdict would be taken for
+ * its own. Ids are judged for each call, so one id (of a job, of a webhook's delivery) may serve for several. Pure.
+ */
+import { canonicalJson, fingerprint, isRecord } from '../protocol/json.js';
+import type { AcceptedVerdict, FieldProblem, Verdict } from '../protocol/resolutions.js';
+import { plainInput } from './input.js';
+import type { ConversationState } from './state.js';
+import { rememberedResolution } from './state.js';
+
+/** What a resolution says. Its `argsDigest` is compared beside it, and only where it is given: it says for what it is meant. */
+export function resolutionDigest(received: unknown): string {
+  const input = plainInput(received);
+  return fingerprint(canonicalJson(isRecord(input) ? input['resolution'] : undefined));
+}
+
+export function textDigest(text: string): string {
+  return fingerprint(text);
+}
+
+export const REUSED: FieldProblem = {
+  path: '/requestId',
+  message: 'was used before for a request with other content; each request needs an id of its own',
+};
+
+/** Whether what was accepted under an id is this. What was remembered without a digest is taken for it, as it was then. */
+export function isSameRequest(known: string | undefined, digest: string): boolean {
+  return known === undefined || known === digest;
+}
+
+/** The same for resolutions: as they were recorded, or are remembered. */
+export function isSameResolution(
+  known: { readonly digest?: string; readonly argsDigest?: string },
+  received: unknown,
+): boolean {
+  if (known.digest === undefined) return true;
+  const input = plainInput(received);
+  const meantFor = isRecord(input) ? input['argsDigest'] : undefined;
+  return (
+    known.digest === resolutionDigest(input) &&
+    (meantFor === undefined || meantFor === known.argsDigest)
+  );
+}
+
+/** What is told of a resolution under an id that this call has accepted one under; undefined when it is the first. */
+export function repeatVerdict(
+  state: ConversationState,
+  received: unknown,
+  of: { readonly requestId: string; readonly toolCallId: string },
+): Extract<Verdict, { verdict: 'duplicate' | 'invalid' }> | undefined {
+  const known = rememberedResolution(state, of.requestId, of.toolCallId);
+  if (known === undefined) return undefined;
+  return isSameResolution(known, received)
+    ? duplicateOf(known.reply)
+    : { verdict: 'invalid', problems: [REUSED] };
+}
+
+function duplicateOf(first: AcceptedVerdict): Extract<Verdict, { verdict: 'duplicate' }> {
+  return { verdict: 'duplicate', first };
+}

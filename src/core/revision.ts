@@ -1,0 +1,11 @@
+/** Which revision of the core's decisions a conversation was started under: see `protocol/revisions.ts`. Pure. */
+import type { ConversationState } from './state.js';
+
+/** True when the conversation was started under this revision, or a later one. */
+export function isSince(
+  { settings }: Pick<ConversationState, 'settings'>,
+  revision: number,
+): boolean {
+  const { coreRevision } = settings;
+  return typeof coreRevision === 'number' && coreRevision >= revision;
+}

@@ -1,0 +1,10 @@
+/**
+ * Revisions of what the core decides. A conversation keeps the one that it was started under: its histories are replayed, and
+ * must give what they gave then. Add a row; never change what a revision means.
+ *
+ * | revision | what is new |
+ * |---|---|
+ * | absent | |
+ * | 1 | a request id names one request; an extension never shortens the grace; calls that are answered late are kept; no warning of an end that has come, no time limit of a turn that stops already |
+ */
+export const CORE_REVISION = 1;
