@@ -5,7 +5,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 
 const PREBUILT = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
 const MODULES = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
-const INTERCEPTORS = fileURLToPath(new URL('../workflows/query-guard.js', import.meta.url));
+const INTERCEPTORS = fileURLToPath(new URL('../workflows/interceptors.js', import.meta.url));
 
 /** Path of the module whose export decodes payloads; the same inside and outside of the sandbox. */
 export const PAYLOAD_CONVERTER_PATH = fileURLToPath(

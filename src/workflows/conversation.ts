@@ -23,13 +23,14 @@ import { chainOf, idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { EMPTY_RUN_CLOSE_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { ConversationInput } from '../protocol/messaging.js';
+import { provideDetails } from './details.js';
 import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { TaskOrigin } from './inline.js';
 import { canCarry, nextInput, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
-import { SearchAttributes, showDetails, shownIds } from './show.js';
+import { detailsText, SearchAttributes, shownIds } from './show.js';
 import { TaskSeal } from './task-seal.js';
 
 /** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
@@ -129,6 +130,7 @@ class Shell {
     });
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
+    provideDetails(() => detailsText(this.#machine.state));
     openDoors({
       machine: this.#machine,
       log: this.#log,
@@ -182,7 +184,6 @@ class Shell {
   #show(): void {
     const { turn } = this.#machine.state;
     this.#log.hint({ isWaiting: turn !== undefined && !this.#driver.busy });
-    showDetails(this.#machine.state);
     if (this.#attributes.update(this.#machine.state)) this.#seal.acted();
   }
 

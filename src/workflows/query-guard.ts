@@ -15,7 +15,6 @@ import type {
   ActivateInput,
   ConcludeActivationInput,
   Next,
-  WorkflowInterceptors,
   WorkflowInternalsInterceptor,
 } from '@temporalio/workflow';
 import { QUERY_REFUSED } from '../protocol/messaging.js';
@@ -38,7 +37,7 @@ interface Task {
   readonly left: number;
 }
 
-class QueryGuard implements WorkflowInternalsInterceptor {
+export class QueryGuard implements WorkflowInternalsInterceptor {
   /** The last task that stands in the history for certain: one that only refused updates may be dropped. */
   #task: Task = { startedId: 0, left: 0 };
   #startedId = 0;
@@ -86,5 +85,3 @@ function isAlone(jobs: readonly Job[]): boolean {
 function eventsOf({ updateResponse, respondToQuery }: Command): number {
   return respondToQuery != null || updateResponse?.rejected != null ? 0 : 1;
 }
-
-export const interceptors = (): WorkflowInterceptors => ({ internals: [new QueryGuard()] });

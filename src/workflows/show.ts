@@ -1,7 +1,7 @@
 /** What an operator sees in the Temporal UI: current details (no history cost) and search attributes (few upserts). */
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { upsertSearchAttributes } from '@temporalio/workflow';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
 import { openSuspensions } from '../core/state.js';
@@ -10,7 +10,7 @@ import { utf8Bytes } from '../protocol/json.js';
 import { MAX_PENDING_TOOLS_BYTES } from '../protocol/limits.js';
 import type { SearchStatus } from '../protocol/messaging.js';
 import { SEARCH_ATTRIBUTES, SIGNALS } from '../protocol/messaging.js';
-import type { PendingCall, SuspensionKind } from '../protocol/suspensions.js';
+import type { PendingCall, Suspension, SuspensionKind } from '../protocol/suspensions.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
 const PENDING_TOOLS = defineSearchAttributeKey(
@@ -27,8 +27,8 @@ const BY_HAND: Readonly<Record<SuspensionKind, string>> = {
   outcome: '{"type":"outcome","value":…}',
 };
 
-/** Sets the page that the UI shows for a running conversation. */
-export function showDetails(state: ConversationState): void {
+/** The page that the UI shows for a running conversation. */
+export function detailsText(state: ConversationState): string {
   const snapshot = snapshotOf(state);
   const { turn, pending, queued, agent, status, seq } = snapshot;
   const lines = [
@@ -38,7 +38,7 @@ export function showDetails(state: ConversationState): void {
   ];
   if (queued.length > 0) lines.push('', `${queued.length} message(s) wait.`);
   if (pending.length > 0) lines.push('', ...pendingTable(pending), '', ...byHand(state, pending));
-  setCurrentDetails(lines.join('\n'));
+  return lines.join('\n');
 }
 
 function pendingTable(pending: readonly PendingCall[]): readonly string[] {
@@ -73,10 +73,12 @@ function byHand(state: ConversationState, pending: readonly PendingCall[]): read
 }
 
 /** What the attributes show: whatever of it is new is written. A moved deadline is. */
-export function shownIds(state: ConversationState): readonly string[] {
-  return openSuspensions(state).map(
-    ({ toolCallId, kind, deadline }) => `${toolCallId}:${kind}:${deadline}`,
-  );
+export function shownIds(state: ConversationState): ReadonlySet<string> {
+  return new Set(openSuspensions(state).map(shownId));
+}
+
+function shownId({ toolCallId, kind, deadline }: Suspension): string {
+  return `${toolCallId}:${kind}:${deadline}`;
 }
 
 /**
@@ -85,9 +87,9 @@ export function shownIds(state: ConversationState): readonly string[] {
  */
 export class SearchAttributes {
   readonly #enabled: boolean;
-  #shown: readonly string[];
+  #shown: ReadonlySet<string>;
 
-  constructor(enabled: boolean, shown: readonly string[]) {
+  constructor(enabled: boolean, shown: ReadonlySet<string>) {
     this.#enabled = enabled;
     this.#shown = shown;
   }
@@ -96,10 +98,9 @@ export class SearchAttributes {
   update(state: ConversationState): boolean {
     if (!this.#enabled) return false;
     const open = openSuspensions(state);
-    const ids = shownIds(state);
-    const opened = ids.some((id) => !this.#shown.includes(id));
-    if (!opened && !(ids.length === 0 && this.#shown.length > 0)) return false;
-    this.#shown = ids;
+    const opened = open.some((suspension) => !this.#shown.has(shownId(suspension)));
+    if (!opened && !(open.length === 0 && this.#shown.size > 0)) return false;
+    this.#shown = new Set(open.map(shownId));
     const deadlines = open.map((entry) => entry.deadline).sort();
     const [earliest] = deadlines;
     this.#upsert([

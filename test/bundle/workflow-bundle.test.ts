@@ -22,7 +22,7 @@ describe('the workflow bundle', () => {
   beforeAll(async () => {
     const bundle = await bundleWorkflowCode({
       workflowsPath: at('src/workflows/index.ts'),
-      workflowInterceptorModules: [at('src/workflows/query-guard.ts')],
+      workflowInterceptorModules: [at('src/workflows/interceptors.ts')],
       payloadConverterPath: at('src/workflows/payload-converter.ts'),
       logger: quiet,
     });

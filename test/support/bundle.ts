@@ -19,7 +19,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   const converter = join(WORKFLOWS, 'payload-converter.ts');
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(WORKFLOWS, 'index.ts'),
-    workflowInterceptorModules: [join(WORKFLOWS, 'query-guard.ts')],
+    workflowInterceptorModules: [join(WORKFLOWS, 'interceptors.ts')],
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
     logger: quiet,
   });

@@ -26,7 +26,7 @@ const QUIET = {
 export async function bundleFromSource(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: `${WORKFLOWS}index.ts`,
-    workflowInterceptorModules: [`${WORKFLOWS}query-guard.ts`],
+    workflowInterceptorModules: [`${WORKFLOWS}interceptors.ts`],
     payloadConverterPath: CONVERTER,
     logger: QUIET,
   });

@@ -2,7 +2,7 @@
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { describe, expect, test } from 'vitest';
 import { QUERY_REFUSED } from '../../../src/protocol/messaging.js';
-import { interceptors } from '../../../src/workflows/query-guard.js';
+import { QueryGuard } from '../../../src/workflows/query-guard.js';
 
 type Activation = Parameters<
   NonNullable<WorkflowInternalsInterceptor['activate']>
@@ -31,16 +31,16 @@ interface Task {
 
 /** Whether each is answered; a worker forgets the run with the first that is not. */
 function answers(tasks: readonly Task[]): readonly boolean[] {
-  const [guard] = interceptors().internals ?? [];
+  const guard = new QueryGuard();
   return tasks.map(({ length, jobs, commands = [] }) => {
     try {
       const activation = { historyLength: length, jobs } as unknown as Activation;
-      guard?.activate?.({ activation, batchIndex: 0 }, () => undefined);
+      guard.activate({ activation, batchIndex: 0 }, () => undefined);
     } catch (error) {
       expect(error).toHaveProperty('message', QUERY_REFUSED);
       return false;
     }
-    guard?.concludeActivation?.({ commands }, (output) => output);
+    guard.concludeActivation({ commands }, (output) => output);
     return true;
   });
 }

@@ -1,0 +1,8 @@
+/** What stands between the SDK and the workflow. Bundled beside it; the SDK looks for the name `interceptors`. */
+import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { DetailsOnDemand } from './details.js';
+import { QueryGuard } from './query-guard.js';
+
+export const interceptors = (): WorkflowInterceptors => ({
+  internals: [new QueryGuard(), new DetailsOnDemand()],
+});
