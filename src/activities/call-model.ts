@@ -15,6 +15,7 @@ import {
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
+import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
@@ -39,6 +40,7 @@ import type { RunOfConversation } from './transcripts.js';
  * | the worker stops | failure `model_unavailable`, retried |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
  * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
+ * | the answer is larger than a conversation can hold | failure `model_answer_too_large`: the turn fails, the next goes on |
  * | the messages before those that were sent cannot be had | failure `transcript_miss`: the workflow sends everything |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
@@ -70,7 +72,10 @@ export async function callModel(
     const shown = providerCallsOf(response);
     const known = [...results, ...providerResultsOf(shown.providerCalls)];
     const calls = await plansOf(tools, { ...input, results: known }, response);
-    return { parts, calls, ...shown, model, finishReason, usage, attempt };
+    const result = { parts, calls, ...shown, model, finishReason, usage, attempt };
+    const problem = answerTooLarge(result);
+    if (problem !== undefined) throw failureOf('model_answer_too_large', problem);
+    return result;
   } catch (error) {
     if (!context.cancellationSignal.aborted) {
       const failure = modelFailureOf(error);
@@ -137,7 +142,7 @@ function modelFailureOf(error: unknown): Error {
 
 function abortedResult(agent: AnyAgent, stream: ModelStream, attempt: number): CallModelResult {
   return {
-    parts: stream.partsSoFar(),
+    parts: partsWithin(stream.partsSoFar()),
     calls: [],
     model: agent.model.name,
     finishReason: 'cancelled',

@@ -115,6 +115,10 @@ function checkActor(actor: Actor): void {
     refuse('roles', 'must be a list of non-empty strings');
   else if (roles.length > MAX_ACTOR_ROLES)
     refuse('roles', `must be at most ${MAX_ACTOR_ROLES}, got ${roles.length}`);
+  else {
+    const long = (roles as readonly string[]).find((role) => role.length > MAX_ACTOR_CHARS);
+    if (long !== undefined) refuse('roles', tooLong(long));
+  }
 }
 
 function tooLong(text: string): string {

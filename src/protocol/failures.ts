@@ -67,6 +67,11 @@ export const FAILURES = {
     title: 'The conversation is too long for the model',
     retryable: false,
   },
+  model_answer_too_large: {
+    httpStatus: 502,
+    title: 'The model answered more than a conversation can hold',
+    retryable: false,
+  },
   script_exhausted: {
     httpStatus: 502,
     title: 'The scripted model has no answer left',

@@ -20,6 +20,13 @@ export const MAX_ANSWER_BYTES = 200 * 1024;
 export const MAX_BATCH_BYTES = 400 * 1024;
 /** Nesting of an answer: the schema check recurses. */
 export const MAX_ANSWER_DEPTH = 64;
+/**
+ * All that one model call brings, as JSON: texts, items of the provider, calls with their plans. It is the result of one activity, and
+ * its message has to fit into the transcript of the next call.
+ */
+export const MAX_MODEL_ANSWER_BYTES = 1_300 * 1024;
+/** Arguments of one call, after parsing: they stand in events, suspensions and roll-overs, as an approver's edit of them does. */
+export const MAX_TOOL_INPUT_BYTES = 200 * 1024;
 /** One tool result as the model sees it; more is cut with a marker, and stored where there is a store. */
 export const MAX_TOOL_RESULT_BYTES = 200 * 1024;
 /** The least that a tool may set instead: the marker has to fit. */

@@ -77,6 +77,8 @@ export const TEXTS = {
     `[Tool result: ${name}] (call ${toolCallId}) ${json}`,
   inboxEvent: (kind: string, eventId: string, json: string): string =>
     `[Event: ${kind}] (id ${eventId}) ${json}`,
+  answerTooLarge: (bytes: number, maxBytes: number): string =>
+    `The model's answer has ${bytes} bytes; at most ${maxBytes} fit into a conversation`,
   truncated: (shownBytes: number, totalBytes: number): string =>
     `[truncated: ${shownBytes} of ${totalBytes} bytes shown]`,
   stored: (of: {

@@ -27,6 +27,7 @@ import type { PlannedCall } from '../protocol/tools.js';
 import { checkAnswer, checkForm } from '../tools/answers.js';
 import { checkEdit } from '../tools/edits.js';
 import { entryFields } from '../tools/entry.js';
+import { answerTooLarge } from '../tools/model-answer.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { preflightToolCall } from '../tools/preflight.js';
@@ -107,10 +108,11 @@ export class LocalWork<Services> {
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs what that would.
       const usage = withCost(response.usage, this.#model.prices ?? this.#agent.model.prices);
-      return {
-        ok: true,
-        value: { parts, calls, ...shown, model, finishReason, usage, attempt: 1 },
-      };
+      const value = { parts, calls, ...shown, model, finishReason, usage, attempt: 1 };
+      const message = answerTooLarge(value);
+      return message === undefined
+        ? { ok: true, value }
+        : { ok: false, error: { code: 'model_answer_too_large', message } };
     } catch (error) {
       if (signal.aborted) return { ok: true, value: this.#aborted(soFar) };
       if (!isModelFailure(error)) throw error;

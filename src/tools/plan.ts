@@ -6,13 +6,14 @@ import { createHash } from 'node:crypto';
 import type { AnyAgent } from '../define/agent.js';
 import type { AnyTool } from '../define/tool.js';
 import type { CallModelResult } from '../protocol/activities.js';
-import { canonicalJson, isBoundedJson, type Json } from '../protocol/json.js';
+import { canonicalJson, isBoundedJson, type Json, utf8Bytes } from '../protocol/json.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
   MAX_ANSWER_DEPTH,
   MAX_CALLS_PER_STEP,
+  MAX_TOOL_INPUT_BYTES,
 } from '../protocol/limits.js';
 import type { RequestedCall } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
@@ -110,7 +111,11 @@ async function validInput(tool: AnyTool, value: unknown): Promise<Outcome<Json>>
   const validated = await validate(tool.input, value);
   if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
   try {
-    return { ok: true, value: toJson(validated.value) };
+    const input = toJson(validated.value);
+    const bytes = utf8Bytes(JSON.stringify(input));
+    return bytes > MAX_TOOL_INPUT_BYTES
+      ? { ok: false, problem: `it has ${bytes} bytes; at most ${MAX_TOOL_INPUT_BYTES}` }
+      : { ok: true, value: input };
   } catch (error) {
     return { ok: false, problem: error instanceof Error ? error.message : String(error) };
   }

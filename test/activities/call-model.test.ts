@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/define/tool.js';
 import { FAILURES } from '../../src/protocol/failures.js';
+import { MAX_MODEL_ANSWER_BYTES } from '../../src/protocol/limits.js';
 import type { LiveEvent } from '../../src/protocol/live-events.js';
 import type { ModelRequest } from '../../src/protocol/model.js';
 import { answer, environment, modelInput, modelOf, setUp } from './fixtures.js';
@@ -172,6 +173,23 @@ describe('a model call that is stopped', () => {
       });
     },
   );
+
+  it('by a cancel keeps no more of the text than an activity may return', async () => {
+    const model = modelOf(
+      async (_request, { onEvent }) =>
+        new Promise(() => {
+          onEvent({ type: 'text', text: '\u0001'.repeat(3_000_000) });
+        }),
+    );
+    const env = environment();
+    const running = env.run(setUp({ model }).activities.callModel, modelInput());
+    setTimeout(() => env.cancel(), 5);
+    const result = await running;
+    expect(result.aborted).toBe(true);
+    const bytes = JSON.stringify(result).length;
+    expect(bytes).toBeGreaterThan(MAX_MODEL_ANSWER_BYTES / 2);
+    expect(bytes).toBeLessThan(MAX_MODEL_ANSWER_BYTES + 1_000);
+  });
 
   it.each(['workerShutdown', 'timedOut', 'paused', 'reset', 'notFound'])(
     'for another reason (%s) is retried instead',

@@ -1,4 +1,4 @@
-/** On a real server: results of tools that are too large to be shown whole. */
+/** On a real server: results of tools, and answers of models, that are too large. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, readResults } from '../../src/index.js';
@@ -53,4 +53,17 @@ test('a result of 600 KB is stored: its event names it, applications read it, an
   expect(history.length).toBeLessThan(100_000);
   const other = engine.begin();
   await expect(other.blob(blob.id)).rejects.toMatchObject({ code: 'unknown_blob' });
+});
+
+test('a model that answers 5 MB fails its turn by name, and the conversation goes on', async () => {
+  const model = script(says('x'.repeat(5_000_000)), says('In short: yes.'));
+  const agent = defineAgent({ name: 'talker', instructions: 'Talk.', model });
+  const engine = await startEngine({ agents: [agent] });
+  const { talk, result } = await engine.ask('Tell me everything');
+  expect(result).toMatchObject({ status: 'failed', error: { code: 'model_answer_too_large' } });
+  expect(await engine.say(talk, 'And in short?')).toMatchObject({
+    status: 'completed',
+    text: 'In short: yes.',
+  });
+  expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
