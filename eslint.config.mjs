@@ -16,7 +16,7 @@ const IMPORTS = {
     own: ['protocol', 'core'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
-  model: { own: ['protocol'], packages: ['openai', 'zod', 'node:'] },
+  model: { own: ['protocol'], packages: ['openai', 'gpt-tokenizer', 'zod', 'node:'] },
   tools: {
     own: ['protocol', 'define', 'core'],
     packages: ['zod', '@cfworker/json-schema', 'node:'],

@@ -7,6 +7,8 @@ export type {
   AgentSettingsSpec,
   AgentSpec,
   AnyAgent,
+  ContextSpec,
+  SummarizeSpec,
   TurnBudgetsSpec,
 } from './define/agent.js';
 export { defineAgent, manifestOf } from './define/agent.js';
@@ -56,7 +58,6 @@ export type {
   OnExpire,
   ProviderToolSpec,
   Reconciled,
-  Retention,
   ServerToolSpec,
   ToolSpec,
   ToolTimeouts,
@@ -66,6 +67,7 @@ export type { OpenAIModelOptions } from './model/openai.js';
 export { openaiModel } from './model/openai.js';
 export type { Actor, StampedActor } from './protocol/actors.js';
 export type { BlobRef, BlobType } from './protocol/blobs.js';
+export type { ModelContext, Retention } from './protocol/context.js';
 export type { AgentManifest, TurnResult } from './protocol/conversation.js';
 export type { CanonicalEvent } from './protocol/events.js';
 export type { Json, JsonSchema } from './protocol/json.js';

@@ -6,7 +6,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AnyAgent } from '../define/agent.js';
 import { withCost } from '../model/cost.js';
-import { toModelFailure } from '../model/failure.js';
+import { tokenCounting } from '../model/count-tokens.js';
+import { isContextTooLong, toModelFailure } from '../model/failure.js';
 import {
   type CallModelInput,
   type CallModelResult,
@@ -16,6 +17,7 @@ import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
+import { askInContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import { modelTools, systemPrompt } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
@@ -42,6 +44,7 @@ import type { RunOfConversation } from './transcripts.js';
  * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
  * | the answer is larger than a conversation can hold | failure `model_answer_too_large`: the turn fails, the next goes on |
  * | the messages before those that were sent cannot be had | failure `transcript_miss`: the workflow sends everything |
+ * | it is too long for the model, or for the agent's budget | made smaller and asked again once; then failure `model_context_too_long` |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
@@ -59,12 +62,21 @@ export async function callModel(
   publish({ type: 'model_call_started', ...origin, model: agent.model.name });
   const stream = new ModelStream(origin, publish);
   try {
-    const { response, after, results } = await withHeartbeat(async () => {
+    const { after, results, ...answer } = await withHeartbeat(async () => {
       const messages = await tools.transcripts.whole(runOf(context), input.transcript);
       const results = resultsOfTurn(messages, turnId);
-      const response = await generate(agent, messages, stream);
-      return { response, after: messages.at(-1)?.role, results };
+      const answer = await askInContext({
+        agent,
+        messages,
+        mark: input.context,
+        counting: tokenCounting,
+        ask: (given) => generate(agent, given, stream),
+        isTooLong: isContextTooLong,
+      });
+      return { ...answer, after: messages.at(-1)?.role, results };
     });
+    if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
+    const { response } = answer;
     if (isEmpty(response) && after !== 'tool')
       throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
     const { parts, finishReason, model } = response;
@@ -72,7 +84,8 @@ export async function callModel(
     const shown = providerCallsOf(response);
     const known = [...results, ...providerResultsOf(shown.providerCalls)];
     const calls = await plansOf(tools, { ...input, results: known }, response);
-    const result = { parts, calls, ...shown, model, finishReason, usage, attempt };
+    const given = { context: answer.context };
+    const result = { parts, calls, ...shown, model, finishReason, usage, attempt, ...given };
     const problem = answerTooLarge(result);
     if (problem !== undefined) throw failureOf('model_answer_too_large', problem);
     return result;

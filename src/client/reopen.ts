@@ -1,5 +1,5 @@
 /** Opening a closed conversation again: the state that its new run begins with, checked before anything is started. */
-import { droppedAtRollOver } from '../core/context.js';
+import { droppedAtRollOver } from '../core/context/roll-over.js';
 import type { ConversationState } from '../core/state.js';
 import { withoutOldest } from '../core/transcript.js';
 import type { ConversationKey } from '../protocol/ids.js';

@@ -78,8 +78,10 @@ export function turnStarted(
 }
 
 export function modelCalled(state: ConversationState, event: ModelCallEvent): ConversationState {
-  const { usage, step } = event;
-  return withTurn({ ...state, usage: addUsage(state.usage, usage) }, (turn) => ({
+  const { usage, step, context } = event;
+  const { inputTokens } = usage;
+  const known = context === undefined ? {} : { context: { ...context, inputTokens } };
+  return withTurn({ ...state, usage: addUsage(state.usage, usage), ...known }, (turn) => ({
     ...turn,
     shownStep: step,
     usage: addUsage(turn.usage, usage),

@@ -34,8 +34,8 @@ import { withInboxEvent } from './inbox.js';
 import { runChanged } from './server-calls.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
-import { withoutOldest } from './transcript.js';
-import { isNoise } from './view.js';
+import { summarized, withoutOldest } from './transcript.js';
+import { addUsage, isNoise } from './view.js';
 
 /** Folds one event. The first event of a log must be `conversation_started`, which needs no state before it. */
 export function apply(
@@ -100,11 +100,11 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'answer_checked':
       return runChanged(state, event);
     case 'cancel_requested':
-      return cancelRequested(state, event);
     case 'turn_limit_reached':
-      return limitReached(state, event);
+      return stopping(state, event);
+    case 'summary':
     case 'rolled_over':
-      return withoutOldest(state, event.droppedMessages);
+      return shortened(state, event);
     case 'turn_ended':
       return turnEnded(state, event);
     case 'run_ended':
@@ -117,6 +117,24 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     default:
       return unknownEvent(event);
   }
+}
+
+function shortened(
+  state: ConversationState,
+  event: Extract<LaterEvent, { type: 'summary' | 'rolled_over' }>,
+): ConversationState {
+  return event.type === 'rolled_over'
+    ? withoutOldest(state, event.droppedMessages)
+    : summarized({ ...state, usage: addUsage(state.usage, event.usage) }, event);
+}
+
+function stopping(
+  state: ConversationState,
+  event: Extract<LaterEvent, { type: 'cancel_requested' | 'turn_limit_reached' }>,
+): ConversationState {
+  return event.type === 'cancel_requested'
+    ? cancelRequested(state, event)
+    : limitReached(state, event);
 }
 
 type WaitEvent = Extract<

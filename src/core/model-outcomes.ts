@@ -7,6 +7,7 @@ import { assistantMessageId } from '../protocol/live-events.js';
 import type { AssistantPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
 import type { PlannedCall } from '../protocol/tools.js';
+import { visibleFrom } from './context/visible.js';
 import { turnEndedEvent } from './event-bodies.js';
 import type { ConversationState, TurnState } from './state.js';
 import { takenCallIds } from './state.js';
@@ -60,7 +61,7 @@ export function modelCompletedEvents(
     ran.map(({ call: plan, result }) => ({ plan, result })),
   );
   return [
-    modelCallEvent(turn, outcome),
+    modelCallEvent(turn, outcome, visibleFrom(state)),
     ...ran.flatMap(({ result, ...named }) => {
       const { toolCallId, name } = named.call;
       return [
@@ -132,8 +133,8 @@ function freeCallId(state: ConversationState, wanted: string, taken: ReadonlySet
   return callId;
 }
 
-function modelCallEvent(turn: TurnState, outcome: CallModelResult): EventBody {
-  const { attempt, model, finishReason, usage } = outcome;
+function modelCallEvent(turn: TurnState, outcome: CallModelResult, unsent = 0): EventBody {
+  const { attempt, model, finishReason, usage, context } = outcome;
   return {
     type: 'model_call',
     turnId: turn.turnId,
@@ -142,6 +143,9 @@ function modelCallEvent(turn: TurnState, outcome: CallModelResult): EventBody {
     model,
     finishReason,
     usage,
+    ...(context === undefined
+      ? {}
+      : { context: unsent === 0 ? context : { ...context, unsentMessages: unsent } }),
   };
 }
 

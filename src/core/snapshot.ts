@@ -6,6 +6,7 @@ import type { InFlightTool } from '../protocol/tools.js';
 import { needsPreflight } from './preflight.js';
 import type { CallState, ConversationState } from './state.js';
 import { isFinal, shownCalls, tombstoneOf } from './state.js';
+import { contextShown } from './view.js';
 
 export function snapshotOf(state: ConversationState): ConversationSnapshot {
   const { tenant, conversationId, turn } = state;
@@ -42,6 +43,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     pending,
     inFlightTools,
     usage: state.usage,
+    ...(state.context === undefined ? {} : { context: contextShown(state.context) }),
     ...(state.rules === undefined ? {} : { rules: state.rules }),
   };
 }

@@ -32,6 +32,8 @@ export function startedState(
     calls: {},
     transcript: ended?.transcript ?? [],
     transcriptBytes: ended?.transcriptBytes ?? 0,
+    ...(ended?.forgotten === undefined ? {} : { forgotten: ended.forgotten }),
+    ...(ended?.context === undefined ? {} : { context: ended.context }),
     tombstones: ended?.tombstones ?? [],
     requests: ended?.requests ?? [],
     usage: ended?.usage ?? NO_USAGE,

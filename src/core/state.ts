@@ -4,6 +4,7 @@
  */
 import type { StampedActor } from '../protocol/actors.js';
 import type { ClaimedVerdict } from '../protocol/claims.js';
+import type { ContextMark, ModelContext } from '../protocol/context.js';
 import type { AgentSettings, SendMessageReply } from '../protocol/conversation.js';
 import type { Usage } from '../protocol/events.js';
 import type { ExtendedVerdict } from '../protocol/extensions.js';
@@ -204,6 +205,9 @@ export interface InboxEntry {
   readonly requester: StampedActor;
 }
 
+/** What the next model call goes on from, and what readers are shown. */
+export type ContextState = ModelContext & Pick<ContextMark, 'inputTokens'>;
+
 export interface ConversationState {
   readonly tenant: string;
   readonly conversationId: string;
@@ -221,7 +225,12 @@ export interface ConversationState {
   /** In the order in which it came; absent when nothing waits. */
   readonly inbox?: readonly InboxEntry[];
   readonly calls: Readonly<Record<ToolCallId, CallState>>;
+  /** What model calls may still be given: the summary of the oldest turns if there is one, and the turns since. */
   readonly transcript: readonly Message[];
+  /** Messages that have left it at its front; absent when none have. */
+  readonly forgotten?: number;
+  /** What the last completed model call was given; absent before the first. */
+  readonly context?: ContextState;
   /** Size of the transcript as JSON; kept so that nobody has to measure it. */
   readonly transcriptBytes: number;
   readonly tombstones: readonly Tombstone[];

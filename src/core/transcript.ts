@@ -1,6 +1,9 @@
 /** The transcript within the state: how messages enter and leave it, and how large they are. Pure. */
+import type { SummaryEvent } from '../protocol/events.js';
 import { utf8Bytes } from '../protocol/json.js';
-import type { Message } from '../protocol/messages.js';
+import type { Message, UserMessage } from '../protocol/messages.js';
+import { TEXTS } from '../protocol/texts.js';
+import { headLength } from './context/turns.js';
 import type { ConversationState } from './state.js';
 
 /** Messages never change, so each is measured once: windows and bounds are asked for at every step. */
@@ -22,13 +25,41 @@ export function withMessage(state: ConversationState, message: Message): Convers
   };
 }
 
+/** Leaves out so many of the oldest messages; a summary that stands before them stays. */
 export function withoutOldest(state: ConversationState, count: number): ConversationState {
   if (count === 0) return state;
-  let dropped = 0;
-  for (const message of state.transcript.slice(0, count)) dropped += messageBytes(message);
+  const head = state.transcript.slice(0, headLength(state.transcript));
+  return withFront(state, { count: head.length + count, front: head, kept: head.length });
+}
+
+/** The summary takes the place of the messages that it covers, an earlier summary among them. */
+export function summarized(state: ConversationState, event: SummaryEvent): ConversationState {
+  const { ordinal, throughTurnId, messages, text } = event;
+  const summary: UserMessage = {
+    role: 'user',
+    id: `summary_${ordinal}`,
+    turnId: throughTurnId,
+    parts: [{ type: 'text', text: TEXTS.summary(text) }],
+    summary: ordinal,
+  };
+  return withFront(state, { count: messages, front: [summary], kept: 0 });
+}
+
+function withFront(
+  state: ConversationState,
+  {
+    count,
+    front,
+    kept,
+  }: { readonly count: number; readonly front: readonly Message[]; readonly kept: number },
+): ConversationState {
+  const { transcript, transcriptBytes, forgotten = 0 } = state;
+  const bytesOf = (messages: readonly Message[]): number =>
+    messages.reduce((sum, message) => sum + messageBytes(message), 0);
   return {
     ...state,
-    transcript: state.transcript.slice(count),
-    transcriptBytes: state.transcriptBytes - dropped,
+    transcript: [...front, ...transcript.slice(count)],
+    transcriptBytes: transcriptBytes - bytesOf(transcript.slice(0, count)) + bytesOf(front),
+    forgotten: forgotten + count - kept,
   };
 }

@@ -2,6 +2,7 @@
  * The reader's view of a conversation as a fold over canonical events: what snapshots show. Pure; runs anywhere.
  * The store folds it as it appends; it must always equal what the workflow itself would show (a property test holds that).
  */
+import type { ModelContext } from '../protocol/context.js';
 import type {
   ConversationSnapshot,
   ConversationStatus,
@@ -50,6 +51,7 @@ export function foldView(
       pending: [],
       inFlightTools: [],
       usage: view?.usage ?? NO_USAGE,
+      ...(view?.context === undefined ? {} : { context: view.context }),
       ...(view?.rules === undefined ? {} : { rules: view.rules }),
     };
   }
@@ -73,6 +75,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
       return withTurn(view, event.turnId, event.at);
     case 'model_call':
       return withModelCall(view, event);
+    case 'summary':
+      return { ...view, usage: addUsage(view.usage, event.usage) };
     case 'tool_call':
     case 'call_planned':
     case 'suspension':
@@ -150,10 +154,29 @@ function withQueued(view: ConversationSnapshot, event: UserMessageEvent): Conver
 
 function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): ConversationSnapshot {
   const usage = addUsage(view.usage, event.usage);
-  const { turn } = view;
-  if (turn === undefined) return { ...view, usage };
+  const { turn, ...rest } = view;
+  const context = event.context === undefined ? {} : { context: contextShown(event.context) };
+  if (turn === undefined) return { ...rest, ...context, usage };
   const { step } = event;
-  return { ...view, usage, turn: { ...turn, step, stepId: stepIdFor(turn.turnId, step) } };
+  return {
+    ...rest,
+    ...context,
+    usage,
+    turn: { ...turn, step, stepId: stepIdFor(turn.turnId, step) },
+  };
+}
+
+/** What of it readers are shown: what it took, and what was left out. */
+export function contextShown(context: ModelContext): NonNullable<ConversationSnapshot['context']> {
+  const { tokens, budget, messages, droppedTurns, evictedResults, summary } = context;
+  return {
+    tokens,
+    budget,
+    messages,
+    ...(droppedTurns === undefined ? {} : { droppedTurns }),
+    ...(evictedResults === undefined ? {} : { evictedResults }),
+    ...(summary === undefined ? {} : { summary }),
+  };
 }
 
 /** A later version's event: compile-time exhaustive, run-time tolerant. */

@@ -6,6 +6,12 @@ import type { Model, ProviderTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { MAY_BE_GATED } from '../protocol/tools.js';
 import type { UntypedServices } from './context.js';
+import {
+  type AgentContext,
+  type ContextSpec,
+  checkContext,
+  contextOf,
+} from './context-settings.js';
 import type { Untyped } from './legal.js';
 import type { ToolPolicy } from './policy.js';
 import { checkPrices } from './prices.js';
@@ -14,6 +20,7 @@ import { modelProblem } from './provider-tool.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';
 import type { AnyTool, Tool } from './tool.js';
 
+export type { AgentContext, ContextSpec, SummarizeSpec } from './context-settings.js';
 export type { AgentSettingsSpec, TurnBudgetsSpec } from './settings.js';
 
 export interface AgentSpec<Services> {
@@ -27,6 +34,8 @@ export interface AgentSpec<Services> {
   /** Decides over every call of every tool, beside the tools' own gates; the stricter wins. Fails closed. */
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings?: AgentSettingsSpec;
+  /** What the model is given of a long conversation. */
+  readonly context?: ContextSpec;
 }
 
 /** An agent as the engine knows it; made by `defineAgent` only. */
@@ -42,12 +51,16 @@ export interface Agent<
   readonly tools: Tools;
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings: AgentSettings;
+  readonly context: AgentContext;
 }
 
 /** Any agent, whatever services its tools ask for: to look at, not to run. */
 export type AnyAgent = Agent<never>;
 
-const FIELDS = ['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'];
+const FIELDS = [
+  ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
+  'context',
+];
 /** Fields of later work: known, but not taken. */
 const LATER_FIELDS = ['plugins'];
 
@@ -65,6 +78,7 @@ export function defineAgent<
   else problems.add('', `must be an object, got ${shown(untyped)}`);
   problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
   const { name, description, model, instructions, tools, toolPolicy, settings } = spec;
+  const context = contextOf(spec.context, model);
   return Object.freeze({
     kind: 'agent',
     name,
@@ -75,6 +89,7 @@ export function defineAgent<
     tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
     ...(toolPolicy === undefined ? {} : { toolPolicy }),
     settings: settingsOf(settings, currencyOf(model)),
+    context,
   });
 }
 
@@ -140,6 +155,7 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
     problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
   checkTools(spec['tools'] ?? [], problems);
   checkHosted(spec, problems);
+  checkContext(spec, problems);
   checkSettings(spec['settings'], toolNamesOf(spec['tools']), problems);
 }
 

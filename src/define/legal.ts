@@ -15,6 +15,7 @@ import {
 import { toolNameProblem } from '../protocol/names.js';
 import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { checkAudience } from './audience.js';
+import { retentionProblem } from './context-settings.js';
 import { durationProblem } from './durations.js';
 import { checkKeys, type ProblemList, shown } from './problems.js';
 import { checkProviderTool } from './provider-tool.js';
@@ -92,6 +93,7 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   checkTexts(spec, problems);
   checkValues(spec, problems);
   checkLater(spec, problems);
+  problems.addIf('retention', retentionProblem(spec['retention']));
   const executor = executorOf(spec);
   if (executor === undefined) {
     problems.add(
@@ -144,7 +146,6 @@ function checkValues(spec: Untyped, problems: ProblemList): void {
 /** Taking these would promise what the engine does not do yet. */
 function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
-  if (spec['retention'] !== undefined) problems.add('retention', NOT_YET);
 }
 
 function checkLegalFields(spec: Untyped, executor: Executor, problems: ProblemList): void {

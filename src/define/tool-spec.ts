@@ -3,6 +3,7 @@
  * left out of its type: the compiler then names the field. Fields of later work are typed now and refused at definition with
  * "not yet supported" (see `legal.ts`). Types only.
  */
+import type { Retention } from '../protocol/context.js';
 import type { ProviderTool } from '../protocol/model.js';
 import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
@@ -45,13 +46,6 @@ export type Reconciled<Result> =
   | { readonly happened: false }
   | 'unknown';
 
-/** How much of a tool's old results the model keeps seeing. Not yet supported. */
-export interface Retention {
-  readonly maxAge?: Duration;
-  readonly maxCount?: number;
-  readonly neverEvict?: boolean;
-}
-
 /**
  * What happens when nobody answers in time: an error that the model reads, or an answer that is taken for granted. It is
  * judged by the output schema when the tool is defined. An approval never has a default.
@@ -67,7 +61,10 @@ interface SharedFields {
   readonly usage?: string;
   /** Whether the call shows in a space as a message. Not yet supported. */
   readonly visible?: boolean;
-  /** Not yet supported. */
+  /**
+   * How long the model keeps seeing the tool's results: `{turns: 6}`, `{last: 3}` or `'never_evict'`. After that they are shown as
+   * stubs as soon as the context comes near its budget. @defaultValue the agent's `context.retention`
+   */
   readonly retention?: Retention;
   /** A declaration of what follows from the executor anyway; one that disagrees is a fault. */
   readonly executesFully?: boolean;

@@ -1,4 +1,5 @@
 /** The types of tools: what the engine knows of one, and what its definition tells the compiler. Types only. */
+import type { Retention } from '../protocol/context.js';
 import type { JsonSchema } from '../protocol/json.js';
 import type { ProviderTool } from '../protocol/model.js';
 import type {
@@ -60,6 +61,8 @@ export interface Tool<
   /** Given instead of an error when nobody answers in time. */
   readonly onExpireDefault?: ExpireDefault;
   readonly streaming: boolean;
+  /** How long the model keeps seeing its results; absent: as its agent says. */
+  readonly retention?: Retention;
   readonly executesFully: boolean;
   /** Present for tools whose result comes from outside. */
   readonly answer?: AnswerRule;

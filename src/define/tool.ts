@@ -1,5 +1,6 @@
 /** `defineTool`: one declaration, judged whole, turned into the form that the engine works with. Runs anywhere. */
 import { relaxedSchema } from '../protocol/answer-schema.js';
+import type { Retention } from '../protocol/context.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
@@ -96,10 +97,16 @@ function compileTool(spec: unknown): Tool<never> {
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
     ...(answer === undefined ? {} : { answer }),
     ...(isHosted ? { provider: providerToolOf(spec['provider']) } : {}),
+    ...retentionOf(spec),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['approval'] === 'function' ? { policy: policyOf(spec) } : {}),
     ...codeOf(spec),
   }) satisfies Tool<never>;
+}
+
+function retentionOf({ retention }: Untyped): Pick<AnyTool, 'retention'> {
+  // Judged by `checkFields` before.
+  return retention === undefined ? {} : { retention: retention as Retention };
 }
 
 function textsOf(spec: Untyped): Pick<AnyTool, 'name' | 'description' | 'usage'> {

@@ -39,6 +39,11 @@ export function isModelFailure(error: unknown): error is ModelFailure {
   return error instanceof Error && error.name === 'ModelFailure' && 'retryable' in error;
 }
 
+/** Whether a model was given more than it reads. */
+export function isContextTooLong(error: unknown): boolean {
+  return toModelFailure(error).code === 'model_context_too_long';
+}
+
 /**
  * The failure for any error of a model call. `secret` is cut out of whatever text the provider sent.
  *

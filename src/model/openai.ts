@@ -13,6 +13,7 @@ import type {
   ProviderTool,
 } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
+import { inputTokensOf } from './context-windows.js';
 import { ModelFailure, streamBroken, toModelFailure, unavailable } from './failure.js';
 import { type ChatSettings, toChatRequest } from './openai-chat.js';
 import { ChatAnswer } from './openai-chunks.js';
@@ -33,6 +34,8 @@ export interface OpenAIModelOptions {
   readonly temperature?: number;
   /** Sent as `max_completion_tokens`: reasoning counts. */
   readonly maxOutputTokens?: number;
+  /** Input tokens that one request may have at most. @defaultValue of OpenAI's own models as known here, else not known */
+  readonly contextTokens?: number;
   /** Longest silence of the server: before the first chunk and between chunks. More than the default has no effect. @defaultValue 300,000 (5 minutes) */
   readonly requestTimeoutMs?: number;
   /** What the provider charges; needed for `budgets.cost`, and shown as the cost of calls. The engine knows no price lists. */
@@ -51,12 +54,15 @@ export function openaiModel(name: string, options: OpenAIModelOptions = {}): Mod
 class OpenAIChatModel implements Model {
   readonly name: string;
   readonly prices?: ModelPrices;
+  readonly contextTokens?: number;
   readonly #options: OpenAIModelOptions;
 
   constructor(name: string, options: OpenAIModelOptions) {
     this.name = name;
     this.#options = options;
     if (options.prices !== undefined) this.prices = options.prices;
+    const contextTokens = options.contextTokens ?? inputTokensOf(name);
+    if (contextTokens !== undefined) this.contextTokens = contextTokens;
   }
 
   providerToolProblem({ type }: ProviderTool): string {

@@ -131,6 +131,7 @@ const DEFAULT_USAGE: Usage = { inputTokens: 10, outputTokens: 5 };
 export class ScriptedModel implements Model {
   readonly name = 'scripted';
   readonly prices?: ModelPrices;
+  readonly contextTokens?: number;
   readonly #answers: ScriptedAnswer[];
   readonly #otherwise: ScriptedAnswer | undefined;
   readonly #requests: ModelRequest[] = [];
@@ -139,11 +140,12 @@ export class ScriptedModel implements Model {
   constructor(
     answers: readonly ScriptedAnswer[],
     otherwise?: ScriptedAnswer,
-    options: { readonly prices?: ModelPrices } = {},
+    options: { readonly prices?: ModelPrices; readonly contextTokens?: number } = {},
   ) {
     this.#answers = [...answers];
     this.#otherwise = otherwise;
     if (options.prices !== undefined) this.prices = options.prices;
+    if (options.contextTokens !== undefined) this.contextTokens = options.contextTokens;
   }
 
   /** It plays whatever its script says. */

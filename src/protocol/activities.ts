@@ -1,5 +1,6 @@
 /** What the workflow may schedule. Workflow and worker meet here and nowhere else; names are in history for ever. */
 import type { StampedActor } from './actors.js';
+import type { ContextMark, ModelContext } from './context.js';
 import type { Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json, type JsonSchema } from './json.js';
@@ -26,7 +27,10 @@ interface OfStep extends ConversationKey {
  * cannot fails with `TRANSCRIPT_MISS`, and everything is sent.
  */
 export interface TranscriptDelta {
-  /** How many of the run's messages are left out before the first: within an epoch, messages are only appended. */
+  /**
+   * How many of the conversation's messages are left out before the first, or were replaced by the summary that is the first:
+   * within an epoch, messages are only appended.
+   */
   readonly epoch: number;
   /** 0 = everything is in `append`. */
   readonly base: number;
@@ -60,6 +64,8 @@ export function transcriptHash(before: string, messageJson: string): string {
 export interface CallModelInput extends OfStep {
   readonly transcript: TranscriptDelta;
   readonly requester: StampedActor;
+  /** Of the last model call that was completed. Absent: there was none, or an older version did not keep it. */
+  readonly context?: ContextMark;
 }
 
 /** A call of a sequential step, when its turn has come. */
@@ -87,6 +93,8 @@ export interface CallModelResult {
   readonly finishReason: string;
   readonly usage: Usage;
   readonly attempt: number;
+  /** What of the conversation the model was given. Absent from older workers, and where the call was aborted. */
+  readonly context?: ModelContext;
   /** The call was aborted by a cancel; `parts` is what had come. */
   readonly aborted?: true;
 }

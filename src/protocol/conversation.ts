@@ -1,5 +1,6 @@
 /** Settings, inputs and replies of a conversation: what starts one, what it is told, what it answers. */
 import type { Actor, StampedActor } from './actors.js';
+import type { ModelContext } from './context.js';
 import type { MessageId, StepId, TurnId } from './ids.js';
 import type { Rule } from './rules.js';
 import type { PendingCall } from './suspensions.js';
@@ -26,6 +27,8 @@ export interface AgentSettings {
   readonly toolExecution?: 'sequential';
   /** Every model call is sent the whole transcript. Absent: what is new. */
   readonly transcripts?: 'full';
+  /** Old turns are summarised in the background. Absent: never, as in conversations begun before there were summaries. */
+  readonly summaries?: true;
   /** The same call (tool and arguments) runs fewer times than this in one turn. */
   readonly repeatLimit?: number;
   /** The last repetition that runs tells the model so, in its result. Absent in conversations begun before there was a warning. */
@@ -188,6 +191,11 @@ export interface ConversationSnapshot {
   readonly pending: readonly PendingCall[];
   readonly inFlightTools: readonly InFlightTool[];
   readonly usage: Usage;
+  /** What the last completed model call was given. Absent before the first, and in snapshots of older versions. */
+  readonly context?: Pick<
+    ModelContext,
+    'tokens' | 'budget' | 'messages' | 'droppedTurns' | 'evictedResults' | 'summary'
+  >;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
 }

@@ -1,11 +1,12 @@
 /**
  * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
  * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
- * Reserved for later work, so not to be used for anything else: `state_patch`, `summary`.
+ * Reserved for later work, so not to be used for anything else: `state_patch`.
  */
 
 import type { StampedActor } from './actors.js';
 import type { CallEventBody } from './call-events.js';
+import type { ModelContext } from './context.js';
 import type { AgentSettings } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
@@ -66,6 +67,32 @@ export interface ModelCallEvent {
   readonly attempt: number;
   readonly model: string;
   readonly finishReason: string;
+  readonly usage: Usage;
+  /** What of the conversation it was given. Absent in logs of before it was kept, and of calls that were aborted. */
+  readonly context?: ModelContext;
+}
+
+/**
+ * The oldest turns of the transcript were summarised: model calls are given the text in their place. It takes in the summary
+ * before, if there was one. The log keeps what it stands for.
+ */
+export interface SummaryEvent {
+  readonly type: 'summary';
+  /** From 1. */
+  readonly ordinal: number;
+  /** How it was made: of the engine's prompt and form. */
+  readonly version: number;
+  /** The last turn that it covers, and that turn's last message. */
+  readonly throughTurnId: TurnId;
+  readonly throughMessageId: MessageId;
+  /** Messages that left the transcript, an earlier summary included. */
+  readonly messages: number;
+  readonly text: string;
+  /** Of these messages, and of the text, as the engine counts. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Who wrote it, and what that took; it counts for the conversation and for no turn. */
+  readonly model: string;
   readonly usage: Usage;
 }
 
@@ -194,6 +221,7 @@ export type EventBody =
   | CancelRequested
   | TurnLimitReached
   | InboxEvent
+  | SummaryEvent
   | RolledOver
   | TurnEnded
   | ConversationClosed

@@ -140,6 +140,12 @@ export const ROLL_OVER_SIGNAL_COUNT = 5_000;
 export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
 /** Transcript sent to one model call; the activity input is one payload. */
 export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
+/** Of what a model reads, so much is the conversation's by default: the answer needs room, and counts are estimates. */
+export const CONTEXT_SHARE_OF_MODEL = 0.75;
+/** Where nobody knows what the model reads. Current models read more. */
+export const DEFAULT_CONTEXT_TOKENS = 100_000;
+/** @see Agentix guide 05: tool results stay whole for six turns */
+export const DEFAULT_RETENTION_TURNS = 6;
 /** Unprojected events carried when the store cannot take them. */
 export const MAX_CARRIED_EVENT_BYTES = 256 * 1024;
 /** One page of the `transcriptSlice` query; a single larger message is a page of its own. */

@@ -49,6 +49,8 @@ export interface UserMessage {
   readonly parts: readonly UserPart[];
   /** Present when no user said it: the id of the inbox event. */
   readonly inbox?: string;
+  /** Present when no user said it: the ordinal of the summary that stands for all turns before, the one named here the last. */
+  readonly summary?: number;
 }
 
 export interface AssistantMessage {

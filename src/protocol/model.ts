@@ -109,6 +109,8 @@ export interface Model {
   readonly name: string;
   /** Absent: what calls cost is not known. */
   readonly prices?: ModelPrices;
+  /** Input tokens that one request may have at most. Absent: not known. */
+  readonly contextTokens?: number;
   /** Why the provider does not run this tool, or undefined when it does. Absent: it runs none. Asked when an agent is defined. */
   providerToolProblem?(tool: ProviderTool): string | undefined;
   generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse>;

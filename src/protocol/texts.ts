@@ -1,7 +1,8 @@
 /**
  * Every text that the model may read from the engine, in one table. Models behave by these words: they change only on
  * purpose. Where a source system has fixed a text, it is kept: "user did not respond" (Agentix), "Rejected by user",
- * `Tool "x" not found…` and the rounds limit (agentic-core), "Tool timed out after Nms" (Hsafa), "tool crashed: …" (Agentix).
+ * `Tool "x" not found…` and the rounds limit (agentic-core), "Tool timed out after Nms" (Hsafa), "tool crashed: …" and
+ * "[result expired]" (Agentix).
  */
 export const TEXTS = {
   expired: 'user did not respond',
@@ -79,6 +80,9 @@ export const TEXTS = {
     `[Event: ${kind}] (id ${eventId}) ${json}`,
   answerTooLarge: (bytes: number, maxBytes: number): string =>
     `The model's answer has ${bytes} bytes; at most ${maxBytes} fit into a conversation`,
+  resultExpired: '[result expired]',
+  summary: (text: string): string =>
+    `[Summary of the conversation until here, written by the engine; the messages themselves are no longer shown]\n${text}`,
   truncated: (shownBytes: number, totalBytes: number): string =>
     `[truncated: ${shownBytes} of ${totalBytes} bytes shown]`,
   stored: (of: {

@@ -1,13 +1,15 @@
 /** What activities do, without Temporal: model calls, tool runs and answer checks of a test conversation. */
 import { entryOf } from '../core/asks.js';
-import { visibleTranscript } from '../core/context.js';
+import { markOf } from '../core/context/mark.js';
+import { visibleTranscript } from '../core/context/visible.js';
 import { turnResults } from '../core/earlier-results.js';
 import type { CallState, ConversationState } from '../core/state.js';
 import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import type { Tool } from '../define/tool.js';
 import { withCost } from '../model/cost.js';
-import { isModelFailure } from '../model/failure.js';
+import { tokenCounting } from '../model/count-tokens.js';
+import { isContextTooLong, isModelFailure } from '../model/failure.js';
 import {
   type CallModelResult,
   type CheckAnswerResult,
@@ -28,6 +30,7 @@ import { checkAnswer, checkForm } from '../tools/answers.js';
 import { checkEdit } from '../tools/edits.js';
 import { entryFields } from '../tools/entry.js';
 import { answerTooLarge } from '../tools/model-answer.js';
+import { askInContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { preflightToolCall } from '../tools/preflight.js';
@@ -85,18 +88,25 @@ export class LocalWork<Services> {
     at: Pick<CallState, 'turnId' | 'step'>,
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
-    const request = {
-      system: systemPrompt(this.#agent),
-      messages: visibleTranscript(state),
-      tools: modelTools(this.#agent),
-    };
+    const system = systemPrompt(this.#agent);
+    const tools = modelTools(this.#agent);
     const soFar: TextPart[] = [];
     const onEvent = (event: ModelStreamEvent): void => {
       if (event.type === 'text' || event.type === 'reasoning')
         soFar.push({ type: event.type, text: event.text });
     };
     try {
-      const response = await this.#model.generate(request, { signal, onEvent });
+      const answer = await askInContext({
+        agent: this.#agent,
+        messages: visibleTranscript(state),
+        mark: markOf(state).context,
+        counting: tokenCounting,
+        ask: (messages) => this.#model.generate({ system, messages, tools }, { signal, onEvent }),
+        isTooLong: isContextTooLong,
+      });
+      if ('tooLong' in answer)
+        return { ok: false, error: { code: 'model_context_too_long', message: answer.tooLong } };
+      const { response, context } = answer;
       const shown = providerCallsOf(response);
       const means = this.#means(state, at);
       const results = [...means.results, ...providerResultsOf(shown.providerCalls)];
@@ -108,7 +118,7 @@ export class LocalWork<Services> {
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs what that would.
       const usage = withCost(response.usage, this.#model.prices ?? this.#agent.model.prices);
-      const value = { parts, calls, ...shown, model, finishReason, usage, attempt: 1 };
+      const value = { parts, calls, ...shown, model, finishReason, usage, attempt: 1, context };
       const message = answerTooLarge(value);
       return message === undefined
         ? { ok: true, value }

@@ -4,6 +4,7 @@
  * else; after a roll-over or a replay everything is started again from the state.
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { markOf } from '../core/context/mark.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
@@ -170,6 +171,7 @@ export class Driver {
       step,
       transcript: this.#transcript.next(state),
       requester: turn.requester,
+      ...markOf(state),
     };
     const options = {
       ...MODEL_CALL,

@@ -1,6 +1,6 @@
 /** When and how a conversation continues in a new run: what is asked of the server's counters, and what is carried. */
 import { workflowInfo } from '@temporalio/workflow';
-import { carriedBytes, MAX_CARRIED_STATE_BYTES } from '../core/context.js';
+import { carriedBytes, MAX_CARRIED_STATE_BYTES } from '../core/context/roll-over.js';
 import type { ConversationMachine } from '../core/machine.js';
 import type { ConversationState } from '../core/state.js';
 import type { CanonicalEvent, RollOverReason } from '../protocol/events.js';

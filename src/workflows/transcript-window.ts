@@ -2,7 +2,8 @@
  * What of the transcript the next model call is sent: what is new since an earlier call of this run that came back. Lives as
  * long as the run; after a roll-over, or when old messages are left out, everything visible is sent once.
  */
-import { visibleFrom } from '../core/context.js';
+import { messagesFrom } from '../core/context/turns.js';
+import { visibleFrom, visibleTranscript } from '../core/context/visible.js';
 import type { ConversationState } from '../core/state.js';
 import { messageBytes } from '../core/transcript.js';
 import {
@@ -14,7 +15,8 @@ import { isRecord } from '../protocol/json.js';
 import { MAX_TRANSCRIPT_PAGE_BYTES } from '../protocol/limits.js';
 
 export class TranscriptWindow {
-  #epoch = 0;
+  /** Where the epoch begins: messages that were forgotten before, and how many of the rest are left out. */
+  #begun = { forgotten: 0, from: 0 };
   /** Messages of the epoch that a model call which came back was given. */
   #base = 0;
   /** Of the prefixes of the epoch, by length less one. */
@@ -22,23 +24,22 @@ export class TranscriptWindow {
   #sent = 0;
 
   next(state: ConversationState): TranscriptDelta {
-    const epoch = visibleFrom(state);
-    if (epoch !== this.#epoch) this.#begin(epoch);
+    const { forgotten = 0 } = state;
+    const from = visibleFrom(state);
+    if (from !== this.#begun.from || forgotten !== this.#begun.forgotten)
+      this.#begin({ forgotten, from });
     if (state.settings.transcripts === 'full') this.#base = 0;
-    const { transcript } = state;
-    this.#sent = transcript.length - epoch;
-    for (let length = this.#hashes.length; length < this.#sent; length += 1) {
-      const message = transcript[epoch + length];
-      if (message !== undefined)
-        this.#hashes.push(transcriptHash(this.#hashes[length - 1] ?? '', JSON.stringify(message)));
-    }
+    const visible = visibleTranscript(state);
+    this.#sent = visible.length;
+    for (const message of visible.slice(this.#hashes.length))
+      this.#hashes.push(transcriptHash(this.#hashes.at(-1) ?? '', JSON.stringify(message)));
     const base = this.#base;
     const prefixHash = this.#hashes[base - 1];
     return {
-      epoch,
+      epoch: forgotten + from,
       base,
       ...(prefixHash === undefined ? {} : { prefixHash }),
-      append: transcript.slice(epoch + base),
+      append: visible.slice(base),
     };
   }
 
@@ -52,8 +53,8 @@ export class TranscriptWindow {
     this.#base = 0;
   }
 
-  #begin(epoch: number): void {
-    this.#epoch = epoch;
+  #begin(at: { readonly forgotten: number; readonly from: number }): void {
+    this.#begun = at;
     this.#base = 0;
     this.#hashes = [];
   }
@@ -64,9 +65,12 @@ export function transcriptSlice(state: ConversationState, query: unknown): Trans
   const { epoch, from, to } = isRecord(query) ? query : {};
   const start = whole(epoch, 0);
   const first = whole(from, 0);
+  const left = start - (state.forgotten ?? 0);
+  // What was forgotten meanwhile cannot be given: whoever asks is sent everything that is left.
+  const known = left < 0 ? [] : messagesFrom(state.transcript, left);
   const messages = [];
   let bytes = 0;
-  for (const message of state.transcript.slice(start + first, start + whole(to, Infinity))) {
+  for (const message of known.slice(first, whole(to, Infinity))) {
     bytes += messageBytes(message);
     if (messages.length > 0 && bytes > MAX_TRANSCRIPT_PAGE_BYTES) break;
     messages.push(message);

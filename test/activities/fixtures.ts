@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivities } from '../../src/activities/index.js';
-import type { Agent } from '../../src/define/agent.js';
+import type { Agent, ContextSpec } from '../../src/define/agent.js';
 import { defineAgent } from '../../src/define/agent.js';
 import type { Tool } from '../../src/define/tool.js';
 import type {
@@ -44,6 +44,7 @@ export function answer(response: Partial<ModelResponse> = {}): ModelResponse {
 export interface Setup {
   readonly model?: Model;
   readonly tools?: readonly Tool<{ readonly rate: number }>[];
+  readonly context?: ContextSpec;
   readonly watched?: boolean;
   readonly publish?: (event: LiveEvent) => void;
   readonly blobs?: ActivityDeps<never>['blobs'];
@@ -57,6 +58,7 @@ export function setUp(setup: Setup = {}) {
     model: setup.model ?? modelOf(() => Promise.resolve(answer())),
     instructions: 'Help.',
     tools: setup.tools ?? [],
+    ...(setup.context === undefined ? {} : { context: setup.context }),
   });
   const activities = createActivities({
     agents: [agent],

@@ -5,9 +5,9 @@ import {
   droppedAtRollOver,
   droppedToFit,
   MAX_CARRIED_STATE_BYTES,
-  visibleTranscript,
-} from '../../../src/core/context.js';
-import { messageBytes } from '../../../src/core/transcript.js';
+} from '../../../src/core/context/roll-over.js';
+import { visibleFrom, visibleTranscript } from '../../../src/core/context/visible.js';
+import { messageBytes, withoutOldest } from '../../../src/core/transcript.js';
 import { utf8Bytes } from '../../../src/protocol/json.js';
 import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
@@ -27,6 +27,10 @@ function talk(sizes: readonly number[]): MachineUnderTest {
     m.model(modelSays('x'.repeat(bytes)));
   }
   return m;
+}
+
+function bytesOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + messageBytes(message), 0);
 }
 
 function turnsOf(messages: readonly Message[]): readonly string[] {
@@ -55,6 +59,32 @@ describe('the transcript', () => {
     expect(visible.reduce((sum, message) => sum + messageBytes(message), 0)).toBeLessThanOrEqual(
       MAX_TRANSCRIPT_BYTES,
     );
+  });
+
+  it('is cut in leaps: what a call is sent begins where the call before began, until half a payload is new', () => {
+    const m = aMachine({ settings: { onBusy: 'queue' } });
+    const begins: number[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      m.send('q');
+      begins.push(visibleFrom(m.state));
+      expect(bytesOf(visibleTranscript(m.state))).toBeLessThanOrEqual(MAX_TRANSCRIPT_BYTES);
+      m.model(modelSays('x'.repeat(100 * KB)));
+    }
+    const leaps = [...new Set(begins)];
+    expect(leaps).toEqual(begins.filter((from, index) => from !== begins[index - 1]));
+    expect(leaps).toHaveLength(1 + Math.floor((40 - 14) / 7) + 1);
+  });
+
+  it('is cut behind its summary', () => {
+    const big = talk([500 * KB, 500 * KB, 500 * KB]).state;
+    const [first] = big.transcript;
+    const summary = { ...first, id: 'summary_1', turnId: 'turn_0', summary: 1 } as Message;
+    const state = { ...big, transcript: [summary, ...big.transcript] };
+    const visible = visibleTranscript(state);
+    expect(visible[0]).toBe(summary);
+    expect(turnsOf(visible)).toEqual(['turn_0', turn(3)]);
+    expect(withoutOldest(state, 2).transcript).toEqual([summary, ...big.transcript.slice(2)]);
+    expect(droppedAtRollOver({ ...state, transcriptBytes: 2 ** 21 })).toBe(2);
   });
 
   it('is cut only between turns: a call is never shown without its result', () => {

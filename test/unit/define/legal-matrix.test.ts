@@ -279,6 +279,14 @@ describe('a tool definition', () => {
       /only the approval waits/,
     ],
     ['a mode of another engine', { ...base, mode: 'async', run }, 'mode', /await, detach/],
+    [
+      'a retention by age',
+      { ...base, retention: { maxAge: '1 day' }, run },
+      'retention',
+      /turns: n/,
+    ],
+    ['no retention at all', { ...base, retention: { turns: 0 }, run }, 'retention', /from 1/],
+    ['two retentions', { ...base, retention: { turns: 1, last: 1 }, run }, 'retention', /turns: n/],
     ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
   ];
   it.each(illegal)('refuses %s', (_title, spec, field, rule) => {
@@ -288,7 +296,6 @@ describe('a tool definition', () => {
 
   const later: readonly [title: string, spec: unknown, field: string][] = [
     ['visible calls', { ...base, visible: true, run }, 'visible'],
-    ['retention', { ...base, retention: { maxCount: 3 }, run }, 'retention'],
   ];
   it.each(later)('says plainly that %s are not yet supported', (_title, spec, field) => {
     const faults = faultsOf(spec);

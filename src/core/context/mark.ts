@@ -1,0 +1,18 @@
+/** What the next model call is told of the one before. Pure. */
+import type { ContextMark } from '../../protocol/context.js';
+import type { ConversationState } from '../state.js';
+
+export function markOf({ context }: ConversationState): { readonly context?: ContextMark } {
+  if (context === undefined) return {};
+  const { tokens, inputTokens, rough, scale, fromTurnId, evictedAsOf } = context;
+  return {
+    context: {
+      tokens,
+      inputTokens,
+      ...(rough === undefined ? {} : { rough }),
+      ...(scale === undefined ? {} : { scale }),
+      ...(fromTurnId === undefined ? {} : { fromTurnId }),
+      ...(evictedAsOf === undefined ? {} : { evictedAsOf }),
+    },
+  };
+}

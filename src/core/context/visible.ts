@@ -1,0 +1,64 @@
+/** What of the transcript fits into one payload: what is sent to the worker of a model call at all. Pure. */
+import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
+import type { Message } from '../../protocol/messages.js';
+import type { ConversationState } from '../state.js';
+import { messageBytes } from '../transcript.js';
+import { headLength, messagesFrom, turnSpans } from './turns.js';
+
+/** What is left after a leap: a window that slides with every message would be sent anew, and read anew, at every call. */
+const LEFT_AFTER_LEAP = 0.5;
+
+/**
+ * Index of the oldest message that the next model call is sent, behind the summary. It moves in leaps: whenever what is sent
+ * would outgrow one payload, whole turns are left out until half of that is left. A function of the transcript alone.
+ */
+export function visibleFrom(
+  state: Pick<ConversationState, 'transcript' | 'transcriptBytes'>,
+): number {
+  return state.transcriptBytes <= MAX_TRANSCRIPT_BYTES
+    ? 0
+    : leapingFrom(state.transcript, MAX_TRANSCRIPT_BYTES);
+}
+
+/** The messages of the next model call. */
+export function visibleTranscript(
+  state: Pick<ConversationState, 'transcript' | 'transcriptBytes'>,
+): readonly Message[] {
+  return messagesFrom(state.transcript, visibleFrom(state));
+}
+
+/** As if each message had been looked at when it came, so that the answer stays until the next leap is due. */
+function leapingFrom(transcript: readonly Message[], maxBytes: number): number {
+  const head = headLength(transcript);
+  const spans = turnSpans(transcript);
+  let bytes = bytesOf(transcript.slice(0, head));
+  let first = 0;
+  for (const [ordinal, { from, to }] of spans.entries())
+    for (let index = from; index < to; index += 1) {
+      bytes += bytesOf(transcript.slice(index, index + 1));
+      if (bytes <= maxBytes) continue;
+      while (first < ordinal && bytes > maxBytes * LEFT_AFTER_LEAP) {
+        const dropped = spans[first];
+        if (dropped !== undefined) bytes -= bytesOf(transcript.slice(dropped.from, dropped.to));
+        first += 1;
+      }
+    }
+  return first === 0 ? 0 : (spans[first]?.from ?? 0);
+}
+
+/** True when the turn in progress alone is larger than a model call's input may be. */
+export function turnTooLong(state: ConversationState): boolean {
+  if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return false;
+  const { turn, transcript } = state;
+  let bytes = 0;
+  for (let index = transcript.length - 1; index >= 0; index -= 1) {
+    const message = transcript[index];
+    if (message === undefined || message.turnId !== turn?.turnId) break;
+    bytes += messageBytes(message);
+  }
+  return bytes > MAX_TRANSCRIPT_BYTES;
+}
+
+function bytesOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + messageBytes(message), 0);
+}

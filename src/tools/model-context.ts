@@ -1,0 +1,124 @@
+/**
+ * Asks a model with what its agent may be given of a conversation: assembles it, and once more, smaller, where the provider
+ * finds it too long all the same. Runs in the worker, and in tests of users.
+ */
+import { assembleContext, type ContextParts } from '../core/context/assemble.js';
+import type { AnyAgent } from '../define/agent.js';
+import type { ContextMark, ModelContext } from '../protocol/context.js';
+import type { AssistantPart, Message, ToolResultPart } from '../protocol/messages.js';
+import type { ModelResponse } from '../protocol/model.js';
+import { modelTools, systemPrompt } from './prompt.js';
+
+/** See `model/count-tokens.ts`. */
+export interface Counting {
+  readonly rough: CountText;
+  readonly exact: () => Promise<CountText>;
+}
+
+export type CountText = (text: string) => number;
+
+export interface ModelQuestion {
+  readonly agent: AnyAgent;
+  /** The transcript as the log has it; the last turn is the one in progress. */
+  readonly messages: readonly Message[];
+  readonly mark?: ContextMark | undefined;
+  readonly counting: Counting;
+  readonly ask: (messages: readonly Message[]) => Promise<ModelResponse>;
+  /** Whether an error of `ask` says that there were too many tokens. */
+  readonly isTooLong: (error: unknown) => boolean;
+}
+
+export type ModelAnswer =
+  | { readonly response: ModelResponse; readonly context: ModelContext }
+  /** Why it cannot be asked. */
+  | { readonly tooLong: string };
+
+/** A rough count is taken for granted below this share of the budget: were it 2.5 times too low, nothing would be due yet. */
+const ROUGH_SHARE = 0.25;
+/** Roles, separators and names of fields, as providers encode them. */
+const TOKENS_PER_PART = 4;
+
+/** @throws what `ask` throws, but for the first error that says that there were too many tokens */
+export async function askInContext(question: ModelQuestion): Promise<ModelAnswer> {
+  const { agent, ask, isTooLong } = question;
+  const parts = await partsOf(question);
+  const first = assembleContext(parts);
+  const { tokens, budget } = first.context;
+  if (first.tooLong && agent.context.guessed !== true)
+    return {
+      tooLong: `The turn alone, with the system prompt and the tools, has about ${tokens} tokens; the agent's model calls may have ${budget}`,
+    };
+  try {
+    return { response: await ask(first.messages), context: first.context };
+  } catch (error) {
+    if (!isTooLong(error)) throw error;
+    const smaller = assembleContext({ ...parts, refusedAt: tokens });
+    // There is nothing to leave out: the provider's own words are as clear as any.
+    if (smaller.context.compacted === undefined) throw error;
+    try {
+      return { response: await ask(smaller.messages), context: smaller.context };
+    } catch (again) {
+      if (!isTooLong(again)) throw again;
+      return {
+        tooLong: `The turn is too long for the model, even with older turns left out (about ${smaller.context.tokens} tokens)`,
+      };
+    }
+  }
+}
+
+async function partsOf(question: ModelQuestion): Promise<ContextParts> {
+  const { agent, messages, mark, counting } = question;
+  const { context, tools } = agent;
+  const fixed = `${systemPrompt(agent)}${JSON.stringify(modelTools(agent))}`;
+  const retentions = new Map(tools.map(({ name, retention }) => [name, retention]));
+  const policy = {
+    budget: context.maxTokens,
+    ...(context.window === undefined ? {} : { window: context.window }),
+    retentionOf: (name: string) => retentions.get(name) ?? context.retention,
+  };
+  const { rough } = counting;
+  const atLeast = Math.max(sumOf(messages, rough) + rough(fixed), mark?.inputTokens ?? 0);
+  const isFar = atLeast < context.maxTokens * ROUGH_SHARE;
+  const count = isFar ? rough : await counting.exact();
+  return {
+    messages,
+    policy,
+    mark,
+    countTokens: (message) => tokensOf(message, count),
+    fixedTokens: count(fixed),
+    ...(isFar ? { rough: true } : {}),
+  };
+}
+
+function sumOf(messages: readonly Message[], count: CountText): number {
+  return messages.reduce((sum, message) => sum + tokensOf(message, count), 0);
+}
+
+/** Messages never change, so each is counted once by each way of counting. */
+const counts = new WeakMap<CountText, WeakMap<Message, number>>();
+
+function tokensOf(message: Message, count: CountText): number {
+  const known = counts.get(count) ?? new WeakMap<Message, number>();
+  counts.set(count, known);
+  const before = known.get(message);
+  if (before !== undefined) return before;
+  const parts: readonly (AssistantPart | ToolResultPart)[] = message.parts;
+  const tokens = parts.reduce((sum, part) => sum + count(textOf(part)) + TOKENS_PER_PART, 0);
+  known.set(message, tokens);
+  return tokens;
+}
+
+/** What of a part reaches the model, near enough. */
+function textOf(part: AssistantPart | ToolResultPart): string {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return part.text;
+    case 'tool_call':
+      return `${part.toolCallId} ${part.name} ${part.argumentsJson}`;
+    case 'tool_result':
+      return `${part.toolCallId} ${JSON.stringify(part.envelope)}`;
+    case 'provider_item':
+      return JSON.stringify(part.item);
+  }
+}
