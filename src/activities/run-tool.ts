@@ -25,7 +25,7 @@ import { contextOf } from './tool-context.js';
  * |---|---|
  * | the tool returns, throws or runs out of time | its result (see `runToolCall`) |
  * | the tool asks, or refuses an answer | just that, in place of a result |
- * | the tool throws a `ToolRetry` and has attempts left | failure `tool_retry`, retried after the pause it asks for |
+ * | the tool throws a `ToolRetry` and has attempts and time left | failure `tool_retry`, retried after the pause it asks for |
  * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
  * | the turn is cancelled | the tool's signal fires, then cancelled |
  * | the worker stops | the tool's signal fires, then failure `tool_lost`, retried if the call may run again |
@@ -61,13 +61,13 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         ctx: contextOf(tools, input, { attempt, progress: progress.report }),
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
-        timeoutMs: call.timeouts.runMs,
+        timeoutMs: timeLeft(input),
         answerByCode: input.asked?.byCode === true,
       }),
     );
     if (!('envelope' in end)) return end;
     const { retry, ...result } = end;
-    if (retry === undefined || isLastAttempt(call, attempt)) return result;
+    if (retry === undefined || isLastAttempt(input, attempt, retry)) return result;
     throw retryFailure(retry);
   } catch (error) {
     if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
@@ -75,6 +75,14 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
   } finally {
     progress.end();
   }
+}
+
+/** Of the run's own clock: later attempts have less of the call's time in all. */
+function timeLeft({ call, endsAt }: RunToolInput): number {
+  const { runMs } = call.timeouts;
+  return endsAt === undefined
+    ? runMs
+    : Math.min(runMs, Math.max(1, Date.parse(endsAt) - Date.now()));
 }
 
 function toolOf(tools: ActivityTools, input: RunToolInput): AnyTool | undefined {
@@ -85,8 +93,14 @@ function toolOf(tools: ActivityTools, input: RunToolInput): AnyTool | undefined 
 }
 
 /** A `once` call has one attempt by its plan; its effects are looked at, too, since that rule must hold whatever a plan says. */
-function isLastAttempt(call: RunToolInput['call'], attempt: number): boolean {
-  return call.effects === 'once' || attempt >= (call.maxAttempts ?? 1);
+function isLastAttempt(
+  { call, endsAt }: RunToolInput,
+  attempt: number,
+  { afterMs = 0 }: ToolRetry,
+): boolean {
+  // After a pause that outlasts the call's time there is no attempt: who waits is told now.
+  const isOver = endsAt !== undefined && Date.now() + afterMs >= Date.parse(endsAt);
+  return isOver || call.effects === 'once' || attempt >= (call.maxAttempts ?? 1);
 }
 
 function retryFailure(retry: ToolRetry): ApplicationFailure {

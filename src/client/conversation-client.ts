@@ -9,7 +9,7 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import { listAgents } from './agents.js';
 import { checkKey, stampActor } from './checks.js';
-import { type ClaimParts, claimCall, reportProgress } from './claim.js';
+import { type ClaimParts, claimCall } from './claim.js';
 import { Control } from './control.js';
 import { Conversation } from './conversation.js';
 import { Door } from './door.js';
@@ -17,7 +17,9 @@ import { invalidField } from './errors.js';
 import { extendCall } from './extend.js';
 import { KnownSeqs } from './known-seqs.js';
 import { listConversations } from './lists.js';
+import { reportProgress } from './progress.js';
 import type { ConversationPage, ConversationReader } from './reader.js';
+import { RecentRenewals } from './recent-renewals.js';
 import { resolveCall } from './resolve.js';
 import { attachTurn } from './turn.js';
 import type {
@@ -46,6 +48,7 @@ export class ConversationClient {
   readonly #control: Control;
   readonly #tenant: string;
   readonly #known = new KnownSeqs();
+  readonly #renewals = new RecentRenewals();
 
   /** @throws {EngineError} invalid_request when the tenant cannot be used */
   constructor(options: ConversationClientOptions) {
@@ -185,6 +188,7 @@ export class ConversationClient {
       known: this.#known,
       stamp: this.#stamp,
       holders: this.#options.holders,
+      renewals: this.#renewals,
     };
   }
 

@@ -31,7 +31,8 @@ export function latestEndMs(call: CallState, suspension: Suspension): number {
   return Math.min(longest, totalEndOf(call) ?? longest);
 }
 
-function totalEndOf(call: CallState): number | undefined {
+/** When the call's time in all is over, in milliseconds since the epoch; undefined where it is not bounded. */
+export function totalEndOf(call: CallState): number | undefined {
   const { totalMs } = call.plan.timeouts;
   return totalMs === undefined || call.askedAt === undefined
     ? undefined

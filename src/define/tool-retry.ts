@@ -4,7 +4,7 @@ import { type Duration, durationMs, durationProblem } from './durations.js';
 
 /**
  * Thrown by a tool's `run`: not this time, try again. The call runs again after `after`, with the next `ctx.attempt` and the
- * same idempotency key, until its `maxAttempts` are used up; then `message` is its result, as it stands. A lost worker uses
+ * same idempotency key, until its `maxAttempts` are used up, or the pause would outlast `timeouts.total`; then `message` is its result, as it stands. A lost worker uses
  * up attempts, too. Any other error is a result at once.
  *
  * A tool whose effects are `'once'` is not run again: there the message is the result at once.

@@ -130,6 +130,8 @@ export interface RunToolInput extends OfStep {
   readonly asked?: AskedBefore;
   /** Attempts of this run before this activity: an inline one that did not end in time. */
   readonly attemptsBefore?: number;
+  /** ISO 8601: when the call's time in all is over, pauses between attempts included. Absent where it is not bounded. */
+  readonly endsAt?: string;
 }
 
 /** The same before a client call is offered: the tool shapes the request. */

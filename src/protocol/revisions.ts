@@ -5,6 +5,6 @@
  * | revision | what is new |
  * |---|---|
  * | absent | |
- * | 1 | a request id names one request; an extension never shortens the grace; calls that are answered late are kept; no warning of an end that has come, no time limit of a turn that stops already |
+ * | 1 | a request id names one request; an extension never shortens the grace; calls that are answered late are kept; no warning of an end that has come, no time limit of a turn that stops already; the time of a call in all bounds the pauses between its runs |
  */
 export const CORE_REVISION = 1;

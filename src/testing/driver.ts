@@ -150,6 +150,7 @@ export class TestDriver<Services> {
     this.#underWay.set(key, { stop, whole, hung, hangs });
   }
 
+  /** The machine is looked up when its outcome is there: a roll-over may have come between. */
   async #carryOut(
     effect: Exclude<ExternalEffect, TimerEffect>,
     signal: AbortSignal,
@@ -167,7 +168,8 @@ export class TestDriver<Services> {
         return;
       case 'plan_call': {
         const { toolCallId } = effect;
-        this.#machine.callPlanned(toolCallId, await this.#work.planCall(state, toolCallId));
+        const plan = await this.#work.planCall(state, toolCallId);
+        this.#machine.callPlanned(toolCallId, plan);
         return;
       }
       case 'run_tool':
@@ -187,12 +189,14 @@ export class TestDriver<Services> {
       }
       case 'check_answer': {
         const { toolCallId } = effect;
-        this.#machine.answerChecked(effect, await this.#work.checkAnswer(state, toolCallId));
+        const outcome = await this.#work.checkAnswer(state, toolCallId);
+        this.#machine.answerChecked(effect, outcome);
         return;
       }
       case 'check_edit': {
         const { toolCallId } = effect;
-        this.#machine.editChecked(effect, await this.#work.checkEdit(state, toolCallId));
+        const outcome = await this.#work.checkEdit(state, toolCallId);
+        this.#machine.editChecked(effect, outcome);
       }
     }
   }

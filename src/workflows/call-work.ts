@@ -1,11 +1,12 @@
 /** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
 import { isCancellation } from '@temporalio/workflow';
 import { entryOf } from '../core/asks.js';
-import { planForRun } from '../core/clocks.js';
+import { planForRun, totalEndOf } from '../core/clocks.js';
 import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
-import type { CallState, ConversationState } from '../core/state.js';
+import { isSince } from '../core/revision.js';
+import { type CallState, type ConversationState, isoOf } from '../core/state.js';
 import type { PlanCallInput, RunToolInput } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
@@ -18,8 +19,8 @@ import {
   PLAN_CALL,
   preflightOptions,
   reconcileOptions,
+  runOptions,
   summaryOf,
-  toolOptions,
 } from './schedule.js';
 
 const NOBODY: StampedActor = { id: 'unknown', verified: false, channel: 'system' };
@@ -69,12 +70,17 @@ function runTool(
   { run, inline }: { readonly run: number; readonly inline: boolean },
 ) {
   const plan = planForRun(call, Date.now());
-  const input = runToolInput(machine.state, { ...call, plan });
+  const endMs = isSince(machine.state, 1) ? totalEndOf(call) : undefined;
+  const due = { plan, run, endMs };
+  const input = {
+    ...runToolInput(machine.state, { ...call, plan }),
+    ...(endMs === undefined ? {} : { endsAt: isoOf(endMs) }),
+  };
   return {
     run: () =>
       inline && plan.inline === true
-        ? runInline(plan, run, input)
-        : activities.runTool.executeWithOptions(toolOptions(plan, run), [input]),
+        ? runInline(due, input)
+        : activities.runTool.executeWithOptions(runOptions(due), [input]),
     done: (outcome) => {
       machine.toolFinished(plan.toolCallId, outcome);
     },

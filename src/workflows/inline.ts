@@ -16,8 +16,14 @@ import {
 } from '@temporalio/workflow';
 import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
 import { isRecord } from '../protocol/json.js';
-import type { PlannedCall } from '../protocol/tools.js';
-import { activities, inlineOptions, localActivities, summaryOf, toolOptions } from './schedule.js';
+import {
+  activities,
+  inlineOptions,
+  localActivities,
+  runOptions,
+  summaryOf,
+  type ToolRun,
+} from './schedule.js';
 
 /** What has happened in the workflow task that is under way. A task is known by the length of the history before it. */
 export class TaskOrigin {
@@ -42,11 +48,8 @@ export class TaskOrigin {
 }
 
 /** Runs it here and now; failing that, as an activity. */
-export async function runInline(
-  plan: PlannedCall,
-  run: number,
-  input: RunToolInput,
-): Promise<RunToolResult> {
+export async function runInline(due: ToolRun, input: RunToolInput): Promise<RunToolResult> {
+  const { plan } = due;
   try {
     return await localActivities.runTool.executeWithOptions(inlineOptions(plan), [input]);
   } catch (error) {
@@ -56,7 +59,7 @@ export async function runInline(
       const summary = summaryOf(`pause of ${plan.name} (${plan.toolCallId})`);
       await sleep(pause, { summary });
     }
-    const options = toolOptions({ ...plan, maxAttempts: plan.maxAttempts - 1 }, run);
+    const options = runOptions({ ...due, plan: { ...plan, maxAttempts: plan.maxAttempts - 1 } });
     return await activities.runTool.executeWithOptions(options, [{ ...input, attemptsBefore: 1 }]);
   }
 }

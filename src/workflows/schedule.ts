@@ -72,6 +72,15 @@ export const FLUSH_BEFORE_ROLL_OVER: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** A run that is due. */
+export interface ToolRun {
+  readonly plan: PlannedCall;
+  /** From 1. */
+  readonly run: number;
+  /** When the call's time in all is over. */
+  readonly endMs?: number | undefined;
+}
+
 /** `run` counts from 1: how often the call was entered. The first has the plain id, which histories hold. */
 export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
   return {
@@ -91,6 +100,14 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
       maximumAttempts: call.maxAttempts,
     },
   };
+}
+
+/** All attempts of a run: their pauses, too, end with the call's time in all. Its activity knows that, and has the better text. */
+export function runOptions({ plan, run, endMs }: ToolRun): ActivityOptions {
+  const options = toolOptions(plan, run);
+  if (endMs === undefined) return options;
+  const leftMs = Math.max(1, endMs - Date.now());
+  return { ...options, scheduleToCloseTimeout: leftMs + RUN_TIMEOUT_SLACK_MS };
 }
 
 /** A run inside the workflow task; see `inline.ts`. */

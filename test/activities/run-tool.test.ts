@@ -120,6 +120,33 @@ describe('a tool run', () => {
     expect(old.envelope).toEqual(refused);
   });
 
+  it('that asks for a pause which would outlast the time of its call has its message as the result at once', async () => {
+    const tool = workTool(() => {
+      throw new ToolRetry({ after: '1 hour', message: 'rate limited' });
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { call, ...rest } = toolInput();
+    const input = { ...rest, call: { ...call, maxAttempts: 3 } };
+    const inMinutes = (minutes: number): string =>
+      new Date(Date.now() + minutes * 60_000).toISOString();
+    const { envelope } = ended(
+      await environment().run(activities.runTool, { ...input, endsAt: inMinutes(59) }),
+    );
+    expect(envelope).toEqual({ ok: false, error: { code: 'tool_error', message: 'rate limited' } });
+    await expect(
+      environment().run(activities.runTool, { ...input, endsAt: inMinutes(61) }),
+    ).rejects.toMatchObject({ type: 'tool_retry' });
+  });
+
+  it('has no more time than its call has left, in a later attempt neither', async () => {
+    const { activities } = setUp({ tools: [workTool(never)] });
+    const endsAt = new Date(Date.now() + 20).toISOString();
+    const { envelope } = ended(
+      await environment({ attempt: 2 }).run(activities.runTool, toolInput({ endsAt })),
+    );
+    expect(envelope).toMatchObject({ error: { code: 'timeout' } });
+  });
+
   it('that asks to be run again after its time is over has timed out', async () => {
     const tool = workTool(async (_input, { signal }) => {
       await new Promise((resolve) => {

@@ -241,6 +241,44 @@ test.each<[string, 'call' | 'claim' | 'row']>([
   },
 );
 
+test('reports of progress that follow each other are one renewal in the history while the store lacks the lease', async () => {
+  const holders = new FakeHolders();
+  holders.until = undefined;
+  const leaseUntil = new Date(Date.now() + 300_000).toISOString();
+  const app = await startHttpApp({ update: () => ({ ...ACCEPTED, leaseUntil }) }, {}, { holders });
+  held(app);
+  const report = (fields: object) =>
+    app.post(`${PATH}/progress`, { payload: 1, claimId: 'claim_5_x', actor: ANN, ...fields });
+  for (const payload of [1, 2, 3]) {
+    const response = await report({ payload });
+    expect([response.status, await response.json()]).toMatchObject([200, { leaseUntil }]);
+  }
+  expect(holders.shown).toMatchObject([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+  expect(app.calls).toHaveLength(1);
+  // Nobody else is taken for the holder.
+  await report({ actor: { id: 'eve' } });
+  await report({ claimId: 'claim_6_y' });
+  expect(app.calls).toHaveLength(3);
+  // As soon as the store knows the lease, it is renewed there.
+  holders.until = '2030-01-01T00:09:00.000Z';
+  expect(await (await report({})).json()).toMatchObject({ leaseUntil: holders.until });
+  expect(app.calls).toHaveLength(3);
+});
+
+test('a claim that is repeated is told when its lease ends now, and holds on', async () => {
+  const holders = new FakeHolders();
+  const told = { verdict: 'duplicate', first: ACCEPTED };
+  const app = await startHttpApp({ update: () => refuse(told) }, {}, { holders });
+  const again = async () => await (await app.post(`${PATH}/claim`, { actor: ANN })).json();
+  expect(await again()).toMatchObject({
+    verdict: 'duplicate',
+    first: { ...ACCEPTED, leaseUntil: holders.until },
+  });
+  expect(holders.renewals).toMatchObject([{ claimId: 'claim_5_x', holder: 'ann' }]);
+  holders.until = undefined;
+  expect(await again()).toMatchObject(told);
+});
+
 test('reads after a repeated claim show it, as after the first', async () => {
   const app = await startHttpApp({
     update: () => Promise.reject(refusal('verdict', { verdict: 'duplicate', first: ACCEPTED })),

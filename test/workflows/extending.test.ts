@@ -40,8 +40,9 @@ test('the end of a wait is announced by a timer of its own, and then the default
     description: 'Ask for the size.',
     executor: 'human',
     input: z.object({}),
-    timeouts: { answer: '1.2s' },
-    warnBefore: '1s',
+    // Wide, so that a loaded machine warns in time.
+    timeouts: { answer: '6s' },
+    warnBefore: '5.5s',
     onExpire: { default: 'M' },
   });
   const model = script(calls('size.ask', {}), says('done'));

@@ -5,6 +5,7 @@ import { defineAgent } from '../../../src/define/agent.js';
 import { defineTool } from '../../../src/define/tool.js';
 import { callsAll, says, script } from '../../../src/model/scripted.js';
 import { testConversation } from '../../../src/testing/index.js';
+import { until } from '../../support/until.js';
 
 interface Till {
   readonly paid: number[];
@@ -51,6 +52,40 @@ function conversation(...inputs: readonly { name: string; input: unknown }[]) {
 const payment = (cents: unknown) => ({ name: 'pay', input: { cents } });
 
 describe('a step whose calls run one after the other', () => {
+  it('is planned once when the conversation rolls over while a policy thinks', async () => {
+    let asked = 0;
+    let decide: (decision: 'allow') => void = () => undefined;
+    const thinks = new Promise<'allow'>((resolve) => {
+      decide = resolve;
+    });
+    const slow = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({ cents: z.number() }),
+      approval: () => {
+        asked += 1;
+        return asked === 1 ? 'allow' : thinks;
+      },
+      run: () => 'paid',
+    });
+    const agent = defineAgent({
+      name: 'cashier',
+      model: script(callsAll([payment(1), payment(2)] as never), says('done')),
+      instructions: 'Pay.',
+      tools: [slow],
+      settings: { toolExecution: 'sequential' },
+    });
+    const talk = testConversation(agent);
+    const sent = talk.send('pay');
+    await until('the policy is asked', () => asked === 2);
+    talk.rollOver();
+    decide('allow');
+    await sent;
+    expect(asked).toBe(2);
+    expect(talk.eventTypes.filter((type) => type === 'call_planned')).toHaveLength(1);
+    expect(talk.result('pay')).toEqual({ ok: true, result: 'paid' });
+  });
+
   it('pauses once for each gated call, and looks at nothing behind it', async () => {
     const { till, talk } = conversation(payment(500), payment(50), payment(700));
     await talk.send('pay them');
