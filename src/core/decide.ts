@@ -4,9 +4,10 @@
  * way, starts what is missing and stops what is no longer wanted.
  */
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
+import type { Json } from '../protocol/json.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { ToolResult, ToolResultError } from '../protocol/tools.js';
+import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools.js';
 import { asideCalls, detachResult } from './aside.js';
 import { warningAt } from './clocks.js';
 import type { Effect } from './effects.js';
@@ -17,6 +18,7 @@ import { decideServerCall } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 import { isFinal, stepCalls } from './state.js';
 import { limitOf, turnDeadline } from './turn-limits.js';
+import { mayHaveUnknownKeys } from './unknown-keys.js';
 
 /** What should be under way in this state, in a stable order. */
 export function decide(state: ConversationState): readonly Effect[] {
@@ -129,7 +131,7 @@ function plannedErrorResult(error: ToolResultError): ToolResult {
 }
 
 function decideExecution(call: CallState): readonly Effect[] {
-  const { toolCallId, executor, recheckAnswer, input } = call.plan;
+  const { toolCallId, executor, input } = call.plan;
   switch (executor) {
     case 'server':
       return decideServerCall(call);
@@ -151,7 +153,7 @@ function decideExecution(call: CallState): readonly Effect[] {
       const { answer } = call;
       if (answer === undefined)
         return [{ type: 'open_suspension', toolCallId, kind: WAIT_OF[executor] }];
-      if (recheckAnswer === true)
+      if (needsCheck(call.plan, answer.value))
         return [{ type: 'check_answer', toolCallId, requestId: answer.requestId }];
       return [{ type: 'record_result', toolCallId, result: answeredResult(call, answer.value) }];
     }
@@ -174,6 +176,13 @@ function decideExecution(call: CallState): readonly Effect[] {
     default:
       return unknownExecutor(executor, call);
   }
+}
+
+/** The worker looks at an answer again where the schema in the workflow could not say, or would not change, everything. */
+function needsCheck(plan: PlannedCall, value: Json): boolean {
+  const { recheckAnswer, recheckOnly, answerSchema } = plan;
+  if (recheckAnswer !== true) return false;
+  return recheckOnly !== 'unknown_keys' || mayHaveUnknownKeys(answerSchema, value);
 }
 
 function unknownExecutor(executor: never, call: CallState): never {

@@ -14,8 +14,15 @@ import { isZodSchema, type Schema } from './schema.js';
  */
 export function needsRecheck(schema: Schema): boolean {
   return isZodSchema(schema)
-    ? !isCarried(schema, { seen: new Set(), whole: false })
+    ? !isCarried(schema, { seen: new Set(), whole: false, mayBeClosed: false })
     : isRelaxed(schema.jsonSchema);
+}
+
+/** True when all that such a check can still do is to drop keys that the schema does not know. */
+export function dropsKeysOnly(schema: Schema): boolean {
+  return (
+    isZodSchema(schema) && isCarried(schema, { seen: new Set(), whole: false, mayBeClosed: true })
+  );
 }
 
 /**
@@ -23,13 +30,15 @@ export function needsRecheck(schema: Schema): boolean {
  * then an answer can be judged where the schema itself is not.
  */
 export function isSaidByJsonSchema(schema: z.core.$ZodType): boolean {
-  return isCarried(schema, { seen: new Set(), whole: true });
+  return isCarried(schema, { seen: new Set(), whole: true, mayBeClosed: true });
 }
 
 interface Walk {
   readonly seen: Set<unknown>;
   /** Into all of JSON Schema, not the relaxed copy. */
   readonly whole: boolean;
+  /** Plain objects count as carried though they drop unknown keys. */
+  readonly mayBeClosed: boolean;
 }
 
 const CARRIED_CHECKS: readonly string[] = [
@@ -78,7 +87,7 @@ function isCarried(schema: unknown, walk: Walk): boolean {
     case 'union':
       return def['inclusive'] !== false && listIn(def, 'options').every(inside);
     case 'object':
-      return objectIsCarried(def, walk.whole, inside);
+      return objectIsCarried(def, walk.mayBeClosed, inside);
     case 'record':
       return recordIsCarried(def, inside);
     case 'lazy':

@@ -22,6 +22,8 @@ export interface AnswerRule {
   /** What an answerer has to write, without what only a worker checks. Absent: any JSON. */
   readonly schema?: JsonSchema;
   readonly recheck: boolean;
+  /** What that check can do at most; absent = anything. */
+  readonly recheckOnly?: 'unknown_keys';
 }
 
 /**

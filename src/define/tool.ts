@@ -28,7 +28,7 @@ import { checkExpireDefault, checkWarnBefore } from './expiry.js';
 import { checkFields, executorOf, type Untyped } from './legal.js';
 import { ProblemList, shown } from './problems.js';
 import { PROVIDER_INPUT, providerDescription, providerToolOf } from './provider-tool.js';
-import { needsRecheck } from './recheck.js';
+import { dropsKeysOnly, needsRecheck } from './recheck.js';
 import {
   inputJsonSchema,
   isObjectSchema,
@@ -273,8 +273,13 @@ function checkOutput(
   const converted = inputJsonSchema(schema);
   addAll(problems, 'output', converted.problems);
   return fromOutside
-    ? { schema: relaxedSchema(converted.jsonSchema), recheck: needsRecheck(schema) }
+    ? { schema: relaxedSchema(converted.jsonSchema), ...recheckOf(schema) }
     : undefined;
+}
+
+function recheckOf(schema: Schema): Pick<AnswerRule, 'recheck' | 'recheckOnly'> {
+  if (!needsRecheck(schema)) return { recheck: false };
+  return dropsKeysOnly(schema) ? { recheck: true, recheckOnly: 'unknown_keys' } : { recheck: true };
 }
 
 function addAll(problems: ProblemList, field: string, found: readonly SchemaProblem[]): void {

@@ -151,6 +151,8 @@ export interface PlannedCall {
   readonly answerSchema?: JsonSchema;
   /** True when the answer must also pass checks that only the worker can run (patterns, refinements, transforms). */
   readonly recheckAnswer?: true;
+  /** All that such a check would do is to drop keys that the schema does not know: an answer without any needs none. */
+  readonly recheckOnly?: 'unknown_keys';
   /** The end of a wait is announced this long before, once. */
   readonly warnBeforeMs?: number;
   /** Given instead of an error when nobody answers; never for approvals. */

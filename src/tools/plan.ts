@@ -145,6 +145,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     ...(taskQueue === undefined ? {} : { taskQueue }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
+    ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
   };
