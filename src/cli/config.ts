@@ -1,7 +1,9 @@
 /** Settings of the command line: flags first, then environment, then defaults. Every bad value is named at once. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { durationProblem } from '../define/durations.js';
 import type { BlobChoice } from '../projection/open-log.js';
+import { MIN_RETENTION_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
@@ -13,6 +15,9 @@ const port = z
 const filled = z.string().min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
   z.enum(values, `must be ${values.join(' or ')}`);
+
+const RETENTION = { minMs: MIN_RETENTION_MS, maxMs: Number.MAX_SAFE_INTEGER };
+const RETENTION_RULE = 'must be a duration of at least a minute, such as "30 days"';
 
 const EnvironmentSchema = z.object({
   COLLOQUY_DATA: filled.default('.colloquy'),
@@ -26,6 +31,9 @@ const EnvironmentSchema = z.object({
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
   COLLOQUY_PORT: port.prefault('8080'),
+  COLLOQUY_RETENTION: filled
+    .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
+    .optional(),
   COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent').default('info'),
 });
 
@@ -36,6 +44,8 @@ export interface Config {
   readonly eventLog: string;
   /** Values too large for events: beside them, in a folder, or nowhere. */
   readonly blobs: BlobChoice;
+  /** Conversations that were closed longer ago are deleted; absent: none are. */
+  readonly closedAfter: string | undefined;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
   readonly host: string;
@@ -86,6 +96,7 @@ export function readConfig(
     dataDir,
     eventLog: values.COLLOQUY_DATABASE_URL ?? resolve(dataDir, 'log.db'),
     blobs: blobsOf(values.COLLOQUY_BLOBS),
+    closedAfter: values.COLLOQUY_RETENTION,
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     host: values.COLLOQUY_HOST,

@@ -23,6 +23,7 @@ Environment:
   COLLOQUY_BLOBS              event-log | off | a folder (default: event-log): where values too large for events go; same for both
   COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
   COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
+  COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: for ever); for workers
   COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)
   COLLOQUY_PORT               port of the API (default: 8080)
   COLLOQUY_LOG_LEVEL          debug | info | warn | error | silent (default: info); logs are JSON lines on stderr
@@ -78,6 +79,26 @@ program
     const { runServe } = await import('./serve-command.js');
     await runServe(flags);
   });
+
+program
+  .command('delete')
+  .description(
+    'Delete a conversation, or all conversations of a tenant, for good: log, large values, and runs in Temporal',
+  )
+  .option('--tenant <tenant>', 'whose conversations; without --conversation all of them')
+  .option('--conversation <id>', 'only this one; of the tenant, or of "default"')
+  .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+  .option(...RETRY)
+  .addHelpText(
+    'after',
+    '\nIt cannot be undone. What is killed half-way is finished by a repeat, or by the workers.\nExample: npx colloquy delete --tenant acme',
+  )
+  .action(
+    async (flags: { tenant?: string; conversation?: string; data?: string; retry: number }) => {
+      const { runDelete } = await import('./delete-command.js');
+      await runDelete(flags);
+    },
+  );
 
 program
   .command('dev')

@@ -4,6 +4,7 @@ import { ConversationClient } from '../client/conversation-client.js';
 import { applyAll } from '../core/apply.js';
 import { createApp } from '../http/app.js';
 import { serve } from '../http/listen.js';
+import { createDeletions } from '../projection/deletions.js';
 import { createHolders } from '../projection/holders.js';
 import { openEventLog } from '../projection/open-log.js';
 import { createStoreReader } from '../projection/store-reader.js';
@@ -42,6 +43,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     agents: () => opened.log.agents(),
     reader,
     holders: createHolders(opened),
+    deletions: createDeletions(opened),
     blobs: opened.blobs,
     taskQueue: config.taskQueue,
     channel: 'api',

@@ -29,6 +29,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     temporal,
     eventLog: config.eventLog,
     blobs: config.blobs,
+    ...(config.closedAfter === undefined ? {} : { retention: { closedAfter: config.closedAfter } }),
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
     retryForMs: flags.retry * 1_000,

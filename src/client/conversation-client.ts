@@ -12,8 +12,10 @@ import { checkKey, stampActor } from './checks.js';
 import { type ClaimParts, claimCall } from './claim.js';
 import { Control } from './control.js';
 import { Conversation } from './conversation.js';
+import { type DeleteParts, deleteConversation, deleteTenant } from './delete.js';
 import { Door } from './door.js';
-import { invalidField } from './errors.js';
+import { EngineError, invalidField } from './errors.js';
+import { Executions } from './executions.js';
 import { extendCall } from './extend.js';
 import { KnownSeqs } from './known-seqs.js';
 import { listConversations } from './lists.js';
@@ -29,6 +31,7 @@ import type {
   ClaimOutcome,
   ConversationClientOptions,
   ConversationOptions,
+  DeleteOutcome,
   ExtendOptions,
   ExtendOutcome,
   ListOptions,
@@ -60,6 +63,7 @@ export class ConversationClient {
       temporal: options.temporal,
       taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
       searchAttributes: options.searchAttributes ?? true,
+      deletedRun: options.reader?.isDeletedRun?.bind(options.reader),
     });
     this.#reader = options.reader ?? new WorkflowReader(this.#door);
     this.#control = new Control({
@@ -163,6 +167,28 @@ export class ConversationClient {
     }
   }
 
+  /**
+   * Deletes a conversation for good: log, blobs, and its runs in Temporal, after what is open was ended. Safe to repeat, also
+   * after a crash. The same id may begin a new conversation later. @see deleteConversation
+   * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable (also without the deletions port)
+   */
+  async deleteConversation(
+    conversationId: ConversationId,
+    options: Pick<ConversationOptions, 'tenant'> = {},
+  ): Promise<DeleteOutcome> {
+    const key = this.#key(conversationId, options.tenant);
+    await deleteConversation(this.#deleteParts(), key);
+    this.#known.forget(key);
+    return { deleted: true, conversationId };
+  }
+
+  /** Deletes every conversation of a tenant; how many. Safe to repeat: a repeat finishes. @throws {EngineError} as above */
+  async deleteTenant(tenant: string): Promise<{ readonly deleted: number }> {
+    const problem = idProblem('tenant', tenant);
+    if (problem !== undefined) throw invalidField('/tenant', problem);
+    return await deleteTenant(this.#deleteParts(), tenant);
+  }
+
   /** The agents that may be talked to now. */
   async agents(): Promise<readonly AgentManifest[]> {
     return await listAgents(this.#options.agents);
@@ -179,6 +205,17 @@ export class ConversationClient {
 
   readonly #stamp = (actor: ResolveOptions['actor']): StampedActor =>
     stampActor(actor ?? this.#options.actor, this.#options.channel ?? 'client');
+
+  #deleteParts(): DeleteParts {
+    const { deletions, temporal } = this.#options;
+    if (deletions === undefined)
+      throw new EngineError(
+        'store_unavailable',
+        'Deleting needs the event log: give the client its deletions port',
+      );
+    const actor = this.#stamp(undefined);
+    return { door: this.#door, executions: new Executions(temporal), deletions, actor };
+  }
 
   #callParts(): ClaimParts {
     return {

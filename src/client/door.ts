@@ -49,16 +49,20 @@ export interface DoorOptions {
   readonly temporal: Client;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
+  /** Whether a run is of a conversation that was deleted; the server keeps its end for a while. Absent: none was. */
+  readonly deletedRun?: ((key: ConversationKey, runId: string) => Promise<boolean>) | undefined;
 }
 
 export class Door {
   readonly taskQueue: string;
   readonly #temporal: Client;
   readonly #startDefaults: StartDefaults;
+  readonly #deletedRun: DoorOptions['deletedRun'];
 
   constructor(options: DoorOptions) {
     this.#temporal = options.temporal;
     this.taskQueue = options.taskQueue;
+    this.#deletedRun = options.deletedRun;
     const { taskQueue, searchAttributes } = options;
     this.#startDefaults = { taskQueue, searchAttributes };
   }
@@ -162,8 +166,25 @@ export class Door {
     }
   }
 
-  /** The newest run, or undefined. Needs no worker. */
+  /** The newest run, or undefined: also where the server still has one of a conversation that was deleted. Needs no worker. */
   async describe(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
+    const run = await this.#newest(key);
+    return run === undefined || (await this.#isDeleted(key, run)) ? undefined : run;
+  }
+
+  /** Whether the newest run that the server still has is of a conversation that was deleted: the next one may start over it. */
+  async wasDeleted(key: ConversationKey): Promise<boolean> {
+    const run = await this.#newest(key);
+    return run !== undefined && (await this.#isDeleted(key, run));
+  }
+
+  /** Only the store knows; one that cannot be read must not block a turn. */
+  async #isDeleted(key: ConversationKey, run: WorkflowExecutionDescription): Promise<boolean> {
+    if (this.#deletedRun === undefined || run.status.name === 'RUNNING') return false;
+    return await this.#deletedRun(key, run.runId).catch(() => false);
+  }
+
+  async #newest(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
     try {
       return await this.#within(UPDATE_DEADLINE_MS, () => this.#handle(key).describe());
     } catch (error) {

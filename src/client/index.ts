@@ -12,6 +12,7 @@ export type { BlobRange, BlobRead, BlobsPort } from './blobs.js';
 export type { Duration } from './checks.js';
 export { Conversation } from './conversation.js';
 export { ConversationClient } from './conversation-client.js';
+export type { DeletionsPort, StoredAt } from './deletions.js';
 export { EngineError } from './errors.js';
 export type { HoldersPort, LeaseRenewal } from './holders.js';
 export type {
@@ -32,6 +33,7 @@ export type {
   ClaimOutcome,
   ConversationClientOptions,
   ConversationOptions,
+  DeleteOutcome,
   Delivered,
   DeliverOptions,
   EventsOptions,

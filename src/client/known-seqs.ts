@@ -25,6 +25,11 @@ export class KnownSeqs {
     if (oldest !== undefined) this.#seqs.delete(oldest);
   }
 
+  /** What is deleted may begin again, from the start. */
+  forget(key: ConversationKey): void {
+    this.#seqs.delete(conversationKey(key));
+  }
+
   /** The newest known seq; 0 when none is. */
   of(key: ConversationKey): number {
     return this.#seqs.get(conversationKey(key)) ?? 0;

@@ -92,4 +92,6 @@ export interface ConversationReader {
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  /** Whether a run is of a conversation that was deleted. Absent where nothing can be. */
+  isDeletedRun?(key: ConversationKey, runId: string): Promise<boolean>;
 }

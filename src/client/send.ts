@@ -215,6 +215,7 @@ async function startAgain(
   const { key, input } = request;
   const run = await door.describe(key);
   if (run?.status.name === 'RUNNING') return FRESH;
+  if (run === undefined && (await door.wasDeleted(key))) return { reuse: 'ALLOW_DUPLICATE' };
   // Neither runs nor was closed: there is none.
   if (run === undefined && !(await isClosedInLog(parts, request))) return FRESH;
   if (run?.status.name === 'FAILED' && (await hadNothing(parts, key, run.runId)))

@@ -18,6 +18,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { AgentSource } from './agents.js';
 import type { BlobsPort } from './blobs.js';
 import type { Duration } from './checks.js';
+import type { DeletionsPort } from './deletions.js';
 import type { HoldersPort } from './holders.js';
 import type { BeforePosition, ConversationReader, LogCursor } from './reader.js';
 
@@ -31,6 +32,8 @@ export interface ConversationClientOptions {
   readonly holders?: HoldersPort | undefined;
   /** Where values are read that are too large for events: the `blobs` of the opened event log. Absent = they cannot be. */
   readonly blobs?: BlobsPort | undefined;
+  /** What is deleted from the store. Absent = conversations cannot be deleted. */
+  readonly deletions?: DeletionsPort | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
   /** @defaultValue "default" */
@@ -239,6 +242,12 @@ export interface EventsOptions {
   /** Newest first, from the end of the log or from the cursor of an earlier such page. Not together with `after`. */
   readonly before?: BeforePosition | undefined;
   readonly limit?: number | undefined;
+}
+
+/** Nothing can be read any more, and Temporal has taken on to remove the histories, which it does within moments. */
+export interface DeleteOutcome {
+  readonly deleted: true;
+  readonly conversationId: ConversationId;
 }
 
 /** All that are given hold at once. */

@@ -11,6 +11,7 @@ export type {
 export type { LiveChannel } from '../store/live-port.js';
 export type { CallLeases, EventLog } from '../store/port.js';
 export { StoreUnavailable } from '../store/port.js';
+export { createDeletions } from './deletions.js';
 export { createHolders } from './holders.js';
 export type { BlobChoice, EventLogChoice, OpenLog, PostgresChoice } from './open-log.js';
 export { openEventLog } from './open-log.js';

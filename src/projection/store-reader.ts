@@ -67,6 +67,7 @@ class StoreReader implements ConversationReader {
     options: { atLeastSeq?: number } = {},
   ): Promise<ConversationSnapshot | undefined> {
     const stored = await this.#log.head(key);
+    if (stored === undefined && (await this.#isDeleted(key))) return undefined;
     const atLeastSeq = options.atLeastSeq ?? 1;
     if (this.#source === undefined || (stored?.lastSeq ?? 0) >= atLeastSeq) return stored?.snapshot;
     if (options.atLeastSeq === undefined && !(await this.#isRunning(key))) return undefined;
@@ -86,7 +87,7 @@ class StoreReader implements ConversationReader {
         ? await readAfter(this.#log, key, { after, ...bound })
         : await readBefore(this.#log, key, { before, ...bound });
     let page = await read();
-    if (page === undefined && (await this.#isRunning(key))) {
+    if (page === undefined && !(await this.#isDeleted(key)) && (await this.#isRunning(key))) {
       await this.#waitFor(key, 1);
       page = await read();
     }
@@ -146,8 +147,20 @@ class StoreReader implements ConversationReader {
     return await this.#log.readTurn(key, turnId);
   }
 
+  async isDeletedRun(key: ConversationKey, runId: string): Promise<boolean> {
+    return (await this.#log.deletion(key))?.runIds.includes(runId) === true;
+  }
+
   async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {
     return await this.#log.findTurn(turnId);
+  }
+
+  /** Whether what Temporal may still have under the id is what was deleted, and not another conversation. */
+  async #isDeleted(key: ConversationKey): Promise<boolean> {
+    const deletion = await this.#log.deletion(key);
+    if (deletion === undefined) return false;
+    const run = await this.#source?.describe(key).catch(() => undefined);
+    return run === undefined || deletion.runIds.includes(run.runId);
   }
 
   /** Whether a conversation that the store does not know is about to appear there; needs no worker. */

@@ -40,7 +40,7 @@ export async function readBefore(
 }
 
 /**
- * In order, without gap or repeat, until the signal aborts. A conversation that is not stored yet is waited for; a store
+ * In order, without gap or repeat, until the signal aborts or the conversation that was read is deleted. A conversation that is not stored yet is waited for; a store
  * that fails after the first look is looked at again.
  * @throws {StoreUnavailable} when the first look fails.
  */
@@ -59,6 +59,7 @@ export async function* watchLog(
     while (!isAborted(signal)) {
       if (isReadDue) {
         const read = await readAgain(deps.log, key, { after: cursor, mayFail: hasLooked });
+        if (read === undefined && cursor !== undefined && (await isDeleted(deps.log, key))) return;
         hasLooked = true;
         for (const event of read?.events ?? []) {
           cursor = { generation: read?.generation ?? 1, seq: event.seq };
@@ -97,6 +98,15 @@ async function readAgain(
     return await readAfter(log, key, { after: options.after });
   } catch (error) {
     if (options.mayFail && error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
+}
+
+async function isDeleted(log: EventLog, key: ConversationKey): Promise<boolean> {
+  try {
+    return (await log.head(key)) === undefined && (await log.deletion(key)) !== undefined;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
     throw error;
   }
 }

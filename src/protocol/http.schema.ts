@@ -261,6 +261,9 @@ export const EventsQuerySchema = z.strictObject({
 /** The header that an `EventSource` sends when it reconnects. */
 export const LastEventIdSchema = CursorSchema;
 
+/** Bodies of routes that take none. */
+export const NoBodySchema = z.strictObject({});
+
 /** Queries of routes that take none. */
 export const NoQuerySchema = z.strictObject({});
 

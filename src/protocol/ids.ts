@@ -47,7 +47,12 @@ export function conversationKey(key: ConversationKey): string {
 
 /** Workflow ids are in Temporal for ever: `conversation:<tenant>:<conversationId>`. */
 export function workflowIdFor(key: ConversationKey): string {
-  return `conversation:${key.tenant}:${key.conversationId}`;
+  return `${workflowIdPrefixOf(key.tenant)}${key.conversationId}`;
+}
+
+/** What the workflow ids of a tenant begin with, and no others. */
+export function workflowIdPrefixOf(tenant: string): string {
+  return `conversation:${tenant}:`;
 }
 
 /** The inverse of `workflowIdFor`, or undefined for any other workflow. */

@@ -174,6 +174,15 @@ export const SWEEP_LOOKS = 300;
 export const SWEEP_RECENT_LOOKS = 200;
 /** Longer than most model calls and tools: a worker that is killed at their end has told nobody of it. */
 export const SWEEP_RECENT_MS = 10 * 60 * 1000;
+/** Deletions that one pass of the sweep's leader carries out (of each sort), and how many at a time: closing and removing cost the server. */
+export const DELETIONS_PER_PASS = 100;
+export const DELETIONS_AT_ONCE = 4;
+/** Whoever began a deletion has finished it by then, or was killed. */
+export const RESUME_DELETION_AFTER_MS = 60 * 1000;
+/** Tombstones are forgotten after this: a worker that still knew a deleted run has ended long ago. */
+export const TOMBSTONE_MS = 30 * 24 * 60 * 60 * 1000;
+/** The shortest time that closed conversations may be kept: a reader must be able to see how one ended. */
+export const MIN_RETENTION_MS = 60 * 1000;
 /** Lapsed leases are looked for this often: two small statements. */
 export const LEASE_WATCH_INTERVAL_MS = 2_000;
 /** An inline tool runs inside a workflow task, where whatever else comes to its conversation waits for it. */

@@ -26,6 +26,8 @@ export interface Deletions {
       readonly onlyAt?: HeadPosition;
     },
   ): Promise<Deletion | undefined>;
+  /** Adds runs to a tombstone, and removes nothing: another conversation may have begun under the id. Safe to repeat. */
+  extendDeletion(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
   /** Notes that Temporal has nothing of it any more. Safe to repeat. */
   finishDeletion(key: ConversationKey): Promise<void>;
   deletion(key: ConversationKey): Promise<Deletion | undefined>;

@@ -101,6 +101,10 @@ class PostgresEventLog implements EventLog {
     return await this.#deletions.beginDeletion(request);
   }
 
+  async extendDeletion(request: Parameters<Deletions['extendDeletion']>[0]) {
+    await this.#deletions.extendDeletion(request);
+  }
+
   async finishDeletion(key: ConversationKey) {
     await this.#deletions.finishDeletion(key);
   }

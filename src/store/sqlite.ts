@@ -20,6 +20,7 @@ import { SqliteBlobStore } from './sqlite/blobs.js';
 import { SqliteDatabase, textIn } from './sqlite/database.js';
 import {
   beginDeletion,
+  extendDeletion,
   finishDeletion,
   forgetDeletions,
   readDeletion,
@@ -115,6 +116,12 @@ class SqliteEventLog implements EventLog {
 
   async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {
     return await this.#database.write(() => beginDeletion(this.#database, request));
+  }
+
+  async extendDeletion(request: Parameters<Deletions['extendDeletion']>[0]) {
+    await this.#database.write(() => {
+      extendDeletion(this.#database, request);
+    });
   }
 
   async finishDeletion(key: ConversationKey) {

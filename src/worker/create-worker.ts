@@ -12,6 +12,7 @@ import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
+import { createHousekeeping } from '../projection/housekeeping.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
@@ -23,6 +24,7 @@ import { createWorkflowSource } from '../projection/workflow-source.js';
 import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
+import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
@@ -39,6 +41,8 @@ export interface ColloquyWorkerOptions<Services> {
    * @defaultValue 'event-log', beside the events
    */
   readonly blobs?: BlobChoice | undefined;
+  /** How long what is over is kept. @defaultValue for ever */
+  readonly retention?: RetentionOptions | undefined;
   /** Where Temporal is. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
   readonly temporal?: TemporalSettings | undefined;
   /** @defaultValue "colloquy" */
@@ -75,11 +79,14 @@ const SILENT: Logger = {
 /**
  * Connects and creates a worker that serves the given agents.
  * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable}
+ * @throws {TypeError} naming a setting that cannot be used.
  */
 export async function createColloquyWorker<Services>(
   options: ColloquyWorkerOptions<Services>,
 ): Promise<ColloquyWorker> {
   const logger = options.logger ?? SILENT;
+  // Before anything is opened: a bad setting must not look like a bad network.
+  retentionMs(options.retention);
   const settings = options.temporal ?? temporalSettings();
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];
@@ -121,7 +128,7 @@ async function assemble<Services>(
     createIsCommitted(client, { identity }),
   );
   const projector = new Projector({ log, live, source, logger });
-  const sweep = new Sweep({ log, projector, source, logger });
+  const sweep = new Sweep({ log, projector, source, logger, afterPass: keeping(options, parts) });
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
   const activities = activitiesOf(options, parts, projector);
   const worker = await Worker.create({
@@ -162,6 +169,23 @@ async function assemble<Services>(
         if (worker.getState() === 'RUNNING') worker.shutdown();
       });
     },
+  };
+}
+
+/** What the worker that leads the sweep does after each pass. */
+function keeping<Services>(
+  options: ColloquyWorkerOptions<Services>,
+  { client, opened, logger }: Parts,
+): () => Promise<void> {
+  const housekeeping = createHousekeeping({
+    client,
+    opened,
+    logger,
+    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    closedAfterMs: retentionMs(options.retention),
+  });
+  return async () => {
+    await housekeeping.pass();
   };
 }
 

@@ -3,6 +3,7 @@ export type { BlobChoice, EventLogChoice } from '../projection/open-log.js';
 export { openEventLog } from '../projection/open-log.js';
 export type { ColloquyWorker, ColloquyWorkerOptions } from './create-worker.js';
 export { createColloquyWorker } from './create-worker.js';
+export type { RetentionOptions } from './retention.js';
 export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './search-attributes.js';
 export type { TemporalSettings } from './temporal.js';
 export { connectClient, connectNative, TemporalUnreachable, temporalSettings } from './temporal.js';

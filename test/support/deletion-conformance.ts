@@ -56,6 +56,20 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect([...(again?.runIds ?? [])].sort()).toEqual(['new', 'run-a', 'run-b']);
     });
 
+    it('takes more runs into its tombstone without touching what has begun since', async () => {
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      await log.append({ ...KEY, runId: 'new', events: NEW });
+      await log.extendDeletion({ ...KEY, runIds: ['run-c', 'run-a'] });
+      expect([...((await log.deletion(KEY))?.runIds ?? [])].sort()).toEqual([
+        'run-a',
+        'run-b',
+        'run-c',
+      ]);
+      expect((await log.read(KEY))?.events).toEqual(NEW);
+      await log.extendDeletion({ tenant: 'default', conversationId: 'never', runIds: ['r'] });
+      expect(await log.deletion({ tenant: 'default', conversationId: 'never' })).toBeUndefined();
+    });
+
     it('is unfinished until it is finished, and begins again when it is asked for again', async () => {
       expect(await log.deletion(KEY)).toBeUndefined();
       await log.beginDeletion({ ...KEY, runIds: [] });

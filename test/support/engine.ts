@@ -18,6 +18,7 @@ import type {
 } from '../../src/client/index.js';
 import { ConversationClient } from '../../src/client/index.js';
 import { type Agent, manifestOf } from '../../src/define/agent.js';
+import { createDeletions } from '../../src/projection/deletions.js';
 import { createHolders } from '../../src/projection/holders.js';
 import type { EventLogChoice, OpenLog } from '../../src/projection/index.js';
 import { createStoreReader, openEventLog } from '../../src/projection/index.js';
@@ -115,6 +116,7 @@ export class Engine {
       ...common,
       reader: this.reader,
       holders,
+      deletions: createDeletions(parts.opened),
       blobs: parts.opened.blobs,
     });
     this.bareClient = new ConversationClient(common);

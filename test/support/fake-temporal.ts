@@ -59,9 +59,12 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
     workflowService: {
       describeTaskQueue: () => Promise.resolve({ pollers }),
       getSystemInfo: () => Promise.resolve({}),
+      deleteWorkflowExecution: () => Promise.resolve({}),
     },
     workflow: {
       getHandle: handle,
+      /** The server of these tests lists nothing. */
+      list: () => [],
       executeUpdateWithStart: (
         name: string,
         options: { args: unknown[]; startWorkflowOperation: WithStartWorkflowOperation<never> },

@@ -12,6 +12,7 @@ import {
   CreateConversationSchema,
   CreateWithMessageSchema,
   ListQuerySchema,
+  NoBodySchema,
   NoQuerySchema,
   SendMessageSchema,
   SnapshotQuerySchema,
@@ -48,6 +49,11 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
       const { atLeastSeq } = parseQuery(SnapshotQuerySchema, request);
       const { conversationId } = keyOf(request);
       response.json(await deps.client.conversation(conversationId).snapshot({ atLeastSeq }));
+    },
+    delete: async (request, response) => {
+      parseBody(NoBodySchema, request);
+      const { conversationId } = keyOf(request);
+      response.json(await deps.client.deleteConversation(conversationId));
     },
   });
   addRoute(router, '/v1/conversations/:id/pending', {

@@ -22,6 +22,19 @@ export class PostgresDeletions implements Deletions {
     return await this.#database.write((queries) => this.#begin(queries, request));
   }
 
+  async extendDeletion(request: Parameters<Deletions['extendDeletion']>[0]) {
+    await this.#database.write(async (queries) => {
+      await lockedHead(this.#database, queries, request);
+      const known = (await this.#find(queries, request))?.runIds ?? [];
+      await queries.run(
+        `UPDATE ${this.#deletions} SET run_ids = $1 WHERE tenant = $2 AND conversation_id = $3`,
+        JSON.stringify([...new Set([...known, ...request.runIds])]),
+        request.tenant,
+        request.conversationId,
+      );
+    });
+  }
+
   async finishDeletion(key: ConversationKey) {
     await this.#database.run(
       `UPDATE ${this.#deletions} SET finished_at_ms = ${NOW_MS}

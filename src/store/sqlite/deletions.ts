@@ -56,6 +56,20 @@ export function beginDeletion(
 }
 
 /** To be called inside a write transaction. */
+export function extendDeletion(
+  database: SqliteDatabase,
+  request: Parameters<Deletions['extendDeletion']>[0],
+): void {
+  const known = readDeletion(database, request)?.runIds ?? [];
+  database.run(
+    'UPDATE deletions SET run_ids = ? WHERE tenant = ? AND conversation_id = ?',
+    JSON.stringify([...new Set([...known, ...request.runIds])]),
+    request.tenant,
+    request.conversationId,
+  );
+}
+
+/** To be called inside a write transaction. */
 export function finishDeletion(database: SqliteDatabase, key: ConversationKey): void {
   database.run(
     'UPDATE deletions SET finished_at_ms = ? WHERE tenant = ? AND conversation_id = ? AND finished_at_ms IS NULL',

@@ -1,0 +1,46 @@
+/** `colloquy delete`: a conversation, or a tenant, for good. */
+import { ConversationClient } from '../client/conversation-client.js';
+import { createDeletions } from '../projection/deletions.js';
+import { openEventLog } from '../projection/open-log.js';
+import { connectClient, temporalSettings } from '../worker/temporal.js';
+import { ConfigError, readConfig } from './config.js';
+import { createPino, loggerOf } from './logging.js';
+import { exitNow } from './process-life.js';
+
+export interface DeleteFlags {
+  readonly tenant?: string;
+  readonly conversation?: string;
+  readonly data?: string;
+  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  readonly retry: number;
+}
+
+export async function runDelete(flags: DeleteFlags): Promise<void> {
+  const { tenant, conversation } = flags;
+  if (tenant === undefined && conversation === undefined)
+    throw new ConfigError('Say what to delete: --tenant <tenant>, or --conversation <id>');
+  const config = readConfig(process.env, { data: flags.data });
+  const log = createPino(config, 'colloquy-delete');
+  const temporal = await connectClient(temporalSettings(), {
+    retryForMs: flags.retry * 1_000,
+    logger: loggerOf(log),
+  });
+  const opened = await openEventLog(config.eventLog, { blobs: config.blobs });
+  const client = new ConversationClient({
+    temporal,
+    agents: [],
+    deletions: createDeletions(opened),
+    taskQueue: config.taskQueue,
+    actor: { id: 'operator' },
+  });
+  if (conversation === undefined) {
+    const { deleted } = await client.deleteTenant(tenant ?? '');
+    process.stdout.write(`deleted ${deleted} conversations of tenant ${tenant ?? ''}\n`);
+  } else {
+    const options = tenant === undefined ? {} : { tenant };
+    await client.deleteConversation(conversation, options);
+    process.stdout.write(`deleted conversation ${conversation}\n`);
+  }
+  await opened.close();
+  exitNow();
+}

@@ -1,0 +1,42 @@
+/** The client's deletions port over the event log, and the blobs beside it. */
+import type { DeletionsPort } from '../client/deletions.js';
+import type { BlobStore } from '../store/blobs-port.js';
+import type { EventLog } from '../store/port.js';
+
+const PAGE = 200;
+
+export function createDeletions(deps: {
+  readonly log: EventLog;
+  readonly blobs?: BlobStore | undefined;
+}): DeletionsPort {
+  const { log, blobs } = deps;
+  return {
+    isKnown: async (key) =>
+      (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
+    isDeletedRun: async (key, runId) => (await log.deletion(key))?.runIds.includes(runId) === true,
+    begin: async ({ unlessMoved, ...request }) => {
+      const onlyAt = unlessMoved === undefined ? {} : { onlyAt: unlessMoved };
+      const begun = await log.beginDeletion({ ...request, ...onlyAt });
+      if (begun !== undefined) await blobs?.delete(request);
+      return begun?.runIds;
+    },
+    extend: (request) => log.extendDeletion(request),
+    finish: async (key) => {
+      // Again: until its runs had ended, their tools could store more. Unless another conversation has begun under the id.
+      if ((await log.head(key)) === undefined) await blobs?.delete(key);
+      await log.finishDeletion(key);
+    },
+    ofTenant: async function* (tenant) {
+      for (let after: string | undefined; ; ) {
+        const page = await log.keysOfTenant({
+          tenant,
+          limit: PAGE,
+          ...(after === undefined ? {} : { after }),
+        });
+        yield* page;
+        after = page.at(-1)?.conversationId;
+        if (after === undefined || page.length < PAGE) return;
+      }
+    },
+  };
+}
