@@ -1,5 +1,7 @@
 /** What is measured: workloads, cells, and what one measurement of a cell gives. Shared by all processes of a run. */
 
+import type { LongRequest, LongResult } from './long-cells.js';
+
 export const WORKLOADS = ['a', 'b', 'c'] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
@@ -97,6 +99,7 @@ export interface ParkResult {
 }
 
 export type LoadRequest =
+  | LongRequest
   | { readonly type: 'resolution'; readonly request: ResolutionRequest }
   | { readonly type: 'park'; readonly count: number }
   | { readonly type: 'cell'; readonly request: CellRequest }
@@ -111,6 +114,6 @@ export type LoadReply =
   | { readonly type: 'ready' }
   | {
       readonly type: 'result';
-      readonly result: CellResult | ShapeResult | ResolutionResult | ParkResult;
+      readonly result: CellResult | ShapeResult | ResolutionResult | ParkResult | LongResult;
     }
   | { readonly type: 'failed'; readonly message: string };

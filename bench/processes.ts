@@ -11,6 +11,8 @@ import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
 export interface Bench {
   /** @throws with what the load generator says when a measurement failed. */
   ask<Result>(request: LoadRequest): Promise<Result>;
+  /** Kills the engine's worker and starts another. Returns when that polls. */
+  restartWorker(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -64,7 +66,12 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
       },
     });
     stops.push(() => endOf(load));
-    return { ask: (request) => ask(load, request), stop };
+    const restartWorker = async (): Promise<void> => {
+      await stack.worker().kill();
+      const { pid } = await stack.startWorker();
+      await ask(load, { type: 'pid', name: 'worker', pid });
+    };
+    return { ask: (request) => ask(load, request), restartWorker, stop };
   } catch (error) {
     await stop();
     throw error;

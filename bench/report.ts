@@ -115,7 +115,7 @@ function milliseconds(value: number | undefined): string {
 }
 
 /** Markdown, so that it can be pasted. */
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );

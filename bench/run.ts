@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CellRequest, CellResult, ShapeResult, Side, Workload } from './cells.js';
 import { LANES, SIDES, WORKLOADS } from './cells.js';
+import { type GrowthCell, growthSummary, measureGrowth } from './growth.js';
+import { growthBars, growthTable, parkedTable } from './long-report.js';
+import { measureParked, type ParkedCell, parkedSummary } from './parked.js';
 import { type Bench, startBench } from './processes.js';
 import {
   cpuTable,
@@ -26,11 +29,13 @@ const USAGE = `npm run bench -- [options]
   --quick          2 s a measurement, 2 rounds: shows that it works, proves nothing
   --rounds N       engine and floor in turn, N times each (default 5)
   --seconds N      length of one measurement (default 8)
-  --only a|b|c|resolution
-                   one workload, or the latency of resolutions
+  --only a|b|c|resolution|growth|parked
+                   one workload, or the latency of resolutions; growth and parked are measured only when asked for
   --at-once N      only with N conversations at once (1 or 16 when absent)
-  --turns N        turns a conversation (default 20)
-  --parked N       conversations that wait beside those whose resolutions are measured (default 1000)
+  --turns N        turns a conversation (default 20; growth: 1000)
+  --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
+  --parked N       conversations that wait beside those whose resolutions are measured (default 1000);
+                   parked: those that wait (default 1000, then 10000)
   --samples N      resolutions a measurement (default 400)
   --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
   --out FILE       where the results go (default bench/results/<time>.json)`;
@@ -44,7 +49,13 @@ interface Options {
   readonly lanes: readonly number[];
   readonly turns: number;
   readonly resolution: boolean;
+  readonly growth: boolean;
+  readonly crowd: boolean;
+  readonly bytes: number;
   readonly parked: number;
+  /** Of those that are measured while they wait. */
+  readonly counts: readonly number[];
+  readonly stillMs: number;
   readonly samples: number;
   readonly patienceMs: number;
   readonly out: string;
@@ -59,6 +70,7 @@ function readOptions(): Options | undefined {
       only: { type: 'string' },
       'at-once': { type: 'string' },
       turns: { type: 'string' },
+      bytes: { type: 'string' },
       parked: { type: 'string' },
       samples: { type: 'string' },
       patience: { type: 'string' },
@@ -69,9 +81,10 @@ function readOptions(): Options | undefined {
   if (values.help) return undefined;
   const { quick, only, 'at-once': atOnce } = values;
   const resolution = only === undefined || only === 'resolution';
-  const workloads = WORKLOADS.filter((name) => only === undefined || only.includes(name));
-  if (workloads.length === 0 && !resolution)
-    throw new Error(`--only ${only}: one of ${WORKLOADS.join(', ')}, resolution`);
+  const [growth, crowd] = [only === 'growth', only === 'parked'];
+  const workloads = WORKLOADS.filter((name) => only === undefined || only === name);
+  if (workloads.length === 0 && !resolution && !growth && !crowd)
+    throw new Error(`--only ${only}: one of ${WORKLOADS.join(', ')}, resolution, growth, parked`);
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
@@ -79,13 +92,21 @@ function readOptions(): Options | undefined {
     windowMs: 1_000 * wholeNumber('--seconds', values.seconds, quick ? 2 : 8),
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
-    turns: wholeNumber('--turns', values.turns, 20),
-    resolution,
+    turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
+    ...{ resolution, growth, crowd },
+    bytes: wholeNumber('--bytes', values.bytes, 4_096),
     parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
+    counts: countsOf(values.parked, quick),
+    stillMs: quick ? 5_000 : 60_000,
     samples: wholeNumber('--samples', values.samples, quick ? 30 : 400),
     patienceMs: 1_000 * wholeNumber('--patience', values.patience, quick ? 1 : 30),
     out: resolve(values.out ?? join(results, `${time}.json`)),
   };
+}
+
+function countsOf(parked: string | undefined, quick: boolean): readonly number[] {
+  if (parked !== undefined) return [wholeNumber('--parked', parked, 1)];
+  return quick ? [50] : [1_000, 10_000];
 }
 
 function wholeNumber(option: string, text: string | undefined, otherwise: number): number {
@@ -130,7 +151,7 @@ async function measureAll(
   const pairs = new Map<string, Pair[]>();
   const { workloads, lanes, windowMs, turns } = options;
   const all = workloads.flatMap((workload) => lanes.map((count) => ({ workload, lanes: count })));
-  for (let round = 1; round <= options.rounds; round += 1) {
+  for (let round = 1; all.length > 0 && round <= options.rounds; round += 1) {
     console.error(`round ${round} of ${options.rounds}`);
     for (const cell of all) {
       const name = `${cell.workload}${cell.lanes}`;
@@ -158,11 +179,13 @@ async function main(options: Options): Promise<void> {
   try {
     const { cells, shapes } = await measureAll(bench, options);
     const resolved = options.resolution ? await measureResolutions(bench, options) : [];
+    const grown = options.growth ? await measureGrowth(bench, options) : [];
+    const waited = options.crowd ? await measureParked(bench, options) : [];
     const summaries = cells.map(summaryOf);
     const resolutions = resolutionSummaries(resolved);
     const about = { startedAt, ...machine(), ...options, out: undefined };
     mkdirSync(dirname(options.out), { recursive: true });
-    const all = { about, summaries, shapes, resolutions, cells, resolved };
+    const all = { about, summaries, shapes, resolutions, cells, resolved, grown, waited };
     writeFileSync(options.out, `${JSON.stringify(all, null, 1)}\n`);
     if (summaries.length > 0) {
       console.log(['', legend(), '', speedTable(summaries), ''].join('\n'));
@@ -171,10 +194,19 @@ async function main(options: Options): Promise<void> {
     }
     if (resolutions.length > 0)
       console.log(['Request to verdict:', resolutionTable(resolutions), ''].join('\n'));
+    reportLong(grown, waited);
     console.log(`results: ${options.out}`);
   } finally {
     await bench.stop();
   }
+}
+
+function reportLong(grown: readonly GrowthCell[], waited: readonly ParkedCell[]): void {
+  const growth = grown.map(growthSummary);
+  if (growth.length > 0)
+    console.log(['What a turn adds:', growthTable(growth), '', growthBars(growth), ''].join('\n'));
+  if (waited.length > 0)
+    console.log(['Waiting for approvals:', parkedTable(waited.map(parkedSummary)), ''].join('\n'));
 }
 
 try {

@@ -13,6 +13,8 @@ import {
 import { z } from 'zod';
 import { GATED_TOOL_NAME, MODEL_TEXT, TOOL_NAMES, type Workload } from '../cells.js';
 
+export { growing } from './growing.js';
+
 const NAMES: Readonly<Record<Workload, readonly string[]>> = {
   a: [],
   b: TOOL_NAMES,

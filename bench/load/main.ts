@@ -3,10 +3,12 @@ import { Client, Connection } from '@temporalio/client';
 import { ConversationClient } from 'colloquy/client';
 import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
+import { type GrowthParts, measureGrowth } from './grow.js';
 import { HttpDoor } from './http-door.js';
 import { measureCell, measureShape } from './measure.js';
 import { measureResolutions, park, type ResolutionParts } from './resolve.js';
 import { engineSide, floorSide } from './sides.js';
+import { Crowd } from './wait.js';
 import { Watchers } from './watcher.js';
 
 const config = JSON.parse(process.argv[2] ?? '{}') as LoadConfig;
@@ -19,7 +21,7 @@ const sides = {
   engine: engineSide({ temporal, opened, agents, watchers }),
   floor: floorSide(temporal),
 };
-const pids = { ...config.pids, load: process.pid };
+const pids: Record<string, number> = { ...config.pids, load: process.pid };
 
 const reader = createStoreReader({ log: opened.log, live: opened.live });
 const resolutionParts: ResolutionParts = {
@@ -28,6 +30,10 @@ const resolutionParts: ResolutionParts = {
   http: new HttpDoor(config.apiUrl),
   pids,
 };
+
+const { logFile } = config;
+const growthParts: GrowthParts = { ...resolutionParts, opened, logFile };
+const crowd = new Crowd(growthParts);
 
 type Result = Extract<LoadReply, { type: 'result' }>['result'];
 
@@ -39,6 +45,17 @@ async function measure(message: LoadRequest): Promise<Result> {
       return await measureResolutions(message.request, resolutionParts);
     case 'park':
       return { parked: await park(message.count, resolutionParts) };
+    case 'growth':
+      return await measureGrowth(message.request, growthParts);
+    case 'park-approvals':
+      return await crowd.park(message.count);
+    case 'stillness':
+      return await crowd.stillness(pids);
+    case 'burst':
+      return await crowd.burst(message.atOnce, pids);
+    case 'pid':
+      pids[message.name] = message.pid;
+      return null;
     case 'cell': {
       const { request } = message;
       const result = await measureCell(request, {

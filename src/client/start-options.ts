@@ -8,7 +8,7 @@ import {
 import type { AgentManifest, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
-import { WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
+import { ROLL_OVER_HISTORY_EVENTS, WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
 import {
   type CarriedState,
   type ConversationInput,
@@ -58,6 +58,8 @@ export function startOptions(
     ...(start.carried === undefined ? {} : { carried: start.carried }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
     sealTasks: true,
+    sealRollOvers: true,
+    rollOver: { events: ROLL_OVER_HISTORY_EVENTS },
   };
   return {
     workflowId: workflowIdFor(key),

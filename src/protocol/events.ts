@@ -166,6 +166,7 @@ export interface RolledOver {
 
 export type RollOverReason =
   | 'history_size'
+  | 'history_events'
   | 'suggested'
   | 'update_count'
   | 'signal_count'

@@ -132,6 +132,11 @@ export const EMPTY_RUN_CLOSE_MS = 60 * 1000;
 
 /** Roll over before the server's own suggestion (4 MiB) and far below its kill (50 MiB). */
 export const ROLL_OVER_HISTORY_BYTES = 3 * 1024 * 1024;
+/**
+ * A worker that was lost is followed by one that replays the run, in about 0.4 ms an event, while its conversation stands still:
+ * under a second, where the server's own suggestion (4,096) would allow for two.
+ */
+export const ROLL_OVER_HISTORY_EVENTS = 2_000;
 /** The server refuses the 2,001st update of a run. */
 export const ROLL_OVER_UPDATE_COUNT = 1_500;
 /** The server refuses the 10,001st signal of a run. */

@@ -99,6 +99,22 @@ export interface ConversationInput extends ConversationKey {
   readonly searchAttributes?: boolean;
   /** Every task that records something leaves a command, too. Absent in runs that began before there were seals. */
   readonly sealTasks?: true;
+  /** So does every task while the run rolls over. Absent in runs that began before those were sealed. */
+  readonly sealRollOvers?: true;
+  /** Bounds of one run, beside the server's own suggestion; each absent one is what it was before there was a choice. */
+  readonly rollOver?: RollOverBounds;
+}
+
+/** A run ends at the next quiet point once it has outgrown one of these, each a number from 1. */
+export interface RollOverBounds {
+  /** Events of its history, if more than 20. Absent: as many as the server takes. */
+  readonly events?: number;
+  /** Bytes of its history. At most, and when absent, `ROLL_OVER_HISTORY_BYTES`. */
+  readonly bytes?: number;
+  /** Updates that it has accepted. Absent: `ROLL_OVER_UPDATE_COUNT`. */
+  readonly updates?: number;
+  /** Signals that it has received. Absent: `ROLL_OVER_SIGNAL_COUNT`. */
+  readonly signals?: number;
 }
 
 export interface CarriedState {

@@ -61,6 +61,7 @@ function checkedInput(input: ConversationInput): ConversationInput {
     idProblem('conversationId', given['conversationId']) ??
     idProblem('agent', given['agent']) ??
     settingsProblem(given['settings']) ??
+    boundsProblem(given['rollOver']) ??
     carriedProblem(given['carried']);
   if (problem !== undefined)
     throw ApplicationFailure.nonRetryable(
@@ -80,6 +81,14 @@ function settingsProblem(settings: unknown): string | undefined {
   return typeof onBusy === 'string' ? undefined : 'settings.onBusy must be a text';
 }
 
+/** A bound of 0 would have a run do nothing but roll over. */
+function boundsProblem(bounds: unknown): string | undefined {
+  if (bounds === undefined) return undefined;
+  if (!isRecord(bounds)) return 'rollOver must be absent or an object';
+  const wrong = Object.entries(bounds).find(([, bound]) => !isPositive(bound));
+  return wrong === undefined ? undefined : `rollOver.${wrong[0]} must be a positive number`;
+}
+
 function carriedProblem(carried: unknown): string | undefined {
   return carried === undefined || isRecord(carried)
     ? undefined
@@ -95,14 +104,17 @@ class Shell {
   readonly #machine: ConversationMachine;
   readonly #log: EventLogOfRun;
   readonly #driver: Driver;
-  readonly #rollOver = new RollOver();
+  readonly #rollOver: RollOver;
   readonly #attributes: SearchAttributes;
   readonly #seal: TaskSeal;
+  /** The main loop stands still, so whatever is recorded is sealed as it comes. */
+  #isSealing = false;
   #dirty = false;
   #idleTimer = false;
 
   constructor(input: ConversationInput) {
     this.#input = input;
+    this.#rollOver = new RollOver(input.rollOver);
     const { state, events } = initialState(input);
     this.#log = new EventLogOfRun(input, events, state.lastSeq);
     this.#machine = new ConversationMachine({
@@ -117,6 +129,7 @@ class Shell {
     this.#seal = new TaskSeal(input.sealTasks === true, state.lastSeq);
     const wake = (): void => {
       this.#dirty = true;
+      if (this.#isSealing) this.#seal.close(this.#log.lastSeq);
     };
     const origin = new TaskOrigin();
     this.#driver = new Driver({
@@ -198,8 +211,10 @@ class Shell {
   async #rollOverNow(reason: RollOverReason): Promise<void> {
     // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
     this.#seal.acted();
+    this.#isSealing = this.#input.sealRollOvers === true;
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
     await condition(allHandlersFinished);
+    this.#isSealing = false;
     const closed = this.#machine.state.closed;
     if (!closed && canCarry(this.#machine.state, this.#log.after(storedSeq))) {
       this.#machine.rolledOver(reason);

@@ -11,19 +11,27 @@ import {
   ROLL_OVER_SIGNAL_COUNT,
   ROLL_OVER_UPDATE_COUNT,
 } from '../protocol/limits.js';
-import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
+import type { CarriedState, ConversationInput, RollOverBounds } from '../protocol/messaging.js';
 
 /** After an attempt that failed because the store could take nothing, wait for this many events before the next. */
 const RETRY_AFTER_EVENTS = 50;
+
+/** So that a run gets on with something, however tight its bounds are. */
+const LEAST_EVENTS = 20;
 
 /** A third of what the server kills a run for. */
 const OVERDUE_HISTORY_BYTES = 16 * 1024 * 1024;
 
 export class RollOver {
+  readonly #bounds: RollOverBounds;
   #updates = 0;
   #signals = 0;
   #requested = false;
   #notBeforeSeq = 0;
+
+  constructor(bounds: RollOverBounds = {}) {
+    this.#bounds = bounds;
+  }
 
   countUpdate(): void {
     this.#updates += 1;
@@ -50,11 +58,14 @@ export class RollOver {
   due(lastSeq: number): RollOverReason | undefined {
     if (lastSeq < this.#notBeforeSeq) return undefined;
     if (this.#requested) return 'requested';
-    const { historySize, continueAsNewSuggested } = workflowInfo();
+    const { historySize, historyLength, continueAsNewSuggested } = workflowInfo();
     if (historySize > ROLL_OVER_HISTORY_BYTES) return 'history_size';
     if (continueAsNewSuggested) return 'suggested';
-    if (this.#updates >= ROLL_OVER_UPDATE_COUNT) return 'update_count';
-    return this.#signals >= ROLL_OVER_SIGNAL_COUNT ? 'signal_count' : undefined;
+    const { bytes = Infinity, events = Infinity, updates, signals } = this.#bounds;
+    if (historyLength > LEAST_EVENTS && historySize > bytes) return 'history_size';
+    if (historyLength > Math.max(LEAST_EVENTS, events)) return 'history_events';
+    if (this.#updates >= (updates ?? ROLL_OVER_UPDATE_COUNT)) return 'update_count';
+    return this.#signals >= (signals ?? ROLL_OVER_SIGNAL_COUNT) ? 'signal_count' : undefined;
   }
 }
 
@@ -80,6 +91,7 @@ export function nextInput(
 ): ConversationInput {
   const carried: CarriedState = { version: 1, state: machine.state, events: unconfirmed };
   const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
+  const { sealRollOvers, rollOver } = input;
   return {
     tenant,
     conversationId,
@@ -88,6 +100,9 @@ export function nextInput(
     ...(model === undefined ? {} : { model }),
     ...(searchAttributes === undefined ? {} : { searchAttributes }),
     sealTasks: true,
+    // What there was not is not there now: a worker of before, which does not know of it, may take the next run.
+    ...(sealRollOvers === undefined ? {} : { sealRollOvers }),
+    ...(rollOver === undefined ? {} : { rollOver }),
     carried,
   };
 }

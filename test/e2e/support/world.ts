@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { type Child, type Stack, startChild, startStack } from 'colloquy/dev';
 import { type DevServer, startDevServer } from '../../support/dev-server.js';
+import { type GrpcGate, startGrpcGate } from './grpc-gate.js';
 import { type Scenario, type ScenarioModel, startScenarioModel } from './scenario-model.js';
 import { Talk } from './talk.js';
 
@@ -19,6 +20,8 @@ export interface WorldOptions {
   readonly script?: Scenario;
   /** Reaches every process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Workers and API reach Temporal through a gate that can hold their calls. */
+  readonly gated?: boolean;
   /** Of the Temporal server. */
   readonly dynamicConfig?: Readonly<Record<string, unknown>>;
 }
@@ -29,6 +32,8 @@ export interface World {
   readonly stack: Stack;
   readonly model: ScenarioModel;
   readonly temporal: Client;
+  /** @throws when the world has none */
+  readonly gate: GrpcGate;
   readonly taskQueue: string;
   /** Where the API of the stack is; `startApi` does not change it. */
   readonly apiUrl: string;
@@ -58,6 +63,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const { agents = AGENTS, dynamicConfig = {} } = options;
     const server = await startDevServer({ dbFile: join(folder, 'temporal.db'), dynamicConfig });
     closers.push(() => server.stop());
+    const gate = options.gated === true ? await startGrpcGate(server.address) : undefined;
+    if (gate !== undefined) closers.push(() => gate.close());
     const env = {
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'scripted',
@@ -70,7 +77,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       agentsModule: agents,
       dataDir: folder,
       apiPort: 0,
-      temporalAddress: server.address,
+      temporalAddress: gate?.address ?? server.address,
       taskQueue: TASK_QUEUE,
       env,
     });
@@ -78,7 +85,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const connection = await Connection.connect({ address: server.address });
     closers.push(() => connection.close());
     const temporal = new Client({ connection });
-    return assemble({ folder, server, stack, model, temporal, env, closers, stop });
+    return assemble({ folder, server, stack, model, temporal, gate, env, closers, stop });
   } catch (error) {
     await stop();
     throw error;
@@ -87,13 +94,18 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
 type Parts = Pick<World, 'folder' | 'server' | 'stack' | 'model' | 'temporal' | 'stop'> & {
   readonly env: Readonly<Record<string, string>>;
+  readonly gate: GrpcGate | undefined;
   readonly closers: (() => Promise<unknown>)[];
 };
 
-function assemble({ env, closers, ...parts }: Parts): World {
+function assemble({ env, gate, closers, ...parts }: Parts): World {
   const { folder, server, stack } = parts;
   return {
     ...parts,
+    get gate() {
+      if (gate === undefined) throw new Error('this world has no gate');
+      return gate;
+    },
     taskQueue: TASK_QUEUE,
     apiUrl: stack.apiUrl,
     talk: (id) => new Talk(id, () => stack.apiUrl),

@@ -1,0 +1,83 @@
+/**
+ * The agent of a conversation that grows: each message says what its turn is to hold. Everything is a pure function of the
+ * transcript, so that any attempt in any process gives the same.
+ */
+import {
+  defineAgent,
+  defineTool,
+  type Model,
+  type ModelRequest,
+  type ModelResponse,
+} from 'colloquy';
+import { z } from 'zod';
+import { GATED_TOOL_NAME } from '../cells.js';
+import { GROWING_AGENT, type GrowthOrder, LOOKUP_NAMES } from '../long-cells.js';
+import { wordsOf } from '../words.js';
+
+/** Of the newest user message; it is followed by as much text as the turn is to hold. */
+function orderOf(request: ModelRequest): GrowthOrder {
+  const asked = request.messages.findLast(({ role }) => role === 'user');
+  const part = asked?.parts[0];
+  const [line = '{}'] = part?.type === 'text' ? part.text.split('\n') : [];
+  return JSON.parse(line) as GrowthOrder;
+}
+
+function answer(request: ModelRequest): ModelResponse {
+  const { turn, calls, gated, bytes } = orderOf(request);
+  const asks = request.messages.at(-1)?.role === 'user';
+  const names = Array.from({ length: calls }, (_, index) => LOOKUP_NAMES[index % 2] ?? '');
+  const all = gated ? [...names, GATED_TOOL_NAME] : names;
+  return {
+    parts: asks ? [] : [{ type: 'text', text: wordsOf(`answer ${turn}`, bytes / 2) }],
+    calls: asks
+      ? all.map((name, index) => ({
+          id: `call_${turn}_${index}`,
+          name,
+          argumentsJson: JSON.stringify({ id: `${turn} ${index}`, bytes }),
+        }))
+      : [],
+    finishReason: asks ? 'tool_calls' : 'stop',
+    usage: { inputTokens: 10, outputTokens: 5 },
+    model: 'free',
+  };
+}
+
+const model: Model = {
+  name: 'free',
+  generate: (request, { onEvent }) => {
+    const response = answer(request);
+    for (const part of response.parts)
+      if (part.type === 'text') onEvent({ type: 'text', text: part.text });
+    return Promise.resolve(response);
+  },
+};
+
+const input = z.object({ id: z.string(), bytes: z.number() });
+const output = z.object({ found: z.string() });
+
+const lookup = (name: (typeof LOOKUP_NAMES)[number]) =>
+  defineTool({
+    name,
+    description: 'Looks something up.',
+    input,
+    output,
+    effects: 'none',
+    run: ({ id, bytes }) => ({ found: wordsOf(id, bytes) }),
+  });
+
+const pay = defineTool({
+  name: GATED_TOOL_NAME,
+  description: 'Needs an approval.',
+  input,
+  output,
+  effects: 'idempotent',
+  approval: 'required',
+  run: () => ({ found: 'yes' }),
+});
+
+export const growing = defineAgent({
+  name: GROWING_AGENT,
+  model,
+  instructions: 'Look everything up.',
+  tools: [lookup('lookup.one'), lookup('lookup.two'), pay],
+});

@@ -1,0 +1,173 @@
+/** One conversation that goes on and on: what a turn costs at its end against what it cost at its beginning. */
+import {
+  GROWTH_VARIANTS,
+  type GrowthLook,
+  type GrowthRequest,
+  type GrowthResult,
+} from './long-cells.js';
+import type { Bench } from './processes.js';
+import { median } from './stats.js';
+
+/** Last against first, history against what is new, the longest run's replay. */
+export const GROWTH_BAR = {
+  p50: 1.1,
+  historyDrift: 0.1,
+  historyPerContent: 2.5,
+  rss: 1.1,
+  replayMs: 1_000,
+} as const;
+
+/** Turns whose latency is compared, at most; and a half of them at most. */
+const COMPARED_TURNS = 100;
+/** Parts of a conversation that are compared: each holds some roll-overs. */
+const PARTS = 4;
+const LOOKS = 20;
+
+export interface GrowthOptions {
+  readonly turns: number;
+  /** Of one tool's result. */
+  readonly bytes: number;
+}
+
+export interface GrowthCell {
+  readonly title: string;
+  readonly request: GrowthRequest;
+  readonly result: GrowthResult;
+}
+
+/** What a turn has added, in the mean over a part of the conversation. */
+export interface GrowthPart {
+  /** The last turn of the part. */
+  readonly through: number;
+  readonly p50: number;
+  readonly rollOvers: number;
+  readonly historyEvents: number;
+  readonly historyBytes: number;
+  readonly contentBytes: number;
+  readonly modelBytesPerCall: number;
+  readonly storeBytes: number;
+  readonly logEvents: number;
+  readonly workerCpuMs: number;
+  /** At the end of the part. */
+  readonly snapshotBytes: number;
+  readonly workerRssBytes: number;
+}
+
+export interface GrowthSummary {
+  readonly title: string;
+  readonly turns: number;
+  readonly calls: number;
+  readonly parts: readonly GrowthPart[];
+  readonly firstP50: number;
+  readonly lastP50: number;
+  readonly bars: readonly {
+    readonly name: string;
+    readonly value: string;
+    readonly met: boolean;
+  }[];
+}
+
+export async function measureGrowth(
+  bench: Bench,
+  options: GrowthOptions,
+): Promise<readonly GrowthCell[]> {
+  const cells: GrowthCell[] = [];
+  for (const { title, ...variant } of GROWTH_VARIANTS) {
+    console.error(`growth with ${title}`);
+    const request = { ...variant, ...options, looks: LOOKS };
+    const result = await bench.ask<GrowthResult>({ type: 'growth', request });
+    cells.push({ title, request, result });
+  }
+  return cells;
+}
+
+export function growthSummary({ title, request, result }: GrowthCell): GrowthSummary {
+  const { latencies, looks } = result;
+  const compared = Math.min(COMPARED_TURNS, Math.floor(latencies.length / 2));
+  const firstP50 = median(latencies.slice(0, compared));
+  const lastP50 = median(latencies.slice(-compared));
+  const parts = partsOf(looks, latencies);
+  const { turns, calls } = request;
+  return {
+    ...{ title, turns, calls, parts, firstP50, lastP50 },
+    bars: barsOf({ parts, p50Ratio: lastP50 / firstP50, longestRun: result.longestRun }),
+  };
+}
+
+function partsOf(looks: readonly GrowthLook[], latencies: readonly number[]): GrowthPart[] {
+  const parts: GrowthPart[] = [];
+  for (let part = 0; part < PARTS; part += 1) {
+    const from = looks[Math.floor(((looks.length - 1) * part) / PARTS)];
+    const to = looks[Math.floor(((looks.length - 1) * (part + 1)) / PARTS)];
+    if (from !== undefined && to !== undefined && to !== from)
+      parts.push(partBetween(from, to, latencies));
+  }
+  return parts;
+}
+
+function partBetween(from: GrowthLook, to: GrowthLook, latencies: readonly number[]): GrowthPart {
+  const turns = to.turns - from.turns;
+  const perTurn = (
+    name: 'historyEvents' | 'historyBytes' | 'contentBytes' | 'storeBytes' | 'logEvents',
+  ) => (to[name] - from[name]) / turns;
+  return {
+    through: to.turns,
+    p50: median(latencies.slice(from.turns, to.turns)),
+    // The first run is none.
+    rollOvers: to.runs - Math.max(1, from.runs),
+    historyEvents: perTurn('historyEvents'),
+    historyBytes: perTurn('historyBytes'),
+    contentBytes: perTurn('contentBytes'),
+    storeBytes: perTurn('storeBytes'),
+    logEvents: perTurn('logEvents'),
+    modelBytesPerCall: (to.modelBytes - from.modelBytes) / (to.modelCalls - from.modelCalls),
+    workerCpuMs: ((to.cpu['worker'] ?? 0) - (from.cpu['worker'] ?? 0)) / turns,
+    snapshotBytes: to.snapshotBytes,
+    workerRssBytes: to.workerRssBytes,
+  };
+}
+
+function barsOf(of: {
+  readonly parts: readonly GrowthPart[];
+  readonly p50Ratio: number;
+  readonly longestRun: GrowthResult['longestRun'];
+}): GrowthSummary['bars'] {
+  const { parts, p50Ratio, longestRun } = of;
+  // The first part holds the only run that nothing was carried into; the worker's memory still fills in it.
+  const [first, ...later] = parts;
+  const settled = later[0] ?? first;
+  const last = parts.at(-1);
+  if (first === undefined || settled === undefined || last === undefined) return [];
+  const history = last.historyBytes / first.historyBytes;
+  const perContent = Math.max(...parts.map((part) => part.historyBytes / part.contentBytes));
+  const rss = last.workerRssBytes / settled.workerRssBytes;
+  const { events, bytes, replayMs } = longestRun;
+  const kilobytes = (bytes / 1_024).toFixed(0);
+  return [
+    {
+      name: `turn p50, last to first at most ${GROWTH_BAR.p50}`,
+      value: p50Ratio.toFixed(2),
+      met: p50Ratio <= GROWTH_BAR.p50,
+    },
+    {
+      name: `history bytes a turn, last part to first within ${100 * GROWTH_BAR.historyDrift} %`,
+      value: history.toFixed(2),
+      met: Math.abs(history - 1) <= GROWTH_BAR.historyDrift,
+    },
+    {
+      name: `history to new content at most ${GROWTH_BAR.historyPerContent}`,
+      value: perContent.toFixed(2),
+      met: perContent <= GROWTH_BAR.historyPerContent,
+    },
+    {
+      name: `memory of the worker, last part to second at most ${GROWTH_BAR.rss}`,
+      value: rss.toFixed(2),
+      met: rss <= GROWTH_BAR.rss,
+    },
+    {
+      name: `replay of the longest run (${events} events, ${kilobytes} KB) under ${GROWTH_BAR.replayMs} ms`,
+      value: replayMs.toFixed(0),
+      met: replayMs < GROWTH_BAR.replayMs,
+    },
+  ];
+}

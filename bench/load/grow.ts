@@ -1,0 +1,200 @@
+/** Drives one conversation for a long time, and looks now and then at what has grown. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
+import type { CanonicalEvent } from 'colloquy';
+import type { ConversationClient } from 'colloquy/client';
+import type { OpenLog } from 'colloquy/log';
+import {
+  GROWING_AGENT,
+  type GrowthLook,
+  type GrowthOrder,
+  type GrowthRequest,
+  type GrowthResult,
+} from '../long-cells.js';
+import { wordsOf } from '../words.js';
+import { cpuBetween, readCpu } from './cpu.js';
+import { Histories } from './histories.js';
+import { replayTime } from './replay-time.js';
+
+export interface GrowthParts {
+  readonly temporal: Client;
+  readonly client: ConversationClient;
+  readonly opened: OpenLog;
+  readonly logFile: string;
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+type Conversation = ReturnType<ConversationClient['conversation']>;
+
+/** Of another conversation: what the first turns of a worker cost is not what a conversation's first turns do. */
+const WARM_UP_TURNS = 20;
+
+export async function measureGrowth(
+  request: GrowthRequest,
+  parts: GrowthParts,
+): Promise<GrowthResult> {
+  const warmUp = parts.client.conversation(`bench-warm-${randomUUID()}`, { agent: GROWING_AGENT });
+  await drive(warmUp, { ...request, turns: WARM_UP_TURNS }, () => Promise.resolve());
+  const conversationId = `bench-growing-${randomUUID()}`;
+  const meter = new Meter(conversationId, parts);
+  const looks = [await meter.before()];
+  const every = Math.max(1, Math.floor(request.turns / request.looks));
+  const latencies: number[] = [];
+  const cpuFrom = readCpu(parts.pids);
+  const after = async (turn: number, latency: number): Promise<void> => {
+    latencies.push(latency);
+    if (turn % every !== 0 && turn !== request.turns) return;
+    const look = await meter.look(turn);
+    looks.push(look);
+    console.error(lineOf(look, latencies.slice(-every)));
+  };
+  const begun = parts.client.conversation(conversationId, { agent: GROWING_AGENT });
+  await drive(begun, request, after);
+  const foreignCpu = cpuBetween(cpuFrom, readCpu(parts.pids)).foreign;
+  await begun.close();
+  const { longest } = meter.histories;
+  if (longest === undefined) throw new Error('no history was read');
+  const longestRun = {
+    events: longest.history.events?.length ?? 0,
+    bytes: longest.bytes,
+    replayMs: await replayTime(longest.history),
+  };
+  return { latencies, looks, longestRun, foreignCpu };
+}
+
+function lineOf(look: GrowthLook, latencies: readonly number[]): string {
+  const mean = latencies.reduce((sum, value) => sum + value, 0) / Math.max(1, latencies.length);
+  const { turns, runs, historyBytes, workerRssBytes } = look;
+  const history = `history ${(historyBytes / 1_024).toFixed(0)} KB in ${runs} runs`;
+  const rss = `worker ${(workerRssBytes / 1_048_576).toFixed(0)} MB`;
+  return `turn ${turns}: mean ${mean.toFixed(1)} ms, ${history}, ${rss}`;
+}
+
+/** One turn after the other. @throws when a turn ends in any other way than it should */
+async function drive(
+  conversation: Conversation,
+  request: GrowthRequest,
+  after: (turn: number, latency: number) => Promise<void>,
+): Promise<void> {
+  const { turns, calls, bytes, gatedEvery } = request;
+  for (let turn = 1; turn <= turns; turn += 1) {
+    const gated = gatedEvery > 0 && turn % gatedEvery === 0;
+    const startedAt = performance.now();
+    await takeTurn(conversation, { turn, calls, gated, bytes });
+    await after(turn, performance.now() - startedAt);
+  }
+}
+
+async function takeTurn(conversation: Conversation, order: GrowthOrder): Promise<void> {
+  const text = wordsOf(`message ${order.turn}`, order.bytes / 2);
+  const sent = await conversation.send(`${JSON.stringify(order)}\n${text}`);
+  if (sent.status !== 'admitted') throw wrong('the message was not admitted', sent);
+  let result = await sent.result();
+  if (order.gated) {
+    if (result.status !== 'waiting') throw wrong('the turn does not wait', result);
+    const toolCallId = result.pending[0]?.toolCallId ?? '';
+    const { verdict } = await conversation.resolve(toolCallId, { type: 'approve' });
+    if (verdict !== 'accepted') throw wrong('the approval was not accepted', verdict);
+    result = await sent.result({ returnWhenWaiting: false });
+  }
+  const wanted = wordsOf(`answer ${order.turn}`, order.bytes / 2);
+  if (result.status !== 'completed' || result.text !== wanted)
+    throw wrong('the turn did not complete', result);
+}
+
+function wrong(what: string, got: unknown): Error {
+  return new Error(`${what}: ${JSON.stringify(got).slice(0, 500)}`);
+}
+
+class Meter {
+  readonly histories: Histories;
+  readonly #parts: GrowthParts;
+  readonly #key: { readonly tenant: string; readonly conversationId: string };
+  #afterSeq = 0;
+  #contentBytes = 0;
+
+  constructor(conversationId: string, parts: GrowthParts) {
+    this.#parts = parts;
+    this.#key = { tenant: 'default', conversationId };
+    this.histories = new Histories(parts.temporal, `conversation:default:${conversationId}`);
+  }
+
+  async before(): Promise<GrowthLook> {
+    const nothing = { events: 0, bytes: 0, modelCalls: 0, modelBytes: 0, runs: 0 };
+    return this.#lookWith(0, nothing, await this.#log());
+  }
+
+  async look(turns: number): Promise<GrowthLook> {
+    return this.#lookWith(turns, await this.histories.sum(), await this.#log());
+  }
+
+  #lookWith(
+    turns: number,
+    sum: Awaited<ReturnType<Histories['sum']>>,
+    log: { readonly snapshotBytes: number },
+  ): GrowthLook {
+    const { pids, logFile } = this.#parts;
+    const { runs, events, bytes, modelCalls, modelBytes } = sum;
+    return {
+      turns,
+      runs,
+      historyEvents: events,
+      historyBytes: bytes,
+      modelCalls,
+      modelBytes,
+      storeBytes: sizeOf(logFile) + sizeOf(`${logFile}-wal`),
+      snapshotBytes: log.snapshotBytes,
+      logEvents: this.#afterSeq,
+      contentBytes: this.#contentBytes,
+      workerRssBytes: rssOf(pids['worker']),
+      cpu: readCpu(pids).byName,
+    };
+  }
+
+  /** Reads what is new in the log. */
+  async #log(): Promise<{ readonly snapshotBytes: number }> {
+    const { log } = this.#parts.opened;
+    for (let more = true; more; ) {
+      const read = await log.read(this.#key, { afterSeq: this.#afterSeq });
+      for (const event of read?.events ?? []) {
+        this.#afterSeq = event.seq;
+        this.#contentBytes += contentBytes(event);
+      }
+      more = read?.more ?? false;
+    }
+    const head = await log.head(this.#key);
+    return { snapshotBytes: Buffer.byteLength(JSON.stringify(head?.snapshot ?? '')) };
+  }
+}
+
+/** What somebody has said or found: not what the engine writes about it. */
+function contentBytes(event: CanonicalEvent): number {
+  switch (event.type) {
+    case 'user_message':
+    case 'assistant_message':
+      return jsonBytes(event.parts);
+    case 'tool_result':
+      return jsonBytes(event.result.envelope);
+    default:
+      return 0;
+  }
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Resident memory of a process, from /proc; 0 elsewhere. */
+export function rssOf(pid: number | undefined): number {
+  try {
+    const text = readFileSync(`/proc/${pid ?? 0}/status`, 'utf8');
+    return 1_024 * Number(/^VmRSS:\s+(\d+)/m.exec(text)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,33 @@
+/** How long a worker takes to replay a run: what a conversation waits for after its worker was lost. */
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { HINT_SINK } from '#dist/protocol/messaging.js';
+import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/bundle.js';
+import { median } from '../stats.js';
+import type { History } from './histories.js';
+
+/** The first is not counted: in it the worker compiles the code of the workflow. */
+const REPLAYS = 6;
+
+/** Median in milliseconds, with the way of the history into the worker. @throws when the history does not replay */
+export async function replayTime(history: History): Promise<number> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const times: number[] = [];
+  let startedAt = 0;
+  // Each is taken when the one before it has been replayed.
+  function* repeats() {
+    for (let count = 0; count < REPLAYS; count += 1) {
+      startedAt = performance.now();
+      yield { workflowId: 'replayed', history };
+    }
+  }
+  const options = {
+    ...workflowCode(),
+    dataConverter: { payloadConverterPath: PAYLOAD_CONVERTER_PATH },
+    sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
+  };
+  for await (const { error } of Worker.runReplayHistories(options, repeats())) {
+    if (error !== undefined) throw error;
+    times.push(performance.now() - startedAt);
+  }
+  return median(times.slice(1));
+}

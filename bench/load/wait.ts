@@ -1,0 +1,122 @@
+/** Many conversations that wait for an approval, and the burst in which all of them are approved. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BurstResult, ParkedResult, Stillness } from '../long-cells.js';
+import { cpuBetween, readCpu } from './cpu.js';
+import { type GrowthParts, rssOf } from './grow.js';
+import { spreadOf } from './measure.js';
+
+interface Waiting {
+  readonly conversationId: string;
+  readonly toolCallId: string;
+}
+
+const PARKED_AT_ONCE = 16;
+const LOOKS_AT_ONCE = 16;
+const LOOK_EVERY_MS = 250;
+/** After this long without any conversation that came to its end, the rest never will. */
+const STUCK_MS = 120_000;
+
+export class Crowd {
+  readonly #parts: GrowthParts;
+  #waiting: Waiting[] = [];
+
+  constructor(parts: GrowthParts) {
+    this.#parts = parts;
+  }
+
+  async park(count: number): Promise<ParkedResult> {
+    const startedAt = performance.now();
+    const waiting: Waiting[] = [];
+    await atOnce(PARKED_AT_ONCE, Array.from({ length: count }), async () => {
+      const conversationId = `waiting-${randomUUID()}`;
+      const { client } = this.#parts;
+      const conversation = client.conversation(conversationId, { agent: 'bench-approve' });
+      const sent = await conversation.send('1 call');
+      if (sent.status !== 'admitted') throw new Error('the message was not admitted');
+      const result = await sent.result();
+      if (result.status !== 'waiting') throw new Error(`does not wait: ${JSON.stringify(result)}`);
+      waiting.push({ conversationId, toolCallId: result.pending[0]?.toolCallId ?? '' });
+      if (waiting.length % 1_000 === 0) console.error(`${waiting.length} wait`);
+    });
+    this.#waiting = waiting;
+    return { parked: waiting.length, tookMs: performance.now() - startedAt };
+  }
+
+  /** Asks the server alone: nobody is woken by it. */
+  async stillness(pids: Readonly<Record<string, number>>): Promise<Stillness> {
+    const { temporal } = this.#parts;
+    const sum = { running: 0, historyEvents: 0, pendingActivities: 0, pendingTasks: 0 };
+    await atOnce(LOOKS_AT_ONCE, this.#waiting, async ({ conversationId }) => {
+      const handle = temporal.workflow.getHandle(`conversation:default:${conversationId}`);
+      const { status, historyLength, raw } = await handle.describe();
+      sum.running += status.name === 'RUNNING' ? 1 : 0;
+      sum.historyEvents += historyLength;
+      sum.pendingActivities += raw.pendingActivities?.length ?? 0;
+      sum.pendingTasks += raw.pendingWorkflowTask ? 1 : 0;
+    });
+    const rssBytes = Object.fromEntries(
+      Object.entries(pids).map(([name, pid]) => [name, rssOf(pid)]),
+    );
+    return { ...sum, rssBytes };
+  }
+
+  /** Approves all of them, so many requests in flight at once, and waits until each turn has ended. */
+  async burst(inFlight: number, pids: Readonly<Record<string, number>>): Promise<BurstResult> {
+    const { client } = this.#parts;
+    const verdicts: Record<string, number> = {};
+    const latencies: number[] = [];
+    const from = readCpu(pids);
+    const startedAt = Date.now();
+    await atOnce(inFlight, this.#waiting, async ({ conversationId, toolCallId }) => {
+      const askedAt = performance.now();
+      const { verdict } = await client.resolve({ conversationId, toolCallId }, { type: 'approve' });
+      latencies.push(performance.now() - askedAt);
+      verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+    });
+    const verdictsMs = Date.now() - startedAt;
+    const answersMs = (await this.#lastAnswerAt()) - startedAt;
+    const { byName: cpu, foreign: foreignCpu } = cpuBetween(from, readCpu(pids));
+    this.#waiting = [];
+    return { verdicts, verdictsMs, answersMs, latency: spreadOf(latencies), cpu, foreignCpu };
+  }
+
+  /** When the last turn ended, as its conversation says; once the log has all of them. */
+  async #lastAnswerAt(): Promise<number> {
+    const { log } = this.#parts.opened;
+    let left: readonly Waiting[] = this.#waiting;
+    let lastAt = 0;
+    let progressAt = performance.now();
+    while (left.length > 0) {
+      const open: Waiting[] = [];
+      for (const waiting of left) {
+        const { conversationId } = waiting;
+        const head = await log.head({ tenant: 'default', conversationId });
+        if (head?.snapshot.status !== 'idle') open.push(waiting);
+        else lastAt = Math.max(lastAt, Date.parse(head.snapshot.updatedAt));
+      }
+      if (open.length < left.length) progressAt = performance.now();
+      if (performance.now() - progressAt > STUCK_MS)
+        throw new Error(`${open.length} turns do not end: ${open[0]?.conversationId ?? ''}`);
+      left = open;
+      await sleep(LOOK_EVERY_MS);
+    }
+    return lastAt;
+  }
+}
+
+async function atOnce<Item>(
+  lanes: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < items.length) {
+      const item = items[next] as Item;
+      next += 1;
+      await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}

@@ -1,0 +1,104 @@
+/** What is measured over a long time: one conversation that grows, and many that wait. Shared by all processes of a run. */
+
+export const GROWING_AGENT = 'bench-growing';
+export const LOOKUP_NAMES = ['lookup.one', 'lookup.two'] as const;
+
+/** The message of a growing conversation: what its model is to ask for, and how large everything is to be. */
+export interface GrowthOrder {
+  /** Of the turn, from 1. */
+  readonly turn: number;
+  /** Calls of tools side by side. */
+  readonly calls: number;
+  readonly gated: boolean;
+  /** Of one tool's result; a message and an answer have half of it. */
+  readonly bytes: number;
+}
+
+export interface GrowthVariant {
+  readonly title: string;
+  readonly calls: number;
+  /** One turn in so many has one more call, behind an approval; 0 = none. */
+  readonly gatedEvery: number;
+}
+
+export const GROWTH_VARIANTS: readonly GrowthVariant[] = [
+  { title: '2 tools', calls: 2, gatedEvery: 10 },
+  { title: '10 tools', calls: 10, gatedEvery: 0 },
+];
+
+export interface GrowthRequest extends Omit<GrowthVariant, 'title'> {
+  readonly turns: number;
+  readonly bytes: number;
+  /** Looks at what has grown, spread over the turns. */
+  readonly looks: number;
+}
+
+/** Everything that has grown, counted from the first turn on. */
+export interface GrowthLook {
+  readonly turns: number;
+  readonly runs: number;
+  /** Of the histories of all runs. */
+  readonly historyEvents: number;
+  readonly historyBytes: number;
+  /** Of all inputs of model calls, as Temporal keeps them. */
+  readonly modelCalls: number;
+  readonly modelBytes: number;
+  /** Files of the event log; 0 when it is not a file. */
+  readonly storeBytes: number;
+  readonly snapshotBytes: number;
+  readonly logEvents: number;
+  /** Texts, arguments and results that turns have added, as JSON. */
+  readonly contentBytes: number;
+  readonly workerRssBytes: number;
+  /** CPU milliseconds by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+}
+
+export interface GrowthResult {
+  /** Milliseconds, in the order of the turns. */
+  readonly latencies: readonly number[];
+  readonly looks: readonly GrowthLook[];
+  readonly longestRun: ReplayedRun;
+  readonly foreignCpu: number;
+}
+
+export interface ReplayedRun {
+  readonly events: number;
+  readonly bytes: number;
+  /** Median of a few replays by a worker that has replayed before. */
+  readonly replayMs: number;
+}
+
+export interface ParkedResult {
+  readonly parked: number;
+  readonly tookMs: number;
+}
+
+/** Of all parked conversations together. */
+export interface Stillness {
+  readonly running: number;
+  readonly historyEvents: number;
+  readonly pendingActivities: number;
+  readonly pendingTasks: number;
+  readonly rssBytes: Readonly<Record<string, number>>;
+}
+
+export interface BurstResult {
+  readonly verdicts: Readonly<Record<string, number>>;
+  /** From the first request until the last verdict, and until the last turn had ended. */
+  readonly verdictsMs: number;
+  readonly answersMs: number;
+  readonly latency: { readonly p50: number; readonly p95: number; readonly max: number };
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly foreignCpu: number;
+}
+
+export type LongRequest =
+  | { readonly type: 'growth'; readonly request: GrowthRequest }
+  | { readonly type: 'park-approvals'; readonly count: number }
+  | { readonly type: 'stillness' }
+  | { readonly type: 'burst'; readonly atOnce: number }
+  /** A process was started anew. */
+  | { readonly type: 'pid'; readonly name: string; readonly pid: number };
+
+export type LongResult = GrowthResult | ParkedResult | Stillness | BurstResult | null;

@@ -1,0 +1,173 @@
+/**
+ * A gate between workers and the Temporal server: a proxy for gRPC that can hold one call back, either its request, so that
+ * the server never hears of it, or its reply, so that the caller never hears of it. A process that is killed meanwhile was
+ * killed at just that point.
+ */
+import {
+  type ClientHttp2Session,
+  connect,
+  createServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { until } from '../../support/until.js';
+
+export interface GatedCall {
+  /** Such as `RespondWorkflowTaskCompleted`. */
+  readonly method: string;
+  /** The request as it is sent, byte for byte a character: texts in it can be searched for. */
+  readonly body: string;
+}
+
+export interface Held {
+  /** Resolves when such a call is being held. @throws when none comes */
+  readonly met: Promise<void>;
+  /** Lets everything go again, and holds nothing more. */
+  release(): void;
+}
+
+export interface GrpcGate {
+  /** `127.0.0.1:<port>`, to be used as the address of the server. */
+  readonly address: string;
+  /** Holds every call that is wanted from now on; `side` is what of it is held back. */
+  hold(side: 'request' | 'reply', wanted: (call: GatedCall) => boolean): Held;
+  close(): Promise<void>;
+}
+
+interface Hold {
+  readonly side: 'request' | 'reply';
+  readonly wanted: (call: GatedCall) => boolean;
+  readonly over: Promise<void>;
+  isMet: boolean;
+}
+
+const PATIENCE_MS = 60_000;
+/** Length of a gRPC message and whether it is compressed. */
+const FRAME_BYTES = 5;
+/** A history with large payloads. */
+const WINDOW_BYTES = 16 * 1_048_576;
+const SETTINGS = { initialWindowSize: WINDOW_BYTES, maxConcurrentStreams: 1_000 };
+
+export async function startGrpcGate(serverAddress: string): Promise<GrpcGate> {
+  const holds = new Set<Hold>();
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer({ settings: SETTINGS });
+  server.on('session', (session) => {
+    const upstream = connect(`http://${serverAddress}`, { settings: SETTINGS });
+    sessions.add(session);
+    // Ends of either side are what the tests are about.
+    session.on('error', () => undefined);
+    upstream.on('error', () => undefined);
+    upstream.once('close', () => {
+      session.destroy();
+    });
+    session.once('close', () => {
+      sessions.delete(session);
+      upstream.destroy();
+    });
+    session.on('stream', (stream, headers) => {
+      stream.on('error', () => undefined);
+      void relay(stream, headers, { upstream, holds }).catch(() => {
+        stream.destroy();
+      });
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `127.0.0.1:${port}`,
+    hold: (side, wanted) => {
+      let end = (): void => undefined;
+      const over = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const hold: Hold = { side, wanted, over, isMet: false };
+      holds.add(hold);
+      const met = until(`a ${side} is held`, () => hold.isMet, { timeoutMs: PATIENCE_MS });
+      met.catch(() => undefined);
+      const release = (): void => {
+        holds.delete(hold);
+        end();
+      };
+      return { met: met.then(() => undefined), release };
+    },
+    close: async () => {
+      for (const session of sessions) session.destroy();
+      await new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+async function relay(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  { upstream, holds }: { readonly upstream: ClientHttp2Session; readonly holds: Set<Hold> },
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const call = { method: headers[':path']?.split('/').at(-1) ?? '', body: textOf(body) };
+  const held = [...holds].filter(({ wanted }) => wanted(call));
+  const wait = async (side: Hold['side']): Promise<void> => {
+    for (const hold of held) {
+      if (hold.side !== side) continue;
+      hold.isMet = true;
+      await hold.over;
+    }
+  };
+  await wait('request');
+  if (stream.destroyed || upstream.destroyed) return;
+  const { ':authority': _authority, ...sent } = headers;
+  const answered = upstream.request(sent);
+  answered.on('error', () => {
+    stream.destroy();
+  });
+  stream.once('close', () => {
+    answered.close();
+  });
+  answered.end(body);
+  forward(answered, stream, () => wait('reply'));
+}
+
+/** A gRPC reply: headers, messages, and its status in the trailers; or its status alone in the headers. */
+function forward(
+  answered: ReturnType<ClientHttp2Session['request']>,
+  stream: ServerHttp2Stream,
+  before: () => Promise<void>,
+): void {
+  let trailers: IncomingHttpHeaders = {};
+  let gate: Promise<void> | undefined;
+  answered.on('trailers', (received: IncomingHttpHeaders) => {
+    trailers = received;
+  });
+  answered.on('response', (received, flags) => {
+    const isAll = 'grpc-status' in received || (flags & 1) === 1;
+    gate = before().then(() => {
+      if (stream.destroyed) return;
+      stream.respond(received, isAll ? { endStream: true } : { waitForTrailers: true });
+    });
+  });
+  stream.on('wantTrailers', () => {
+    stream.sendTrailers(trailers);
+  });
+  answered.on('data', (chunk: Buffer) => {
+    void gate?.then(() => stream.destroyed || stream.write(chunk));
+  });
+  answered.on('end', () => {
+    void gate?.then(() => stream.destroyed || stream.writableEnded || stream.end());
+  });
+}
+
+function textOf(body: Buffer): string {
+  const message = body.subarray(FRAME_BYTES);
+  return (body[0] === 1 ? gunzipSync(message) : message).toString('latin1');
+}

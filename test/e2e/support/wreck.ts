@@ -1,0 +1,84 @@
+/** What must hold of a conversation whose workers were killed, once it has come to rest. */
+import { join } from 'node:path';
+import { type OpenLog, openEventLog } from 'colloquy/log';
+import { expect } from 'vitest';
+import { applyAll } from '../../../src/core/apply.js';
+import { snapshotOf } from '../../../src/core/snapshot.js';
+import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
+import type { CanonicalEvent } from '../../../src/protocol/events.js';
+import { expectInvariants } from '../../support/core-invariants.js';
+import { EngineHistory } from '../../support/engine-history.js';
+import { replayAll } from '../../support/engine-replay.js';
+import { until } from '../../support/until.js';
+import type { GatedCall } from './grpc-gate.js';
+import type { Talk } from './talk.js';
+import { expectModelRead } from './trail-checks.js';
+import type { World } from './world.js';
+
+const PATIENCE_MS = 90_000;
+
+/** A call of a worker about this conversation. */
+export function isAbout(talk: Talk, method: string): (call: GatedCall) => boolean {
+  return (call) => call.method === method && call.body.includes(talk.workflowId);
+}
+
+export async function workflowOf(world: World, talk: Talk): Promise<ConversationSnapshot> {
+  return await world.temporal.workflow
+    .getHandle(talk.workflowId)
+    .query<ConversationSnapshot>('snapshot');
+}
+
+/** The log in the store, once it has all that the workflow knows and so many turns have ended. */
+export async function wholeLog(
+  world: World,
+  talk: Talk,
+  turns: number,
+): Promise<readonly CanonicalEvent[]> {
+  const look = async (): Promise<readonly CanonicalEvent[]> => await talk.events();
+  return await until(`${talk.id} has ended ${turns} turns`, look, {
+    holds: (events) => events.filter(({ type }) => type === 'turn_ended').length >= turns,
+    timeoutMs: PATIENCE_MS,
+  }).then(async () => {
+    const { seq } = await workflowOf(world, talk);
+    return await until(`the log of ${talk.id} has seq ${seq}`, look, {
+      holds: (events) => (events.at(-1)?.seq ?? 0) >= seq,
+      timeoutMs: PATIENCE_MS,
+    });
+  });
+}
+
+/**
+ * The log is dense, of one generation, and folds to what the workflow knows; no task has failed, and every run replays; the
+ * model was sent each result once, in call order. Returns the ids of the runs.
+ */
+export async function expectWhole(
+  world: World,
+  talk: Talk,
+  of: {
+    readonly events: readonly CanonicalEvent[];
+    readonly code: string;
+    readonly finale: string;
+  },
+): Promise<readonly string[]> {
+  const { events, code, finale } = of;
+  const state = applyAll(events);
+  if (state === undefined) throw new Error('the log is empty');
+  expectInvariants({ state, events: [...events] });
+  expect(await workflowOf(world, talk)).toEqual(snapshotOf(state));
+  const opened: OpenLog = await openEventLog(join(world.folder, 'log.db'));
+  const head = await opened.log.head({ tenant: 'default', conversationId: talk.id });
+  await opened.close();
+  expect(head?.generation).toBe(1);
+  expectModelRead(world.model.requests, { id: talk.id, finale, events });
+  const history = new EngineHistory(world.temporal);
+  const runs = await history.runs(talk.workflowId);
+  const histories: { workflowId: string; history: unknown }[] = [];
+  for (const runId of runs) {
+    expect(await history.failedTasks(talk.workflowId, runId), runId).toEqual([]);
+    const handle = world.temporal.workflow.getHandle(talk.workflowId, runId);
+    histories.push({ workflowId: talk.workflowId, history: await handle.fetchHistory() });
+  }
+  await replayAll({ code }, histories);
+  expect(events.filter(({ type }) => type === 'rolled_over')).toHaveLength(runs.length - 1);
+  return runs;
+}
