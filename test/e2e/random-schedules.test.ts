@@ -17,8 +17,10 @@ import { EngineHistory } from '../support/engine-history.js';
 import { bundleFromSource, replayAll } from '../support/engine-replay.js';
 import { until } from '../support/until.js';
 import { Dice } from './support/dice.js';
+import { Follower } from './support/follower.js';
 import { juggle } from './support/juggler-model.js';
 import { RandomTalk } from './support/random-talk.js';
+import { Talk } from './support/talk.js';
 import { expectEffects, expectModelRead, expectReplies } from './support/trail-checks.js';
 import { startWorld, type World } from './support/world.js';
 
@@ -38,6 +40,9 @@ const PATIENCE_MS = 60_000;
 let world: World;
 let opened: OpenLog;
 let client: ConversationClient;
+/** Where the followers are connected; killed on the way. */
+let followed: Awaited<ReturnType<World['startApi']>>;
+const followers = new Map<string, Follower>();
 let code: string;
 
 beforeAll(async () => {
@@ -57,8 +62,10 @@ beforeAll(async () => {
     agents: await opened.log.agents(),
   });
   code = await bundleFromSource();
+  followed = await world.startApi(0);
 });
 afterAll(async () => {
+  await Promise.all([...followers.values()].map((follower) => follower.stop()));
   await opened.close();
   await world.stop();
 });
@@ -99,6 +106,8 @@ async function recorded({ talk }: RandomTalk): Promise<string> {
 function randomTalk(kind: string, index: number, agents: readonly string[]): RandomTalk {
   const agent = agents[index % agents.length] ?? 'queueing';
   const id = `${kind}${SEED}-${index}`;
+  const talk = new Talk(id, () => followed.url);
+  followers.set(id, new Follower((lastEventId) => talk.stream(lastEventId)));
   return new RandomTalk({ world, client }, { id, agent, seed: SEED * 1_000 + index });
 }
 
@@ -141,8 +150,28 @@ async function killAtRandom(
     await until(`${after} inputs are given`, isDue, { timeoutMs: 2 * PATIENCE_MS });
     if (!progress.playing) return;
     await world.stack.worker().kill();
-    await world.stack.startWorker();
+    await Promise.all([world.stack.startWorker(), killApi()]);
   }
+}
+
+/** Its followers go on at another one, where they were. */
+async function killApi(): Promise<void> {
+  const port = Number(new URL(followed.url).port);
+  await followed.kill();
+  followed = await world.startApi(port);
+}
+
+/** Whoever has followed from the beginning has seen the whole log, each event once. */
+async function expectFollowed({ random, events }: Played): Promise<void> {
+  const follower = followers.get(random.id);
+  const recorded = await until(`the follower of ${random.id} is there`, () => follower?.recorded, {
+    holds: (frames = []) => frames.length >= events.length,
+    timeoutMs: PATIENCE_MS,
+  });
+  const ids = recorded?.map(({ id }) => id);
+  expect(ids).toEqual(events.map(({ seq }) => `1-${seq}`));
+  expect(recorded?.map(({ data }) => data)).toEqual(events);
+  expect(follower?.connections).toBeGreaterThan(1);
 }
 
 async function toRest(random: RandomTalk): Promise<Played> {
@@ -230,6 +259,10 @@ describe(`conversations driven at random while their worker is killed (seed ${SE
     await onEach(({ random, events, finale }) => {
       expectModelRead(world.model.requests, { id: random.id, finale, events });
     });
+  });
+
+  it('were followed by streams without a gap or a repeat, although their API was killed, too', async () => {
+    await onEach(expectFollowed);
   });
 
   it('left histories without a failed task, which replay', async () => {

@@ -68,3 +68,15 @@ export function isAtRest({
 }: ConversationSnapshot): boolean {
   return status === 'idle' && [...pending, ...queued, ...inFlightTools].length === 0;
 }
+
+/** What says that an answer is for this question, and from the holder. */
+export function meantFor(call: PendingCall | undefined): {
+  readonly argsDigest?: string;
+  readonly claimId?: string;
+} {
+  const { ask, argsDigest, claim } = call ?? {};
+  return {
+    ...(ask === undefined || argsDigest === undefined ? {} : { argsDigest }),
+    ...(claim === undefined ? {} : { claimId: claim.claimId }),
+  };
+}

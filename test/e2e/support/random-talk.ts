@@ -9,43 +9,18 @@ import type { Conversation, ConversationClient } from 'colloquy/client';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
 import { until } from '../../support/until.js';
 import { Dice } from './dice.js';
-import { MOODS, ODD_WORDS } from './juggler-model.js';
-import { finalOf, fitting, isAtRest, saidIn } from './random-answers.js';
+import { finalOf, fitting, isAtRest, meantFor, saidIn } from './random-answers.js';
+import { ANN, BOSS, randomClaim, randomText, STEPS, type Step } from './random-inputs.js';
 import type { Talk } from './talk.js';
 import { type Input, Trail } from './trail.js';
 import type { World } from './world.js';
 
-const TOOLS = [
-  ...['quick', 'nap', 'later', 'crash', 'moody', 'note'],
-  ...['once.pay', 'once.sure', 'once.held', 'guarded', 'guarded', 'once.pay'],
-  ...['ask', 'hasty', 'cart', 'wipe', 'fetch', 'hurry', 'order', ...ODD_WORDS],
-] as const;
 const ON_BUSY = ['reject', 'queue', 'interrupt', 'steer'] as const;
 
-const WEIGHTS = {
-  message: 6,
-  resolve: 14,
-  wrong: 4,
-  repeat: 3,
-  extend: 2,
-  cancel: 1,
-  rollOver: 1,
-  event: 2,
-  garbage: 1,
-  burst: 4,
-} as const;
-type Step = keyof typeof WEIGHTS;
-const STEPS = (Object.keys(WEIGHTS) as Step[]).flatMap((step) =>
-  Array.from({ length: WEIGHTS[step] }, () => step),
-);
 /** Hardly ever in vain: without it, most messages would find the conversation busy. */
 const SETTLE_MS = 1_500;
 const REST_MS = 60_000;
 const LOOK_MS = 25;
-
-/** Who may resolve anything. */
-const BOSS = { id: 'boss', roles: ['operator'] };
-const ANN = { id: 'ann' };
 
 export class RandomTalk {
   readonly id: string;
@@ -156,6 +131,8 @@ export class RandomTalk {
         return await this.#dice.pick(this.#again)?.();
       case 'extend':
         return await this.#extend();
+      case 'claim':
+        return await this.#claim();
       case 'cancel':
         return await this.#cancel();
       case 'rollOver':
@@ -171,11 +148,7 @@ export class RandomTalk {
 
   async #message(plan?: string): Promise<void> {
     const id = `${this.id}.${this.#next()}`;
-    const steps = Array.from({ length: 1 + this.#dice.below(2) }, () =>
-      Array.from({ length: this.#dice.below(5) }, () => this.#dice.pick(TOOLS)).join(' '),
-    );
-    const mood = this.#dice.oneIn(4) ? this.#dice.pick(MOODS) : '';
-    const text = plan === undefined ? `do ${mood}${id}: ${steps.join(' | ')}` : `do ${id}: ${plan}`;
+    const text = plan === undefined ? randomText(this.#dice, id) : `do ${id}: ${plan}`;
     const onBusy = this.#dice.oneIn(4) ? this.#dice.pick(ON_BUSY) : undefined;
     const door = this.#door();
     const send = (): Promise<void> =>
@@ -242,14 +215,17 @@ export class RandomTalk {
     const id = `${this.id}.r${this.#next()}`;
     const toolCallId = call?.toolCallId ?? 'nobody';
     const note = { what: 'resolution', door, id, toolCallId, of: resolution } as const;
-    const stamp = answer.receivedAt === undefined ? {} : { receivedAt: answer.receivedAt };
+    const stamp = {
+      ...(answer.receivedAt === undefined ? {} : { receivedAt: answer.receivedAt }),
+      ...meantFor(call),
+    };
     const give = async (): Promise<void> => {
       if (door === 'signal') {
         const input = { toolCallId, resolution, actor, requestId: id, ...stamp };
         await this.#signal('resolveToolCall', input);
         this.trail.note({ ...note, said: 'sent' });
       } else if (door === 'http') {
-        const body = { resolution, actor };
+        const body = { resolution, actor, ...meantFor(call) };
         const headers = { 'idempotency-key': id };
         const reply = await this.talk.resolve(toolCallId, resolution, { body, headers });
         this.trail.note({ ...note, ...saidIn(reply.body) });
@@ -277,6 +253,20 @@ export class RandomTalk {
       });
     this.#again.push(extend);
     await extend();
+  }
+
+  async #claim(): Promise<void> {
+    const held = randomClaim(this.#dice, await this.#conversation.pending());
+    if (held === undefined) return;
+    const { toolCallId, ...asked } = held;
+    const id = `${this.id}.h${this.#next()}`;
+    const claim = (): Promise<void> =>
+      this.#noting({ what: 'claim', door: 'client', id, toolCallId }, async () => {
+        const options = { ...asked, requestId: id };
+        return saidIn({ ...(await this.#conversation.claim(toolCallId, options)) });
+      });
+    this.#again.push(claim);
+    await claim();
   }
 
   async #cancel(): Promise<void> {

@@ -41,6 +41,14 @@ export function expectReplies(trail: Trail, events: Events): void {
     const reverted = all(events, 'resolution_reverted').filter(isOfGroup);
     expectRecorded(group, { taken, refused, atMost: reverted.length + 1 });
   }
+  for (const group of trail.repeats('claim')) {
+    const taken = all(events, 'claimed').filter(({ requestId }) => requestId === group.id);
+    // A lease that was lost frees the request.
+    const lost = all(events, 'lease_lost').filter(
+      ({ toolCallId }) => toolCallId === group.toolCallId,
+    );
+    expectRecorded(group, { taken, refused: [], atMost: lost.length + 1 });
+  }
   for (const group of trail.repeats('extension')) {
     const taken = all(events, 'extended').filter(({ requestId }) => requestId === group.id);
     expectRecorded(group, { taken, refused: [], atMost: 1 });

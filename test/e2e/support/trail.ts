@@ -5,6 +5,7 @@ export interface Input {
     | 'event'
     | 'resolution'
     | 'extension'
+    | 'claim'
     | 'cancel'
     | 'roll-over'
     | 'garbage';
