@@ -34,14 +34,15 @@ export function rememberProblems(
     .filter((field) => field !== 'for' && field !== 'match')
     .map((field) => ({ path: `${PATH}/${field}`, message: 'is not supported here' }));
   const { for: scope, match } = remember;
-  if (scope !== 'turn' && scope !== 'conversation')
-    problems.push({ path: `${PATH}/for`, message: 'must be "turn" or "conversation"' });
+  const isScope = scope === 'turn' || scope === 'conversation';
+  if (!isScope) problems.push({ path: `${PATH}/for`, message: 'must be "turn" or "conversation"' });
   const planned = call.plan.input ?? null;
   if (input !== undefined && canonicalJson(input) !== canonicalJson(planned))
     problems.push({ path: PATH, message: 'an edit of one call says nothing about others' });
   const faults = matchProblems(match, planned);
-  if (faults.length + problems.length > 0) return [...problems, ...faults];
-  const key = keyFor(call, remember as unknown as Remembered);
+  if (!isScope || faults.length + problems.length > 0) return [...problems, ...faults];
+  const matched = match === undefined ? {} : { match: match as NonNullable<Rule['match']> };
+  const key = keyFor(call, { for: scope, ...matched });
   const others = (state.rules ?? []).filter((rule) => ruleKey(rule) !== key);
   return others.length < MAX_RULES
     ? []

@@ -140,15 +140,10 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
     problems.add('instructions', 'a function is not yet supported');
   else if (typeof instructions !== 'string' || instructions.trim() === '')
     problems.add('instructions', 'must be a non-empty text');
-  if (
-    !isRecord(model) ||
-    typeof model['name'] !== 'string' ||
-    typeof model['generate'] !== 'function'
-  )
-    problems.add('model', 'must be a model, such as openaiModel("...")');
+  if (!isModel(model)) problems.add('model', 'must be a model, such as openaiModel("...")');
   else {
     const settings = isRecord(spec['settings']) ? spec['settings'] : {};
-    checkPrices(model['prices'], settings['budgets'], problems);
+    checkPrices(model.prices, settings['budgets'], problems);
   }
   const { toolPolicy } = spec;
   if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
@@ -159,14 +154,20 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   checkSettings(spec['settings'], toolNamesOf(spec['tools']), problems);
 }
 
+function isModel(value: unknown): value is Model {
+  return (
+    isRecord(value) && typeof value['name'] === 'string' && typeof value['generate'] === 'function'
+  );
+}
+
 /** Told here, not by the provider in the middle of somebody's turn. */
 function checkHosted({ model, tools, settings }: Untyped, problems: ProblemList): void {
-  if (!isRecord(model) || !Array.isArray(tools)) return;
+  if (!isModel(model) || !Array.isArray(tools)) return;
   const budgets = isRecord(settings) ? settings['budgets'] : undefined;
   const callsOf = isRecord(budgets) && isRecord(budgets['callsOf']) ? budgets['callsOf'] : {};
   for (const [index, tool] of (tools as readonly unknown[]).entries()) {
     if (!isRecord(tool) || !isRecord(tool['provider'])) continue;
-    const problem = modelProblem(model as unknown as Model, tool['provider'] as ProviderTool);
+    const problem = modelProblem(model, tool['provider'] as ProviderTool);
     problems.addIf(`tools[${index}]`, problem);
     const name = String(tool['name']);
     if (Object.hasOwn(callsOf, name))
