@@ -87,8 +87,12 @@ function agentOf(paid: string[]): Agent {
   });
 }
 
-/** A conversation with these bounds whose first turn waits for five answers. */
-export async function burning(address: string, rollOver: RollOverBounds): Promise<Fire> {
+/** A conversation with these bounds whose first turn waits for five answers. `name`: of its id and task queue. */
+export async function burning(
+  address: string,
+  rollOver: RollOverBounds,
+  name?: string,
+): Promise<Fire> {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-fire-'));
   const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
   const paid: string[] = [];
@@ -99,6 +103,7 @@ export async function burning(address: string, rollOver: RollOverBounds): Promis
     agents: [agent],
     services: undefined,
     address,
+    ...(name === undefined ? {} : { taskQueue: name }),
     eventLog: { log, live },
     workerLog: { log: store.log, live },
   });
@@ -107,7 +112,7 @@ export async function burning(address: string, rollOver: RollOverBounds): Promis
     await log.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const talk = engine.begin();
+  const talk = engine.begin(name);
   const input = { text: 'first', requestId: 'm1', actor: { id: 'tester' } };
   const key = { tenant: 'default', conversationId: talk.id };
   const options = startOptions(

@@ -18,6 +18,7 @@ import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { HeldModel } from '../support/engine-models.js';
 import { replay } from '../support/engine-replay.js';
+import { burning, provoke, storm, WAIT } from '../support/fire.js';
 import {
   rollOver,
   SCENARIOS_OF_TOOLS,
@@ -274,6 +275,19 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+/** Every run must replay; those of which nothing is kept yet are, when histories are recorded. */
+async function keep(engine: Engine, talk: Pick<Talk, 'id'>, name: string): Promise<void> {
+  const runs = await engine.history.runs(engine.workflowId(talk));
+  for (const [index, runId] of runs.entries()) {
+    const handle = engine.temporal.workflow.getHandle(engine.workflowId(talk), runId);
+    const json = neutralJson(await handle.fetchHistory());
+    await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
+    expectNeutral(json);
+    const file = `${HISTORIES}${name}${runs.length > 1 ? `-run-${index + 1}` : ''}.json`;
+    if (RECORDS && !existsSync(file)) writeFileSync(file, `${json}\n`);
+  }
+}
+
 for (const { name, model: makeModel, heldAt, play, settings } of SCENARIOS)
   test(`a conversation replays: ${name}`, async () => {
     const model = new HeldModel(makeModel(), heldAt ?? '');
@@ -289,13 +303,31 @@ for (const { name, model: makeModel, heldAt, play, settings } of SCENARIOS)
       await until('the model speaks', () => model.started === 1);
     } else await engine.say(talk, 'hello');
     await play?.(engine, talk, model);
-    const runs = await engine.history.runs(engine.workflowId(talk));
-    for (const [index, runId] of runs.entries()) {
-      const handle = engine.temporal.workflow.getHandle(engine.workflowId(talk), runId);
-      const json = neutralJson(await handle.fetchHistory());
-      await replay({ codePath: inject('workflowBundlePath') }, JSON.parse(json));
-      expectNeutral(json);
-      const file = `${HISTORIES}${name}${runs.length > 1 ? `-run-${index + 1}` : ''}.json`;
-      if (RECORDS && !existsSync(file)) writeFileSync(file, `${json}\n`);
-    }
+    await keep(engine, talk, name);
   });
+
+test('a conversation replays: rolled-over-under-fire', async () => {
+  const name = 'rolled-over-under-fire';
+  const fire = await burning(inject('temporalAddress'), {}, `recorded-${name}`);
+  const { engine, talk, store } = fire;
+  await provoke(fire, async () => {
+    await engine.signal(talk, 'rollOver');
+  });
+  await storm(fire);
+  store.release();
+  const types = async (): Promise<readonly string[]> => await engine.logTypes(talk);
+  await until('it rolled over', types, { holds: (seen) => seen.includes('rolled_over') });
+  await talk.resolve(WAIT, YES);
+  await talk.cancel();
+  await until('all turns have ended', types, {
+    holds: (seen) => seen.filter((type) => type === 'turn_ended').length >= 3,
+    timeoutMs: 20_000,
+  });
+  await engine.idle(talk);
+  const [before = ''] = await engine.history.runs(engine.workflowId(talk));
+  const lines = await engine.history.lines(engine.workflowId(talk), before);
+  const whileFlushing = lines.slice(lines.findIndex((line) => line.endsWith('flushLog')));
+  expect(whileFlushing).toContain('WorkflowExecutionUpdateAccepted sendMessage');
+  expect(whileFlushing).toContain('WorkflowExecutionSignaled resolveToolCall');
+  await keep(engine, talk, name);
+});

@@ -1,0 +1,193 @@
+/**
+ * Kills that fall between two things which belong together: a task that was committed and its projection, a tool's question and
+ * its answer, an inline tool and the task that it runs in, a claim and the watch over its lease.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleFromSource } from '../support/engine-replay.js';
+import { until } from '../support/until.js';
+import { juggle } from './support/juggler-model.js';
+import { startWorld, type World } from './support/world.js';
+import { expectWhole, isAbout, wholeLog, workflowOf } from './support/wreck.js';
+
+const AGENTS = new URL('./fixtures/crashing.ts', import.meta.url).pathname;
+const YES = { type: 'answer', value: { answer: 'yes' } } as const;
+const PATIENCE_MS = 60_000;
+
+let world: World;
+let code: string;
+
+beforeAll(async () => {
+  world = await startWorld({ agents: AGENTS, script: juggle, gated: true });
+  code = await bundleFromSource();
+});
+afterAll(() => world.stop());
+
+async function restartWorker(): Promise<void> {
+  await world.stack.worker().kill();
+  await world.stack.startWorker();
+}
+
+async function runsOf(id: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return (await world.lines('runs.jsonl')).filter((run) => run['conversationId'] === id);
+}
+
+describe('a worker that is killed when a turn is committed and the store does not have it', () => {
+  it('leaves a log that another worker completes, with nothing missing and nothing twice', async () => {
+    const talk = world.talk('unprojected');
+    await talk.begin('crasher', `do ${talk.id}.1: ask`);
+    const [open] = await talk.waitingCalls(1);
+    const before = (await talk.events()).length;
+    // What the worker wants to know before it stores anything.
+    const looks = [
+      'GetWorkflowExecutionHistoryReverse',
+      'QueryWorkflow',
+      'DescribeWorkflowExecution',
+    ];
+    const held = world.gate.hold('request', (call) =>
+      looks.some((method) => isAbout(talk, method)(call)),
+    );
+    const handle = world.temporal.workflow.getHandle(talk.workflowId);
+    const answer = { toolCallId: open?.toolCallId, resolution: YES, requestId: 'r1' };
+    await handle.signal('resolveToolCall', { ...answer, actor: { id: 'ann' } });
+    await until('the turn is over for the workflow', () => workflowOf(world, talk), {
+      holds: ({ status }) => status === 'idle',
+      timeoutMs: PATIENCE_MS,
+    });
+    await held.met;
+    const { seq } = await workflowOf(world, talk);
+    expect(seq).toBeGreaterThan(before);
+    expect(await talk.events()).toHaveLength(before);
+    await world.stack.worker().kill();
+    held.release();
+    // Nobody has told the new worker anything.
+    await world.stack.startWorker();
+    const events = await wholeLog(world, talk, 1);
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: ask` });
+    expect(events).toHaveLength(seq);
+    const again = await talk.resolve(open?.toolCallId ?? '', YES, {
+      headers: { 'idempotency-key': 'r2' },
+    });
+    expect(again).toMatchObject({ status: 409, body: { verdict: 'stale', by: 'ann' } });
+  });
+});
+
+describe('a worker that is killed between the question of a tool and its answer', () => {
+  it('leaves a tool that another worker enters with the answer, under the same key, once', async () => {
+    const talk = world.talk('asking');
+    await talk.begin('crasher', `do ${talk.id}.1: place`);
+    const [question] = await talk.waitingCalls(1);
+    expect(question).toMatchObject({ kind: 'elicitation', name: 'place' });
+    const asker = world.stack.worker().pid;
+    await world.stack.worker().kill();
+    const answered = talk.resolve(question?.toolCallId ?? '', YES, {
+      headers: { 'idempotency-key': 'r1' },
+    });
+    await world.stack.startWorker();
+    expect((await answered).body['verdict']).toMatch(/^(accepted|queued)$/);
+    const events = await wholeLog(world, talk, 1);
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: place` });
+    const [asks, goesOn, ...others] = await runsOf(talk.id);
+    expect(asks).toMatchObject({ name: 'place asks', pid: asker });
+    expect(goesOn).toMatchObject({ name: 'place goes on', pid: world.stack.worker().pid });
+    expect(goesOn?.['idempotencyKey']).toBe(asks?.['idempotencyKey']);
+    expect(others).toEqual([]);
+    expect(events.filter(({ type }) => type === 'tool_result')).toMatchObject([
+      { result: { envelope: { ok: true, result: { heard: { answer: 'yes' } } } } },
+    ]);
+  });
+
+  it('loses neither the answer that was accepted nor the run that had begun with it', async () => {
+    const talk = world.talk('answering');
+    await talk.begin('crasher', `do ${talk.id}.1: place`);
+    const [question] = await talk.waitingCalls(1);
+    // The tool has gone on, and its end is not recorded.
+    const held = world.gate.hold(
+      'request',
+      (call) =>
+        isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('runTool'),
+    );
+    const { body } = await talk.resolve(question?.toolCallId ?? '', YES);
+    expect(body['verdict']).toBe('accepted');
+    await held.met;
+    await world.stack.worker().kill();
+    held.release();
+    await world.stack.startWorker();
+    const events = await wholeLog(world, talk, 1);
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: place` });
+    const [, ...entered] = await runsOf(talk.id);
+    expect(entered).toMatchObject([
+      { name: 'place goes on', attempt: 1 },
+      { name: 'place goes on', attempt: 2 },
+    ]);
+    expect(new Set(entered.map((run) => run['idempotencyKey'])).size).toBe(1);
+  });
+});
+
+describe('a worker that is killed with an inline tool that has run, in a task that is not committed', () => {
+  it('leaves a tool that is run again, and a model that reads one result', async () => {
+    const talk = world.talk('inline');
+    const held = world.gate.hold(
+      'request',
+      (call) =>
+        isAbout(talk, 'RespondWorkflowTaskCompleted')(call) && call.body.includes('0.0 seen'),
+    );
+    await talk.begin('crasher', `do ${talk.id}.glance: glance`);
+    const ran = async (): Promise<number> => (await runsOf(talk.id)).length;
+    await until('the tool has run', ran, { timeoutMs: PATIENCE_MS });
+    await held.met;
+    await world.stack.worker().kill();
+    held.release();
+    await world.stack.startWorker();
+    const events = await wholeLog(world, talk, 1);
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.glance: glance` });
+    const runs = await runsOf(talk.id);
+    expect(runs).toHaveLength(2);
+    expect(new Set(runs.map((run) => run['idempotencyKey'])).size).toBe(1);
+    expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(1);
+    expect(world.model.asked(`do ${talk.id}.glance: glance`)).toBe(2);
+  });
+});
+
+describe('the process that watches the leases of claims is killed', () => {
+  it('and a lease that ends afterwards is lost all the same: the call is offered again and taken', async () => {
+    // Alone, it leads; the other one follows.
+    await restartWorker();
+    const talk = world.talk('leased');
+    await talk.begin('crasher', `do ${talk.id}.1: cart`);
+    const [cart] = await talk.waitingCalls(1);
+    const path = `/tool-calls/${cart?.toolCallId ?? ''}/claim`;
+    const claim = (id: string, lease: number) =>
+      talk.call(path, {
+        body: { actor: { id }, lease },
+        headers: { 'idempotency-key': `claim-${id}` },
+      });
+    const leader = world.stack.worker();
+    await world.stack.startWorker();
+    expect(await claim('ann', 2_000)).toMatchObject({ status: 200, body: { verdict: 'accepted' } });
+    await leader.kill();
+    const lost = async (): Promise<number> => (await talk.eventsOf('lease_lost')).length;
+    await until('the lease is lost', lost, { timeoutMs: PATIENCE_MS });
+    const taken = await claim('bob', 60_000);
+    expect(taken).toMatchObject({ status: 200, body: { verdict: 'accepted' } });
+    const late = await talk.resolve(cart?.toolCallId ?? '', {
+      type: 'result',
+      value: { items: ['old'] },
+    });
+    expect(late).toMatchObject({ status: 409, body: { verdict: 'stale' } });
+    const done = await talk.call(`/tool-calls/${cart?.toolCallId ?? ''}/resolution`, {
+      body: {
+        resolution: { type: 'result', value: { items: ['tea'] } },
+        actor: { id: 'bob' },
+        claimId: taken.body['claimId'],
+      },
+    });
+    expect(done).toMatchObject({ status: 200, body: { verdict: 'accepted' } });
+    const events = await wholeLog(world, talk, 1);
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: cart` });
+    expect(events.filter(({ type }) => type === 'lease_lost')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'claimed')).toMatchObject([
+      { actor: { id: 'ann' } },
+      { actor: { id: 'bob' } },
+    ]);
+  });
+});
