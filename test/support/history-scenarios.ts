@@ -6,6 +6,8 @@ import type { Engine } from './engine.js';
 import type { HeldModel } from './engine-models.js';
 import { until } from './until.js';
 
+const REFUND = { paymentId: 'p1', cents: 900 };
+
 export type Talk = ReturnType<Engine['begin']>;
 
 export interface Scenario {
@@ -62,6 +64,29 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
       await talk.resolve('call_2', { type: 'approve' });
       await engine.idle(talk);
       await engine.say(talk, 'and now?');
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'edited-and-remembered-approvals',
+    model: () =>
+      script(
+        calls('payments.refund', REFUND),
+        says('one'),
+        calls('payments.refund', REFUND),
+        says('two'),
+        calls('payments.refund', REFUND),
+        says('three'),
+      ),
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'approve', input: { ...REFUND, cents: 5 } });
+      await engine.idle(talk);
+      await engine.say(talk, 'again');
+      const [second] = await talk.pending();
+      const remember = { for: 'conversation' } as const;
+      await talk.resolve(second?.toolCallId ?? '', { type: 'approve', remember });
+      await engine.idle(talk);
+      await engine.say(talk, 'once more');
       await engine.idle(talk);
     },
   },

@@ -129,29 +129,6 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'edited-and-remembered-approvals',
-    model: () =>
-      script(
-        calls('payments.refund', REFUND),
-        says('one'),
-        calls('payments.refund', REFUND),
-        says('two'),
-        calls('payments.refund', REFUND),
-        says('three'),
-      ),
-    play: async (engine, talk) => {
-      await talk.resolve('call_1', { type: 'approve', input: { ...REFUND, cents: 5 } });
-      await engine.idle(talk);
-      await engine.say(talk, 'again');
-      const [second] = await talk.pending();
-      const remember = { for: 'conversation' } as const;
-      await talk.resolve(second?.toolCallId ?? '', { type: 'approve', remember });
-      await engine.idle(talk);
-      await engine.say(talk, 'once more');
-      await engine.idle(talk);
-    },
-  },
-  {
     name: 'steered-and-interrupted',
     model: () =>
       script(calls('customer.ask', { question: 'A?' }), says('both'), says('never'), says('last')),
