@@ -1,14 +1,17 @@
 /**
- * Refuses queries that would spoil a run in the memory of the worker.
+ * Refuses queries that would spoil a run in the memory of the worker (decision 19).
  *
- * A worker that does not have a run in memory is sent its whole history with a query. While an update is on its way, that
- * history ends with a workflow task which exists in the memory of the server only (a "speculative" one). When the update is
- * refused, or its task is lost, the server gives the numbers of its events to others, but the SDK (core of 1.24) takes those
- * for events that it has seen: a signal, or the end of an activity, passes the workflow by, and what it decides from then on
- * can never be replayed (decision 17).
+ * A worker that is thought not to have a run in memory is sent its whole history with a query, up to the newest event. Two
+ * things can be at its end that the SDK (core of 1.24) takes for more than they are:
  *
- * Nothing tells such a history from another but its length: it is longer than what the tasks of the run have left in it. A
- * query that is refused here makes the worker forget the run; whoever asked asks again.
+ * G1  A workflow task that exists in the memory of the server only (a "speculative" one), because it carries an update. When the
+ *     update is refused, or its task is lost, the server gives the numbers of its events to others. The SDK takes those for
+ *     events that it has seen: a signal, or the end of an activity, passes the workflow by.
+ * G2  Signals and ends of activities whose task has not been started. The SDK lets the workflow decide about them on account of the
+ *     query, and again about what comes until the task: a replay has all of it at once, and decides otherwise.
+ *
+ * After either, what the workflow decides can never be replayed. A query that is refused makes the worker forget the run;
+ * whoever asked asks again.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import type {
@@ -30,6 +33,8 @@ const EVENTS_OF_A_TASK = 3;
 /** Scheduling and start. */
 const EVENTS_OF_A_TASK_UNDER_WAY = 2;
 
+type Activation = ActivateInput['activation'];
+
 interface Task {
   /** Id of the event with which it was started. */
   readonly startedId: number;
@@ -43,16 +48,22 @@ export class QueryGuard implements WorkflowInternalsInterceptor {
   #startedId = 0;
   #isQuery = false;
   #isUpdate = false;
+  #stamp = '';
 
   activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
-    const { historyLength } = input.activation;
-    const jobs = input.activation.jobs ?? [];
-    const length = historyLength ?? 0;
+    const { activation } = input;
+    const jobs = activation.jobs ?? [];
+    const length = activation.historyLength ?? 0;
     this.#isQuery = jobs.every(({ queryWorkflow }) => queryWorkflow != null);
     this.#isUpdate = jobs.every(({ doUpdate }) => doUpdate != null);
-    if (!this.#isQuery) this.#startedId = length;
-    else if (isAlone(jobs) && this.#endsInTask(length))
-      throw ApplicationFailure.retryable(QUERY_REFUSED, 'query_refused');
+    const spoils = this.#isQuery
+      ? isAlone(jobs) && this.#endsInTask(length)
+      : this.#isWithoutTask(activation);
+    if (spoils) throw ApplicationFailure.retryable(QUERY_REFUSED, 'query_refused');
+    if (!this.#isQuery) {
+      this.#startedId = length;
+      this.#stamp = stampOf(activation);
+    }
     next(input);
   }
 
@@ -70,11 +81,25 @@ export class QueryGuard implements WorkflowInternalsInterceptor {
     return output;
   }
 
+  /** G2. There is more history, but no task has been started since: its start would have brought another time and size. */
+  #isWithoutTask(activation: Activation): boolean {
+    const isMore = (activation.historyLength ?? 0) > this.#startedId;
+    const knowsSize = String(activation.historySizeBytes ?? 0) !== '0';
+    return isMore && knowsSize && stampOf(activation) === this.#stamp;
+  }
+
+  /** G1. The history is longer than what the tasks of the run have left in it, by the beginning of a task. */
   #endsInTask(length: number): boolean {
     const { startedId, left } = this.#task;
     const unknown = length - startedId - COMPLETION - left;
     return unknown > 0 && unknown % EVENTS_OF_A_TASK === EVENTS_OF_A_TASK_UNDER_WAY;
   }
+}
+
+/** Of the task that was started last: its time, and how large the history was then. */
+function stampOf({ timestamp, historySizeBytes }: Activation): string {
+  const { seconds, nanos } = timestamp ?? {};
+  return `${String(seconds)}.${String(nanos)} ${String(historySizeBytes)}`;
 }
 
 /** It did not come with a workflow task, but by itself. Refusing one that did would fail its task. */

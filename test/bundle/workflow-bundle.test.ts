@@ -35,7 +35,7 @@ describe('the workflow bundle', () => {
       sources: string[];
     };
     ({ sources } = parsed);
-  });
+  }, 60_000);
 
   it('holds these packages and no other: no zod, no openai, no Node', () => {
     const packages = sources.flatMap((source) => {

@@ -27,14 +27,23 @@ interface Task {
   readonly length: number;
   readonly jobs: Jobs;
   readonly commands?: Commands;
+  /** Of the last workflow task as the SDK knows it. @defaultValue one of its own */
+  readonly startedId?: number;
 }
 
 /** Whether each is answered; a worker forgets the run with the first that is not. */
 function answers(tasks: readonly Task[]): readonly boolean[] {
   const guard = new QueryGuard();
-  return tasks.map(({ length, jobs, commands = [] }) => {
+  return tasks.map(({ length, jobs, commands = [], startedId = length }) => {
     try {
-      const activation = { historyLength: length, jobs } as unknown as Activation;
+      const timestamp = { seconds: 1_700_000_000, nanos: startedId };
+      const historySizeBytes = startedId * 100;
+      const activation = {
+        historyLength: length,
+        jobs,
+        timestamp,
+        historySizeBytes,
+      } as unknown as Activation;
       guard.activate({ activation, batchIndex: 0 }, () => undefined);
     } catch (error) {
       expect(error).toHaveProperty('message', QUERY_REFUSED);
@@ -93,5 +102,31 @@ describe('a query of a run', () => {
     ],
   ])('%s is refused while the history ends in a task under way', (_name, tasks) => {
     expect(answers(tasks).at(-1)).toBe(false);
+  });
+
+  test.each([
+    ['in memory', [start, { length: 7, jobs: SIGNAL, startedId: 3 }]],
+    [
+      'that is not in memory',
+      [
+        start,
+        { length: 7, jobs: UPDATE, commands: ACCEPTED },
+        { length: 12, jobs: SIGNAL, startedId: 7 },
+      ],
+    ],
+  ])(
+    '%s is refused before the workflow decides about what no task has brought yet',
+    (_name, tasks) => {
+      expect(answers(tasks).at(-1)).toBe(false);
+    },
+  );
+
+  test('whose server does not tell how large its history is, is answered', () => {
+    const guard = new QueryGuard();
+    for (const historyLength of [3, 7]) {
+      const activation = { historyLength, jobs: SIGNAL } as unknown as Activation;
+      guard.activate({ activation, batchIndex: 0 }, () => undefined);
+      guard.concludeActivation({ commands: TIMER }, (output) => output);
+    }
   });
 });
