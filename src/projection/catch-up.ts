@@ -7,7 +7,6 @@
  * C3  A run that is current and ends its log earlier than what another run left in the store was reset: the rest goes.
  * C4  A current run that was ended from outside is never asked (`RunEndedFromOutside`): its log ends with a marker.
  */
-import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
 import type { EventsPage } from '../protocol/messaging.js';
@@ -53,6 +52,8 @@ export interface CatchUpDeps {
 
 /** Fresh tries when another process moves the log while pages are fetched. */
 const MAX_GAPS = 3;
+/** Runs that are asked for what a restored store lacks; a run holds some fifty turns at least. */
+const MAX_OLDER_RUNS = 1_000;
 /** Conversations with a gap are remembered, so that each is reported once. */
 const MAX_REPORTED_GAPS = 1_000;
 
@@ -151,7 +152,7 @@ export class CatchUp {
   ): Promise<Progress> {
     if (stored === undefined) return { storedSeq: 0, outcome: 'ended' };
     // The run before it may have ended by itself: what is missed of that one is honest.
-    const isFilled = await this.#askOlderRun(key, run, stored.lastSeq);
+    const isFilled = await this.#askOlderRuns(key, run, stored.lastSeq);
     const position = isFilled ? ((await this.#heads.get(key)) ?? stored) : stored;
     if (position.runId === stored.runId) {
       const head = await markRunEnded(this.#deps.log, { key, run, position });
@@ -184,7 +185,7 @@ export class CatchUp {
         // Somebody else rewrote the log, or it was lost: what is there now has not been compared with this run.
         after = 0;
         const isLost = isEmptyAhead || page.firstSeq > storedSeq + 1;
-        const isFilled = isLost && gaps === 1 && (await this.#askOlderRun(key, round, storedSeq));
+        const isFilled = isLost && gaps === 1 && (await this.#askOlderRuns(key, round, storedSeq));
         if (isFilled) storedSeq = (await this.#heads.get(key))?.lastSeq ?? storedSeq;
         if ((isLost && !isFilled) || gaps > MAX_GAPS)
           return this.#gap(key, { page, storedSeq, runId: round.runId });
@@ -203,29 +204,56 @@ export class CatchUp {
     }
   }
 
-  /** The run that the stored events came from may still answer, closed as it is, until its retention is over. */
-  async #askOlderRun(
+  /**
+   * The run that the stored events came from, and those between it and this one, may still answer, closed as they are, until their
+   * retention is over: after a lost hint, or when the store was restored from an old backup. True when something was filled.
+   */
+  async #askOlderRuns(
     key: ConversationKey,
     round: Pick<Round, 'runId'>,
     after: number,
   ): Promise<boolean> {
-    const { log, source } = this.#deps;
     const stored = await this.#heads.refresh(key);
-    if (stored === undefined || stored.runId === round.runId) return false;
+    if (stored?.runId === round.runId) return false;
+    let reached = after;
     try {
-      for (let from = after; ; ) {
-        const page = await source.events(key, { after: from, runId: stored.runId });
-        const last: CanonicalEvent | undefined = page.events.at(-1);
-        if (last === undefined) return from > after;
-        const result = await log.append({ ...key, runId: stored.runId, events: page.events });
-        if (result.outcome === 'gap' || result.outcome === 'deleted') return false;
-        this.#heads.remember(result.head, last);
-        this.#publish(result.head);
-        from = last.seq;
-        if (!page.more) return true;
-      }
+      for (const runId of await this.#runsBetween(key, stored?.runId, round.runId))
+        reached = await this.#askRun(key, runId, reached);
     } catch {
-      return false;
+      // What was filled is filled; the next look goes on from there.
+    }
+    return reached > after;
+  }
+
+  /** Oldest first, from the run of the stored events; without the one that is current. */
+  async #runsBetween(
+    key: ConversationKey,
+    storedRunId: string | undefined,
+    currentRunId: string,
+  ): Promise<readonly string[]> {
+    const { source } = this.#deps;
+    const runIds: string[] = [];
+    for (let runId: string | undefined = currentRunId; runIds.length < MAX_OLDER_RUNS; ) {
+      runId = await source.previousRun?.(key, runId);
+      if (runId === undefined || runId === storedRunId) break;
+      runIds.push(runId);
+    }
+    return [...(storedRunId === undefined ? [] : [storedRunId]), ...runIds.reverse()];
+  }
+
+  /** Appends what one older run has behind a seq; the seq that is reached. */
+  async #askRun(key: ConversationKey, runId: string, after: number): Promise<number> {
+    const { log, source } = this.#deps;
+    for (let reached = after; ; ) {
+      const page = await source.events(key, { after: reached, runId }).catch(unlessEnded);
+      const last = page?.events.at(-1);
+      if (page === undefined || last === undefined) return reached;
+      const result = await log.append({ ...key, runId, events: page.events });
+      if (result.outcome === 'gap' || result.outcome === 'deleted') return reached;
+      this.#heads.remember(result.head, last);
+      this.#publish(result.head);
+      reached = last.seq;
+      if (!page.more) return reached;
     }
   }
 
@@ -252,6 +280,12 @@ export class CatchUp {
     }
     return { storedSeq, workflowSeq: page.lastSeq, outcome: 'gap' };
   }
+}
+
+/** A run that was ended from outside is not asked; those after it may be. */
+function unlessEnded(error: unknown): undefined {
+  if (error instanceof RunEndedFromOutside) return undefined;
+  throw error;
 }
 
 /** Undefined when there is nothing to tell the store. */

@@ -1,6 +1,11 @@
 /** Where canonical events come from: the conversation workflows themselves, asked by query, so only committed state is seen. */
 import type { Client } from '@temporalio/client';
-import { QueryRejectedError, WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  QueryRejectedError,
+  WorkflowClient,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 
 import { askAgain } from '../client/ask-again.js';
 import type { RunEnded } from '../protocol/events.js';
@@ -51,6 +56,11 @@ export interface WorkflowSource {
   events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
   /** The current run; needs no worker. Undefined when the server does not know the workflow (any more). */
   describe(key: ConversationKey): Promise<WorkflowDescription | undefined>;
+  /**
+   * The run before one of the same conversation: what it was continued from, or the last one before it was opened again. Undefined
+   * when the server knows none (any more). Absent where the source cannot tell.
+   */
+  previousRun?(key: ConversationKey, runId: string): Promise<string | undefined>;
   /** Takes what came with a hint, for later pages. Never throws. Absent where every page is asked for. */
   told?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent where the source cannot list. */
@@ -118,6 +128,7 @@ export function createWorkflowSource(
         throw error;
       }
     },
+    previousRun: async (key, runId) => await previousRun(client, look, { key, runId }),
     running: async function* () {
       const filter = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running'`;
       const listed = client.workflow.list({ query: filter })[Symbol.asyncIterator]();
@@ -129,6 +140,47 @@ export function createWorkflowSource(
       }
     },
   };
+}
+
+type Look = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+async function previousRun(
+  client: Client,
+  look: Look,
+  { key, runId }: { readonly key: ConversationKey; readonly runId: string },
+): Promise<string | undefined> {
+  const workflowId = workflowIdFor(key);
+  try {
+    const { history } = await look(() =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: client.options.namespace,
+        execution: { workflowId, runId },
+        maximumPageSize: 1,
+      }),
+    );
+    const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+    const continuedFrom = started?.continuedExecutionRunId ?? '';
+    if (continuedFrom !== '') return continuedFrom;
+    const { startTime } = await look(() => client.workflow.getHandle(workflowId, runId).describe());
+    // The first of its chain; one that was closed and opened again has chains before.
+    let newest: { readonly runId: string; readonly startTime: Date } | undefined;
+    for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
+      if (run.startTime < startTime && (newest === undefined || run.startTime > newest.startTime))
+        newest = run;
+    return newest?.runId;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** gRPC status NOT_FOUND; the history of a run is read without a handle, whose errors say it by their class. */
+const NOT_FOUND = 5;
+
+function isNotFound(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+  return code === NOT_FOUND;
 }
 
 interface Target {
