@@ -4,6 +4,8 @@ import type { PostgresServer } from '../../examples/demo/postgres.js';
 import { startTestPostgres } from '../support/postgres-server.js';
 import { until } from '../support/until.js';
 import { call, openEventStream } from './support/api.js';
+import { Dice } from './support/dice.js';
+import { Talk } from './support/talk.js';
 import { startWorld, type World } from './support/world.js';
 
 let postgres: PostgresServer;
@@ -50,6 +52,68 @@ it('a conversation is followed, answered and finished through processes that nev
   const ids = stream.frames.flatMap(({ id }) => (id === undefined ? [] : [id]));
   expect(ids).toEqual(ids.map((_, index) => `1-${index + 1}`));
 });
+
+it.each([1, 2, 3])(
+  'with two workers and two APIs either worker may be killed at any moment: every conversation ends, every stream has all of it (seed %i)',
+  async (seed) => {
+    const dice = new Dice(seed);
+    const other = await world.startApi(0);
+    const first = world.stack.worker();
+    const second = await world.stack.startWorker();
+    const refunded = (await world.lines('refunds.jsonl')).length;
+    const apis = [world.apiUrl, other.url] as const;
+    const at = (index: number): string => apis[index % 2] ?? '';
+    const talks = Array.from(
+      { length: 6 },
+      (_, nth) => new Talk(`two-${seed}-${nth}`, () => at(nth)),
+    );
+    await Promise.all(
+      talks.map(async ({ id }, nth) => {
+        const url = `${at(nth)}/v1/conversations`;
+        const begun = await call(url, { body: { agent: 'support', id, message: 'refund' } });
+        // Admitted, or on a slow machine left as a signal: both are a promise.
+        expect(begun.status).toBe(202);
+        const isKnown = async () => (await call(`${url}/${id}`)).status === 200;
+        await until('the conversation is known', isKnown, { timeoutMs: 30_000 });
+      }),
+    );
+    // Each is followed through the API that did not begin it.
+    const streams = await Promise.all(
+      talks.map(({ id }, nth) => openEventStream(`${at(nth + 1)}/v1/conversations/${id}/events`)),
+    );
+    const frames = (): number => streams.reduce((sum, stream) => sum + stream.frames.length, 0);
+    const moment = 12 + dice.below(40);
+    await until(`${moment} frames have come`, () => frames() >= moment, { timeoutMs: 30_000 });
+    await dice.pick([first, second]).kill();
+    for (const [nth, talk] of talks.entries()) {
+      const [waiting] = await talk.waitingCalls(1);
+      const calls = `${at(nth + 1)}/v1/conversations/${talk.id}/tool-calls`;
+      const reply = await call(`${calls}/${waiting?.toolCallId ?? ''}/resolution`, {
+        body: { type: 'approve' },
+      });
+      expect(reply.body['verdict']).toBe('accepted');
+    }
+    for (const talk of talks) expect((await talk.ended()).text).toBe('It is paid back');
+    expect((await world.lines('refunds.jsonl')).length - refunded).toBe(talks.length);
+    for (const stream of streams) {
+      await until('the stream has its end', () =>
+        stream.frames.some(({ event }) => event === 'turn_ended'),
+      );
+      stream.close();
+      const ids = stream.frames.flatMap(({ id }) => (id === undefined ? [] : [id]));
+      expect(ids).toEqual(ids.map((_, index) => `1-${index + 1}`));
+    }
+    // One worker is left for the next round; what is over is deleted through either API, and gone in both.
+    const [gone] = talks;
+    expect(
+      (await call(`${at(1)}/v1/conversations/${gone?.id ?? ''}`, { method: 'DELETE' })).body,
+    ).toEqual({ deleted: true, conversationId: gone?.id });
+    for (const url of apis)
+      expect((await call(`${url}/v1/conversations/${gone?.id ?? ''}`)).status).toBe(404);
+    await other.stop();
+  },
+  180_000,
+);
 
 it('a database that is away stops no turn; when it is back, the log has everything once', async () => {
   const talk = world.talk('outage');
