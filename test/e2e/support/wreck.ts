@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type OpenLog, openEventLog } from 'colloquy/log';
 import { expect } from 'vitest';
+import { askAgain } from '../../../src/client/ask-again.js';
 import { applyAll } from '../../../src/core/apply.js';
 import { snapshotOf } from '../../../src/core/snapshot.js';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
@@ -23,9 +24,8 @@ export function isAbout(talk: Talk, method: string): (call: GatedCall) => boolea
 }
 
 export async function workflowOf(world: World, talk: Talk): Promise<ConversationSnapshot> {
-  return await world.temporal.workflow
-    .getHandle(talk.workflowId)
-    .query<ConversationSnapshot>('snapshot');
+  const handle = world.temporal.workflow.getHandle(talk.workflowId);
+  return await askAgain(() => handle.query<ConversationSnapshot>('snapshot'));
 }
 
 /** The log in the store, once it has all that the workflow knows and so many turns have ended. */
