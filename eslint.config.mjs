@@ -24,7 +24,7 @@ const IMPORTS = {
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {
     own: ['protocol', 'core'],
-    packages: ['@temporalio/client', '@temporalio/common', 'node:'],
+    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node:'],
   },
   projection: {
     own: ['protocol', 'core', 'store', 'client'],
@@ -39,7 +39,10 @@ const IMPORTS = {
     packages: ['express', 'zod', 'helmet', 'pino', 'node:'],
   },
   worker: {
-    own: ['protocol', 'core', 'define', 'tools', 'model', 'activities', 'projection', 'store'],
+    own: [
+      ...['protocol', 'core', 'define', 'tools', 'model', 'activities', 'client', 'projection'],
+      'store',
+    ],
     packages: [...TEMPORAL.filter((name) => name !== '@temporalio/workflow'), 'pino', 'node:'],
   },
   testing: { own: ['protocol', 'core', 'define', 'tools', 'model'], packages: ['zod', 'node:'] },

@@ -18,6 +18,7 @@ detached, with its data in ./.colloquy/temporal.db. Prints TEMPORAL_ADDRESS=... 
 
   --port N              port on 127.0.0.1 (wins over TEMPORAL_ADDRESS)
   --ui-port N           port of the web UI (default: port + 1000)
+  --codec-endpoint URL  where the web UI has compressed payloads decoded (default: nowhere)
   --db FILE             database file (default: ./.colloquy/temporal.db)
   --ephemeral           keep the data in memory
   --status              say what runs; exit 0 if a server answers, 3 if none does
@@ -403,6 +404,7 @@ $(server_args)
 ARGS
   # shellcheck disable=SC2086
   [ -n "$EPHEMERAL" ] || set -- "$@" --db-filename "$STORE" $FILE_PRAGMAS
+  [ -z "$CODEC_ENDPOINT" ] || set -- "$@" --ui-codec-endpoint "$CODEC_ENDPOINT"
   # A job of its own process group: Ctrl-C in the terminal of the caller does not reach it.
   set -m
   nohup "$CLI" server start-dev --ip 127.0.0.1 --port "$PORT" --ui-port "$UI_PORT" --ui-disable-news-fetch --log-level warn \
@@ -456,6 +458,7 @@ stop_server() { # run-file
 ACTION=start
 PORT=''
 UI_PORT=''
+CODEC_ENDPOINT=''
 DB=''
 EPHEMERAL=''
 number() { # option value
@@ -469,6 +472,13 @@ while [ $# -gt 0 ]; do
     --port | --ui-port)
       number "$1" "${2:-}"
       if [ "$1" = --port ]; then PORT=$2; else UI_PORT=$2; fi
+      shift
+      ;;
+    --codec-endpoint)
+      case "${2:-}" in
+        http://* | https://*) CODEC_ENDPOINT=$2 ;;
+        *) die '--codec-endpoint needs a URL: http://... or https://...' ;;
+      esac
       shift
       ;;
     --db)

@@ -1,5 +1,6 @@
 /** What the histories of all runs of one conversation add up to, read as it grows: each run is read once it has ended. */
 import type { Client } from '@temporalio/client';
+import { CompressionCodec } from 'colloquy/client';
 
 export type History = Awaited<
   ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>
@@ -40,7 +41,7 @@ export class Histories {
     const runs = await this.#newRuns();
     let sum = this.#ended;
     for (const [index, run] of runs.entries()) {
-      sum = added(sum, run);
+      sum = await added(sum, run);
       if (index < runs.length - 1) {
         this.#ended = sum;
         this.#lastEnded = run.runId;
@@ -89,13 +90,15 @@ export class Histories {
   }
 }
 
-function added(sum: HistorySum, { history, bytes }: Run): HistorySum {
+async function added(sum: HistorySum, { history, bytes }: Run): Promise<HistorySum> {
   const events = history.events ?? [];
   let { modelCalls, modelBytes } = sum;
   for (const { activityTaskScheduledEventAttributes: activity } of events) {
     if (activity?.activityType?.name !== 'callModel') continue;
     modelCalls += 1;
-    for (const { data } of activity.input?.payloads ?? []) modelBytes += data?.length ?? 0;
+    // What the activity is given, not what history keeps of it.
+    const payloads = await new CompressionCodec().decode(activity.input?.payloads ?? []);
+    for (const { data } of payloads) modelBytes += data?.length ?? 0;
   }
   return {
     runs: sum.runs + 1,

@@ -1,6 +1,6 @@
 /** The load generator: a process of its own that drives both sides in turn, as its parent says. */
 import { Client, Connection } from '@temporalio/client';
-import { ConversationClient } from 'colloquy/client';
+import { CompressionCodec, ConversationClient } from 'colloquy/client';
 import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
@@ -13,7 +13,9 @@ import { Watchers } from './watcher.js';
 
 const config = JSON.parse(process.argv[2] ?? '{}') as LoadConfig;
 const connection = await Connection.connect({ address: config.address });
-const temporal = new Client({ connection });
+// As the API process has it.
+const dataConverter = { payloadCodecs: [new CompressionCodec()] };
+const temporal = new Client({ connection, dataConverter });
 const opened = await openEventLog(config.logFile);
 const watchers = new Watchers(config.apiUrl);
 const agents = await opened.log.agents();

@@ -1,5 +1,6 @@
 /** How long a worker takes to replay a run: what a conversation waits for after its worker was lost. */
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { CompressionCodec } from 'colloquy/client';
 import { HINT_SINK } from '#dist/protocol/messaging.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/bundle.js';
 import { median } from '../stats.js';
@@ -22,7 +23,10 @@ export async function replayTime(history: History): Promise<number> {
   }
   const options = {
     ...workflowCode(),
-    dataConverter: { payloadConverterPath: PAYLOAD_CONVERTER_PATH },
+    dataConverter: {
+      payloadConverterPath: PAYLOAD_CONVERTER_PATH,
+      payloadCodecs: [new CompressionCodec()],
+    },
     sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
   };
   for await (const { error } of Worker.runReplayHistories(options, repeats())) {

@@ -18,6 +18,15 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(...values: V
 
 const RETENTION = { minMs: MIN_RETENTION_MS, maxMs: Number.MAX_SAFE_INTEGER };
 const RETENTION_RULE = 'must be a duration of at least a minute, such as "30 days"';
+/** Where `temporal server start-dev` serves its UI. */
+const DEV_UI_ORIGINS = 'http://localhost:8233,http://127.0.0.1:8233';
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (list) => list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+    'must be origins, separated by commas: scheme://host:port, with nothing behind',
+  );
 
 const EnvironmentSchema = z.object({
   COLLOQUY_DATA: filled.default('.colloquy'),
@@ -29,6 +38,8 @@ const EnvironmentSchema = z.object({
   COLLOQUY_BLOBS: filled.default('event-log'),
   COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
+  COLLOQUY_COMPRESSION: oneOf('on', 'off').default('on'),
+  COLLOQUY_UI_ORIGINS: origins.prefault(DEV_UI_ORIGINS),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
   COLLOQUY_PORT: port.prefault('8080'),
   COLLOQUY_RETENTION: filled
@@ -48,6 +59,10 @@ export interface Config {
   readonly closedAfter: string | undefined;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
+  /** Compress payloads of more than 8 KB. */
+  readonly compression: boolean;
+  /** Origins of Temporal UIs whose pages may use the codec endpoint. */
+  readonly uiOrigins: readonly string[];
   readonly host: string;
   readonly port: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -99,6 +114,8 @@ export function readConfig(
     closedAfter: values.COLLOQUY_RETENTION,
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
+    compression: values.COLLOQUY_COMPRESSION === 'on',
+    uiOrigins: values.COLLOQUY_UI_ORIGINS,
     host: values.COLLOQUY_HOST,
     port: values.COLLOQUY_PORT,
     logLevel: values.COLLOQUY_LOG_LEVEL,

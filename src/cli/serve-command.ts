@@ -1,6 +1,7 @@
 /** `colloquy serve`: the HTTP API over one event log and one Temporal namespace. */
 import { mkdir } from 'node:fs/promises';
 import { ConversationClient } from '../client/conversation-client.js';
+import { CompressionCodec } from '../client/payload-codec.js';
 import { applyAll } from '../core/apply.js';
 import { createApp } from '../http/app.js';
 import { serve } from '../http/listen.js';
@@ -26,10 +27,9 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, flags);
   const log = createPino(config, 'colloquy-api');
   const settings = temporalSettings();
-  const temporal = await connectClient(settings, {
-    retryForMs: flags.retry * 1_000,
-    logger: loggerOf(log),
-  });
+  const codecs = [new CompressionCodec({ writes: config.compression })];
+  const policy = { retryForMs: flags.retry * 1_000, logger: loggerOf(log) };
+  const temporal = await connectClient(settings, policy, codecs);
   await mkdir(config.dataDir, { recursive: true });
   const opened = await openEventLog(config.eventLog, { blobs: config.blobs });
   const reader = createStoreReader({
@@ -49,7 +49,13 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     channel: 'api',
     searchAttributes: config.searchAttributes,
   });
-  const app = createApp({ client, reader, conversations: opened.log, log });
+  const app = createApp({
+    client,
+    reader,
+    conversations: opened.log,
+    log,
+    codec: { codecs, origins: config.uiOrigins },
+  });
   const server = await serve(app, { port: config.port, host: config.host });
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);

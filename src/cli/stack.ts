@@ -46,6 +46,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...options.env,
     TEMPORAL_ADDRESS: temporal.address,
     COLLOQUY_DATA: options.dataDir,
+    ...uiOrigins(temporal.uiUrl),
     ...(options.taskQueue === undefined ? {} : { COLLOQUY_TASK_QUEUE: options.taskQueue }),
   };
   const start = async (name: string, args: readonly string[]): Promise<Child> => {
@@ -77,7 +78,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function temporalFor(options: StackOptions): Promise<TemporalServer> {
-  const { temporalAddress, temporalPort, temporalUiPort, dataDir } = options;
+  const { temporalAddress, temporalPort, temporalUiPort, dataDir, apiPort } = options;
   if (temporalAddress !== undefined)
     return {
       address: temporalAddress,
@@ -90,7 +91,16 @@ async function temporalFor(options: StackOptions): Promise<TemporalServer> {
     dbFile: resolve(dataDir, 'temporal.db'),
     port: temporalPort,
     uiPort: temporalUiPort,
+    // A free port is not known before the API has it.
+    codecEndpoint: apiPort === 0 ? undefined : `http://127.0.0.1:${apiPort}/codec`,
   });
+}
+
+/** The UI may be opened under either name; what the caller has set wins. */
+function uiOrigins(uiUrl: string | undefined): NodeJS.ProcessEnv {
+  if (uiUrl === undefined || process.env['COLLOQUY_UI_ORIGINS'] !== undefined) return {};
+  const { port } = new URL(uiUrl);
+  return { COLLOQUY_UI_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}` };
 }
 
 /** The API says its address in its first line; with port 0 only it knows. */

@@ -26,6 +26,8 @@ export interface TemporalServerOptions {
   /** @defaultValue that of TEMPORAL_ADDRESS, else 7233 */
   readonly port?: number | undefined;
   readonly uiPort?: number | undefined;
+  /** Where the UI has payloads decoded; for a server that is started here. */
+  readonly codecEndpoint?: string | undefined;
 }
 
 /**
@@ -45,7 +47,9 @@ export async function ensureTemporal(options: TemporalServerOptions): Promise<Te
       ? (process.env['TEMPORAL_ADDRESS'] ?? DEFAULT_TEMPORAL_ADDRESS)
       : `127.0.0.1:${options.port}`;
   const ui = options.uiPort === undefined ? [] : ['--ui-port', String(options.uiPort)];
-  const output = await script([...ui, ...db], { TEMPORAL_ADDRESS: address });
+  const { codecEndpoint } = options;
+  const codec = codecEndpoint === undefined ? [] : ['--codec-endpoint', codecEndpoint];
+  const output = await script([...ui, ...codec, ...db], { TEMPORAL_ADDRESS: address });
   const started = (await statusOf(db)) !== undefined;
   return serverOf(output, { started, db });
 }

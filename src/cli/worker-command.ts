@@ -32,6 +32,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     ...(config.closedAfter === undefined ? {} : { retention: { closedAfter: config.closedAfter } }),
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
+    compression: config.compression,
     retryForMs: flags.retry * 1_000,
     shutdownGraceMs: flags.drain * 1_000,
     logger: loggerOf(log),

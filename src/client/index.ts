@@ -15,6 +15,8 @@ export { ConversationClient } from './conversation-client.js';
 export type { DeletionsPort, StoredAt } from './deletions.js';
 export { EngineError } from './errors.js';
 export type { HoldersPort, LeaseRenewal } from './holders.js';
+export type { CompressionOptions } from './payload-codec.js';
+export { CompressionCodec } from './payload-codec.js';
 export type {
   BeforePosition,
   ConversationPage,

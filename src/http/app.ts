@@ -8,6 +8,7 @@ import { problemHandler, sendProblem } from './problem.js';
 import { addAgentRoutes } from './routes/agents.js';
 import { addBlobRoutes } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
+import { codecRouter } from './routes/codec.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addHealthRoutes } from './routes/health.js';
@@ -39,6 +40,7 @@ export function createApp(deps: AppDeps): Express {
     next();
   });
 
+  if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
   const router = Router();
   router.use(jsonBody());
   addHealthRoutes(router, deps);

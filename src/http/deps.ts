@@ -1,5 +1,6 @@
 /** What the HTTP app is made of. Everything that has a lifetime is given; the app opens and closes nothing. */
 import type { Logger } from 'pino';
+import type { PayloadCodec } from '../client/codec-json.js';
 import type { ConversationClient } from '../client/conversation-client.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../client/reader.js';
 import type { AgentManifest } from '../protocol/conversation.js';
@@ -13,6 +14,14 @@ export interface ConversationLister {
 /** One thing that the API needs in order to serve. Rejects with the reason when it is not there. */
 export type HealthCheck = () => Promise<void>;
 
+/** The codec endpoint for Temporal's UI and command line (`/codec/decode`, `/codec/encode`). */
+export interface CodecEndpoint {
+  /** As the workers and clients have them, in their order. */
+  readonly codecs: readonly PayloadCodec[];
+  /** Origins whose pages may ask (CORS), such as `http://localhost:8233`. */
+  readonly origins: readonly string[];
+}
+
 export interface AppDeps {
   readonly client: ConversationClient;
   readonly reader: ConversationReader;
@@ -23,6 +32,8 @@ export interface AppDeps {
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** More checks of `/readyz`, by name; `temporal` and `store` are always there and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
+  /** Absent = no codec endpoint. */
+  readonly codec?: CodecEndpoint;
   /** Silence on an event stream before a comment is sent, in milliseconds. @defaultValue 15000 */
   readonly heartbeatMs?: number;
 }

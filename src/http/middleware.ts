@@ -40,7 +40,7 @@ export function requestLog(log: NonNullable<AppDeps['log']>): RequestHandler {
 }
 
 /** Parses JSON bodies; a body of another type is refused, none at all is fine. */
-export function jsonBody(): RequestHandler[] {
+export function jsonBody(limit: number = MAX_HTTP_BODY_BYTES): RequestHandler[] {
   const isJson = ['application/json', 'application/*+json'];
   return [
     (request, response, next) => {
@@ -50,7 +50,7 @@ export function jsonBody(): RequestHandler[] {
       }
       refuseType(request, response);
     },
-    express.json({ limit: MAX_HTTP_BODY_BYTES, type: isJson, strict: false }),
+    express.json({ limit, type: isJson, strict: false }),
   ];
 }
 

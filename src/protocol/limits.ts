@@ -159,6 +159,10 @@ export const MAX_TRANSCRIPT_PAGE_BYTES = 1024 * 1024;
 export const TRANSCRIPT_DEADLINE_MS = 5_000;
 /** Transcripts that a worker remembers, as JSON. What it forgets it asks for. */
 export const TRANSCRIPT_CACHE_BYTES = 64 * 1024 * 1024;
+/** Smaller payloads are not worth the work of compressing them. */
+export const COMPRESS_FROM_BYTES = 8 * 1024;
+/** What a compressed payload may become: a few bytes that anybody may send must not fill the memory of a worker. */
+export const MAX_INFLATED_BYTES = 32 * 1024 * 1024;
 /** One page of the `events` query: far below the 2 MiB payload bound. */
 export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
 
@@ -170,6 +174,8 @@ export const QUERY_DEADLINE_MS = 1_000;
 export const MAX_WAIT_RESULT_MS = 30_000;
 /** Body of one HTTP request: the largest message plus its envelope. */
 export const MAX_HTTP_BODY_BYTES = 512 * 1024;
+/** Body of one request to the codec endpoint: payloads of 2 MiB in base64, several at a time. */
+export const MAX_CODEC_BODY_BYTES = 32 * 1024 * 1024;
 /** Hints of one conversation are joined for this long before the projector asks. Measured: 30 ms costs a fifth of throughput. */
 export const PROJECTION_DELAY_MS = 150;
 export const SWEEP_INTERVAL_MS = 30_000;

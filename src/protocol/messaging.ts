@@ -75,6 +75,11 @@ export const HINT_SINK = 'colloquy';
 
 /** What a workflow handler gets in place of an argument that the data converter could not decode. */
 export const UNDECODABLE = '__colloquy_undecodable_payload__';
+/**
+ * Marks payloads that are never compressed, within the worker: what callers from outside are answered, who may have no codec. The
+ * codec takes it off.
+ */
+export const PLAIN_METADATA = 'colloquy-plain';
 
 /** Upserted only when suspensions open or the last one closes: one upsert a turn costs a fifth of throughput. */
 export const SEARCH_ATTRIBUTES = {

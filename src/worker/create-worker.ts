@@ -5,9 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
+import { CompressionCodec } from '../client/payload-codec.js';
 import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
@@ -49,6 +51,8 @@ export interface ColloquyWorkerOptions<Services> {
   readonly taskQueue?: string | undefined;
   /** False where the server has no search attributes; clients must be told the same. @defaultValue true */
   readonly searchAttributes?: boolean | undefined;
+  /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
+  readonly compression?: boolean | undefined;
   /** Keep trying to reach Temporal for this long at start. @defaultValue 0 */
   readonly retryForMs?: number | undefined;
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
@@ -93,14 +97,15 @@ export async function createColloquyWorker<Services>(
   try {
     const opened = await openEventLog(options.eventLog, { blobs: options.blobs });
     closers.push(() => opened.close());
-    const client = await connectClient(settings, policy);
+    const codecs = codecsOf(options);
+    const client = await connectClient(settings, policy, codecs);
     closers.push(() => client.connection.close());
     if (options.searchAttributes !== false) await requireSearchAttributes(client);
     const connection = await connectNative(settings, policy);
     closers.push(() => connection.close());
     await opened.log.publishAgents(options.agents.map((agent) => manifestOf(agent)));
     const { namespace } = settings;
-    return await assemble(options, { client, connection, opened, logger, namespace });
+    return await assemble(options, { client, connection, opened, logger, namespace, codecs });
   } catch (error) {
     for (const close of closers.reverse()) await close().catch(() => undefined);
     throw error;
@@ -113,13 +118,22 @@ interface Parts {
   readonly opened: OpenLog;
   readonly logger: Logger;
   readonly namespace: string;
+  readonly codecs: readonly PayloadCodec[];
+}
+
+/** Compression first: what is encrypted cannot be compressed any more. */
+function codecsOf(
+  options: Pick<ColloquyWorkerOptions<never>, 'compression' | 'tuning'>,
+): readonly PayloadCodec[] {
+  const given = options.tuning?.dataConverter?.payloadCodecs ?? [];
+  return [new CompressionCodec({ writes: options.compression }), ...given];
 }
 
 async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
 ): Promise<ColloquyWorker> {
-  const { client, connection, opened, logger, namespace } = parts;
+  const { client, connection, opened, logger, namespace, codecs } = parts;
   const { log, live } = opened;
   const { tuning } = options;
   const identity = tuning?.identity ?? ownIdentity();
@@ -145,7 +159,11 @@ async function assemble<Services>(
     ...tuning,
     identity,
     // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
-    dataConverter: { payloadConverterPath: PAYLOAD_CONVERTER_PATH, ...tuning?.dataConverter },
+    dataConverter: {
+      payloadConverterPath: PAYLOAD_CONVERTER_PATH,
+      ...tuning?.dataConverter,
+      payloadCodecs: [...codecs],
+    },
   });
   return {
     worker,

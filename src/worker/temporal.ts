@@ -4,8 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import { CompressionCodec } from '../client/payload-codec.js';
 import type { Logger } from '../define/context.js';
 
 export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
@@ -59,16 +61,24 @@ export interface ConnectPolicy {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws {TemporalUnreachable} when the time for retries is over. */
+/**
+ * A client that compresses large payloads and reads compressed ones, unless other codecs are given.
+ * @throws {TemporalUnreachable} when the time for retries is over.
+ */
 export async function connectClient(
   settings: TemporalSettings,
   policy: ConnectPolicy,
+  payloadCodecs: readonly PayloadCodec[] = [new CompressionCodec()],
 ): Promise<Client> {
   const { address, namespace, options } = settings;
   const connection = await retrying(settings, policy, () =>
     Connection.connect({ ...options, address, connectTimeout: 3_000 }),
   );
-  return new Client({ connection, namespace });
+  return new Client({
+    connection,
+    namespace,
+    dataConverter: { payloadCodecs: [...payloadCodecs] },
+  });
 }
 
 /** @throws {TemporalUnreachable} when the time for retries is over. */

@@ -1,8 +1,9 @@
 /** What stands between the SDK and the workflow. Bundled beside it; the SDK looks for the name `interceptors`. */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { DetailsOnDemand } from './details.js';
+import { PlainReplies } from './plain-replies.js';
 import { QueryGuard } from './query-guard.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
-  internals: [new QueryGuard(), new DetailsOnDemand()],
+  internals: [new QueryGuard(), new DetailsOnDemand(), new PlainReplies()],
 });

@@ -66,7 +66,7 @@ describe('the workflow bundle', () => {
     for (const part of withoutMap.split('\n/***/ "'))
       if (part.startsWith('./src/')) own += Buffer.byteLength(part);
     // Ours, comments and all, grows with what conversations can do; a package that slips in shows in the rest.
-    expect(own / 1024).toBeLessThan(640);
+    expect(own / 1024).toBeLessThan(720);
     expect((Buffer.byteLength(withoutMap) - own) / 1024).toBeLessThan(570);
   });
 });

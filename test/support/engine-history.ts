@@ -1,5 +1,7 @@
 /** What Temporal has recorded of a conversation, as lists that a test can compare. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+import { CompressionCodec } from '../../src/client/payload-codec.js';
 import { until } from './until.js';
 
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
@@ -32,6 +34,18 @@ export function lineOf(event: HistoryEvent): string {
   return subject === undefined || subject === null ? type : `${type} ${subject}`;
 }
 
+/** Every payload in a value of Temporal's API. */
+export function payloadsIn(value: unknown): readonly Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  if ('data' in value && 'metadata' in value) return [value as Payload];
+  return Object.values(value).flatMap(payloadsIn);
+}
+
+async function restore(payload: Payload): Promise<void> {
+  const [restored] = await new CompressionCodec().decode([payload]);
+  Object.assign(payload, restored);
+}
+
 export class EngineHistory {
   readonly #temporal: Client;
 
@@ -43,7 +57,15 @@ export class EngineHistory {
     return await this.#temporal.workflow.getHandle(workflowId, runId).describe();
   }
 
+  /** With payloads as they were before they were compressed. */
   async events(workflowId: string, runId?: string): Promise<readonly HistoryEvent[]> {
+    const events = await this.storedEvents(workflowId, runId);
+    await Promise.all(payloadsIn(events).map(restore));
+    return events;
+  }
+
+  /** As the server has them. */
+  async storedEvents(workflowId: string, runId?: string): Promise<readonly HistoryEvent[]> {
     const history = await this.#temporal.workflow.getHandle(workflowId, runId).fetchHistory();
     return history.events ?? [];
   }

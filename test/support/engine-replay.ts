@@ -1,6 +1,7 @@
 /** Replay of recorded histories on the workflow code from source. */
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type ReplayWorkerOptions, Worker } from '@temporalio/worker';
+import { CompressionCodec } from '../../src/client/payload-codec.js';
 import { HINT_SINK } from '../../src/protocol/messaging.js';
 import './engine-quiet.js';
 import './typescript-hooks.mjs';
@@ -10,7 +11,7 @@ const CONVERTER = `${WORKFLOWS}payload-converter.ts`;
 
 const ignore = (): void => undefined;
 const OPTIONS = {
-  dataConverter: { payloadConverterPath: CONVERTER },
+  dataConverter: { payloadConverterPath: CONVERTER, payloadCodecs: [new CompressionCodec()] },
   sinks: { [HINT_SINK]: { hint: { fn: ignore, callDuringReplay: false } } },
 };
 const QUIET = {

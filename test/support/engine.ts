@@ -16,7 +16,7 @@ import type {
   SendOptions,
   Turn,
 } from '../../src/client/index.js';
-import { ConversationClient } from '../../src/client/index.js';
+import { CompressionCodec, ConversationClient } from '../../src/client/index.js';
 import { type Agent, manifestOf } from '../../src/define/agent.js';
 import { createDeletions } from '../../src/projection/deletions.js';
 import { createHolders } from '../../src/projection/holders.js';
@@ -57,6 +57,8 @@ export interface EngineOptions<Services> {
   /** Start without a worker; `startWorker` brings one. */
   readonly workerless?: boolean;
   readonly searchAttributes?: boolean;
+  /** Of worker and client. @defaultValue the engine's own */
+  readonly compression?: boolean;
 }
 
 const CONVERTER = fileURLToPath(
@@ -259,7 +261,13 @@ export async function startEngine<Services>(options: EngineOptions<Services>): P
   const connection = await Connection.connect({ address });
   const engine = new Engine({
     address,
-    temporal: new Client({ connection, identity: IDENTITY }),
+    temporal: new Client({
+      connection,
+      identity: IDENTITY,
+      dataConverter: {
+        payloadCodecs: [new CompressionCodec({ writes: options.compression })],
+      },
+    }),
     opened: await openEventLog(choice),
     closesLog: typeof choice === 'string',
     taskQueue,
@@ -288,6 +296,7 @@ async function makeWorker<Services>(
     taskQueue: parts.taskQueue,
     shutdownGraceMs: 500,
     transcriptCacheBytes: options.transcriptCacheBytes,
+    compression: options.compression,
     searchAttributes,
     tuning: {
       workflowBundle: { codePath: inject('workflowBundlePath') },

@@ -7,6 +7,8 @@ import type { HeldModel } from './engine-models.js';
 import { until } from './until.js';
 
 const REFUND = { paymentId: 'p1', cents: 900 };
+/** Its payloads are compressed, and those that carry it on. */
+const LONG = 'A long story. '.repeat(1_000);
 
 export type Talk = ReturnType<Engine['begin']>;
 
@@ -44,6 +46,18 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
         await talk.resolve('call_1', { type: 'answer', value }, { argsDigest });
         if (value !== true) await engine.reaches(talk, 'awaiting_input');
       }
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'long-messages-compressed',
+    model: () =>
+      script(calls('customer.ask', { question: 'A?' }), says('A long answer.'), says('ok')),
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'answer', value: { answer: LONG } });
+      await engine.idle(talk);
+      await rollOver(engine, talk, 2);
+      await engine.say(talk, LONG);
       await engine.idle(talk);
     },
   },

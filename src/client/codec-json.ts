@@ -1,0 +1,45 @@
+/** Payloads as Temporal's remote codec protocol carries them: protobuf's JSON, with bytes in base64. */
+import type { Payload, PayloadCodec } from '@temporalio/common';
+
+export type { PayloadCodec } from '@temporalio/common';
+
+export interface JsonPayload {
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  readonly data?: string | null | undefined;
+}
+
+/** Through all codecs: `encode` first to last, `decode` last to first. Rejects with what a codec throws. */
+export async function throughCodecs(
+  codecs: readonly PayloadCodec[],
+  direction: 'encode' | 'decode',
+  payloads: readonly JsonPayload[],
+): Promise<readonly JsonPayload[]> {
+  let passed = payloads.map(fromJson);
+  const ordered = direction === 'encode' ? codecs : codecs.toReversed();
+  for (const codec of ordered) passed = await codec[direction](passed);
+  return passed.map(toJson);
+}
+
+function fromJson({ metadata, data }: JsonPayload): Payload {
+  const entries = Object.entries(metadata ?? {});
+  return {
+    metadata: Object.fromEntries(entries.map(([name, value]) => [name, bytesOf(value)])),
+    ...(typeof data === 'string' ? { data: bytesOf(data) } : {}),
+  };
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  const entries = Object.entries(metadata ?? {});
+  return {
+    metadata: Object.fromEntries(entries.map(([name, value]) => [name, textOf(value)])),
+    ...(data ? { data: textOf(data) } : {}),
+  };
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text, 'base64');
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}

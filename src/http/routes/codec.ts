@@ -1,0 +1,62 @@
+/**
+ * The codec endpoint: Temporal's UI and command line send payloads here in order to read (or write) what is compressed. It knows
+ * nothing but what it is sent. Paths and bodies are those of Temporal's remote codec protocol.
+ */
+import { type Request, type RequestHandler, Router } from 'express';
+import { z } from 'zod';
+import { type JsonPayload, throughCodecs } from '../../client/codec-json.js';
+import { MAX_CODEC_BODY_BYTES } from '../../protocol/limits.js';
+import type { CodecEndpoint } from '../deps.js';
+import { jsonBody } from '../middleware.js';
+import { parseBody } from '../parse.js';
+import { addRoute } from '../router.js';
+
+const base64 = z.union([z.base64(), z.base64url()], 'must be base64');
+const BodySchema = z.object({
+  payloads: z.array(
+    z.object({ metadata: z.record(z.string(), base64).nullish(), data: base64.nullish() }),
+  ),
+});
+
+/** To be mounted at `/codec`, which is then the endpoint to name to the UI and the command line. */
+export function codecRouter({ codecs, origins }: CodecEndpoint): Router {
+  const router = Router();
+  router.use(allowOrigins(origins));
+  router.use(jsonBody(MAX_CODEC_BODY_BYTES));
+  for (const direction of ['decode', 'encode'] as const)
+    addRoute(router, `/${direction}`, {
+      post: async (request, response) => {
+        const payloads = payloadsOf(request);
+        response.json({ payloads: await throughCodecs(codecs, direction, payloads) });
+      },
+    });
+  return router;
+}
+
+function payloadsOf(request: Request): readonly JsonPayload[] {
+  return parseBody(BodySchema, request).payloads;
+}
+
+/** Other origins get no such headers, so their pages can neither ask nor read. */
+function allowOrigins(origins: readonly string[]): RequestHandler {
+  return (request, response, next) => {
+    const origin = request.get('origin');
+    response.vary('Origin');
+    if (origin === undefined || !origins.includes(origin)) {
+      next();
+      return;
+    }
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    // The UI may be told to send its own cookies and token along.
+    response.setHeader('Access-Control-Allow-Credentials', 'true');
+    response.setHeader('Access-Control-Allow-Methods', 'POST');
+    response.setHeader(
+      'Access-Control-Allow-Headers',
+      request.get('access-control-request-headers') ?? 'content-type, x-namespace',
+    );
+    // A UI that is served from elsewhere than this machine, asked about by Chrome.
+    if (request.get('access-control-request-private-network') === 'true')
+      response.setHeader('Access-Control-Allow-Private-Network', 'true');
+    next();
+  };
+}

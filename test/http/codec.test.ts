@@ -1,0 +1,107 @@
+/** The codec endpoint as Temporal's UI and command line use it. */
+import { describe, expect, it } from 'vitest';
+import { CompressionCodec } from '../../src/client/payload-codec.js';
+import { MAX_CODEC_BODY_BYTES } from '../../src/protocol/limits.js';
+import { type HttpApp, startHttpApp } from '../support/http-app.js';
+
+const UI = 'http://localhost:8233';
+const ENCODING = Buffer.from('json/plain').toString('base64');
+/** A payload of a history page: far over the bound of other bodies. */
+const LARGE = {
+  metadata: { encoding: ENCODING },
+  data: Buffer.from(JSON.stringify({ text: 'word '.repeat(250_000) })).toString('base64'),
+};
+const SMALL = { metadata: { encoding: ENCODING }, data: Buffer.from('7').toString('base64') };
+
+interface Body {
+  readonly payloads: readonly { metadata: Record<string, string>; data?: string }[];
+}
+
+async function withCodec(): Promise<HttpApp> {
+  return await startHttpApp({}, { codec: { codecs: [new CompressionCodec()], origins: [UI] } });
+}
+
+async function passed(app: HttpApp, path: string, payloads: readonly object[]): Promise<Body> {
+  const response = await app.post(path, { payloads }, { 'x-namespace': 'default' });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Body;
+}
+
+describe('the codec endpoint', () => {
+  it('gives payloads back as they were before they were compressed, in their order', async () => {
+    const app = await withCodec();
+    const { payloads } = await passed(app, '/codec/encode', [LARGE, SMALL]);
+    expect(payloads[0]?.data?.length).toBeLessThan(LARGE.data.length / 100);
+    expect(payloads[1]).toEqual(SMALL);
+    expect((await passed(app, '/codec/decode', payloads)).payloads).toEqual([LARGE, SMALL]);
+    expect(await passed(app, '/codec/decode', [])).toEqual({ payloads: [] });
+  });
+
+  it('passes on what cannot be decoded', async () => {
+    const app = await withCodec();
+    const encoding = Buffer.from('binary/zlib').toString('base64');
+    const broken = { metadata: { encoding }, data: Buffer.from('broken').toString('base64') };
+    expect(await passed(app, '/codec/decode', [broken])).toEqual({ payloads: [broken] });
+  });
+
+  it('may be used by pages of the UI that was named', async () => {
+    const app = await withCodec();
+    const preflight = await app.request('/codec/decode', {
+      method: 'OPTIONS',
+      headers: {
+        origin: UI,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,x-namespace',
+        'access-control-request-private-network': 'true',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': UI,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type,x-namespace',
+      'access-control-allow-private-network': 'true',
+      vary: 'Origin',
+    });
+    const headers = { origin: UI, 'x-namespace': 'default' };
+    const response = await app.post('/codec/decode', { payloads: [SMALL] }, headers);
+    expect(response.headers.get('access-control-allow-origin')).toBe(UI);
+  });
+
+  it.each([
+    'http://localhost:8234',
+    'https://localhost:8233',
+    'null',
+    'http://localhost:8233.evil',
+  ])('cannot be used by pages of %s', async (origin) => {
+    const app = await withCodec();
+    for (const method of ['OPTIONS', 'POST']) {
+      const response = await app.request('/codec/decode', { method, headers: { origin } });
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it.each([
+    ['no payloads', {}, '/payloads'],
+    ['data that is no base64', { payloads: [{ data: '?' }] }, '/payloads/0/data'],
+    ['metadata of numbers', { payloads: [{ metadata: { a: 1 } }] }, '/payloads/0/metadata/a'],
+  ])('refuses %s by the name of the field', async (_name, body, field) => {
+    const response = await (await withCodec()).post('/codec/decode', body);
+    expect(response.status).toBe(422);
+    expect(JSON.stringify(await response.json())).toContain(field);
+  });
+
+  it('refuses a body over its bound, another type and another method', async () => {
+    const app = await withCodec();
+    const large = { payloads: [{ data: 'A'.repeat(MAX_CODEC_BODY_BYTES) }] };
+    expect((await app.post('/codec/decode', large)).status).toBe(413);
+    const text = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' };
+    expect((await app.request('/codec/decode', text)).status).toBe(415);
+    expect((await app.request('/codec/decode')).status).toBe(405);
+  });
+
+  it('is not there unless it is configured', async () => {
+    const app = await startHttpApp();
+    expect((await app.post('/codec/decode', { payloads: [] })).status).toBe(404);
+  });
+});
