@@ -11,6 +11,7 @@ import { planCall } from './plan-call.js';
 import { preflightTool } from './preflight-tool.js';
 import { reconcileTool } from './reconcile-tool.js';
 import { runTool } from './run-tool.js';
+import { summarize } from './summarize.js';
 import { Transcripts } from './transcripts.js';
 
 /**
@@ -38,6 +39,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     reconcileTool: (input) => reconcileTool(tools, input),
     checkAnswer: (input) => checkAnswer(tools, input),
     checkEdit: (input) => checkEdit(tools, input),
+    summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
   };
 }

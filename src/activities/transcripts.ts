@@ -58,6 +58,13 @@ export class Transcripts {
     return whole.messages;
   }
 
+  /** Messages of a run that are read beside its model calls: what is remembered for these stays as it is. @throws as above */
+  async read(run: RunOfConversation, delta: TranscriptDelta): Promise<readonly Message[]> {
+    const name = `${run.workflowId} ${run.runId} ${delta.epoch}`;
+    const prefix = delta.base === 0 ? NOTHING : await this.#prefix(name, run, delta);
+    return [...prefix.messages, ...delta.append];
+  }
+
   async #prefix(name: string, run: RunOfConversation, delta: TranscriptDelta): Promise<Remembered> {
     const { base } = delta;
     const known = this.#known.get(name) ?? NOTHING;

@@ -10,6 +10,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools.js';
 import { asideCalls, detachResult } from './aside.js';
 import { warningAt } from './clocks.js';
+import { decideSummary } from './context/summaries.js';
 import type { Effect } from './effects.js';
 import { endTimer } from './holding.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
@@ -24,8 +25,7 @@ import { mayHaveUnknownKeys } from './unknown-keys.js';
 export function decide(state: ConversationState): readonly Effect[] {
   if (state.closed) return [];
   const beside = asideCalls(state).flatMap((call) => ruledCall(state, call) ?? decideCall(call));
-  const effects = decideAttended(state);
-  return beside.length === 0 ? effects : [...effects, ...beside];
+  return [...decideAttended(state), ...beside, ...decideSummary(state)];
 }
 
 /** What a turn waits for, or the turn that is due. */

@@ -52,6 +52,8 @@ export type ExternalEffect =
       readonly name: string;
       readonly deadline: string;
     }
+  /** Have the oldest turns summarised. Nothing waits for it. */
+  | { readonly type: 'summarize'; readonly ordinal: number }
   | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string }
   /** Announce the end of a wait; `deadline` is the time for that, `ends` the end of the wait. */
   | {
@@ -106,6 +108,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `check:${effect.toolCallId}:${effect.requestId}`;
     case 'check_edit':
       return `edit:${effect.toolCallId}:${effect.requestId}`;
+    case 'summarize':
+      return `summarize:${effect.ordinal}`;
     case 'await_warning':
       return `warning:${effect.toolCallId}:${effect.kind}:${effect.ends}`;
     case 'await_deadline':

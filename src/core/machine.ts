@@ -14,6 +14,7 @@ import type {
   PreflightToolResult,
   ReconcileToolResult,
   RunToolResult,
+  SummarizeResult,
 } from '../protocol/activities.js';
 import { actorFrom, SYSTEM_ACTOR } from '../protocol/actors.js';
 import type {
@@ -29,6 +30,7 @@ import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
 import { setAsideEvents } from './busy.js';
 import { droppedAtRollOver } from './context/roll-over.js';
+import { summarizedEvents } from './context/summaries.js';
 import { turnTooLong } from './context/visible.js';
 import { decide, decideCall } from './decide.js';
 import { editCheckedEvents } from './edits.js';
@@ -234,6 +236,14 @@ export class ConversationMachine {
         : modelAbortedEvents(this.#state, turn, undefined),
     );
     this.#settle();
+  }
+
+  /** Outcome of `summarize`. False when it was of no use: it covers what is not there, or not old. */
+  summarized(ordinal: number, made: SummarizeResult): boolean {
+    const events = this.#state.closed ? [] : summarizedEvents(this.#state, ordinal, made);
+    this.#commit(events);
+    this.#settle();
+    return events.length > 0;
   }
 
   /** Outcome of `plan_call`. */

@@ -60,9 +60,9 @@ export function foldView(
   return { ...next, seq: event.seq, updatedAt: isNoise(event) ? view.updatedAt : event.at };
 }
 
-/** What was refused is written down, but is no sign of life: it must not keep an idle conversation open. */
-export function isNoise(event: CanonicalEvent): boolean {
-  return event.type === 'resolution_refused' || event.type === 'message_refused';
+/** What was refused or summarised is written down, but is no sign of life: it must not keep an idle conversation open. */
+export function isNoise({ type }: CanonicalEvent): boolean {
+  return type === 'resolution_refused' || type === 'message_refused' || type === 'summary';
 }
 
 type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;

@@ -88,7 +88,10 @@ export function defineAgent<
     // The same tools, frozen.
     tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
     ...(toolPolicy === undefined ? {} : { toolPolicy }),
-    settings: settingsOf(settings, currencyOf(model)),
+    settings: {
+      ...settingsOf(settings, currencyOf(model)),
+      ...(context.summarize === false ? {} : { summaries: true as const }),
+    },
     context,
   });
 }

@@ -1,7 +1,7 @@
 /** What the workflow may schedule. Workflow and worker meet here and nowhere else; names are in history for ever. */
 import type { StampedActor } from './actors.js';
 import type { ContextMark, ModelContext } from './context.js';
-import type { Usage } from './events.js';
+import type { SummaryEvent, Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json, type JsonSchema } from './json.js';
 import { type AssistantPart, type EarlierResult, earlierResult, type Message } from './messages.js';
@@ -220,6 +220,16 @@ export interface FlushLogResult {
   readonly storedSeq: number;
 }
 
+/** Whole turns that are to be summarised: a prefix of the transcript, an earlier summary included. */
+export interface SummarizeInput extends ConversationKey {
+  readonly agent: string;
+  readonly ordinal: number;
+  readonly transcript: TranscriptDelta;
+}
+
+/** `throughMessageId`: of the last message that it covers, which may be fewer than were given. */
+export type SummarizeResult = Omit<SummaryEvent, 'type' | 'ordinal' | 'throughTurnId' | 'messages'>;
+
 export interface ConversationActivities {
   callModel(input: CallModelInput): Promise<CallModelResult>;
   planCall(input: PlanCallInput): Promise<PlannedCall>;
@@ -228,5 +238,6 @@ export interface ConversationActivities {
   reconcileTool(input: ReconcileToolInput): Promise<ReconcileToolResult>;
   checkAnswer(input: CheckAnswerInput): Promise<CheckAnswerResult>;
   checkEdit(input: CheckEditInput): Promise<CheckEditResult>;
+  summarize(input: SummarizeInput): Promise<SummarizeResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
 }

@@ -151,6 +151,8 @@ export const CONTEXT_SHARE_OF_MODEL = 0.75;
 export const DEFAULT_CONTEXT_TOKENS = 100_000;
 /** @see Agentix guide 05: tool results stay whole for six turns */
 export const DEFAULT_RETENTION_TURNS = 6;
+/** One summary: it stands before every model call from then on, and rides in every roll-over. */
+export const MAX_SUMMARY_BYTES = 16 * 1024;
 /** Unprojected events carried when the store cannot take them. */
 export const MAX_CARRIED_EVENT_BYTES = 256 * 1024;
 /** One page of the `transcriptSlice` query; a single larger message is a page of its own. */

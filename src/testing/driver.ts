@@ -2,6 +2,7 @@
  * Drives a conversation machine without Temporal: carries out its orders in this process, moves a virtual clock, and fires what
  * the clock reaches. The test's counterpart of the workflow's driver.
  */
+import { SummaryPause } from '../core/context/summaries.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import { ConversationMachine, startedState } from '../core/machine.js';
@@ -37,6 +38,7 @@ export class TestDriver<Services> {
   #nowMs: number;
   readonly #work: LocalWork<Services>;
   readonly #leases = new TestLeases();
+  readonly #pause = new SummaryPause();
   readonly #losses = new Map<string, number>();
   readonly #underWay = new Map<string, Work>();
 
@@ -117,7 +119,12 @@ export class TestDriver<Services> {
     const wanted = new Map(this.#machine.effects().map((effect) => [effectKey(effect), effect]));
     for (const [key, work] of this.#underWay) if (!wanted.has(key)) this.#stop(work);
     for (const [key, effect] of wanted)
-      if (!isTimer(effect) && !this.#underWay.has(key)) this.#start(key, effect);
+      if (!isTimer(effect) && !this.#underWay.has(key) && this.#mayStart(effect))
+        this.#start(key, effect);
+  }
+
+  #mayStart({ type }: ExternalEffect): boolean {
+    return type !== 'summarize' || this.#pause.isOver(this.#machine.state);
   }
 
   #stop(work: Work): void {
@@ -166,6 +173,13 @@ export class TestDriver<Services> {
       case 'abort_model':
         this.#machine.modelAborted(effect);
         return;
+      case 'summarize': {
+        const made = await this.#work.summarize(state, signal);
+        const isTaken = made !== undefined && this.#machine.summarized(effect.ordinal, made);
+        if (isTaken) this.#pause.succeeded();
+        else this.#pause.failed(this.#machine.state);
+        return;
+      }
       case 'plan_call': {
         const { toolCallId } = effect;
         const plan = await this.#work.planCall(state, toolCallId);

@@ -18,6 +18,7 @@ import {
   providerResultsOf,
   type ReconcileToolResult,
   type RunToolResult,
+  type SummarizeResult,
 } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
 
@@ -41,6 +42,7 @@ import { runToolCall, type ToolRun } from '../tools/run.js';
 import { toolLogger } from '../tools/tool-logger.js';
 
 import { LocalResults } from './local-results.js';
+import { summarizeHere } from './local-summary.js';
 
 /** As the engine has it. */
 const MAX_RECONCILE_ATTEMPTS = 5;
@@ -150,6 +152,13 @@ export class LocalWork<Services> {
       attempt: 1,
       aborted: true,
     };
+  }
+
+  async summarize(
+    state: ConversationState,
+    signal: AbortSignal,
+  ): Promise<SummarizeResult | undefined> {
+    return await summarizeHere({ agent: this.#agent, model: this.#model, state, signal });
   }
 
   /** A call of a sequential step, when its turn has come. */

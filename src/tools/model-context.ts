@@ -97,7 +97,7 @@ function sumOf(messages: readonly Message[], count: CountText): number {
 /** Messages never change, so each is counted once by each way of counting. */
 const counts = new WeakMap<CountText, WeakMap<Message, number>>();
 
-function tokensOf(message: Message, count: CountText): number {
+export function tokensOf(message: Message, count: CountText): number {
   const known = counts.get(count) ?? new WeakMap<Message, number>();
   counts.set(count, known);
   const before = known.get(message);

@@ -211,6 +211,7 @@ class Shell {
   async #rollOverNow(reason: RollOverReason): Promise<void> {
     // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
     this.#seal.acted();
+    this.#driver.leaveBackground();
     this.#isSealing = this.#input.sealRollOvers === true;
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
     await condition(allHandlersFinished);

@@ -5,6 +5,7 @@
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { markOf } from '../core/context/mark.js';
+import { SummaryPause } from '../core/context/summaries.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
@@ -15,6 +16,7 @@ import { editWork } from './check-edit.js';
 import type { TaskOrigin } from './inline.js';
 import { isTranscriptMiss, lossOf, turnErrorOf } from './losses.js';
 import { activities, MODEL_CALL, summaryOf, timerText } from './schedule.js';
+import { type Summaries, summaryWork } from './summarize.js';
 import { TranscriptWindow } from './transcript-window.js';
 
 interface UnderWay {
@@ -40,6 +42,8 @@ export class Driver {
   readonly #wake: () => void;
   readonly #acted: () => void;
   readonly #transcript = new TranscriptWindow();
+  readonly #pause = new SummaryPause();
+  readonly #summaries: Summaries;
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
   #fault: Error | undefined;
@@ -50,12 +54,21 @@ export class Driver {
     this.#origin = options.origin;
     this.#wake = options.wake;
     this.#acted = options.acted;
+    const { machine } = options;
+    this.#summaries = { machine, transcript: this.#transcript, pause: this.#pause };
   }
 
-  /** True while an activity runs; timers do not count: a roll-over carries deadlines. */
+  /** True while an activity runs that something waits for; timers do not count: a roll-over carries deadlines. */
   get busy(): boolean {
-    for (const { effect } of this.#underWay.values()) if (!isTimer(effect)) return true;
+    for (const { effect } of this.#underWay.values())
+      if (!isTimer(effect) && effect.type !== 'summarize') return true;
     return false;
+  }
+
+  /** Gives up what nothing waits for: the next run begins it again. */
+  leaveBackground(): void {
+    for (const { effect, scope } of this.#underWay.values())
+      if (effect.type === 'summarize') this.#stop(scope);
   }
 
   /** True while a detached tool runs here: a roll-over would lose its run, and no turn waits for it. */
@@ -121,6 +134,10 @@ export class Driver {
         if (work !== undefined) this.#perform(key, effect, work);
         return;
       }
+      case 'summarize':
+        if (this.#pause.isOver(this.#machine.state))
+          this.#perform(key, effect, summaryWork(this.#summaries, effect));
+        return;
       case 'await_deadline':
       case 'await_warning':
       case 'await_claim':

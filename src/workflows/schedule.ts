@@ -58,6 +58,19 @@ export const PLAN_CALL: ActivityOptions = {
   retry: { initialInterval: '500ms', maximumInterval: '8s', maximumAttempts: 10 },
 };
 
+/** Nobody waits for it, so it may fail for a while: about a minute. Once it is given up, what it would say is of no use. */
+export const SUMMARIZE: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: {
+    initialInterval: '1s',
+    backoffCoefficient: 3,
+    maximumInterval: '30s',
+    maximumAttempts: 5,
+  },
+};
+
 /** Before the end of a conversation nobody waits: two tries. */
 export const FLUSH_LOG: ActivityOptions = {
   startToCloseTimeout: '5s',

@@ -22,6 +22,7 @@ export class TranscriptWindow {
   /** Of the prefixes of the epoch, by length less one. */
   #hashes: string[] = [];
   #sent = 0;
+  #sendsFront = false;
 
   next(state: ConversationState): TranscriptDelta {
     const { forgotten = 0 } = state;
@@ -41,6 +42,28 @@ export class TranscriptWindow {
       ...(prefixHash === undefined ? {} : { prefixHash }),
       append: visible.slice(base),
     };
+  }
+
+  /**
+   * The first messages of all that is left, for work beside the model calls: the worker has them or asks for them. After a miss,
+   * and where the agent wants that, they are sent.
+   */
+  front(state: ConversationState, length: number): TranscriptDelta {
+    const messages = state.transcript.slice(0, length);
+    const epoch = state.forgotten ?? 0;
+    if (this.#sendsFront || state.settings.transcripts === 'full')
+      return { epoch, base: 0, append: messages };
+    let prefixHash = '';
+    for (const message of messages)
+      prefixHash = transcriptHash(prefixHash, JSON.stringify(message));
+    return { epoch, base: length, prefixHash, append: [] };
+  }
+
+  /** No worker could have them. False when they were sent: then it is no use to try again. */
+  frontMissed(): boolean {
+    const isNew = !this.#sendsFront;
+    this.#sendsFront = true;
+    return isNew;
   }
 
   /** The call that was sent last came back: its worker had all of it. */

@@ -12,15 +12,14 @@ import type { CallModelResult } from '../../src/protocol/activities.js';
 
 import { ON_BUSY } from '../../src/protocol/conversation.js';
 
-import type { Resolution } from '../../src/protocol/resolutions.js';
-import type { SuspensionKind } from '../../src/protocol/suspensions.js';
 import { digestOf, endOfRun } from './core-asks.js';
 import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
 import { modelOutcome } from './core-outcomes.js';
 import { SCHEDULE_SETTINGS } from './core-settings.js';
-import { extendSomeWait, rememberedDecision, revokeSomeRule } from './core-steps.js';
+import { extendSomeWait, FITTING, rememberedDecision, revokeSomeRule } from './core-steps.js';
+import { inFullContext, someSummary, summaryOfAll } from './core-summaries.js';
 
 const WEIGHTS = {
   message: 4,
@@ -66,22 +65,6 @@ export const schedule: fc.Arbitrary<readonly Step[]> = fc
     ...(chance === 0 ? steps : steps.filter(({ kind }) => kind !== 'close')),
   ]);
 
-const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
-  approval: [{ type: 'approve' }, { type: 'approve', input: { edited: 0 } }, { type: 'deny' }],
-  elicitation: [{ type: 'answer', value: 7 }, { type: 'decline' }],
-  client_execution: [
-    { type: 'result', value: 7 },
-    { type: 'error', message: 'no' },
-  ],
-  external_execution: [
-    { type: 'result', value: 7 },
-    { type: 'error', message: 'no' },
-  ],
-  outcome: [
-    { type: 'outcome', value: 7 },
-    { type: 'outcome', error: 'no' },
-  ],
-};
 const ANY = Object.values(FITTING).flat();
 const GARBAGE = [undefined, null, 7, {}, { toolCallId: 'a' }];
 /** What is under way for its own sake: nothing waits for these to end. */
@@ -173,6 +156,8 @@ export class ScheduleRunner {
         if (effect.type === 'await_deadline' || effect.type === 'await_claim')
           this.#answer(effect, round);
         else if (effect.type === 'call_model') this.m.model(modelSays('done'));
+        else if (effect.type === 'summarize')
+          this.m.machine.summarized(effect.ordinal, summaryOfAll(this.m.state));
         else this.#carryOut(effect, 0);
         break;
       }
@@ -207,6 +192,9 @@ export class ScheduleRunner {
         else if (variant % 3 === 1)
           machine.modelCompleted(effect, { ...this.#modelOutcome(variant), aborted: true });
         else machine.modelCompleted(effect, this.#modelOutcome(variant));
+        return;
+      case 'summarize':
+        machine.summarized(effect.ordinal, someSummary(this.m.state, variant));
         return;
       case 'plan_call': {
         const { toolCallId } = effect;
@@ -253,7 +241,8 @@ export class ScheduleRunner {
 
   /** Of a step whose calls run one after the other, only the first is planned. */
   #modelOutcome(variant: number): CallModelResult {
-    const outcome = modelOutcome(variant, this.#fresh);
+    const said = modelOutcome(variant, this.#fresh);
+    const outcome = variant % 4 === 0 ? said : inFullContext(said, this.m.state);
     if (this.m.state.settings.toolExecution !== 'sequential') return outcome;
     const calls = outcome.calls.map((call, index) =>
       index === 0 || call.plan.error !== undefined

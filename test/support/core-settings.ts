@@ -2,7 +2,7 @@
 import type { AgentSettings } from '../../src/protocol/conversation.js';
 
 export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
-  { onBusy: 'queue', maxSteps: 4 },
+  { onBusy: 'queue', maxSteps: 4, summaries: true },
   { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach', repeatLimit: 3, repeatWarning: true },
   { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
   // Begun before there were revisions.
@@ -10,5 +10,11 @@ export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
   { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },
   { onBusy: 'queue', maxSteps: 4, toolExecution: 'sequential', budgets: { calls: 6 } },
   { onBusy: 'queue', maxSteps: 5, budgets: { cost: { micros: 40, currency: 'USD' } } },
-  { onBusy: 'steer', maxSteps: 4, onToolError: 'abort_turn', onUnknownTool: 'abort_turn' },
+  {
+    onBusy: 'steer',
+    maxSteps: 4,
+    summaries: true,
+    onToolError: 'abort_turn',
+    onUnknownTool: 'abort_turn',
+  },
 ];

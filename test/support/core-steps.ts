@@ -3,9 +3,27 @@ import { extendToolCall } from '../../src/core/extensions.js';
 import { revokeRule } from '../../src/core/rules.js';
 import type { Resolution } from '../../src/protocol/resolutions.js';
 import type { Remember } from '../../src/protocol/rules.js';
-import type { PendingCall } from '../../src/protocol/suspensions.js';
+import type { PendingCall, SuspensionKind } from '../../src/protocol/suspensions.js';
 import { actor } from './core-builders.js';
 import type { MachineUnderTest } from './core-driver.js';
+
+/** What may end each kind of wait. */
+export const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
+  approval: [{ type: 'approve' }, { type: 'approve', input: { edited: 0 } }, { type: 'deny' }],
+  elicitation: [{ type: 'answer', value: 7 }, { type: 'decline' }],
+  client_execution: [
+    { type: 'result', value: 7 },
+    { type: 'error', message: 'no' },
+  ],
+  external_execution: [
+    { type: 'result', value: 7 },
+    { type: 'error', message: 'no' },
+  ],
+  outcome: [
+    { type: 'outcome', value: 7 },
+    { type: 'outcome', error: 'no' },
+  ],
+};
 
 /** A decision on this call that is to be remembered; some of them cannot be, and are refused. */
 export function rememberedDecision(

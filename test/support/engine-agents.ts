@@ -1,6 +1,11 @@
 /** The agent of the workflow tests: one tool for each way a call can be answered, and a ledger of what really ran. */
 import { z } from 'zod';
-import { type Agent, type AgentSettingsSpec, defineAgent } from '../../src/define/agent.js';
+import {
+  type Agent,
+  type AgentSettingsSpec,
+  type ContextSpec,
+  defineAgent,
+} from '../../src/define/agent.js';
 import type { ToolContext } from '../../src/define/context.js';
 import { defineTool } from '../../src/define/tool.js';
 import type { Json } from '../../src/protocol/json.js';
@@ -162,12 +167,17 @@ export const TOOLS = [
   ...[order, clock, gatedClock],
 ];
 
-export function shop(model: Model, settings: AgentSettingsSpec = {}): Agent<Services> {
+export function shop(
+  model: Model,
+  settings: AgentSettingsSpec = {},
+  context: ContextSpec = {},
+): Agent<Services> {
   return defineAgent<Services>({
     name: 'shop',
     model,
     instructions: 'Help the customer.',
     tools: TOOLS,
     settings,
+    context,
   });
 }

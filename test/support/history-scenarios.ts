@@ -1,6 +1,14 @@
 /** What conversations are made of that are recorded as histories, and those of tools that ask and tools that run inline. */
-import type { AgentSettingsSpec } from '../../src/define/agent.js';
-import { calls, callsAll, type ScriptedModel, says, script } from '../../src/model/scripted.js';
+import type { AgentSettingsSpec, ContextSpec } from '../../src/define/agent.js';
+import {
+  calls,
+  callsAll,
+  hangs,
+  type ScriptedModel,
+  says,
+  script,
+  scriptedBy,
+} from '../../src/model/scripted.js';
 import { claimLostAndClaimedAgain } from './claim-scenario.js';
 import type { Engine } from './engine.js';
 import type { HeldModel } from './engine-models.js';
@@ -16,6 +24,7 @@ export interface Scenario {
   readonly name: string;
   readonly model: () => ScriptedModel;
   readonly settings?: AgentSettingsSpec;
+  readonly context?: ContextSpec;
   /** What the model says before it is held, at the first message. */
   readonly heldAt?: string;
   /** Goes on from where the first message left the conversation. */
@@ -29,11 +38,41 @@ export async function rollOver(engine: Engine, talk: Talk, runs: number): Promis
   await until('it rolled over', count, { holds: (seen) => seen === runs, timeoutMs: 15_000 });
 }
 
+/** Talks at length. The first summary that it is asked for hangs. */
+function talksAndSummarizes(): ScriptedModel {
+  let asked = 0;
+  return scriptedBy(({ tools }) => {
+    if (tools.length > 0) return says('word '.repeat(450));
+    asked += 1;
+    return asked === 1 ? hangs() : says('They spoke of words.');
+  });
+}
+
+/** A roll-over gives up the summary that is under way; the next run has it made, and carries it over the next roll-over. */
+async function summarizedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await engine.say(talk, `message ${turn}`);
+  await rollOver(engine, talk, 2);
+  await until('it is summarised', () => engine.logTypes(talk), {
+    holds: (types) => types.includes('summary'),
+    timeoutMs: 20_000,
+  });
+  await engine.say(talk, 'and on');
+  await rollOver(engine, talk, 3);
+  await engine.say(talk, 'and on');
+  await engine.idle(talk);
+}
+
 export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
   {
     name: 'a-browser-call-claimed-lost-and-claimed-again',
     model: () => script(calls('cart.count', {}), says('done'), calls('cart.count', {})),
     play: (engine, talk) => claimLostAndClaimedAgain(engine, talk, rollOver),
+  },
+  {
+    name: 'summarised-over-roll-overs',
+    model: talksAndSummarizes,
+    context: { maxTokens: 2_400 },
+    play: summarizedOverRollOvers,
   },
   {
     name: 'asked-in-mid-run-over-roll-overs',

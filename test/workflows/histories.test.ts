@@ -265,11 +265,11 @@ async function keep(engine: Engine, talk: Pick<Talk, 'id'>, name: string): Promi
   }
 }
 
-for (const { name, model: makeModel, heldAt, play, settings } of SCENARIOS)
+for (const { name, model: makeModel, heldAt, play, settings, context } of SCENARIOS)
   test(`a conversation replays: ${name}`, async () => {
     const model = new HeldModel(makeModel(), heldAt ?? '');
     const engine = await startEngine({
-      agents: [shop(model, settings)],
+      agents: [shop(model, settings, context)],
       services: ledger(),
       taskQueue: `recorded-${name}`,
     });

@@ -23,7 +23,14 @@ function verdictOf(event: { readonly late?: true } | undefined): string {
 
 /** What random schedules must reach, or they prove nothing about it. */
 const REACHED = [
-  ...['user_message', 'message_refused', 'inbox_event', 'cancel_requested', 'rolled_over'],
+  ...[
+    'summary',
+    'user_message',
+    'message_refused',
+    'inbox_event',
+    'cancel_requested',
+    'rolled_over',
+  ],
   ...['tool_call', 'call_prepared', 'call_planned', 'tool_lost', 'tool_asked', 'tool_result'],
   ...['suspension', 'suspension_expiring', 'extended', 'expired', 'claimed', 'lease_lost'],
   ...['resolution', 'late', 'resolution_reverted', 'input_edited'],

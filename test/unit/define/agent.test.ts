@@ -42,6 +42,7 @@ describe('an agent definition', () => {
       maxSteps: 3,
       onBusy: 'queue',
       idleCloseMs: 172_800_000,
+      summaries: true,
       whileWaiting: 'detach',
       coreRevision: CORE_REVISION,
     });
@@ -50,8 +51,14 @@ describe('an agent definition', () => {
       maxSteps: 3,
       onBusy: 'queue',
       idleCloseMs: 172_800_000,
+      summaries: true,
       coreRevision: CORE_REVISION,
     });
+  });
+
+  it('pins whether its conversations are summarised', () => {
+    const { settings } = defineAgent({ ...base, context: { summarize: false } });
+    expect(settings).not.toHaveProperty('summaries');
   });
 
   it('shows the world what it is, and the schema as the model gets it', () => {
@@ -63,6 +70,7 @@ describe('an agent definition', () => {
         maxSteps: 25,
         onBusy: 'reject',
         idleCloseMs: 2_592_000_000,
+        summaries: true,
         whileWaiting: 'detach',
         coreRevision: CORE_REVISION,
       },

@@ -285,8 +285,6 @@ describe('a tool definition', () => {
       'retention',
       /turns: n/,
     ],
-    ['no retention at all', { ...base, retention: { turns: 0 }, run }, 'retention', /from 1/],
-    ['two retentions', { ...base, retention: { turns: 1, last: 1 }, run }, 'retention', /turns: n/],
     ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
   ];
   it.each(illegal)('refuses %s', (_title, spec, field, rule) => {

@@ -1,0 +1,70 @@
+/**
+ * Summarises the oldest turns of a conversation, while its turns go on. Has no effects but what the model charges; safe to
+ * repeat: the workflow takes one outcome, and asks again when it has none.
+ */
+import { Context } from '@temporalio/activity';
+import { withCost } from '../model/cost.js';
+import { tokenCounting } from '../model/count-tokens.js';
+import { isContextTooLong, toModelFailure } from '../model/failure.js';
+import type { SummarizeInput, SummarizeResult } from '../protocol/activities.js';
+import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../tools/summarize.js';
+import { type ActivityTools, withFields } from './deps.js';
+import { agentOf, failureOf, framesOf, interruption, toFailure } from './failure.js';
+import { withHeartbeat } from './heartbeat.js';
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | the model writes one | text, what it covers, usage |
+ * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
+ * | the model writes nothing | failure `model_empty_answer`, retried |
+ * | the messages cannot be had | failure `transcript_miss`: the workflow sends them |
+ * | the agent wants no summaries any more | failure `invalid_request`: the workflow pauses |
+ */
+export async function summarize(
+  tools: ActivityTools,
+  input: SummarizeInput,
+): Promise<SummarizeResult> {
+  const context = Context.current();
+  const { tenant, conversationId, ordinal } = input;
+  const logger = withFields(tools.logger, { tenant, conversationId, ordinal });
+  const agent = agentOf(tools, input.agent);
+  const summarizer = summarizerOf(agent);
+  if (summarizer === undefined)
+    throw failureOf('invalid_request', `Agent "${agent.name}" wants no summaries`);
+  const { workflowId = '', runId = '' } = context.info.workflowExecution ?? {};
+  const signal = context.cancellationSignal;
+  try {
+    const made = await withHeartbeat(async () => {
+      const run = { workflowId, runId };
+      const messages = await tools.transcripts.read(run, input.transcript);
+      const making = makeSummary({
+        ...summarizer,
+        messages,
+        counting: tokenCounting,
+        ask: (request) => summarizer.model.generate(request, { signal, onEvent: () => undefined }),
+        isTooLong: isContextTooLong,
+      });
+      making.catch(() => undefined);
+      return await Promise.race([making, context.cancelled]);
+    });
+    if (made === undefined)
+      throw failureOf('model_empty_answer', `Model "${summarizer.model.name}" wrote no summary`);
+    const { response, ...summary } = made;
+    const { model } = response;
+    const usage = withCost(response.usage, summarizer.model.prices);
+    return { ...summary, version: SUMMARY_VERSION, model, usage };
+  } catch (error) {
+    if (signal.aborted) throw interruption(context, 'model_unavailable');
+    const failure = toFailure(toModelFailureUnlessKnown(error), 'model_unavailable');
+    logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
+    throw failure;
+  }
+}
+
+/** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
+function toModelFailureUnlessKnown(error: unknown): unknown {
+  return error instanceof Error && error.name === 'ApplicationFailure'
+    ? error
+    : toModelFailure(error);
+}

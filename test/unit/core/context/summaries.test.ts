@@ -1,0 +1,164 @@
+/** When old turns are summarised, which ones, and what that changes (2.A.5). */
+import { describe, expect, it } from 'vitest';
+import { SummaryPause, summarizable } from '../../../../src/core/context/summaries.js';
+import type { ModelContext } from '../../../../src/protocol/context.js';
+import type { Message } from '../../../../src/protocol/messages.js';
+import { modelCalls, modelSays, plannedCall, turn, USAGE } from '../../../support/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../../support/core-driver.js';
+import { expectInvariants } from '../../../support/core-invariants.js';
+import { fullContext, summaryOfAll } from '../../../support/core-summaries.js';
+
+/** So many turns, of which the model call of the last was given this context. */
+function talk(
+  turns: number,
+  {
+    context = fullContext(),
+    summaries = true,
+  }: { context?: ModelContext; summaries?: boolean } = {},
+): MachineUnderTest {
+  const m = aMachine({ settings: { onBusy: 'queue', ...(summaries ? { summaries } : {}) } });
+  for (let ordinal = 1; ordinal <= turns; ordinal += 1) says(m, context);
+  return m;
+}
+
+function says(m: MachineUnderTest, context: ModelContext): void {
+  m.send('q');
+  m.model({ ...modelSays('a'), context });
+}
+
+const turnsOf = (messages: readonly Message[]): readonly string[] => [
+  ...new Set(messages.map(({ turnId }) => turnId)),
+];
+
+describe('a summary', () => {
+  it('is wanted once a model call had passed its share of the budget, and there is an old turn', () => {
+    expect(talk(2).effectTypes()).toEqual([]);
+    expect(talk(3).effects()).toEqual([{ type: 'summarize', ordinal: 1 }]);
+    const { summaryDue: _due, ...small } = fullContext();
+    expect(talk(3, { context: small }).effects()).toEqual([]);
+  });
+
+  it('is never wanted where the agent says so, nor in conversations begun before there were summaries', () => {
+    expect(talk(5, { summaries: false }).effects()).toEqual([]);
+  });
+
+  it('takes the place of the oldest turns; the newest two stay to the letter', () => {
+    const m = talk(5);
+    const kept = m.state.transcript.slice(6);
+    m.mark();
+    expect(m.machine.summarized(1, summaryOfAll(m.state))).toBe(true);
+    expect(m.types()).toEqual(['summary']);
+    expect(m.last('summary')).toMatchObject({
+      ordinal: 1,
+      throughTurnId: turn(3),
+      messages: 6,
+      text: 'They met.',
+      tokensBefore: 500,
+      tokensAfter: 20,
+    });
+    const [summary, ...rest] = m.state.transcript;
+    expect(summary).toMatchObject({ role: 'user', summary: 1, turnId: turn(3) });
+    expect(JSON.stringify(summary)).toContain('They met.');
+    expect(rest).toEqual(kept);
+    expect(m.state.forgotten).toBe(6);
+    expectInvariants(m);
+  });
+
+  it('counts for the conversation and for no turn, and is no sign of life', () => {
+    const m = talk(3);
+    const { usage, updatedAt } = m.state;
+    m.clock.advance(60_000);
+    m.machine.summarized(1, summaryOfAll(m.state));
+    expect(m.state.usage.inputTokens).toBe(usage.inputTokens + USAGE.inputTokens);
+    expect(m.state.updatedAt).toBe(updatedAt);
+  });
+
+  it('is cumulative: the next covers it, too, and takes its place', () => {
+    const m = talk(4);
+    m.machine.summarized(1, summaryOfAll(m.state));
+    expect(m.effectTypes()).toEqual([]);
+    // The call that was under way had not read it; the next one tells whether there is too much.
+    says(m, fullContext());
+    expect(m.effectTypes()).toEqual([]);
+    says(m, fullContext({ summary: 1 }));
+    expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 2 }]);
+    m.machine.summarized(2, summaryOfAll(m.state, 'And then.'));
+    expect(m.last('summary')).toMatchObject({ ordinal: 2, messages: 5 });
+    expect(m.state.transcript[0]).toMatchObject({ summary: 2 });
+    expect(turnsOf(m.state.transcript)).toEqual([turn(4), turn(5), turn(6)]);
+    expectInvariants(m);
+  });
+
+  it('is the same order for as long as it is made, whatever the turns do meanwhile', () => {
+    const m = talk(3);
+    const [wanted] = m.effects();
+    m.send('more');
+    expect(m.effects()).toContainEqual(wanted);
+    const made = summaryOfAll(m.state);
+    m.model({ ...modelCalls([plannedCall('c1')]), context: fullContext() });
+    expect(m.effects()).toContainEqual(wanted);
+    m.tool('c1').model({ ...modelSays('a'), context: fullContext() });
+    expect(m.effects()).toContainEqual(wanted);
+    expect(m.machine.summarized(1, made)).toBe(true);
+    expect(turnsOf(m.state.transcript)).toEqual([turn(1), turn(2), turn(3), turn(4)]);
+    expectInvariants(m);
+  });
+
+  it('leaves the turn in progress and two that have ended', () => {
+    const m = talk(4);
+    expect(summarizable(m.state)).toBe(4);
+    m.send('more');
+    expect(summarizable(m.state)).toBe(4);
+  });
+
+  it('may cover less than it was given', () => {
+    const m = talk(5);
+    const made = { ...summaryOfAll(m.state), throughMessageId: m.state.transcript[1]!.id };
+    m.machine.summarized(1, made);
+    expect(turnsOf(m.state.transcript)).toEqual([1, 2, 3, 4, 5].map((ordinal) => turn(ordinal)));
+    expect(m.last('summary')).toMatchObject({ throughTurnId: turn(1), messages: 2 });
+  });
+
+  it('of what is not there, not old, or the middle of a turn is of no use and changes nothing', () => {
+    const m = talk(5);
+    const before = m.state;
+    const ids = ['nobody', ...[0, 6, 8, 9].map((index) => before.transcript[index]!.id)];
+    for (const throughMessageId of ids)
+      expect(m.machine.summarized(1, { ...summaryOfAll(before), throughMessageId })).toBe(false);
+    expect(m.machine.summarized(2, summaryOfAll(before))).toBe(false);
+    m.machine.close('requested');
+    expect(m.machine.summarized(1, summaryOfAll(before))).toBe(false);
+    expect(m.all('summary')).toEqual([]);
+  });
+
+  it('survives roll-over, restart and re-opening, and so does the wish for one', () => {
+    const m = talk(3).rollOver();
+    expect(m.effects()).toEqual([{ type: 'summarize', ordinal: 1 }]);
+    m.machine.summarized(1, summaryOfAll(m.state));
+    m.rollOver();
+    expect(m.state.transcript[0]).toMatchObject({ summary: 1 });
+    m.machine.close('requested');
+    m.reopen();
+    expect(m.state.transcript[0]).toMatchObject({ summary: 1 });
+    expect(m.state.forgotten).toBe(2);
+    expectInvariants(m);
+  });
+});
+
+describe('after a summary that failed', () => {
+  it('so many turns go by: 1, 2, 4 and at last 64', () => {
+    const pause = new SummaryPause();
+    let turnCount = 10;
+    const waits = Array.from({ length: 8 }, () => {
+      pause.failed({ turnCount });
+      let turns = 0;
+      while (!pause.isOver({ turnCount: turnCount + turns })) turns += 1;
+      turnCount += turns;
+      return turns;
+    });
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 64]);
+    pause.succeeded();
+    pause.failed({ turnCount });
+    expect(pause.isOver({ turnCount: turnCount + 1 })).toBe(true);
+  });
+});
