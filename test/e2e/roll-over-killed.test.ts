@@ -162,8 +162,8 @@ describe('a worker that is killed while conversations roll over', () => {
   it.each(STEPS)('loses nothing and does nothing twice: $name', async (step) => {
     const wreck = wrecks[STEPS.indexOf(step)];
     if (wreck === undefined) throw new Error('was not held');
-    const { talk, calls, told } = wreck;
-    const [answered, sent] = await Promise.all(told);
+    const { talk, calls } = wreck;
+    const [answered, sent] = await Promise.all(wreck.told);
     expect(answered?.body['verdict']).toMatch(/^(accepted|queued)$/);
     expect(sent?.status).toBe(202);
     const events = await wholeLog(world, talk, 2);
@@ -185,7 +185,13 @@ describe('a worker that is killed while conversations roll over', () => {
     const paid = (await world.lines('runs.jsonl')).filter(
       (run) => run['conversationId'] === talk.id && run['name'] === 'pay',
     );
-    expect(paid).toMatchObject([{ attempt: 1 }]);
+    const told = events.find(
+      (event) => event.type === 'tool_result' && event.toolCallId === idOf(calls, 3),
+    );
+    // Where the new run had begun, the kill may have hit the tool itself, which is never repeated.
+    if (step.isOver && JSON.stringify(told).includes('"outcome_unknown"'))
+      expect(paid.length).toBeLessThanOrEqual(1);
+    else expect(paid).toMatchObject([{ attempt: 1 }]);
   });
 
   it.each(STEPS)('judges what comes later as if nothing had been: $name', async (step) => {
