@@ -296,9 +296,6 @@ describe('a tool definition', () => {
     ['visible calls', { ...base, visible: true, run }, 'visible'],
   ];
   it.each(later)('says plainly that %s are not yet supported', (_title, spec, field) => {
-    const faults = faultsOf(spec);
-    expect(faults).toEqual({
-      [field]: containing('not yet supported'),
-    });
+    expect(faultsOf(spec)).toEqual({ [field]: containing('not yet supported') });
   });
 });
