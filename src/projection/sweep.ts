@@ -244,17 +244,15 @@ export class Sweep {
 
   /** Finds running conversations that are not in the store, or closed there: all their hints were lost. */
   async #search(): Promise<number> {
-    const { log, source, projector } = this.#deps;
+    const { log, source } = this.#deps;
     if (source.running === undefined) return 0;
     let count = 0;
     const compare = async (keys: readonly ConversationKey[]): Promise<void> => {
-      for (const key of await log.notOpen(keys)) {
-        if (this.#stopping) return;
-        const found = await source.describe(key);
-        if (found === undefined) continue;
-        const { outcome } = await projector.catchUp(key, found);
-        if (outcome !== 'deleted') count += 1;
-      }
+      const unknown = await log.notOpen(keys);
+      const found = await Promise.all(
+        unknown.map((key) => this.#gate.run(async () => await this.#bringIn(key))),
+      );
+      count += found.filter(Boolean).length;
     };
     try {
       let keys: ConversationKey[] = [];
@@ -269,5 +267,19 @@ export class Sweep {
       this.#outages.failed(error, '(search for unknown conversations)');
     }
     return count;
+  }
+
+  /** One whose worker is gone fails after as long as a query may take, which must not hold up the others. */
+  async #bringIn(key: ConversationKey): Promise<boolean> {
+    if (this.#stopping) return false;
+    const { source, projector } = this.#deps;
+    try {
+      const found = await source.describe(key);
+      if (found === undefined) return false;
+      return (await projector.catchUp(key, found)).outcome !== 'deleted';
+    } catch (error) {
+      this.#outages.failed(error, conversationKey(key));
+      return false;
+    }
   }
 }

@@ -10,6 +10,7 @@ import { createLocalLiveChannel } from '../../src/store/live-local.js';
 import type { EventLog } from '../../src/store/port.js';
 import { openSqliteEventLog } from '../../src/store/sqlite.js';
 import { type BreakableLog, breakable } from '../support/breakable-log.js';
+import { startDevServer } from '../support/dev-server.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { until } from '../support/until.js';
@@ -101,6 +102,9 @@ test('closing while the store is down still ends, and a sweep of another process
 });
 
 test('when every hint is lost a sweep brings the log up', async () => {
+  // Of its own: the sweep looks for everything that runs there.
+  const server = await startDevServer();
+  onTestFinished(() => server.stop());
   const log = await fileLog();
   const live = createLocalLiveChannel();
   // The worker projects into another store, as if all its hints for this one were lost.
@@ -110,6 +114,7 @@ test('when every hint is lost a sweep brings the log up', async () => {
     services: ledger(),
     eventLog: { log, live },
     workerLog: { log: elsewhere, live: createLocalLiveChannel() },
+    address: server.address,
   });
   const talk = engine.begin();
   await engine.send(talk, 'hi');

@@ -36,6 +36,21 @@ describe('the sweep', () => {
     expect(await stored()).toBe(LOG.length);
   });
 
+  it('finds such a conversation although another one does not answer', async () => {
+    const { source, log, sweep } = await aSweep();
+    const silent = { ...KEY, conversationId: 'a-silent-one' };
+    const other = { ...KEY, conversationId: 'b-another-one' };
+    for (const key of [silent, other])
+      source.set({ runId: 'r', events: stamped([started(key)]) }, key);
+    const events = source.events.bind(source);
+    source.events = async (key, query) => {
+      if (key.conversationId === silent.conversationId) throw new Error('no worker answers');
+      return await events(key, query);
+    };
+    expect(await sweep.pass()).toMatchObject({ found: 1 });
+    expect((await log.head(other))?.lastSeq).toBe(1);
+  });
+
   it('finds a conversation that was opened again', async () => {
     const { source, projector, stored, sweep } = await aSweep();
     const closed = [...LOG, ...stamped([closes()], { from: 12 })];
