@@ -35,7 +35,9 @@ const started = performance.now();
 try {
   const { code } = await bundleWorkflowCode({
     workflowsPath: entry,
-    workflowInterceptorModules: [at('dist/workflows/interceptors.js')],
+    workflowInterceptorModules: ['query-guard', 'interceptors'].map((module) =>
+      at(`dist/workflows/${module}.js`),
+    ),
     logger,
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
     // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.

@@ -5,7 +5,9 @@ import type { WorkerOptions } from '@temporalio/worker';
 
 const PREBUILT = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
 const MODULES = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
-const INTERCEPTORS = fileURLToPath(new URL('../workflows/interceptors.js', import.meta.url));
+const INTERCEPTORS = ['query-guard', 'interceptors'].map((module) =>
+  fileURLToPath(new URL(`../workflows/${module}.js`, import.meta.url)),
+);
 
 /** Path of the module whose export decodes payloads; the same inside and outside of the sandbox. */
 export const PAYLOAD_CONVERTER_PATH = fileURLToPath(
@@ -19,5 +21,5 @@ export function workflowCode(): Pick<
 > {
   return existsSync(PREBUILT)
     ? { workflowBundle: { codePath: PREBUILT } }
-    : { workflowsPath: MODULES, interceptors: { workflowModules: [INTERCEPTORS] } };
+    : { workflowsPath: MODULES, interceptors: { workflowModules: INTERCEPTORS } };
 }

@@ -2,8 +2,7 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { DetailsOnDemand } from './details.js';
 import { PlainReplies } from './plain-replies.js';
-import { QueryGuard } from './query-guard.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
-  internals: [new QueryGuard(), new DetailsOnDemand(), new PlainReplies()],
+  internals: [new DetailsOnDemand(), new PlainReplies()],
 });

@@ -22,7 +22,9 @@ describe('the workflow bundle', () => {
   beforeAll(async () => {
     const bundle = await bundleWorkflowCode({
       workflowsPath: at('src/workflows/index.ts'),
-      workflowInterceptorModules: [at('src/workflows/interceptors.ts')],
+      workflowInterceptorModules: ['query-guard', 'interceptors'].map((module) =>
+        at(`src/workflows/${module}.ts`),
+      ),
       payloadConverterPath: at('src/workflows/payload-converter.ts'),
       logger: quiet,
     });

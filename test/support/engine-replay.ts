@@ -27,7 +27,9 @@ const QUIET = {
 export async function bundleFromSource(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: `${WORKFLOWS}index.ts`,
-    workflowInterceptorModules: [`${WORKFLOWS}interceptors.ts`],
+    workflowInterceptorModules: ['query-guard', 'interceptors'].map(
+      (module) => `${WORKFLOWS}${module}.ts`,
+    ),
     payloadConverterPath: CONVERTER,
     logger: QUIET,
   });

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
+import { askAgain } from '../../src/client/ask-again.js';
 import type {
   Conversation,
   ConversationReader,
@@ -201,9 +202,10 @@ export class Engine {
     await this.handle(talk).signal(name, ...args);
   }
 
-  /** Asks again when the answer is lost: the time-skipping server drops a query now and then. */
+  /** Asks again when the answer is lost, or refused: the time-skipping server drops a query now and then. */
   async query<Reply>(id: string, name: string, ...args: unknown[]): Promise<Reply> {
-    const ask = (): Promise<Reply> => this.handle({ id }).query<Reply, unknown[]>(name, ...args);
+    const ask = (): Promise<Reply> =>
+      askAgain(() => this.handle({ id }).query<Reply, unknown[]>(name, ...args));
     for (let left = QUERY_TRIES; ; left -= 1) {
       try {
         return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS, ask);
