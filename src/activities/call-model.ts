@@ -19,7 +19,7 @@ import type { ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
 import { askInContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
-import { modelTools, systemPrompt } from '../tools/prompt.js';
+import { promptOf } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
 import { type ActivityTools, policyMeans, publishLive } from './deps.js';
 import {
@@ -135,7 +135,8 @@ async function generate(
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
-  const request = { system: systemPrompt(agent), messages, tools: modelTools(agent) };
+  const { system, tools } = promptOf(agent);
+  const request = { system, messages, tools };
   const answer = agent.model.generate(request, {
     signal: cancellationSignal,
     onEvent: (event) => {

@@ -35,7 +35,7 @@ import { askInContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { preflightToolCall } from '../tools/preflight.js';
-import { modelTools, systemPrompt } from '../tools/prompt.js';
+import { promptOf } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import { runToolCall, type ToolRun } from '../tools/run.js';
@@ -90,8 +90,7 @@ export class LocalWork<Services> {
     at: Pick<CallState, 'turnId' | 'step'>,
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
-    const system = systemPrompt(this.#agent);
-    const tools = modelTools(this.#agent);
+    const { system, tools } = promptOf(this.#agent);
     const soFar: TextPart[] = [];
     const onEvent = (event: ModelStreamEvent): void => {
       if (event.type === 'text' || event.type === 'reasoning')

@@ -7,7 +7,7 @@ import type { AnyAgent } from '../define/agent.js';
 import type { ContextMark, ModelContext } from '../protocol/context.js';
 import type { AssistantPart, Message, ToolResultPart } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
-import { modelTools, systemPrompt } from './prompt.js';
+import { promptOf } from './prompt.js';
 
 /** See `model/count-tokens.ts`. */
 export interface Counting {
@@ -69,7 +69,7 @@ export async function askInContext(question: ModelQuestion): Promise<ModelAnswer
 async function partsOf(question: ModelQuestion): Promise<ContextParts> {
   const { agent, messages, mark, counting } = question;
   const { context, tools } = agent;
-  const fixed = `${systemPrompt(agent)}${JSON.stringify(modelTools(agent))}`;
+  const fixed = promptOf(agent).whole;
   const retentions = new Map(tools.map(({ name, retention }) => [name, retention]));
   const policy = {
     budget: context.maxTokens,

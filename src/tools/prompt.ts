@@ -3,18 +3,38 @@ import type { AnyAgent } from '../define/agent.js';
 import type { ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 
+interface Prompt {
+  readonly system: string;
+  readonly tools: readonly ModelTool[];
+  /** All of it, as one text: what it adds to every request. */
+  readonly whole: string;
+}
+
+/** Every model call needs it, and a definition never changes. */
+const prompts = new WeakMap<AnyAgent, Prompt>();
+
+export function promptOf(agent: AnyAgent): Prompt {
+  const known = prompts.get(agent);
+  if (known !== undefined) return known;
+  const system = systemPrompt(agent);
+  const tools = modelTools(agent);
+  const prompt = { system, tools, whole: `${system}${JSON.stringify(tools)}` };
+  prompts.set(agent, prompt);
+  return prompt;
+}
+
 /**
  * Instructions, then how to use each tool, in the order of definition. Tools go by their names on the wire there: these are
  * the names that the model sees and has to call.
  */
-export function systemPrompt(agent: AnyAgent): string {
+function systemPrompt(agent: AnyAgent): string {
   if (agent.tools.length === 0) return agent.instructions;
   const usages = agent.tools.map(({ name, usage }) => `## ${toWireName(name)}\n${usage}`);
   return [agent.instructions, '# Tools', ...usages].join('\n\n');
 }
 
 /** The tools as the model port takes them. */
-export function modelTools(agent: AnyAgent): readonly ModelTool[] {
+function modelTools(agent: AnyAgent): readonly ModelTool[] {
   return agent.tools.map(({ name, description, inputSchema, provider }) =>
     provider === undefined ? { name, description, inputSchema } : { name, provider },
   );

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DefinitionError, defineAgent, defineTool } from '../../../src/index.js';
-import { modelTools, systemPrompt } from '../../../src/tools/prompt.js';
+import { promptOf } from '../../../src/tools/prompt.js';
 import { createAgentRegistry } from '../../../src/tools/registry.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
@@ -36,13 +36,15 @@ describe('a registry of agents', () => {
 
 describe('the system prompt', () => {
   it('holds the instructions and how to use each tool, by the names that the model sees', () => {
-    expect(systemPrompt(support)).toBe(
+    expect(promptOf(support).system).toBe(
       'Help.\n\n# Tools\n\n## notes__search\nSearches.\n\n## list\nList before you search.',
     );
-    expect(modelTools(support).map(({ name }) => name)).toEqual(['notes.search', 'list']);
+    expect(promptOf(support).tools.map(({ name }) => name)).toEqual(['notes.search', 'list']);
+    // Put together once: every model call needs it.
+    expect(promptOf(support)).toBe(promptOf(support));
   });
 
   it('is the instructions alone when there are no tools', () => {
-    expect(systemPrompt(defineAgent({ name: 'a', model, instructions: 'Help.' }))).toBe('Help.');
+    expect(promptOf(defineAgent({ name: 'a', model, instructions: 'Help.' })).system).toBe('Help.');
   });
 });
