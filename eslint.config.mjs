@@ -16,10 +16,16 @@ const IMPORTS = {
     own: ['protocol', 'core'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
-  model: { own: ['protocol'], packages: ['openai', 'gpt-tokenizer', 'zod', 'node:'] },
+  model: {
+    own: ['protocol'],
+    packages: ['openai', '@ai-sdk/provider', 'gpt-tokenizer', 'zod', 'node:'],
+  },
   tools: {
     own: ['protocol', 'define', 'core'],
-    packages: ['zod', '@cfworker/json-schema', 'node:'],
+    packages: [
+      ...['zod', '@cfworker/json-schema', 'undici', 'ipaddr.js'],
+      ...['@modelcontextprotocol/client', 'node:'],
+    ],
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {

@@ -1,13 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
 /** Projects that share a group run side by side; groups run one after the other. */
-const GROUP = { pure: 0, postgres: 1, workflows: 2, time: 3, e2e: 4 } as const;
+const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
 
-/** No server, no network but loopback. */
+/**
+ * These files mostly wait for servers and processes: two at a time keep two cores busy, more starve each other. A model keeps a
+ * core busy by itself.
+ */
+const FILES_AT_ONCE = { postgres: 1, servers: 2, 'real-model': 1 } as const;
+
+/** No server, no network but loopback. Files share a process: loading the modules anew for each takes four times as long. */
 function pure(name: string, testTimeout = 20_000) {
   return {
     test: {
       name,
+      isolate: false,
       include: [`test/${name}/**/*.test.ts`],
       testTimeout,
       sequence: { groupOrder: GROUP.pure },
@@ -15,24 +22,24 @@ function pure(name: string, testTimeout = 20_000) {
   };
 }
 
-/** Tests that share one server or start processes: one file at a time, in one forked process each. */
-function serial(
-  name: Exclude<keyof typeof GROUP, 'pure'>,
+/** Tests that share one server or start processes: one forked process for each file. */
+function forked(
+  name: 'postgres' | 'workflows' | 'time' | 'e2e' | 'real-model',
   globalSetup: string[],
   testTimeout: number,
 ) {
+  const group = name === 'postgres' || name === 'real-model' ? name : 'servers';
   return {
     test: {
       name,
       include: [`test/${name}/**/*.test.ts`],
       globalSetup,
       pool: 'forks' as const,
-      fileParallelism: false,
-      maxWorkers: 1,
+      maxWorkers: FILES_AT_ONCE[group],
       testTimeout,
       hookTimeout: 120_000,
       teardownTimeout: 30_000,
-      sequence: { groupOrder: GROUP[name] },
+      sequence: { groupOrder: GROUP[group] },
     },
   };
 }
@@ -46,10 +53,11 @@ export default defineConfig({
       pure('bundle', 60_000),
       pure('replay', 60_000),
       pure('docs', 30_000),
-      serial('postgres', ['test/support/postgres.ts'], 30_000),
-      serial('workflows', ['test/support/bundle.ts', 'test/support/server.ts'], 60_000),
-      serial('time', ['test/support/bundle.ts'], 60_000),
-      serial('e2e', [], 180_000),
+      forked('postgres', ['test/support/postgres.ts'], 30_000),
+      forked('workflows', ['test/support/bundle.ts', 'test/support/server.ts'], 60_000),
+      forked('time', ['test/support/bundle.ts'], 60_000),
+      forked('e2e', [], 180_000),
+      forked('real-model', ['test/support/bundle.ts', 'test/support/server.ts'], 180_000),
     ],
   },
 });

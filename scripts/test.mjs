@@ -1,4 +1,5 @@
 // npm test: builds, runs vitest with the arguments it is given, and closes with the line `N passed, N failed`.
+// `--all`: with the tests on a real model, which fetch 350 MB the first time; `--no-build`: on what was built before.
 // The numbers are those of vitest's own report. Exit code 0 only if tests ran and nothing at all went wrong.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +10,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const given = process.argv.slice(2);
 const skipBuild = given.includes('--no-build');
-const args = given.filter((arg) => arg !== '--no-build');
+const own = given.filter((arg) => arg !== '--no-build' && arg !== '--all');
+const isChosen = given.includes('--all') || own.some((arg) => arg.startsWith('--project'));
+const args = isChosen ? own : ['--project=!real-model', ...own];
 
 const folder = mkdtempSync(join(tmpdir(), 'colloquy-test-'));
 const report = join(folder, 'report.json');

@@ -3,8 +3,9 @@
  * end-to-end tests. The model is whatever speaks the OpenAI protocol at OPENAI_BASE_URL.
  */
 import { appendFileSync } from 'node:fs';
-import { initColloquy, openaiModel } from 'colloquy';
+import { initColloquy, type Model, openaiModel } from 'colloquy';
 import { z } from 'zod';
+import { TINY_MODEL, tinyModel } from './tiny-model.js';
 
 /** What an application would have: a payment provider. This one writes a line to a file, so that runs can be counted. */
 interface Payments {
@@ -59,7 +60,7 @@ const cart = defineTool({
 export const support = defineAgent({
   name: 'support',
   description: 'Customer support of a shop',
-  model: openaiModel(process.env['OPENAI_MODEL'] ?? 'gpt-5.1'),
+  model: chosenModel(),
   instructions:
     'You are the support agent of a shop. Use the tools to find out what you need, several at once where you can. Be brief.',
   tools: [weather, refund, ask, cart],
@@ -76,4 +77,11 @@ export function services(): Types['services'] {
       },
     },
   };
+}
+
+function chosenModel(): Model {
+  const name = process.env['OPENAI_MODEL'] ?? 'gpt-5.1';
+  if (process.env[TINY_MODEL] === undefined) return openaiModel(name);
+  // Left to chance, it would look up the weather and wait for nobody.
+  return tinyModel(name, { offered: [refund.name, ask.name, cart.name] });
 }

@@ -1,6 +1,12 @@
-/** Which model the demo talks to: the real service with a key, any compatible server with a URL, else a script. */
+/** Which model the demo talks to: the real service with a key, any compatible server with a URL, a tiny one on this machine, else a script. */
+import { startLocalModel } from './local-model.js';
 import { startModelServer } from './model-server.js';
 import { DEMO_SCRIPT } from './script.js';
+import { TINY_MODEL } from './tiny-model.js';
+
+/** In place of keys, for servers that want none. */
+const SCRIPTED_KEY = 'scripted';
+const NO_KEY = 'none';
 
 export interface ChosenModel {
   readonly label: string;
@@ -9,7 +15,21 @@ export interface ChosenModel {
   close(): Promise<void>;
 }
 
-export async function chooseModel(): Promise<ChosenModel> {
+export interface ModelWishes {
+  /** Wins over what the environment says. */
+  readonly local: boolean;
+  /** Told what is fetched: the local model takes a while the first time. */
+  readonly onNote: (text: string) => void;
+}
+
+/** What of it may be shown on a screen: a key that somebody has set stays where it is. */
+export function shownEnv({ env }: ChosenModel): Readonly<Record<string, string>> {
+  const { OPENAI_API_KEY: key, ...shown } = env;
+  return key === SCRIPTED_KEY || key === NO_KEY ? { ...shown, OPENAI_API_KEY: key } : shown;
+}
+
+export async function chooseModel({ local, onNote }: ModelWishes): Promise<ChosenModel> {
+  if (local) return await localModel(onNote);
   const close = (): Promise<void> => Promise.resolve();
   const {
     OPENAI_API_KEY: key,
@@ -17,12 +37,27 @@ export async function chooseModel(): Promise<ChosenModel> {
     OPENAI_MODEL: name = 'gpt-5.1',
   } = process.env;
   if (baseUrl !== undefined && baseUrl !== '')
-    return { label: `${name} at ${baseUrl}`, env: { OPENAI_API_KEY: key ?? 'none' }, close };
+    return { label: `${name} at ${baseUrl}`, env: { OPENAI_API_KEY: key ?? NO_KEY }, close };
   if (key !== undefined && key !== '') return { label: `${name} at OpenAI`, env: {}, close };
   const server = await startModelServer({ script: DEMO_SCRIPT, chunkDelayMs: 15 });
   return {
     label: `SCRIPTED, no AI: a local server speaks the OpenAI protocol from examples/demo/script.ts (${server.url})`,
-    env: { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: 'scripted' },
+    env: { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: SCRIPTED_KEY },
+    close: () => server.close(),
+  };
+}
+
+async function localModel(onNote: (text: string) => void): Promise<ChosenModel> {
+  const server = await startLocalModel(onNote);
+  const { url, model } = server;
+  return {
+    label: `${model}, REAL but TINY: llama.cpp on this machine; its words are nonsense, its calls fit their schemas (${url})`,
+    env: {
+      OPENAI_BASE_URL: url,
+      OPENAI_API_KEY: NO_KEY,
+      OPENAI_MODEL: model,
+      [TINY_MODEL]: '1',
+    },
     close: () => server.close(),
   };
 }

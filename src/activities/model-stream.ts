@@ -19,10 +19,12 @@ export interface StreamOrigin {
   readonly messageId: string;
 }
 
-type TextPiece = Exclude<ModelStreamEvent, { type: 'provider_call' }>;
+type ProgressEvent = Extract<ModelStreamEvent, { type: 'provider_call_progress' }>;
+type TextPiece = Exclude<ModelStreamEvent, { type: 'provider_call' | 'provider_call_progress' }>;
+type Piece = TextPiece | (ProgressEvent & { readonly text: string });
 
 interface Run {
-  readonly event: TextPiece;
+  readonly event: Piece;
   readonly offset: number;
   text: string;
 }
@@ -52,7 +54,34 @@ export class ModelStream {
       this.#publish({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
       return;
     }
-    this.#keep(event);
+    if (event.type !== 'provider_call_progress') {
+      this.#keep(event);
+      this.#add(event);
+      return;
+    }
+    const { text } = event;
+    if (text !== undefined) this.#add({ ...event, text });
+    else {
+      // What came before it is shown before it.
+      this.#flush();
+      const { id: providerCallId, name, status } = event;
+      const progress = { type: 'provider_call_progress', providerCallId, name, status } as const;
+      this.#publish({ ...progress, ...this.#origin });
+    }
+  }
+
+  /** Sends what waits and ends the stream. Safe to repeat. */
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+  }
+
+  /** Text and reasoning that came so far, in order; calls that were not finished are not part of it. */
+  partsSoFar(): CallModelResult['parts'] {
+    return this.#parts.map(({ type, text }) => ({ type, text }));
+  }
+
+  #add(event: Piece): void {
     const key = keyOf(event);
     const offset = this.#offsets.get(key) ?? 0;
     this.#offsets.set(key, offset + event.text.length);
@@ -65,17 +94,6 @@ export class ModelStream {
       this.#timer ??= setTimeout(() => {
         this.#flush();
       }, waitMs);
-  }
-
-  /** Sends what waits and ends the stream. Safe to repeat. */
-  close(): void {
-    this.#flush();
-    this.#closed = true;
-  }
-
-  /** Text and reasoning that came so far, in order; calls that were not finished are not part of it. */
-  partsSoFar(): CallModelResult['parts'] {
-    return this.#parts.map(({ type, text }) => ({ type, text }));
   }
 
   #keep(event: TextPiece): void {
@@ -96,7 +114,8 @@ export class ModelStream {
   }
 }
 
-function keyOf(event: TextPiece): string {
+function keyOf(event: Piece): string {
+  if (event.type === 'provider_call_progress') return `hosted ${event.id} ${event.status}`;
   return event.type === 'tool_arguments' ? `call ${event.index}` : event.type;
 }
 
@@ -106,6 +125,10 @@ function liveEventOf(origin: StreamOrigin, { event, offset, text }: Run): LiveEv
       return { type: 'text_delta', ...origin, offset, text };
     case 'reasoning':
       return { type: 'reasoning_delta', ...origin, offset, text };
+    case 'provider_call_progress': {
+      const { id: providerCallId, name, status } = event;
+      return { type: event.type, ...origin, providerCallId, name, status, offset, text };
+    }
     case 'tool_arguments': {
       const { index, name } = event;
       return {

@@ -9,19 +9,18 @@ import { planCalls } from '../tools/plan.js';
 import { type ActivityTools, policyMeans } from './deps.js';
 import { agentOf } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { equipped } from './listed-tools.js';
 
 /** An unknown agent is failure `unknown_agent`, retried; whatever is wrong with the call is in its plan. */
 export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
   const agent = agentOf(tools, input.agent);
   const { toolCallId, name, argumentsJson } = input.call;
-  const planning = planCalls({
-    agent,
-    calls: [{ id: toolCallId, name, argumentsJson }],
-    means: policyMeans(tools, input),
+  const calls = [{ id: toolCallId, name, argumentsJson }];
+  const means = policyMeans(tools, input);
+  const [planned] = await withHeartbeat(async () => {
+    const planning = planCalls({ agent: await equipped(tools, agent), calls, means });
+    return Promise.race([planning, Context.current().cancelled]);
   });
-  const [planned] = await withHeartbeat(() =>
-    Promise.race([planning, Context.current().cancelled]),
-  );
   if (planned === undefined) throw new Error('unreachable: one call has one plan');
   return planned.plan;
 }

@@ -13,12 +13,16 @@ import type { LiveEvent } from '../protocol/live-events.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
 import { boundedJson, toJson } from '../tools/normalise.js';
-import { runToolCall } from '../tools/run.js';
+import { handlerOf, runToolCall } from '../tools/run.js';
 import { type ActivityTools, publishLive } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { calledTool } from './listed-tools.js';
 import { largeResults } from './stored-results.js';
 import { contextOf } from './tool-context.js';
+
+/** What finding the tool may take without being counted. */
+const LOOK_UP_SLACK_MS = 1_000;
 
 /**
  * | what happens | outcome |
@@ -37,8 +41,10 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
   const attempt = context.info.attempt + (input.attemptsBefore ?? 0);
   if (call.effects === 'once' && attempt > 1)
     return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
-  const tool = toolOf(tools, input);
-  if (tool?.run === undefined)
+  const startedAt = performance.now();
+  const tool = await toolOf(tools, input);
+  if ('missing' in tool) return failedBefore('not_available', tool.missing);
+  if (handlerOf(tool) === undefined)
     return failedBefore('not_available', TEXTS.noLongerAvailable(call.name));
   const { turnId, step } = input;
   const origin = { turnId, step, attempt, toolCallId: call.toolCallId, name: call.name };
@@ -61,7 +67,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         ctx: contextOf(tools, input, { attempt, progress: progress.report }),
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
-        timeoutMs: timeLeft(input),
+        timeoutMs: timeLeft(input, startedAt),
         answerByCode: input.asked?.byCode === true,
       }),
     );
@@ -78,18 +84,31 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
 }
 
 /** Of the run's own clock: later attempts have less of the call's time in all. */
-function timeLeft({ call, endsAt }: RunToolInput): number {
-  const { runMs } = call.timeouts;
+function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
+  const lookedForMs = Math.floor(performance.now() - startedAt);
+  // A server that had to be asked for its tools first, at length, has used up some of it.
+  const spentMs = lookedForMs > LOOK_UP_SLACK_MS ? lookedForMs : 0;
+  const runMs = Math.max(1, call.timeouts.runMs - spentMs);
   return endsAt === undefined
     ? runMs
     : Math.min(runMs, Math.max(1, Date.parse(endsAt) - Date.now()));
 }
 
-function toolOf(tools: ActivityTools, input: RunToolInput): AnyTool | undefined {
-  const { agent, call } = input;
+async function toolOf(
+  tools: ActivityTools,
+  { agent, call, asked }: RunToolInput,
+): Promise<AnyTool | { readonly missing: string }> {
   // A call that may run only once has only one attempt: failing it would say that its outcome is unknown, which is not so.
   if (call.effects !== 'once') agentOf(tools, agent);
-  return tools.registry.tool(agent, call.name);
+  try {
+    // What a server lists may have to be asked for first.
+    return await withHeartbeat(() =>
+      calledTool(tools, agent, { ...call, isNew: asked === undefined }),
+    );
+  } catch (error) {
+    const context = Context.current();
+    throw context.cancellationSignal.aborted ? interruption(context, 'tool_lost') : error;
+  }
 }
 
 /** A `once` call has one attempt by its plan; its effects are looked at, too, since that rule must hold whatever a plan says. */

@@ -8,9 +8,11 @@ import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
 import type { SummarizeInput, SummarizeResult } from '../protocol/activities.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../tools/summarize.js';
+import { audited } from './audit.js';
 import { type ActivityTools, withFields } from './deps.js';
 import { agentOf, failureOf, framesOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { runOf } from './transcripts.js';
 
 /**
  * | what happens | outcome |
@@ -32,17 +34,23 @@ export async function summarize(
   const summarizer = summarizerOf(agent);
   if (summarizer === undefined)
     throw failureOf('invalid_request', `Agent "${agent.name}" wants no summaries`);
-  const { workflowId = '', runId = '' } = context.info.workflowExecution ?? {};
   const signal = context.cancellationSignal;
+  const about = {
+    ...{ purpose: 'summary' as const, tenant, conversationId },
+    ...{ agent: agent.name, model: summarizer.model },
+  };
   try {
     const made = await withHeartbeat(async () => {
-      const run = { workflowId, runId };
-      const messages = await tools.transcripts.read(run, input.transcript);
+      const messages = await tools.transcripts.read(runOf(context), input.transcript);
       const making = makeSummary({
         ...summarizer,
         messages,
         counting: tokenCounting,
-        ask: (request) => summarizer.model.generate(request, { signal, onEvent: () => undefined }),
+        ask: (request) =>
+          audited(tools, about, {
+            request,
+            run: () => summarizer.model.generate(request, { signal, onEvent: () => undefined }),
+          }),
         isTooLong: isContextTooLong,
       });
       making.catch(() => undefined);

@@ -1,10 +1,11 @@
 /**
  * Puts transcripts together: what a model call was sent, behind what this worker remembers of the run. What it does not
- * remember it asks the run for; correctness never depends on the memory.
+ * remember it asks the run for, or reads from the blob store; correctness never depends on the memory.
  *
  * P1  A prefix is used only if its hash is the one that the workflow sent along.
  * P2  Messages of one run and epoch never change, so a longer memory may be cut, and a shorter one completed.
  */
+import type { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   TRANSCRIPT_MISS,
@@ -14,11 +15,23 @@ import {
   transcriptHash,
 } from '../protocol/activities.js';
 import type { Message } from '../protocol/messages.js';
+import {
+  hashedPart,
+  isStoredPart,
+  type SpillTranscriptInput,
+  type StoredPart,
+  type TranscriptPiece,
+} from '../protocol/stored-messages.js';
 
 /** The run that the messages are of. */
 export interface RunOfConversation {
   readonly workflowId: string;
   readonly runId: string;
+}
+
+export function runOf({ info }: Context): RunOfConversation {
+  const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
+  return { workflowId, runId };
 }
 
 /** Asks a run for messages. @throws when no worker answers in time. */
@@ -27,9 +40,19 @@ export type FetchTranscript = (
   query: TranscriptQuery,
 ) => Promise<TranscriptSlice>;
 
+/** Reads messages that lie in the blob store. @throws {ApplicationFailure} when they cannot be had, now or at all. */
+export type ReadStored = (run: RunOfConversation, part: StoredPart) => Promise<readonly Message[]>;
+
+export interface TranscriptsOptions {
+  readonly fetch: FetchTranscript;
+  /** @defaultValue nothing is stored */
+  readonly readStored?: ReadStored;
+  readonly maxBytes: number;
+}
+
 interface Remembered {
   readonly messages: readonly Message[];
-  /** `hashes[n]` is of the first n + 1 messages. */
+  /** `hashes[n]` is of the first n + 1 messages; empty within a part that was stored. */
   readonly hashes: readonly string[];
   readonly bytes: number;
 }
@@ -38,14 +61,18 @@ const NOTHING: Remembered = { messages: [], hashes: [], bytes: 0 };
 
 export class Transcripts {
   readonly #fetch: FetchTranscript;
+  readonly #readStored: ReadStored;
   readonly #maxBytes: number;
   /** In the order of use: the first was not used for longest. */
   readonly #known = new Map<string, Remembered>();
+  /** Which of these is a conversation's newest: what its earlier runs and epochs were is asked for no more. */
+  readonly #newest = new Map<string, string>();
   #bytes = 0;
 
-  constructor(options: { readonly fetch: FetchTranscript; readonly maxBytes: number }) {
-    this.#fetch = options.fetch;
-    this.#maxBytes = options.maxBytes;
+  constructor({ fetch, readStored, maxBytes }: TranscriptsOptions) {
+    this.#fetch = fetch;
+    this.#readStored = readStored ?? (() => Promise.reject(miss('nothing is stored')));
+    this.#maxBytes = maxBytes;
   }
 
   /** The whole transcript. @throws {ApplicationFailure} of type TRANSCRIPT_MISS when what comes before it cannot be had. */
@@ -65,6 +92,25 @@ export class Transcripts {
     return [...prefix.messages, ...delta.append];
   }
 
+  /** Just these messages, that have never been stored. @throws as above */
+  async slice(
+    run: RunOfConversation,
+    { epoch, from, to, hash }: SpillTranscriptInput['messages'],
+  ): Promise<readonly Message[]> {
+    const known = this.#known.get(`${run.workflowId} ${run.runId} ${epoch}`) ?? NOTHING;
+    const remembered = extended(NOTHING, known.messages.slice(from, to));
+    if (remembered.messages.length === to - from && remembered.hashes.at(-1) === hash)
+      return remembered.messages;
+    const messages: Message[] = [];
+    while (messages.length < to - from) {
+      const page = await this.#page(run, { epoch, from: from + messages.length, to });
+      if ('id' in page) throw miss('the run has stored them');
+      messages.push(...page);
+    }
+    if (extended(NOTHING, messages).hashes.at(-1) === hash) return messages;
+    throw miss('the run has other messages');
+  }
+
   async #prefix(name: string, run: RunOfConversation, delta: TranscriptDelta): Promise<Remembered> {
     const { base } = delta;
     const known = this.#known.get(name) ?? NOTHING;
@@ -74,39 +120,80 @@ export class Transcripts {
     for (const start of known.messages.length < base && known !== NOTHING
       ? [known, NOTHING]
       : [NOTHING]) {
-      const fetched = await this.#complete(run, delta, start).catch((error: unknown) => {
-        throw miss(error instanceof Error ? error.message : String(error));
-      });
-      if (fetched.hashes[base - 1] === delta.prefixHash) return fetched;
+      const sent = start === NOTHING ? await this.#sent(run, delta.stored) : start;
+      const whole = await this.#completed(run, delta, sent);
+      if (whole.hashes[base - 1] === delta.prefixHash) return whole;
     }
     throw miss('the run has other messages');
   }
 
-  async #complete(
+  /** What was sent along, some of it by reference. */
+  async #sent(
+    run: RunOfConversation,
+    pieces: readonly TranscriptPiece[] = [],
+  ): Promise<Remembered> {
+    let prefix = NOTHING;
+    for (const piece of pieces)
+      prefix = isStoredPart(piece)
+        ? withPart(prefix, piece, await this.#readStored(run, piece))
+        : extended(prefix, piece.messages);
+    return prefix;
+  }
+
+  async #completed(
     run: RunOfConversation,
     { epoch, base }: TranscriptDelta,
     start: Remembered,
   ): Promise<Remembered> {
     let prefix = start;
     while (prefix.messages.length < base) {
-      const from = prefix.messages.length;
-      const { messages } = await this.#fetch(run, { epoch, from, to: base });
-      if (messages.length === 0) throw new Error(`the run has no message ${from} of ${base}`);
-      prefix = extended(prefix, messages);
+      const page = await this.#page(run, { epoch, from: prefix.messages.length, to: base });
+      prefix =
+        'id' in page
+          ? withPart(prefix, page, await this.#readStored(run, page))
+          : extended(prefix, page);
     }
     return cut(prefix, base);
   }
 
+  /** At least one message, or where some lie. */
+  async #page(
+    run: RunOfConversation,
+    query: TranscriptQuery,
+  ): Promise<readonly Message[] | StoredPart> {
+    const { messages, stored } = await this.#fetch(run, query).catch((error: unknown) => {
+      throw miss(error instanceof Error ? error.message : String(error));
+    });
+    if (stored !== undefined) return stored;
+    if (messages.length === 0) throw miss(`the run has no message ${query.from} of ${query.to}`);
+    return messages;
+  }
+
   #remember(name: string, transcript: Remembered): void {
-    this.#bytes += transcript.bytes - (this.#known.get(name)?.bytes ?? 0);
-    this.#known.delete(name);
+    const workflowId = workflowOf(name);
+    this.#forget(this.#newest.get(workflowId) ?? name);
+    this.#forget(name);
+    this.#newest.set(workflowId, name);
     this.#known.set(name, transcript);
-    for (const [oldest, { bytes }] of this.#known) {
+    this.#bytes += transcript.bytes;
+    for (const oldest of this.#known.keys()) {
       if (this.#bytes <= this.#maxBytes) return;
-      this.#known.delete(oldest);
-      this.#bytes -= bytes;
+      this.#forget(oldest);
     }
   }
+
+  #forget(name: string): void {
+    const known = this.#known.get(name);
+    if (known === undefined) return;
+    this.#known.delete(name);
+    this.#newest.delete(workflowOf(name));
+    this.#bytes -= known.bytes;
+  }
+}
+
+/** Ids have no spaces. */
+function workflowOf(name: string): string {
+  return name.slice(0, name.indexOf(' '));
 }
 
 function extended(prefix: Remembered, append: readonly Message[]): Remembered {
@@ -118,6 +205,17 @@ function extended(prefix: Remembered, append: readonly Message[]): Remembered {
     bytes += json.length;
   }
   return { messages: [...prefix.messages, ...append], hashes, bytes };
+}
+
+function withPart(prefix: Remembered, part: StoredPart, messages: readonly Message[]): Remembered {
+  const bytes = JSON.stringify(messages).length;
+  const inner = messages.slice(1).map(() => '');
+  const hash = transcriptHash(prefix.hashes.at(-1) ?? '', hashedPart(part));
+  return {
+    messages: [...prefix.messages, ...messages],
+    hashes: [...prefix.hashes, ...inner, hash],
+    bytes: prefix.bytes + bytes,
+  };
 }
 
 function cut(known: Remembered, length: number): Remembered {

@@ -39,6 +39,7 @@ const EnvironmentSchema = z.object({
   COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
   COLLOQUY_COMPRESSION: oneOf('on', 'off').default('on'),
+  COLLOQUY_AUDIT: oneOf('off', 'records', 'full').default('off'),
   COLLOQUY_UI_ORIGINS: origins.prefault(DEV_UI_ORIGINS),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
   COLLOQUY_PORT: port.prefault('8080'),
@@ -61,6 +62,7 @@ export interface Config {
   readonly searchAttributes: boolean;
   /** Compress payloads of more than 8 KB. */
   readonly compression: boolean;
+  readonly audit: 'off' | 'records' | 'full';
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
   readonly host: string;
@@ -115,6 +117,7 @@ export function readConfig(
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     compression: values.COLLOQUY_COMPRESSION === 'on',
+    audit: values.COLLOQUY_AUDIT,
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     host: values.COLLOQUY_HOST,
     port: values.COLLOQUY_PORT,

@@ -1,9 +1,10 @@
 /** `colloquy delete`: a conversation, or a tenant, for good. */
+import { existsSync } from 'node:fs';
 import { ConversationClient } from '../client/conversation-client.js';
 import { createDeletions } from '../projection/deletions.js';
 import { openEventLog } from '../projection/open-log.js';
 import { connectClient, temporalSettings } from '../worker/temporal.js';
-import { ConfigError, readConfig } from './config.js';
+import { type Config, ConfigError, readConfig } from './config.js';
 import { createPino, loggerOf } from './logging.js';
 import { exitNow } from './process-life.js';
 
@@ -20,6 +21,7 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
   if (tenant === undefined && conversation === undefined)
     throw new ConfigError('Say what to delete: --tenant <tenant>, or --conversation <id>');
   const config = readConfig(process.env, { data: flags.data });
+  requireLog(config);
   const log = createPino(config, 'colloquy-delete');
   const temporal = await connectClient(temporalSettings(), {
     retryForMs: flags.retry * 1_000,
@@ -43,4 +45,12 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
   }
   await opened.close();
   exitNow();
+}
+
+/** One in the wrong folder would be made there, empty: the runs would go, and the real log would keep all that was said. */
+function requireLog({ eventLog }: Config): void {
+  if (/^postgres(ql)?:/.test(eventLog) || existsSync(eventLog)) return;
+  throw new ConfigError(
+    `No event log at ${eventLog}; nothing was deleted. Say where it is: --data or COLLOQUY_DATA, or COLLOQUY_DATABASE_URL`,
+  );
 }

@@ -17,6 +17,8 @@ export interface DevFlags {
   /** A message that shows what the agent can do, for the `try` line. */
   readonly tryMessage?: string;
   readonly tryAgent?: string;
+  /** What a worker needs of the environment besides, for the command that starts another: it is shown, so no secrets. */
+  readonly workerEnv?: Readonly<Record<string, string>>;
 }
 
 const POLL_MS = 1_000;
@@ -97,7 +99,7 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
         );
     if (!stack.worker().alive() && !isAborted(signal))
       once('worker', () => [
-        `worker    has ended. Start another: ${where} npx colloquy worker --agents ${flags.agents}`,
+        `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)} npx colloquy worker --agents ${flags.agents}`,
       ]);
     if (!stack.api.alive() && !isAborted(signal))
       once('api', () => [
@@ -105,6 +107,12 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
       ]);
     await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+function wordsOf(env: DevFlags['workerEnv'] = {}): string {
+  return Object.entries(env)
+    .map(([name, value]) => ` ${name}=${shellQuote(value)}`)
+    .join('');
 }
 
 /** It may have been aborted meanwhile, which the compiler cannot know. */

@@ -24,6 +24,7 @@ Environment:
   COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
   COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
   COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: for ever); for workers
+  COLLOQUY_AUDIT              off | records | full (default: off): log every model call; full stores request and answer, too
   COLLOQUY_COMPRESSION        on | off (default: on): compress payloads of more than 8 KB; compressed ones are always read
   COLLOQUY_UI_ORIGINS         origins of Temporal UIs that may ask the API to decode payloads, separated by commas
                               (default: http://localhost:8233,http://127.0.0.1:8233)

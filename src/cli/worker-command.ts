@@ -33,6 +33,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     taskQueue: config.taskQueue,
     searchAttributes: config.searchAttributes,
     compression: config.compression,
+    audit: config.audit,
     retryForMs: flags.retry * 1_000,
     shutdownGraceMs: flags.drain * 1_000,
     logger: loggerOf(log),

@@ -1,7 +1,8 @@
-/** Stored values of a conversation, as an application reads them. */
+/** Stored values of a conversation, as an application reads them, and files that it adds. */
 import type { BlobRef } from '../protocol/blobs.js';
 import type { ConversationKey } from '../protocol/ids.js';
-import { EngineError } from './errors.js';
+import { MAX_BLOB_BYTES } from '../protocol/limits.js';
+import { EngineError, invalidField } from './errors.js';
 
 /** Bytes of a stored value; what lies beyond its end is left out. */
 export interface BlobRange {
@@ -16,9 +17,14 @@ export interface BlobRead {
   readonly content: Uint8Array;
 }
 
-/** The blobs port of the client: where large values are read. The blob store of the event log fits. */
+/** The blobs port of the client: where large values are read, and files are stored. The blob store of the event log fits. */
 export interface BlobsPort {
   get(key: ConversationKey, id: string, range?: BlobRange): Promise<BlobRead | undefined>;
+  /** Absent: nothing can be stored from here. */
+  put?(
+    key: ConversationKey,
+    file: { readonly type: 'application/octet-stream'; readonly content: Uint8Array },
+  ): Promise<BlobRef>;
 }
 
 /** @throws {EngineError} unknown_blob, also where no store is configured; whatever the store throws */
@@ -35,4 +41,25 @@ export async function readBlob(
     'unknown_blob',
     `Conversation "${key.conversationId}" has no stored value "${id}"${reason}`,
   );
+}
+
+/**
+ * Stores a file for the attachments of a message. Safe to repeat: the same bytes have the same reference.
+ * @throws {EngineError} invalid_request; body_too_large; store_unavailable, also where no store is configured
+ */
+export async function storeFile(
+  blobs: BlobsPort | undefined,
+  key: ConversationKey,
+  content: Uint8Array,
+): Promise<BlobRef> {
+  if (!((content as unknown) instanceof Uint8Array) || content.byteLength === 0)
+    throw invalidField('', 'must be the bytes of a file, at least one');
+  if (content.byteLength > MAX_BLOB_BYTES)
+    throw new EngineError(
+      'body_too_large',
+      `A file may have at most ${MAX_BLOB_BYTES} bytes, got ${content.byteLength}`,
+    );
+  if (blobs?.put === undefined)
+    throw new EngineError('store_unavailable', 'No blob store is configured here');
+  return await blobs.put(key, { type: 'application/octet-stream', content });
 }

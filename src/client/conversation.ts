@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StampedActor } from '../protocol/actors.js';
 import type { BatchResult, StepContinuation } from '../protocol/batch.js';
+import type { BlobRef } from '../protocol/blobs.js';
 import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationId, ConversationKey, StepId, ToolCallId } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
@@ -10,7 +11,7 @@ import type { Resolution } from '../protocol/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import { type AgentSource, findAgent } from './agents.js';
-import { type BlobRange, type BlobRead, type BlobsPort, readBlob } from './blobs.js';
+import { type BlobRange, type BlobRead, type BlobsPort, readBlob, storeFile } from './blobs.js';
 import { checkKey, checkMessage, durationMs } from './checks.js';
 import type { Control } from './control.js';
 import { checkEvent, deliverEvent } from './deliver.js';
@@ -123,6 +124,8 @@ export class Conversation {
       text,
       requestId,
       actor,
+      ...(options.attachments === undefined ? {} : { attachments: options.attachments }),
+      ...(options.output === undefined ? {} : { output: options.output }),
       ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
     };
     checkMessage(draft);
@@ -270,6 +273,16 @@ export class Conversation {
   async blob(id: string, range?: BlobRange): Promise<BlobRead> {
     const { blobs, key } = this.#parts;
     return await this.#mapped(() => readBlob(blobs, key, { id, range }));
+  }
+
+  /**
+   * Stores a file, at most 16 MiB, so that a message can come with it: `{type: 'file', source: {blob}, mediaType}` among its
+   * `attachments`. It may be stored before the conversation begins, and goes with it. Safe to repeat.
+   * @throws {EngineError} invalid_request, body_too_large, store_unavailable
+   */
+  async upload(content: Uint8Array): Promise<BlobRef> {
+    const { blobs, key } = this.#parts;
+    return await this.#mapped(() => storeFile(blobs, key, content));
   }
 
   /** The log from a position, then its tail with live events between, until the signal aborts or the loop is left. */

@@ -8,7 +8,13 @@ import {
 import type { AgentManifest, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
-import { ROLL_OVER_HISTORY_EVENTS, WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
+import {
+  ROLL_OVER_HISTORY_EVENTS,
+  SPILL_CHUNK_BYTES,
+  SPILL_FROM_BYTES,
+  SPILL_KEEP_BYTES,
+  WORKFLOW_TASK_TIMEOUT_MS,
+} from '../protocol/limits.js';
 import {
   type CarriedState,
   type ConversationInput,
@@ -59,6 +65,11 @@ export function startOptions(
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
     sealTasks: true,
     sealRollOvers: true,
+    spill: {
+      fromBytes: SPILL_FROM_BYTES,
+      keepBytes: SPILL_KEEP_BYTES,
+      chunkBytes: SPILL_CHUNK_BYTES,
+    },
     rollOver: { events: ROLL_OVER_HISTORY_EVENTS },
   };
   return {

@@ -29,13 +29,14 @@ const GENERATION = 1;
 
 /** The result that an ended turn's event stands for. */
 export function resultOfEnd(event: TurnEnded & { readonly seq: number }): TurnResult {
-  const { turnId, text, usage, seq } = event;
+  const { turnId, text, usage, seq, output } = event;
   switch (event.status) {
     case 'completed':
       return {
         status: 'completed',
         turnId,
         text,
+        ...(output === undefined ? {} : { output }),
         usage,
         seq,
         ...(event.reason === undefined ? {} : { reason: event.reason }),

@@ -11,9 +11,9 @@ import type {
 import { textOf } from '../protocol/messages.js';
 import { withoutRules } from '../protocol/rules.js';
 import { keptAside } from './aside.js';
+import { messageDigest } from './attachments.js';
 import { remember, type Stamped, withTurn } from './fold.js';
 import { withInboxRead } from './inbox.js';
-import { textDigest } from './repeats.js';
 import { isSince } from './revision.js';
 import type { ConversationState, TurnState } from './state.js';
 import { nextStep, withSteering } from './steering.js';
@@ -24,18 +24,20 @@ export function queued(
   state: ConversationState,
   event: Stamped<UserMessageEvent>,
 ): ConversationState {
-  const { turnId, messageId, parts, actor, requestId, seq, onBusy } = event;
-  const message = { turnId, messageId, parts, actor };
+  const { turnId, messageId, parts, actor, requestId, seq, onBusy, output } = event;
+  const form = output === undefined ? {} : { output };
+  const message = { turnId, messageId, parts, actor, ...form };
   const isSteering = onBusy === 'steer' && state.turn?.turnId === turnId;
   const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
   const ahead = onBusy === undefined ? waiting : 0;
   const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
-  const digest = isSince(state, 1) ? { digest: textDigest(textOf(parts)) } : {};
+  const digest = isSince(state, 1) ? { digest: messageDigest(parts, output) } : {};
   const noted = remember(state, { requestId, operation: 'message', ...digest, reply });
   if (isSteering)
     return withTurn(noted, (turn) => ({
       ...turn,
       steering: [...(turn.steering ?? []), message],
+      ...(output === undefined ? {} : { outputSchema: output }),
       ...joinedBy(turn, actor.id),
     }));
   return {
@@ -69,6 +71,7 @@ export function turnStarted(
     callIds: [],
     lastText: '',
     usage: NO_USAGE,
+    ...(message?.output === undefined ? {} : { outputSchema: message.output }),
   };
   const begun = withInboxRead({ ...state, turn }, event.turnId);
   if (message === undefined) return { ...begun, turnCount: state.turnCount + 1 };
@@ -92,12 +95,14 @@ export function assistantSaid(
   state: ConversationState,
   event: Stamped<AssistantMessageEvent>,
 ): ConversationState {
-  const { type: _type, messageId, seq: _seq, at: _at, ...rest } = event;
+  // What was made of its text is for whoever asked; the model has said the text.
+  const { type: _type, messageId, seq: _seq, at: _at, output, ...rest } = event;
   const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
   const isLast = event.partial === true || event.synthetic === true;
   const asks = event.parts.some((part) => part.type === 'tool_call');
-  const next = withTurn(said, (turn) => ({
+  const next = withTurn(said, ({ output: _before, ...turn }) => ({
     ...turn,
+    ...(output === undefined ? {} : { output }),
     lastText: textOf(event.parts),
     phase: asks && event.partial !== true ? 'tools' : 'ending',
   }));

@@ -23,6 +23,17 @@ function withNotice({ name, repeats }: PlannedCall, result: ToolResult): ToolRes
   };
 }
 
+/** What a run of ours came to. */
+export function ranResult(
+  plan: PlannedCall,
+  { envelope, executionMs }: Pick<ToolResult, 'envelope' | 'executionMs'>,
+): ToolResult {
+  const status = envelope.ok ? 'resolved' : 'errored';
+  const provenance = plan.provenance ?? 'trusted';
+  const time = executionMs === undefined ? {} : { executionMs };
+  return { status, envelope, provenance, ...time };
+}
+
 /** A result that is an error, by the engine's own word. */
 export function errorResult(
   status: Exclude<ToolResult['status'], 'resolved'>,
@@ -47,6 +58,9 @@ export function turnEndedEvent(
     turnId: turn.turnId,
     ...end,
     text: turn.lastText,
+    ...(turn.output === undefined || end.status !== 'completed' || end.reason !== undefined
+      ? {}
+      : { output: turn.output }),
     steps: turn.step,
     usage: turn.usage,
   };

@@ -4,11 +4,13 @@ import type { FailureCode } from '../protocol/failures.js';
 import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord, utf8Bytes } from '../protocol/json.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../protocol/limits.js';
-import { textOf } from '../protocol/messages.js';
+import { textOf, type UserPart } from '../protocol/messages.js';
+import { outputSchemaProblem } from '../protocol/output-format.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { attachmentProblems, messageDigest, messageParts } from './attachments.js';
 import { onBusyOf } from './busy.js';
 import { plainInput } from './input.js';
-import { isSameRequest, REUSED, textDigest } from './repeats.js';
+import { isSameRequest, REUSED } from './repeats.js';
 import type { ConversationState } from './state.js';
 import { rememberedMessage } from './state.js';
 
@@ -38,6 +40,10 @@ export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
         message: `must be at most ${MAX_MESSAGE_BYTES} bytes in UTF-8, got ${bytes}`,
       });
   }
+  problems.push(...attachmentProblems(input['attachments']));
+  const { output } = input;
+  const outputProblem = output === undefined ? undefined : outputSchemaProblem(output);
+  if (outputProblem !== undefined) problems.push({ path: '/output', message: outputProblem });
   if (requestId !== undefined) {
     const problem = requestIdProblem('requestId', requestId);
     if (problem !== undefined) problems.push({ path: '/requestId', message: problem });
@@ -58,10 +64,10 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
   const problems = messageFieldProblems(input);
   if (problems.length > 0 || !isRecord(input))
     return { code: 'invalid_request', message: 'The message breaks a rule', problems };
-  const requestId = input['requestId'];
+  const { requestId, output } = input;
   if (typeof requestId === 'string') {
     const known = rememberedMessage(state, requestId);
-    if (known !== undefined) return knownRefusal(known, textDigest(String(input['text'])));
+    if (known !== undefined) return knownRefusal(known, messageDigest(messageParts(input), output));
   }
   const misplaced = misplacedRefusal(state, input['agent']);
   if (misplaced !== undefined) return misplaced;
@@ -76,7 +82,7 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
   const waiting = state.queue.length + (state.turn?.steering?.length ?? 0);
   if (waiting >= MAX_QUEUED_MESSAGES)
     return { code: 'queue_full', message: `${MAX_QUEUED_MESSAGES} messages wait already` };
-  if (waiting > 0 && queuedBytes(state) + utf8Bytes(String(input['text'])) > MAX_QUEUED_BYTES)
+  if (waiting > 0 && queuedBytes(state) + bytesOf(messageParts(input), output) > MAX_QUEUED_BYTES)
     return { code: 'queue_full', message: `${MAX_QUEUED_BYTES} bytes of messages wait already` };
   return undefined;
 }
@@ -92,7 +98,13 @@ function knownRefusal(
 
 function queuedBytes(state: ConversationState): number {
   const waiting = [...state.queue, ...(state.turn?.steering ?? [])];
-  return waiting.reduce((sum, entry) => sum + utf8Bytes(textOf(entry.parts)), 0);
+  return waiting.reduce((sum, { parts, output }) => sum + bytesOf(parts, output), 0);
+}
+
+function bytesOf(parts: readonly UserPart[], output: unknown): number {
+  const others = parts.filter(({ type }) => type !== 'text');
+  const beside = [...others, ...(output === undefined ? [] : [output])];
+  return utf8Bytes(textOf(parts)) + (beside.length === 0 ? 0 : utf8Bytes(JSON.stringify(beside)));
 }
 
 /** Why new input of any kind is not for this conversation as it is, or undefined. */

@@ -30,6 +30,7 @@ import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
 import { setAsideEvents } from './busy.js';
 import { droppedAtRollOver } from './context/roll-over.js';
+import { type Spilled, withStored } from './context/stored.js';
 import { summarizedEvents } from './context/summaries.js';
 import { turnTooLong } from './context/visible.js';
 import { decide, decideCall } from './decide.js';
@@ -305,6 +306,11 @@ export class ConversationMachine {
         ? outcomes.expiryEvents(call)
         : [];
     });
+  }
+
+  /** The bodies of these messages lie in the blob store. No event: what the conversation has said is the same. */
+  stored(spilled: Spilled): void {
+    this.#state = withStored(this.#state, spilled);
   }
 
   rolledOver(reason: RollOverReason): void {

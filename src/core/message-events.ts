@@ -2,7 +2,8 @@
 import { actorFrom } from '../protocol/actors.js';
 import type { UserMessageEvent } from '../protocol/events.js';
 import { turnIdFor } from '../protocol/ids.js';
-import { isRecord } from '../protocol/json.js';
+import { isRecord, type JsonSchema } from '../protocol/json.js';
+import { messageParts } from './attachments.js';
 import { onBusyOf } from './busy.js';
 import type { ConversationState } from './state.js';
 
@@ -28,8 +29,9 @@ export function messageEvent(
     turnId,
     messageId,
     requestId: typeof requestId === 'string' ? requestId : `unnamed:${messageId}`,
-    parts: [{ type: 'text', text: String(fields['text']) }],
+    parts: messageParts(fields),
     actor: actorFrom(fields['actor']),
+    ...(fields['output'] === undefined ? {} : { output: fields['output'] as JsonSchema }),
     ...(isSteering ? { onBusy: 'steer' as const } : {}),
     ...(onBusy === 'interrupt' && turn !== undefined ? { onBusy: 'interrupt' as const } : {}),
   };

@@ -1,17 +1,20 @@
 /** From outcomes of model calls to events. Pure functions of (state, outcome); the machine commits what they return. */
 import { type CallModelResult, providerResultsOf } from '../protocol/activities.js';
 import type { EventBody, ToolCallEvent, TurnError } from '../protocol/events.js';
+import type { FailureCode } from '../protocol/failures.js';
 import { isUsableCallId } from '../protocol/ids.js';
-import { MAX_CALLS_PER_STEP, MAX_TOMBSTONES } from '../protocol/limits.js';
+import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS, MAX_TOMBSTONES } from '../protocol/limits.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import type { AssistantPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
+import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { visibleFrom } from './context/visible.js';
 import { turnEndedEvent } from './event-bodies.js';
 import type { ConversationState, TurnState } from './state.js';
 import { takenCallIds } from './state.js';
 import { limitEvents, withinBounds } from './turn-limits.js';
+import { addUsage } from './view.js';
 
 /**
  * Calls of one answer that are kept at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so that the model learns
@@ -76,8 +79,10 @@ export function modelCompletedEvents(
       messageId: assistantMessageId(turnId, step),
       parts,
       ...(providerResults.length === 0 ? {} : { providerResults }),
+      ...(outcome.output === undefined ? {} : { output: outcome.output }),
     },
     ...calls.map((call) => toolCallEvent(turn, call)),
+    ...badOutputEvents(turn, outcome),
   ];
 }
 
@@ -147,6 +152,16 @@ function modelCallEvent(turn: TurnState, outcome: CallModelResult, unsent = 0): 
       ? {}
       : { context: unsent === 0 ? context : { ...context, unsentMessages: unsent } }),
   };
+}
+
+/** What was said has not the form that was asked for: whoever asked cannot use it, so the turn has failed. */
+function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly EventBody[] {
+  const { outputProblem, usage, parts } = outcome;
+  if (outputProblem === undefined) return [];
+  const message = TEXTS.invalidOutputTwice(outputProblem).slice(0, MAX_REASON_CHARS);
+  const spent = { ...turn, usage: addUsage(turn.usage, usage), lastText: textOf(parts) };
+  const error = { code: 'model_invalid_output' satisfies FailureCode, message };
+  return [turnEndedEvent(spent, { status: 'failed', reason: 'model_failed', error })];
 }
 
 /** The model call failed for good: the turn ends, and the next message goes on from here. */

@@ -24,7 +24,7 @@ import {
 import { answeredResult } from './decide.js';
 import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
-import { errorResult, resultEvent, turnEndedEvent } from './event-bodies.js';
+import { errorResult, ranResult, resultEvent, turnEndedEvent } from './event-bodies.js';
 import { endOfWait } from './holding.js';
 import { suspensionEvent } from './open-suspension.js';
 import { rememberedEvents } from './rules.js';
@@ -258,9 +258,7 @@ export function toolFinishedEvents(call: CallState, outcome: RunToolResult): rea
   if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
   const loss = lossTold(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
-  const { envelope, executionMs } = outcome;
-  const status = envelope.ok ? 'resolved' : 'errored';
-  return [resultEvent(call, { status, envelope, provenance: 'trusted', executionMs })];
+  return [resultEvent(call, ranResult(call.plan, outcome))];
 }
 
 /** Workers in any language end calls, and what they say stands in the history: a wrong form must not fail the task for ever. */

@@ -15,10 +15,6 @@ export function resolutionDigest(received: unknown): string {
   return fingerprint(canonicalJson(isRecord(input) ? input['resolution'] : undefined));
 }
 
-export function textDigest(text: string): string {
-  return fingerprint(text);
-}
-
 export const REUSED: FieldProblem = {
   path: '/requestId',
   message: 'was used before for a request with other content; each request needs an id of its own',

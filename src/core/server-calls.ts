@@ -22,7 +22,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
 import { answerChecked, decideAsk, runOf, toolAsked } from './asks.js';
 import type { Effect } from './effects.js';
-import { errorResult, resultEvent } from './event-bodies.js';
+import { errorResult, ranResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
 import type { Loss } from './outcomes.js';
 import { callPrepared } from './preflight.js';
@@ -88,9 +88,7 @@ export function reconciledEvents(
     ...(outcome.outcome === 'unknown' ? { reason: outcome.reason } : {}),
   };
   if (outcome.outcome !== 'happened') return [event];
-  const { envelope } = outcome;
-  const status = envelope.ok ? 'resolved' : 'errored';
-  return [event, resultEvent(call, { status, envelope, provenance: 'trusted' })];
+  return [event, resultEvent(call, ranResult(plan, { envelope: outcome.envelope }))];
 }
 
 /** Folds what the code of a tool did: shaped a request, was lost, said what happened, asked. */

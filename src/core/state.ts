@@ -10,7 +10,7 @@ import type { Usage } from '../protocol/events.js';
 import type { ExtendedVerdict } from '../protocol/extensions.js';
 import type { MessageId, ToolCallId, TurnId } from '../protocol/ids.js';
 import type { InboxEventReply } from '../protocol/inbox.js';
-import type { Json } from '../protocol/json.js';
+import type { Json, JsonSchema } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { Message, UserPart } from '../protocol/messages.js';
 import type { Question } from '../protocol/questions.js';
@@ -31,6 +31,8 @@ export interface QueuedMessage {
   readonly messageId: MessageId;
   readonly parts: readonly UserPart[];
   readonly actor: StampedActor;
+  /** What its turn's final answer has to be. */
+  readonly output?: JsonSchema;
 }
 
 export interface AcceptedAnswer {
@@ -126,6 +128,10 @@ export interface TurnState {
   /** Calls of the step, in the model's order. */
   readonly callIds: readonly ToolCallId[];
   readonly lastText: string;
+  /** What the final answer has to be; absent: as the agent says. */
+  readonly outputSchema?: JsonSchema;
+  /** The last answer in the form that was asked for. */
+  readonly output?: Json;
   readonly usage: Usage;
   /** Somebody asked to stop; the model call in flight is being aborted. */
   readonly cancel?: { readonly actor: StampedActor };

@@ -5,6 +5,7 @@ import { isRecord } from '../protocol/json.js';
 import type { Model, ProviderTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { MAY_BE_GATED } from '../protocol/tools.js';
+import { type AnswerForm, type AnswersIn, answerFormOf, checkAgentOutput } from './agent-output.js';
 import type { UntypedServices } from './context.js';
 import {
   type AgentContext,
@@ -13,10 +14,13 @@ import {
   contextOf,
 } from './context-settings.js';
 import type { Untyped } from './legal.js';
+import { checkMcpServers, isNameOfListed } from './mcp-agent.js';
+import type { AnyMcpServer, McpServer } from './mcp-server.js';
 import type { ToolPolicy } from './policy.js';
 import { checkPrices } from './prices.js';
 import { checkKeys, ProblemList, shown } from './problems.js';
 import { modelProblem } from './provider-tool.js';
+import type { Schema } from './schema.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';
 import type { AnyTool, Tool } from './tool.js';
 
@@ -31,11 +35,18 @@ export interface AgentSpec<Services> {
   /** The system prompt; the usage texts of the tools follow it. */
   readonly instructions: string;
   readonly tools?: readonly Tool<Services>[];
+  /** Servers whose tools the agent has, besides; which these are is known when they have listed them. */
+  readonly mcpServers?: readonly McpServer<Services>[];
   /** Decides over every call of every tool, beside the tools' own gates; the stricter wins. Fails closed. */
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings?: AgentSettingsSpec;
   /** What the model is given of a long conversation. */
   readonly context?: ContextSpec;
+  /**
+   * What final answers have to be, an object at the top: zod, or JSON Schema through `jsonSchema()`. They are checked in the worker, asked for
+   * once more where they are wrong, and given as `output` of the turn's result. @defaultValue texts
+   */
+  readonly output?: Schema;
 }
 
 /** An agent as the engine knows it; made by `defineAgent` only. */
@@ -49,9 +60,13 @@ export interface Agent<
   readonly model: Model;
   readonly instructions: string;
   readonly tools: Tools;
+  /** Absent: none. */
+  readonly mcpServers?: readonly McpServer<Services>[];
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings: AgentSettings;
   readonly context: AgentContext;
+  /** Present where final answers have a form. */
+  readonly output?: AnswerForm;
 }
 
 /** Any agent, whatever services its tools ask for: to look at, not to run. */
@@ -59,7 +74,7 @@ export type AnyAgent = Agent<never>;
 
 const FIELDS = [
   ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
-  'context',
+  ...['context', 'output', 'mcpServers'],
 ];
 /** Fields of later work: known, but not taken. */
 const LATER_FIELDS = ['plugins'];
@@ -71,13 +86,16 @@ const LATER_FIELDS = ['plugins'];
 export function defineAgent<
   Services = UntypedServices,
   const Tools extends readonly AnyTool[] = readonly Tool<Services>[],
->(spec: AgentSpec<Services> & { readonly tools?: Tools }): Agent<Services, Tools> {
+  Output extends Schema = Schema,
+>(
+  spec: AgentSpec<Services> & { readonly tools?: Tools; readonly output?: Output },
+): Agent<Services, Tools> & AnswersIn<Output> {
   const problems = new ProblemList();
   const untyped: unknown = spec;
   if (isRecord(untyped)) checkAgent(untyped, problems);
   else problems.add('', `must be an object, got ${shown(untyped)}`);
   problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
-  const { name, description, model, instructions, tools, toolPolicy, settings } = spec;
+  const { name, description, model, instructions, tools, mcpServers, toolPolicy, settings } = spec;
   const context = contextOf(spec.context, model);
   return Object.freeze({
     kind: 'agent',
@@ -87,12 +105,16 @@ export function defineAgent<
     instructions,
     // The same tools, frozen.
     tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
+    ...(mcpServers === undefined || mcpServers.length === 0
+      ? {}
+      : { mcpServers: Object.freeze([...mcpServers]) }),
     ...(toolPolicy === undefined ? {} : { toolPolicy }),
     settings: {
       ...settingsOf(settings, currencyOf(model)),
       ...(context.summarize === false ? {} : { summaries: true as const }),
     },
     context,
+    ...(spec.output === undefined ? {} : { output: answerFormOf(spec.output) }),
   });
 }
 
@@ -108,7 +130,11 @@ export function manifestOf(agent: AnyAgent): AgentManifest {
     model: agent.model.name,
     ...(agent.model.prices === undefined ? {} : { currency: currencyOf(agent.model) }),
     settings: agent.settings,
+    ...(agent.output === undefined ? {} : { output: agent.output.jsonSchema }),
     tools: agent.tools.map((tool) => toolManifestOf(tool, agent)),
+    ...(agent.mcpServers === undefined
+      ? {}
+      : { mcpServers: agent.mcpServers.map(({ name }: AnyMcpServer) => ({ name })) }),
   };
 }
 
@@ -152,9 +178,14 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
     problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
   checkTools(spec['tools'] ?? [], problems);
+  checkMcpServers(spec['mcpServers'], problems);
   checkHosted(spec, problems);
   checkContext(spec, problems);
-  checkSettings(spec['settings'], toolNamesOf(spec['tools']), problems);
+  checkAgentOutput(spec['output'], problems);
+  const own = toolNamesOf(spec['tools']);
+  const isTool = (tool: string): boolean =>
+    own.includes(tool) || isNameOfListed(spec['mcpServers'], tool);
+  checkSettings(spec['settings'], isTool, problems);
 }
 
 function isModel(value: unknown): value is Model {

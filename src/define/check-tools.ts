@@ -24,6 +24,7 @@ export type ToolRule =
   | 'same_description'
   | 'undescribed_field'
   | 'many_fields'
+  | 'not_strict'
   | 'no_output'
   | 'unchecked_answer'
   | 'text_output'
@@ -44,7 +45,12 @@ export function checkTools(tools: AnyAgent | readonly AnyTool[]): readonly ToolF
   const list = 'kind' in tools ? tools.tools : tools;
   return list.flatMap((tool, index) => {
     const before = list.slice(0, index);
-    return [...nameFindings(tool, before), ...textFindings(tool, before), ...ruleFindings(tool)];
+    return [
+      ...nameFindings(tool, before),
+      ...textFindings(tool, before),
+      ...strictFindings(tool),
+      ...ruleFindings(tool),
+    ];
   });
 }
 
@@ -121,6 +127,14 @@ function textFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolF
       }),
     );
   return found;
+}
+
+/** Its arguments are checked all the same; the model just gets them wrong more often. */
+function strictFindings(tool: AnyTool): readonly ToolFinding[] {
+  const { notStrict } = tool;
+  if (notStrict === undefined) return [];
+  const message = `its input cannot be given in strict mode: ${notStrict}`;
+  return [finding(tool, 'advice', { rule: 'not_strict', message })];
 }
 
 function fieldsOf(schema: JsonSchema): readonly (readonly [string, unknown])[] {

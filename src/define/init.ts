@@ -2,7 +2,11 @@
 import type { z } from 'zod';
 import type { Executor } from '../protocol/tools.js';
 import { type Agent, type AgentSpec, defineAgent } from './agent.js';
+import type { AnswersIn } from './agent-output.js';
 import type { UntypedServices } from './context.js';
+import type { HttpToolSpec } from './http-spec.js';
+import { httpTool } from './http-tool.js';
+import { type McpServer, type McpServerSpec, mcpServer } from './mcp-server.js';
 import { definePlugin, type Plugin, type PluginSpec } from './plugin.js';
 import type { RawSchema, Schema } from './schema.js';
 import {
@@ -31,9 +35,20 @@ export interface Colloquy<Services> {
   >(
     spec: NamedSpec<Services, Input, Output, { name: Name; executor: Exec; shaped: Shaped }>,
   ) => ToolOf<Services, Input, Output, { name: Name; executor: Exec; shaped: Shaped }>;
-  readonly defineAgent: <const Tools extends readonly AnyTool[] = readonly Tool<Services>[]>(
-    spec: AgentSpec<Services> & { readonly tools?: Tools },
-  ) => Agent<Services, Tools>;
+  readonly httpTool: <
+    Input extends Schema,
+    Output extends Schema = RawSchema,
+    const Name extends string = string,
+  >(
+    spec: HttpToolSpec<Services, Input, Output> & { readonly name: Name },
+  ) => ToolOf<Services, Input, Output, { name: Name; executor: 'server'; shaped: Unshaped }>;
+  readonly defineAgent: <
+    const Tools extends readonly AnyTool[] = readonly Tool<Services>[],
+    Output extends Schema = Schema,
+  >(
+    spec: AgentSpec<Services> & { readonly tools?: Tools; readonly output?: Output },
+  ) => Agent<Services, Tools> & AnswersIn<Output>;
+  readonly mcpServer: (spec: McpServerSpec<Services>) => McpServer<Services>;
   readonly definePlugin: <State extends z.core.$ZodType>(
     spec: PluginSpec<Services, State>,
   ) => Plugin<Services>;
@@ -49,7 +64,9 @@ export function initColloquy<
 >(): Colloquy<Types['services']> {
   return {
     defineTool,
+    httpTool,
     defineAgent: defineAgent as Colloquy<Types['services']>['defineAgent'],
+    mcpServer,
     definePlugin,
   };
 }

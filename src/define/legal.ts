@@ -36,7 +36,8 @@ const COMMON = [...SHARED, 'input'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
 
-const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
+/** Every field that a tool of an executor may have. */
+export const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
   server: [
     ...COMMON,
     ...WAITING,
@@ -166,7 +167,8 @@ const UNGATED_REASONS: Readonly<Partial<Record<Executor, string>>> = {
     'a provider tool cannot be gated: it runs inside the model call, where nothing can be held',
 };
 
-function checkApproval(approval: unknown, executor: Executor, problems: ProblemList): void {
+/** Adds what is wrong with a gate. */
+export function checkApproval(approval: unknown, executor: Executor, problems: ProblemList): void {
   if (approval === undefined || approval === 'auto') return;
   if (!MAY_BE_GATED[executor])
     problems.add('approval', UNGATED_REASONS[executor] ?? `${executor} tools cannot be gated`);
@@ -261,7 +263,7 @@ function checkInline(spec: Untyped, problems: ProblemList): void {
     );
 }
 
-function checkResultBytes(bytes: unknown, problems: ProblemList): void {
+export function checkResultBytes(bytes: unknown, problems: ProblemList): void {
   if (bytes === undefined) return;
   const whole = typeof bytes === 'number' && Number.isInteger(bytes);
   if (!whole || bytes < MIN_TOOL_RESULT_BYTES || bytes > MAX_TOOL_RESULT_BYTES)

@@ -1,5 +1,6 @@
 /** Policies: code that decides, once per call, whether it runs, waits for an approval, or is denied. Types only. */
 import type { Json } from '../protocol/json.js';
+import type { ToolAnnotations } from '../protocol/mcp.js';
 import type { EarlierResult } from '../protocol/messages.js';
 import type { Effects, Executor } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
@@ -53,6 +54,10 @@ export interface PolicyCall {
   readonly executor: Executor;
   readonly effects: Effects;
   readonly input: Json;
+  /** Of a tool of an MCP server: which one. */
+  readonly mcpServer?: string;
+  /** What that server says of the tool: hints, nothing checks them. Present, perhaps empty, for all of its tools. */
+  readonly annotations?: ToolAnnotations;
 }
 
 /**

@@ -15,21 +15,26 @@ export function checkPrices(prices: unknown, budgets: unknown, problems: Problem
       );
     return;
   }
+  checkPriceList(prices, 'model.prices', problems);
+}
+
+/** Adds every fault of one model's prices. */
+export function checkPriceList(prices: unknown, field: string, problems: ProblemList): void {
   if (!isRecord(prices)) {
-    problems.add('model.prices', `must be an object, got ${shown(prices)}`);
+    problems.add(field, `must be an object, got ${shown(prices)}`);
     return;
   }
-  checkKeys(problems, prices, { prefix: 'model.prices.', allowed: [...PRICES, 'currency'] });
-  for (const field of PRICES) {
-    const price = prices[field];
-    if (price === undefined && field === 'cachedInputPerMTok') continue;
+  checkKeys(problems, prices, { prefix: `${field}.`, allowed: [...PRICES, 'currency'] });
+  for (const name of PRICES) {
+    const price = prices[name];
+    if (price === undefined && name === 'cachedInputPerMTok') continue;
     if (typeof price !== 'number' || !Number.isFinite(price) || price < 0)
-      problems.add(`model.prices.${field}`, `must be a number from 0, got ${shown(price)}`);
+      problems.add(`${field}.${name}`, `must be a number from 0, got ${shown(price)}`);
   }
   const { currency } = prices;
   if (currency !== undefined && (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)))
     problems.add(
-      'model.prices.currency',
+      `${field}.currency`,
       `must be three letters such as "EUR", got ${shown(currency)}`,
     );
 }

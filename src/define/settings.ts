@@ -118,10 +118,10 @@ function budgetsOf({ time, cost, ...counts }: TurnBudgetsSpec, currency: string)
   };
 }
 
-/** Adds every fault. `toolNames`: the agent's own. */
+/** Adds every fault. `isTool`: whether the agent has, or may come to have, a tool of the name. */
 export function checkSettings(
   settings: unknown,
-  toolNames: readonly string[],
+  isTool: (name: string) => boolean,
   problems: ProblemList,
 ): void {
   if (settings === undefined) return;
@@ -142,11 +142,15 @@ export function checkSettings(
       'settings.idleClose',
       durationProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
     );
-  checkBudgets(budgets, toolNames, problems);
+  checkBudgets(budgets, isTool, problems);
   checkValues(settings, problems);
 }
 
-function checkBudgets(budgets: unknown, toolNames: readonly string[], problems: ProblemList): void {
+function checkBudgets(
+  budgets: unknown,
+  isTool: (name: string) => boolean,
+  problems: ProblemList,
+): void {
   if (budgets === undefined) return;
   if (!isRecord(budgets)) {
     problems.add('settings.budgets', `must be an object, got ${shown(budgets)}`);
@@ -172,7 +176,7 @@ function checkBudgets(budgets: unknown, toolNames: readonly string[], problems: 
   for (const [name, count] of Object.entries(callsOf)) {
     const field = `settings.budgets.callsOf.${name}`;
     if (!isCount(count, 0)) problems.add(field, 'must be a whole number from 0');
-    if (!toolNames.includes(name)) problems.add(field, 'is no tool of this agent');
+    if (!isTool(name)) problems.add(field, 'is no tool of this agent');
   }
 }
 

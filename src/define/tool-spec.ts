@@ -11,6 +11,7 @@ import type { CallContext, ToolContext, ToolError } from './context.js';
 import type { Duration } from './durations.js';
 import type { ApprovalPolicy, ApprovalRequest } from './policy.js';
 import type { GivenTo, ParsedOf, Schema } from './schema.js';
+import type { ToolFiles } from './tool-files.js';
 
 /** Clocks of one call, each with its own text when it runs out. */
 export interface ToolTimeouts {
@@ -90,6 +91,9 @@ interface WaitingFields {
   readonly lateResult?: LateResult;
 }
 
+/** What a tool's code may return: its result, with files if it shows any; or an error for the model to read. */
+type ToolReturn<Output extends Schema> = GivenTo<Output> | ToolFiles<GivenTo<Output>> | ToolError;
+
 /** Code of yours that runs in a worker. */
 export interface ServerToolSpec<Services, Input extends Schema, Output extends Schema>
   extends CommonFields<Input>,
@@ -140,7 +144,7 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   readonly run: (
     input: ParsedOf<Input>,
     ctx: ToolContext<Services>,
-  ) => GivenTo<Output> | ToolError | Promise<GivenTo<Output> | ToolError>;
+  ) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
   /**
    * Finds out what a lost run of a `'once'` tool did, by its idempotency key. Called after the run's worker was lost or its
    * time was over, so on a network that was cut in two the run may still be going on: answer `happened: false` only where it

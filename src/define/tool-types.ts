@@ -1,6 +1,7 @@
 /** The types of tools: what the engine knows of one, and what its definition tells the compiler. Types only. */
 import type { Retention } from '../protocol/context.js';
 import type { JsonSchema } from '../protocol/json.js';
+import type { McpToolRef, ToolAnnotations } from '../protocol/mcp.js';
 import type { ProviderTool } from '../protocol/model.js';
 import type {
   ApprovalPlan,
@@ -13,6 +14,7 @@ import type {
 } from '../protocol/tools.js';
 import type { CallContext, ToolContext, UntypedServices } from './context.js';
 import type { ExpireDefault } from './expiry.js';
+import type { HttpPlan } from './http-tool.js';
 import type { PolicyContext } from './policy.js';
 import type { ParsedOf, Schema } from './schema.js';
 import type { ToolSpec } from './tool-spec.js';
@@ -44,6 +46,10 @@ export interface Tool<
   readonly input: Schema;
   /** As the model gets it. */
   readonly inputSchema: JsonSchema;
+  /** The same in the form of strict mode, where it can have that; see `strict-schema.ts`. */
+  readonly strictInput?: JsonSchema;
+  /** What keeps it from that, in words. */
+  readonly notStrict?: string;
   readonly output?: Schema;
   /** The gate, unless `policy` decides for each call. */
   readonly approval: ApprovalPlan;
@@ -70,8 +76,10 @@ export interface Tool<
   readonly answer?: AnswerRule;
   /** Who may give it. */
   readonly audience?: Audience;
-  /** Present for server tools. Takes the input as it was validated when the call was made; it is not parsed again. */
+  /** Present for server tools, but for those that are a request. Takes the input as it was validated when the call was made; it is not parsed again. */
   readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
+  /** Present for server tools that are an HTTP request. */
+  readonly http?: HttpPlan;
   /** Present for tools that can say what a lost run did. */
   readonly reconcile?: (input: unknown, ctx: CallContext<Services>) => unknown;
   /** Present for client tools that shape their request. */
@@ -79,11 +87,19 @@ export interface Tool<
   readonly onOutcomeUnknown: 'tell' | 'hold';
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;
+  /** Present for tools that an MCP server has listed. */
+  readonly mcp?: McpOrigin;
   readonly '~types'?: {
     readonly input: Input;
     readonly output: Output;
     readonly prompt: Traits['prompt'];
   };
+}
+
+/** Where a listed tool comes from, and what its server says of it. */
+export interface McpOrigin {
+  readonly ref: McpToolRef;
+  readonly annotations: ToolAnnotations;
 }
 
 /** What the type of a tool remembers of its definition, for `Pending`. */

@@ -39,6 +39,7 @@ import {
   type SchemaProblem,
   schemaProblem,
 } from './schema.js';
+import { strictnessOf } from './strictness.js';
 import type { AnswerRule, AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool-types.js';
 
 export type { AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool-types.js';
@@ -92,6 +93,7 @@ function compileTool(spec: unknown): Tool<never> {
     ...textsOf(spec),
     input: input as Schema,
     inputSchema,
+    ...(isHosted ? {} : strictnessOf(input as Schema, inputSchema)),
     ...(output === undefined ? {} : { output: output as Schema }),
     ...behaviour,
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),

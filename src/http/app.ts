@@ -6,7 +6,7 @@ import type { AppDeps } from './deps.js';
 import { jsonBody, requestId, requestLog } from './middleware.js';
 import { problemHandler, sendProblem } from './problem.js';
 import { addAgentRoutes } from './routes/agents.js';
-import { addBlobRoutes } from './routes/blobs.js';
+import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
 import { codecRouter } from './routes/codec.js';
 import { addConversationRoutes } from './routes/conversations.js';
@@ -42,6 +42,7 @@ export function createApp(deps: AppDeps): Express {
 
   if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
   const router = Router();
+  addUploadRoute(router, deps);
   router.use(jsonBody());
   addHealthRoutes(router, deps);
   addAgentRoutes(router, deps);

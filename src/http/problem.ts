@@ -59,13 +59,16 @@ export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler 
 /** Errors of express and its body parser carry an HTTP status and, mostly, a type. */
 function fromHttp(thrown: unknown): EngineError | undefined {
   if (!(thrown instanceof Error) || EngineError.isInstance(thrown)) return undefined;
-  const { status, type } = thrown as Error & { status?: unknown; type?: unknown };
+  const { status, type, limit } = thrown as Error & Readonly<Record<string, unknown>>;
   const made = (code: FailureCode, message: string): EngineError =>
     new EngineError(code, message, { cause: thrown });
   if (type === 'entity.parse.failed')
     return made('malformed_json', `The body is not JSON: ${thrown.message}`);
   if (status === 413)
-    return made('body_too_large', `A body may have at most ${MAX_HTTP_BODY_BYTES} bytes`);
+    return made(
+      'body_too_large',
+      `A body may have at most ${typeof limit === 'number' ? limit : MAX_HTTP_BODY_BYTES} bytes`,
+    );
   if (status === 415) return made('unsupported_media_type', thrown.message);
   if (thrown instanceof URIError)
     return made('not_found', 'The path is not valid percent-encoding');

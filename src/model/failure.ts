@@ -4,6 +4,7 @@
  */
 import type { FailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
+import { retryAfterMs } from '../protocol/retry-after.js';
 
 /** Codes that a model may fail with. */
 export type ModelFailureCode = Extract<FailureCode, `model_${string}` | 'script_exhausted'>;
@@ -89,13 +90,18 @@ function fromReport(report: ProviderReport): ModelFailure {
   const detail = code === 'model_unauthorized' || report.detail === '' ? '' : `: ${report.detail}`;
   return new ModelFailure(code, `${text}${facts === '' ? '' : ` (${facts})`}${detail}`, {
     retryable,
-    retryAfterMs: retryable ? retryAfterMs(report.header) : undefined,
+    retryAfterMs: retryable ? pauseOf(report.header) : undefined,
   });
 }
 
 const CONTEXT_TEXT = /context (length|window|size)|prompt is too long|input is too long/i;
 const QUOTA_WORDS = ['insufficient_quota', 'billing_hard_limit_reached'];
-const FILTER_WORDS = ['content_filter', 'content_policy_violation'];
+const FILTER_WORDS = [
+  ...['content_filter', 'content_policy_violation', 'image_content_policy_violation'],
+  ...['bio_policy', 'misalignment_policy_violation'],
+];
+/** Of a response that failed: the request is at fault, and would be again. @see OpenAI API reference, `ResponseError` */
+const REQUEST_WORDS = /^(invalid_|image_|unsupported_image|empty_image|failed_to_download_image)/;
 const CONTEXT_WORDS = ['context_length_exceeded', 'exceed_context_size_error'];
 
 function verdictOf({ status, words, detail }: ProviderReport): Verdict {
@@ -112,14 +118,14 @@ function verdictOf({ status, words, detail }: ProviderReport): Verdict {
   if (says(QUOTA_WORDS)) return ['model_rate_limited', false, 'The quota of the key is used up'];
   if (status === 429 || says(['rate_limit_exceeded', 'rate_limit_error']))
     return ['model_rate_limited', true, 'The provider limits the rate of requests'];
-  if (status === undefined) return midStreamVerdict(says);
+  if (status === undefined) return midStreamVerdict(words);
   if (status === 408 || status === 409 || status >= 500)
     return ['model_unavailable', true, 'The provider could not answer'];
   return ['model_bad_request', false, 'The provider refused the request'];
 }
 
-function midStreamVerdict(says: (list: readonly string[]) => boolean): Verdict {
-  if (says(['invalid_request_error']))
+function midStreamVerdict(words: readonly string[]): Verdict {
+  if (words.some((word) => REQUEST_WORDS.test(word)))
     return ['model_bad_request', false, 'The provider refused the request'];
   return ['model_stream_broken', true, 'The provider broke off its answer'];
 }
@@ -174,17 +180,13 @@ function headerOf(headers: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** @see RFC 9110 section 10.2.3 for the two forms of `retry-after`; `retry-after-ms` is OpenAI's own. */
-function retryAfterMs(header: ProviderReport['header']): number | undefined {
-  const milliseconds = header('retry-after-ms');
-  const pause = header('retry-after');
-  let waitMs = Number.NaN;
-  if (milliseconds !== undefined) waitMs = Number.parseFloat(milliseconds);
-  if (Number.isNaN(waitMs) && pause !== undefined)
-    waitMs = /^\s*[\d.]+\s*$/.test(pause) ? Number(pause) * 1000 : Date.parse(pause) - Date.now();
-  // Nothing, nonsense and the past all mean: the usual pause.
-  if (Number.isNaN(waitMs) || waitMs <= 0) return undefined;
-  return Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS);
+/** `retry-after-ms` is OpenAI's own. Nothing, nonsense and the past all mean: the usual pause. */
+function pauseOf(header: ProviderReport['header']): number | undefined {
+  const milliseconds = Number.parseFloat(header('retry-after-ms') ?? '');
+  const waitMs = Number.isNaN(milliseconds)
+    ? (retryAfterMs(header('retry-after'), Date.now()) ?? 0)
+    : milliseconds;
+  return waitMs <= 0 ? undefined : Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS);
 }
 
 const TIMEOUT_CODES = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'];
@@ -219,6 +221,15 @@ function fromTransport(error: unknown): ModelFailure {
 /** A stream that ended before its answer did; the next attempt starts over. */
 export function streamBroken(message: string): ModelFailure {
   return new ModelFailure('model_stream_broken', message, { retryable: true });
+}
+
+/** The provider's filter stopped an answer half-way: the same question would be stopped again. */
+export function contentFiltered(): ModelFailure {
+  return new ModelFailure(
+    'model_content_filtered',
+    "The provider's content filter stopped the answer",
+    { retryable: false },
+  );
 }
 
 /** No answer came, and the reason may pass. */

@@ -1,51 +1,60 @@
 /** From a transcript to a request of OpenAI's Chat Completions, as every compatible server takes it. Pure. */
 import type OpenAI from 'openai';
-import { isRecord } from '../protocol/json.js';
-import { MAX_WIRE_NAME_CHARS } from '../protocol/limits.js';
-import type { AssistantMessage, Message, ToolCallPart } from '../protocol/messages.js';
+import type { AssistantMessage, Message, ToolCallPart, UserPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { ModelFailure } from './failure.js';
-
-/** What of the request does not come from the conversation. */
-export interface ChatSettings {
-  readonly model: string;
-  readonly temperature?: number | undefined;
-  readonly maxOutputTokens?: number | undefined;
-}
+import { type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
+import type { RequestSettings } from './openai-settings.js';
+import { sendableArguments, sendableName } from './wire-calls.js';
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 
 /** The body of one streaming request. */
 export function toChatRequest(
   request: ModelRequest,
-  settings: ChatSettings,
+  settings: RequestSettings,
+  loaded: LoadedFiles = NO_FILES,
 ): OpenAI.ChatCompletionCreateParamsStreaming {
-  const { model, temperature, maxOutputTokens } = settings;
+  const { model, temperature, maxOutputTokens, toolChoice, reasoning } = settings;
+  const { tools, output } = request;
+  const effort = reasoning?.effort;
   return {
     model,
-    messages: toChatMessages(request),
+    messages: toChatMessages(request, loaded),
     stream: true,
     stream_options: { include_usage: true },
     // An empty list is refused.
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toChatTool) }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toChatTool) }),
+    ...(toolChoice === undefined || tools.length === 0
+      ? {}
+      : {
+          tool_choice:
+            typeof toolChoice === 'string'
+              ? toolChoice
+              : { type: 'function', function: { name: toWireName(toolChoice.name) } },
+        }),
+    ...(output === undefined
+      ? {}
+      : { response_format: { type: 'json_schema', json_schema: { ...output } } }),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { max_completion_tokens: maxOutputTokens }),
   };
 }
 
-function toChatMessages(request: ModelRequest): ChatMessage[] {
-  const messages = request.messages.flatMap(toChatMessage);
+function toChatMessages(request: ModelRequest, loaded: LoadedFiles): ChatMessage[] {
+  const messages = request.messages.flatMap((message) => toChatMessage(message, loaded));
   return request.system === ''
     ? messages
     : [{ role: 'system', content: request.system }, ...messages];
 }
 
-function toChatMessage(message: Message): ChatMessage[] {
+function toChatMessage(message: Message, loaded: LoadedFiles): ChatMessage[] {
   switch (message.role) {
     case 'user':
-      return [{ role: 'user', content: textOf(message.parts) }];
+      return [{ role: 'user', content: toContent(message.parts, loaded) }];
     case 'assistant':
       return toAssistantMessage(message);
     case 'tool':
@@ -55,6 +64,26 @@ function toChatMessage(message: Message): ChatMessage[] {
         content: JSON.stringify(envelope),
       }));
   }
+}
+
+function toContent(
+  parts: readonly UserPart[],
+  loaded: LoadedFiles,
+): string | OpenAI.ChatCompletionContentPart[] {
+  if (parts.every(({ type }) => type === 'text')) return textOf(parts);
+  return parts.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text };
+    const { source } = part;
+    const url = urlOf(part, loaded);
+    if (part.type === 'image' && url !== undefined)
+      return { type: 'image_url', image_url: { url, detail: part.detail ?? 'auto' } };
+    if (part.type === 'file' && 'fileId' in source)
+      return { type: 'file', file: { file_id: source.fileId } };
+    if (part.type === 'file' && 'blob' in source && url !== undefined)
+      return { type: 'file', file: { file_data: url, filename: part.filename ?? 'file' } };
+    const reason = 'blob' in source ? undefined : 'this API does not take it by such a reference';
+    return { type: 'text', text: notShown(part, reason) };
+  });
 }
 
 /** Reasoning is not sent back, nor what another kind of provider left: Chat Completions has no place for them. */
@@ -80,26 +109,7 @@ function toChatCall(call: ToolCallPart): OpenAI.ChatCompletionMessageFunctionToo
   };
 }
 
-/** The model may have asked for a tool by an impossible name; sent back as it is, every later request would be refused. */
-function sendableName(name: string): string {
-  const wire = toWireName(name).replaceAll(/[^\w-]/g, '_');
-  return wire === '' ? 'unknown' : wire.slice(0, MAX_WIRE_NAME_CHARS);
-}
-
-/**
- * Arguments go back to the letter, so that prompt caches hit. Except when they are no JSON object: servers that parse them
- * for their chat template would refuse every later request of the conversation.
- */
-function sendableArguments(argumentsJson: string): string {
-  try {
-    if (isRecord(JSON.parse(argumentsJson))) return argumentsJson;
-  } catch {
-    // Wrapped below.
-  }
-  return JSON.stringify({ invalid_arguments: argumentsJson });
-}
-
-/** `strict` is left out: it takes a subset of JSON Schema only, and the engine validates arguments itself. */
+/** Strict mode takes a subset of JSON Schema only; the engine validates arguments itself in any case. */
 function toChatTool(tool: ModelTool): OpenAI.ChatCompletionFunctionTool {
   if ('provider' in tool)
     throw new ModelFailure(
@@ -113,6 +123,7 @@ function toChatTool(tool: ModelTool): OpenAI.ChatCompletionFunctionTool {
       name: toWireName(tool.name),
       description: tool.description,
       parameters: tool.inputSchema,
+      ...(tool.strict === true ? { strict: true } : {}),
     },
   };
 }

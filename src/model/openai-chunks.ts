@@ -4,6 +4,8 @@
  */
 import type OpenAI from 'openai';
 import type { Usage } from '../protocol/events.js';
+import { MAX_TEXT_SOURCES } from '../protocol/limits.js';
+import type { TextSource } from '../protocol/messages.js';
 import type {
   ModelResponse,
   ModelStreamEvent,
@@ -11,7 +13,9 @@ import type {
   RequestedCall,
 } from '../protocol/model.js';
 import { fromWireName, toWireName } from '../protocol/names.js';
-import { ModelFailure, streamBroken } from './failure.js';
+import { contentFiltered, streamBroken } from './failure.js';
+import { sourcesOf } from './openai-sources.js';
+import { argumentsAsked } from './wire-calls.js';
 
 type Chunk = OpenAI.ChatCompletionChunk;
 type CallDelta = NonNullable<Chunk['choices'][number]['delta']['tool_calls']>[number];
@@ -24,7 +28,11 @@ interface HalfCall {
   argumentsJson: string;
 }
 
-type GrowingPart = { readonly type: 'text' | 'reasoning'; text: string };
+interface GrowingPart {
+  readonly type: 'text' | 'reasoning';
+  text: string;
+  readonly sources?: readonly TextSource[];
+}
 
 /** Takes the chunks of one answer in order, reports its pieces, and gives the whole at the end. */
 export class ChatAnswer {
@@ -39,6 +47,8 @@ export class ChatAnswer {
   #usage: Usage | undefined;
   #model: string | undefined;
   #isStarted = false;
+  #isRefused = false;
+  readonly #sources: TextSource[] = [];
 
   constructor(tools: readonly ModelTool[], onEvent: OnEvent) {
     this.#wireNames = tools.map(({ name }) => toWireName(name));
@@ -59,6 +69,8 @@ export class ChatAnswer {
     this.#grow('reasoning', reasoningOf(delta));
     this.#grow('text', delta.content);
     this.#grow('text', delta.refusal);
+    this.#isRefused ||= Boolean(delta.refusal);
+    if ('annotations' in delta) this.#sources.push(...sourcesOf(delta.annotations));
     for (const call of delta.tool_calls ?? []) this.#addCall(call);
   }
 
@@ -68,16 +80,11 @@ export class ChatAnswer {
    */
   finish(requestedModel: string): ModelResponse {
     const finishReason = this.#finishReason ?? this.#impliedFinishReason();
-    if (finishReason === 'content_filter')
-      throw new ModelFailure(
-        'model_content_filtered',
-        "The provider's content filter stopped the answer",
-        { retryable: false },
-      );
+    if (finishReason === 'content_filter') throw contentFiltered();
     return {
-      parts: this.#parts,
+      parts: this.#parts.map((part) => this.#withSources(part)),
       calls: this.#calls.map((call) => requestedCall(call, finishReason)),
-      finishReason,
+      finishReason: finishReason === 'stop' && this.#isRefused ? 'refusal' : finishReason,
       usage: this.#usage ?? { inputTokens: 0, outputTokens: 0 },
       model: this.#model ?? requestedModel,
     };
@@ -90,6 +97,12 @@ export class ChatAnswer {
       return this.#calls.length > 0 ? 'tool_calls' : 'stop';
     if (this.#isStarted) throw streamBroken("The model's stream ended before its answer did");
     throw streamBroken('The server sent no events; is the base URL that of an OpenAI API?');
+  }
+
+  /** They are of the whole text; what is beside it names none. */
+  #withSources(part: GrowingPart): GrowingPart {
+    const isSaid = part.type === 'text' && this.#sources.length > 0;
+    return isSaid ? { ...part, sources: this.#sources.slice(0, MAX_TEXT_SOURCES) } : part;
   }
 
   #grow(type: GrowingPart['type'], text: unknown): void {
@@ -144,10 +157,9 @@ function beginsAnother(current: HalfCall, delta: CallDelta): boolean {
 }
 
 function requestedCall(call: HalfCall, finishReason: string): RequestedCall {
-  const { id, wireName, argumentsJson } = call;
-  // A tool without parameters is called with nothing by some models.
-  const isEmpty = argumentsJson.trim() === '' && finishReason !== 'length';
-  return { id, name: fromWireName(wireName), argumentsJson: isEmpty ? '{}' : argumentsJson };
+  const { id, wireName } = call;
+  const argumentsJson = argumentsAsked(call.argumentsJson, finishReason === 'length');
+  return { id, name: fromWireName(wireName), argumentsJson };
 }
 
 /** Some servers send arguments as an object. */

@@ -25,6 +25,8 @@ export interface ScriptedCall {
   readonly input: Json;
   /** @defaultValue `call_1`, `call_2` and so on over the whole transcript */
   readonly id?: string;
+  /** The provider will run it, and asks for approval before: `name` is that of a provider tool. */
+  readonly hosted?: true;
 }
 
 /** One call that the provider has run by itself. @defaultValue output null */
@@ -243,9 +245,10 @@ function requestedCalls(
   request: ModelRequest,
 ): readonly RequestedCall[] {
   let minted = lastMintedId(request);
-  return scripted.map(({ name, input, id }) => {
+  return scripted.map(({ name, input, id, hosted }) => {
     if (id === undefined) minted += 1;
-    return { id: id ?? `call_${minted}`, name, argumentsJson: JSON.stringify(input) };
+    const asked = { id: id ?? `call_${minted}`, name, argumentsJson: JSON.stringify(input) };
+    return hosted === true ? { ...asked, hosted } : asked;
   });
 }
 

@@ -1,9 +1,22 @@
 /** The client's deletions port over the event log, and the blobs beside it. */
 import type { DeletionsPort } from '../client/deletions.js';
+import type { ConversationKey } from '../protocol/ids.js';
 import type { BlobStore } from '../store/blobs-port.js';
 import type { EventLog } from '../store/port.js';
 
 const PAGE = 200;
+
+/**
+ * Whether what a run stores comes after the deletion of its conversation. False as well when another conversation has begun
+ * under the id: what is stored lies with that one, and goes with it.
+ */
+export function createIsDeletedRun(
+  log: Pick<EventLog, 'deletion' | 'head'>,
+): (key: ConversationKey, runId: string) => Promise<boolean> {
+  return async (key, runId) =>
+    (await log.deletion(key))?.runIds.includes(runId) === true &&
+    (await log.head(key)) === undefined;
+}
 
 export function createDeletions(deps: {
   readonly log: EventLog;

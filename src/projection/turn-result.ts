@@ -64,10 +64,18 @@ function resultOf(events: readonly CanonicalEvent[]): TurnResult | undefined {
 }
 
 function endOf(event: TurnEnded & { readonly seq: number }): TurnResult {
-  const { turnId, text, usage, seq, status, reason } = event;
+  const { turnId, text, usage, seq, status, reason, output } = event;
   switch (status) {
     case 'completed':
-      return { status, turnId, text, usage, seq, ...(reason === undefined ? {} : { reason }) };
+      return {
+        status,
+        turnId,
+        text,
+        ...(output === undefined ? {} : { output }),
+        usage,
+        seq,
+        ...(reason === undefined ? {} : { reason }),
+      };
     case 'cancelled':
       return { status, turnId, text, usage, seq };
     case 'failed': {

@@ -4,9 +4,16 @@ import type { ContextMark, ModelContext } from './context.js';
 import type { SummaryEvent, Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json, type JsonSchema } from './json.js';
+import type { McpToolRef } from './mcp.js';
 import { type AssistantPart, type EarlierResult, earlierResult, type Message } from './messages.js';
 import type { AskedBefore, Question } from './questions.js';
 import type { FieldProblem } from './resolutions.js';
+import type {
+  SpillTranscriptInput,
+  SpillTranscriptResult,
+  StoredPart,
+  TranscriptPiece,
+} from './stored-messages.js';
 import type {
   ApprovalPlan,
   PlannedCall,
@@ -36,6 +43,11 @@ export interface TranscriptDelta {
   readonly base: number;
   /** `transcriptHash` over the first `base` messages; absent when there are none. */
   readonly prefixHash?: string;
+  /**
+   * The first of these messages, where some of them lie in the blob store: as many as were not given to an earlier model call.
+   * Absent: none do, or the worker has been given them.
+   */
+  readonly stored?: readonly TranscriptPiece[];
   readonly append: readonly Message[];
 }
 
@@ -54,9 +66,14 @@ export interface TranscriptSlice {
   readonly from: number;
   /** As many as fit into a page: at least one, while there are any. */
   readonly messages: readonly Message[];
+  /** In their place, where they lie in the blob store. */
+  readonly stored?: StoredPart;
 }
 
-/** The hash of a transcript from the hash of what comes before its last message, and that one as JSON; the first comes after ''. */
+/**
+ * The hash of a transcript from the hash of what comes before its last message, and that one as JSON; the first comes after ''.
+ * Messages of one stored part are hashed as one, by `hashedPart`.
+ */
 export function transcriptHash(before: string, messageJson: string): string {
   return fingerprint(`${before} ${messageJson}`);
 }
@@ -66,6 +83,8 @@ export interface CallModelInput extends OfStep {
   readonly requester: StampedActor;
   /** Of the last model call that was completed. Absent: there was none, or an older version did not keep it. */
   readonly context?: ContextMark;
+  /** What the final answer has to be, as the turn's message says. Absent: as the agent says. */
+  readonly output?: JsonSchema;
 }
 
 /** A call of a sequential step, when its turn has come. */
@@ -95,6 +114,10 @@ export interface CallModelResult {
   readonly attempt: number;
   /** What of the conversation the model was given. Absent from older workers, and where the call was aborted. */
   readonly context?: ModelContext;
+  /** A final answer in the form that was asked for. */
+  readonly output?: Json;
+  /** Why a final answer has not that form, after it was asked for twice; in words for whoever asked. The turn fails. */
+  readonly outputProblem?: string;
   /** The call was aborted by a cancel; `parts` is what had come. */
   readonly aborted?: true;
 }
@@ -119,6 +142,7 @@ export interface RunToolInput extends OfStep {
     readonly input: Json;
     /** How often the call may be run; absent from older workflows, which then run it no more than once. */
     readonly maxAttempts?: number;
+    readonly mcp?: McpToolRef;
   };
   readonly idempotencyKey: string;
   readonly requester: StampedActor;
@@ -194,6 +218,7 @@ export type CheckAnswerResult =
 export interface CheckEditInput extends OfStep {
   readonly toolCallId: string;
   readonly name: string;
+  readonly mcp?: McpToolRef;
   readonly input: Json;
   readonly requester: StampedActor;
   /** Of the turn until now. Absent when there are none. */
@@ -240,4 +265,5 @@ export interface ConversationActivities {
   checkEdit(input: CheckEditInput): Promise<CheckEditResult>;
   summarize(input: SummarizeInput): Promise<SummarizeResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
+  spillTranscript(input: SpillTranscriptInput): Promise<SpillTranscriptResult>;
 }

@@ -1,9 +1,13 @@
 /** References to values that are stored beside the log, because they are too large for it. Runs anywhere. */
 
-/** What the bytes are: JSON text, or plain text. Both UTF-8. */
-export type BlobType = 'application/json' | 'text/plain';
+/** What the bytes are: JSON text or plain text, both UTF-8; or a file, which only what refers to it knows the type of. */
+export type BlobType = 'application/json' | 'text/plain' | 'application/octet-stream';
 
-export const BLOB_TYPES: readonly BlobType[] = ['application/json', 'text/plain'];
+export const BLOB_TYPES: readonly BlobType[] = [
+  'application/json',
+  'text/plain',
+  'application/octet-stream',
+];
 
 /** Names one stored value within its conversation. The same value of the same type always has the same id. */
 export interface BlobRef {

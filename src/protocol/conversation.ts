@@ -2,6 +2,8 @@
 import type { Actor, StampedActor } from './actors.js';
 import type { ModelContext } from './context.js';
 import type { MessageId, StepId, TurnId } from './ids.js';
+import type { Json, JsonSchema } from './json.js';
+import type { FilePart, ImagePart } from './messages.js';
 import type { Rule } from './rules.js';
 import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
@@ -49,7 +51,11 @@ export interface AgentManifest {
   /** Of the costs that `usage` names; absent where the model has no prices. */
   readonly currency?: string;
   readonly settings: AgentSettings;
+  /** JSON Schema of its final answers; absent where they are texts. */
+  readonly output?: JsonSchema;
   readonly tools: readonly ToolManifest[];
+  /** Servers that list more of them, each worker for itself. Absent: none. */
+  readonly mcpServers?: readonly { readonly name: string }[];
 }
 
 export interface ToolManifest {
@@ -86,6 +92,13 @@ export const CONVERSATION_STATUSES = [
 export interface SendMessageInput {
   /** UTF-8 text, not blank. */
   readonly text: string;
+  /** Images and files that belong to it, by reference; at most `MAX_ATTACHMENTS`. */
+  readonly attachments?: readonly (ImagePart | FilePart)[];
+  /**
+   * JSON Schema, an object at the top, of what the turn's final answer has to be; takes the place of the agent's. With a message
+   * that joins a running turn it holds from that turn's next model call on.
+   */
+  readonly output?: JsonSchema;
   /** Minted by the client before its first try. A signal without one is always a new message. */
   readonly requestId?: string;
   readonly actor?: Actor | StampedActor;
@@ -137,6 +150,8 @@ export type TurnResult =
       readonly status: 'completed';
       readonly turnId: TurnId;
       readonly text: string;
+      /** The answer in the form that was asked for; absent where none was, and where the engine ended the turn. */
+      readonly output?: Json;
       /** The limit, when the engine ended it. */
       readonly reason?: TurnEndReason;
       readonly usage: Usage;

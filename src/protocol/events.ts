@@ -9,7 +9,7 @@ import type { CallEventBody } from './call-events.js';
 import type { ModelContext } from './context.js';
 import type { AgentSettings } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
-import type { Json } from './json.js';
+import type { Json, JsonSchema } from './json.js';
 import type { AssistantPart, EarlierResult, UserPart } from './messages.js';
 import type { ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
@@ -49,6 +49,8 @@ export interface UserMessageEvent {
    * (`turnId` is the running one) and enters the transcript before its next model call, or at its end.
    */
   readonly onBusy?: 'interrupt' | 'steer';
+  /** What its turn's final answer has to be. Absent: what the agent says. */
+  readonly output?: JsonSchema;
 }
 
 export interface TurnStarted {
@@ -106,6 +108,8 @@ export interface AssistantMessageEvent {
   readonly synthetic?: true;
   /** What the provider ran before it was said, as later policies see it; absent where it ran nothing. */
   readonly providerResults?: readonly EarlierResult[];
+  /** The answer in the form that was asked for, validated, after defaults and transforms; its text stands in `parts`. */
+  readonly output?: Json;
 }
 
 /** A message that came as a signal, so that nobody could be told, was not taken. */
@@ -180,6 +184,8 @@ export interface TurnEnded {
   readonly reason?: TurnEndReason;
   /** Text of the last assistant message of the turn; empty when there was none. */
   readonly text: string;
+  /** The answer in the form that was asked for. Absent where none was, and where the turn did not complete. */
+  readonly output?: Json;
   readonly error?: TurnError;
   readonly steps: number;
   readonly usage: Usage;

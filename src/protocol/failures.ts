@@ -47,6 +47,11 @@ export const FAILURES = {
   },
   no_worker: { httpStatus: 503, title: 'No worker answers', retryable: true },
   store_unavailable: { httpStatus: 503, title: 'The event log cannot be read', retryable: true },
+  transcript_lost: {
+    httpStatus: 500,
+    title: 'Messages of the conversation are lost',
+    retryable: true,
+  },
   timeout: { httpStatus: 504, title: 'The answer did not come in time', retryable: true },
   internal: { httpStatus: 500, title: 'Internal error', retryable: true },
   // Model calls.
@@ -70,6 +75,11 @@ export const FAILURES = {
   model_answer_too_large: {
     httpStatus: 502,
     title: 'The model answered more than a conversation can hold',
+    retryable: false,
+  },
+  model_invalid_output: {
+    httpStatus: 502,
+    title: 'The model did not answer in the form that was asked for',
     retryable: false,
   },
   script_exhausted: {

@@ -5,13 +5,14 @@
 import { z } from 'zod';
 import { CONVERSATION_STATUSES, ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
-import { isRecord, type Json } from './json.js';
+import { isRecord, type Json, type JsonSchema } from './json.js';
 import {
   MAX_CALLS_PER_STEP,
   MAX_ID_CHARS,
   MAX_REASON_CHARS,
   MAX_REQUEST_ID_CHARS,
 } from './limits.js';
+import type { FilePart, ImagePart } from './messages.js';
 import { RESOLVES } from './resolutions.js';
 import { SUSPENSION_KINDS } from './suspensions.js';
 
@@ -35,7 +36,13 @@ const ClaimIdSchema = z.string().min(1).max(200);
 const OnBusySchema = z.enum(ON_BUSY);
 
 /** What a message may say besides its text, wherever it is posted. */
-const messageFields = { actor: ActorSchema.exactOptional(), onBusy: OnBusySchema.exactOptional() };
+const messageFields = {
+  actor: ActorSchema.exactOptional(),
+  onBusy: OnBusySchema.exactOptional(),
+  /** The client judges them, as it does for every other caller. */
+  attachments: z.custom<readonly (ImagePart | FilePart)[]>().exactOptional(),
+  output: z.custom<JsonSchema>().exactOptional(),
+};
 
 const createFields = {
   agent: IdSchema,

@@ -25,6 +25,11 @@ export const MAX_ANSWER_DEPTH = 64;
  * its message has to fit into the transcript of the next call.
  */
 export const MAX_MODEL_ANSWER_BYTES = 1_300 * 1024;
+/** Sources that one answer names; the first ones are kept. Their texts are cut: they stand in the transcript for ever. */
+export const MAX_TEXT_SOURCES = 50;
+export const MAX_SOURCE_CHARS = 1_000;
+/** Images and files of one message: references, which stand in every model call from then on. */
+export const MAX_ATTACHMENTS = 16;
 /** Arguments of one call, after parsing: they stand in events, suspensions and roll-overs, as an approver's edit of them does. */
 export const MAX_TOOL_INPUT_BYTES = 200 * 1024;
 /** One tool result as the model sees it; more is cut with a marker, and stored where there is a store. */
@@ -68,6 +73,8 @@ export const MAX_REQUEST_ID_CHARS = 200;
 export const MAX_REMEMBERED_REQUESTS = 1_000;
 /** Ended calls remembered for `stale` and `expired`; same budget. */
 export const MAX_TOMBSTONES = 1_000;
+/** The JSON Schema that a message asks its answer to have: it waits with the message, and goes into every model call of its turn. */
+export const MAX_OUTPUT_SCHEMA_BYTES = 16 * 1024;
 /** Messages that may wait behind a turn. */
 export const MAX_QUEUED_MESSAGES = 100;
 /** Inputs that may wait in the inbox; they are read before the next model call, or start a turn. */
@@ -133,16 +140,25 @@ export const EMPTY_RUN_CLOSE_MS = 60 * 1000;
 /** Roll over before the server's own suggestion (4 MiB) and far below its kill (50 MiB). */
 export const ROLL_OVER_HISTORY_BYTES = 3 * 1024 * 1024;
 /**
- * A worker that was lost is followed by one that replays the run, in about 0.4 ms an event, while its conversation stands still:
- * under a second, where the server's own suggestion (4,096) would allow for two.
+ * A worker that was lost is followed by one that replays the run, in 0.6 to 0.9 ms an event on a small machine, while its
+ * conversation stands still: under a second, where the server's own suggestion (4,096) would allow for three and more.
  */
-export const ROLL_OVER_HISTORY_EVENTS = 2_000;
+export const ROLL_OVER_HISTORY_EVENTS = 1_000;
 /** The server refuses the 2,001st update of a run. */
 export const ROLL_OVER_UPDATE_COUNT = 1_500;
 /** The server refuses the 10,001st signal of a run. */
 export const ROLL_OVER_SIGNAL_COUNT = 5_000;
 /** Transcript carried inline; with the rest below the 2 MiB payload bound. */
 export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
+/**
+ * Messages that a roll-over carries whole. They stand three times in history (the end of a run, the beginning of the next, its first
+ * model call), and a run has some 500 KB of new ones: with these, what is carried stays a small part of it.
+ */
+export const SPILL_FROM_BYTES = 64 * 1024;
+/** What stays of more than that: the newest turns. */
+export const SPILL_KEEP_BYTES = 32 * 1024;
+/** One chunk of stored messages: few make up a transcript, and one is read quickly. */
+export const SPILL_CHUNK_BYTES = 256 * 1024;
 /** Transcript sent to one model call; the activity input is one payload. */
 export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
 /** Of what a model reads, so much is the conversation's by default: the answer needs room, and counts are estimates. */
@@ -161,6 +177,18 @@ export const MAX_TRANSCRIPT_PAGE_BYTES = 1024 * 1024;
 export const TRANSCRIPT_DEADLINE_MS = 5_000;
 /** Transcripts that a worker remembers, as JSON. What it forgets it asks for. */
 export const TRANSCRIPT_CACHE_BYTES = 64 * 1024 * 1024;
+/** What an HTTP tool reads of one answer unless it says otherwise: more than a model can use, little for a worker's memory. */
+export const DEFAULT_HTTP_RESPONSE_BYTES = 1024 * 1024;
+/** Read of an answer that is an error: its beginning is what the model is told. */
+export const MAX_HTTP_ERROR_BYTES = 64 * 1024;
+/** That beginning: enough for a message and its code. */
+export const MAX_HTTP_EXCERPT_CHARS = 500;
+/** Redirects of one request; browsers follow twenty, a service that needs more than a few is not where it says. */
+export const MAX_HTTP_REDIRECTS = 5;
+/** A host that does not take a connection in this time counts as unreachable; the run's own clock goes on. */
+export const HTTP_CONNECT_TIMEOUT_MS = 10_000;
+/** Shorter secrets could not be told from other text. */
+export const MIN_SECRET_CHARS = 4;
 /** Smaller payloads are not worth the work of compressing them. */
 export const COMPRESS_FROM_BYTES = 8 * 1024;
 /** What a compressed payload may become: a few bytes that anybody may send must not fill the memory of a worker. */
@@ -210,3 +238,22 @@ export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 export const STICKY_TIMEOUT_MS = 1_000;
 /** A stop button reaches an activity through its heartbeats; the default throttle would be 60 s. */
 export const HEARTBEAT_THROTTLE_MS = 3_000;
+
+/** Reaching an MCP server and listing its tools, each: a turn waits for the first listing, and goes on without. */
+export const MCP_CONNECT_TIMEOUT_MS = 10_000;
+export const MCP_LIST_TIMEOUT_MS = 10_000;
+/** A listing is taken for true this long where the server tells of no changes; asking anew costs no turn anything. */
+export const MCP_LISTING_MS = 5 * 60 * 1000;
+/** After a listing that failed: often enough to find a server that was restarted, rare enough not to keep it down. */
+export const MCP_LIST_RETRY_MS = 15_000;
+/** Tools of one server; more than any model can choose between. */
+export const MAX_MCP_TOOLS = 256;
+/** Description and input schema of one listed tool, as JSON: they stand in every request to the model. */
+export const MAX_MCP_TOOL_BYTES = 32 * 1024;
+/** Of a server's name: with it, tool names still fit on the provider's wire. */
+export const MAX_MCP_SERVER_NAME_CHARS = 24;
+/** A server may answer that it needs no more than another request; one that does so for ever is stopped. */
+export const MAX_MCP_ROUNDS = 10;
+/** What a stdio server writes to its standard error: a line, and lines a minute, that reach the log. */
+export const MAX_MCP_STDERR_LINE_CHARS = 500;
+export const MAX_MCP_STDERR_LINES = 100;

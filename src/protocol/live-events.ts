@@ -67,11 +67,24 @@ export interface ProviderCallStarted extends OfStep {
   readonly name: string;
 }
 
+/** It goes on with it. `status` is the provider's word: `searching`, `interpreting`, `completed`. */
+export interface ProviderCallProgress extends OfStep {
+  readonly type: 'provider_call_progress';
+  readonly messageId: MessageId;
+  readonly providerCallId: string;
+  readonly name: string;
+  readonly status: string;
+  /** A piece of what it runs (a program's code, a call's arguments), and how many characters came before. */
+  readonly offset?: number;
+  readonly text?: string;
+}
+
 export type LiveEvent =
   | TextDelta
   | ReasoningDelta
   | ToolArgumentsDelta
   | ProviderCallStarted
+  | ProviderCallProgress
   | ToolCallStarted
   | ToolProgress
   | ModelCallStarted;

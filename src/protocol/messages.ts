@@ -1,4 +1,5 @@
-/** Messages of the transcript, provider-neutral. Runs anywhere; imports nothing but JSON and ids. */
+/** Messages of the transcript, provider-neutral. Runs anywhere. */
+import type { BlobRef } from './blobs.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
 import { MAX_EARLIER_RESULTS } from './limits.js';
@@ -7,6 +8,44 @@ import type { Provenance, ToolResultEnvelope } from './tools.js';
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** Where the model has it from; at most `MAX_TEXT_SOURCES`. Absent: it does not say. */
+  readonly sources?: readonly TextSource[];
+}
+
+/** What a model names as the source of a text, or of the part of it from `startIndex` up to `endIndex` (characters). */
+export type TextSource = (
+  | { readonly type: 'url'; readonly url: string; readonly title?: string }
+  | {
+      readonly type: 'file';
+      /** The provider's. */
+      readonly fileId: string;
+      readonly filename?: string;
+      /** The file lies in a container of the provider's, such as a code interpreter's. */
+      readonly containerId?: string;
+    }
+) & { readonly startIndex?: number; readonly endIndex?: number };
+
+/** Where the bytes of an image or file are: never in the transcript itself. `fileId`: as uploaded to the model's provider. */
+export type FileSource =
+  | { readonly url: string }
+  | { readonly blob: BlobRef }
+  | { readonly fileId: string };
+
+export interface ImagePart {
+  readonly type: 'image';
+  readonly source: FileSource;
+  /** Such as `image/png`; needed where the source is a blob. */
+  readonly mediaType?: string;
+  /** How closely the model looks. @defaultValue the provider's */
+  readonly detail?: 'low' | 'high' | 'auto';
+}
+
+export interface FilePart {
+  readonly type: 'file';
+  readonly source: FileSource;
+  /** Such as `application/pdf`; needed where the source is a blob. */
+  readonly mediaType?: string;
+  readonly filename?: string;
 }
 
 export interface ReasoningPart {
@@ -39,7 +78,7 @@ export interface ProviderPart {
   readonly item: Json;
 }
 
-export type UserPart = TextPart;
+export type UserPart = TextPart | ImagePart | FilePart;
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | ProviderPart;
 
 export interface UserMessage {
@@ -107,11 +146,12 @@ export function resultsOfTurn(
   turnId: TurnId,
 ): readonly EarlierResult[] {
   return messages
-    .flatMap((message) => (message.turnId === turnId ? resultsOf(message) : []))
+    .flatMap((message) => (message.turnId === turnId ? resultsIn(message) : []))
     .slice(-MAX_EARLIER_RESULTS);
 }
 
-function resultsOf(message: Message): readonly EarlierResult[] {
+/** What a message tells policies of calls that are over. */
+export function resultsIn(message: Message): readonly EarlierResult[] {
   switch (message.role) {
     case 'user':
       return [];

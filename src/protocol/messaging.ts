@@ -26,6 +26,7 @@ import type { ConversationKey } from './ids.js';
 import type { InboxEventInput, InboxEventReply } from './inbox.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
 import type { RevokeRuleInput, RevokeRuleReply } from './rules.js';
+import type { CarriedChunk, SpillBounds } from './stored-messages.js';
 import type { PendingCall } from './suspensions.js';
 import type { CallStatus } from './tools.js';
 
@@ -106,6 +107,8 @@ export interface ConversationInput extends ConversationKey {
   readonly sealTasks?: true;
   /** So does every task while the run rolls over. Absent in runs that began before those were sealed. */
   readonly sealRollOvers?: true;
+  /** When old messages are stored instead of carried. Absent in runs that began before there was a choice: never. */
+  readonly spill?: SpillBounds;
   /** Bounds of one run, beside the server's own suggestion; each absent one is what it was before there was a choice. */
   readonly rollOver?: RollOverBounds;
 }
@@ -123,9 +126,13 @@ export interface RollOverBounds {
 }
 
 export interface CarriedState {
-  /** Version of the carried form; a worker refuses what it does not know. */
-  readonly version: 1;
+  /** Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. */
+  readonly version: 1 | 2;
   readonly state: unknown;
+  /** Messages that lie in the blob store. Absent when none do. */
+  readonly chunks?: readonly CarriedChunk[];
+  /** Ids of chunks that nothing refers to any more and that may still be there. Absent when there are none. */
+  readonly unusedChunks?: readonly string[];
   /** Events that the store has not confirmed yet. */
   readonly events: readonly CanonicalEvent[];
   readonly reopened?: true;

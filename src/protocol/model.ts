@@ -1,4 +1,5 @@
 /** The `Model` port: one call to a language model. Adapters live in `src/model`; agents hold a value of this type. */
+import type { BlobRef } from './blobs.js';
 import type { Usage } from './events.js';
 import type { Json, JsonSchema } from './json.js';
 import type { AssistantPart, Message } from './messages.js';
@@ -17,6 +18,8 @@ export interface FunctionTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** The schema is fit for a provider's strict mode, which keeps the model to it. Absent: it may not be. */
+  readonly strict?: boolean;
 }
 
 export interface HostedTool {
@@ -29,6 +32,17 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ModelTool[];
+  /** The answer shall be JSON of this form; calls may come before it. Absent: text. */
+  readonly output?: ModelOutput;
+}
+
+/** What a model's final answer has to be: one JSON text. Adapters pass it on and check nothing. */
+export interface ModelOutput {
+  /** As providers take it: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  readonly schema: JsonSchema;
+  /** The schema is fit for a provider's strict mode. */
+  readonly strict: boolean;
 }
 
 export interface RequestedCall {
@@ -36,6 +50,11 @@ export interface RequestedCall {
   readonly id: string;
   readonly name: string;
   readonly argumentsJson: string;
+  /**
+   * The provider runs it by itself, in a later model call, once somebody has approved it: `name` is that of a hosted tool. The
+   * engine asks for the approval and runs nothing; the adapter finds the decision in the result, `ok` for yes.
+   */
+  readonly hosted?: true;
 }
 
 /** A call that the provider has run inside the model call. It is shown, and nobody waits for it or answers it. */
@@ -60,7 +79,17 @@ export type ModelStreamEvent =
       readonly text: string;
     }
   /** The provider has begun to run a tool of its own. */
-  | { readonly type: 'provider_call'; readonly id: string; readonly name: string };
+  | { readonly type: 'provider_call'; readonly id: string; readonly name: string }
+  /** It goes on with it. */
+  | {
+      readonly type: 'provider_call_progress';
+      readonly id: string;
+      readonly name: string;
+      /** The provider's word for it, such as `searching`, `interpreting` or `completed`. */
+      readonly status: string;
+      /** A piece of what it runs: of a program's code, of a call's arguments. */
+      readonly text?: string;
+    };
 
 export interface ModelResponse {
   /**
@@ -71,6 +100,10 @@ export interface ModelResponse {
   readonly calls: readonly RequestedCall[];
   /** Calls that the provider has run by itself, in its order; what the log shows of them. */
   readonly providerCalls?: readonly ProviderCall[];
+  /**
+   * `stop`, `tool_calls`, `length` (cut by a limit of tokens) or `refusal` (the model declined: the text says why, and is not what
+   * was asked for); else the provider's own word.
+   */
   readonly finishReason: string;
   readonly usage: Usage;
   /** The model as its provider names it. */
@@ -81,6 +114,16 @@ export interface ModelCallOptions {
   /** Aborts the request; the adapter closes its connection and throws. */
   readonly signal: AbortSignalLike;
   readonly onEvent: (event: ModelStreamEvent) => void;
+  /** Where files lie that messages refer to, and where files go that an answer brings. Absent: nowhere. */
+  readonly files?: ModelFiles;
+}
+
+/** Files of one conversation, beside its log: transcripts hold references only. */
+export interface ModelFiles {
+  /** Undefined when it is not there. @throws ModelFailure `model_unavailable` when the store is away */
+  read(ref: BlobRef): Promise<Uint8Array | undefined>;
+  /** Safe to repeat. Undefined when it cannot be stored: it is too large, or the store is away. */
+  write(content: Uint8Array): Promise<BlobRef | undefined>;
 }
 
 /** The part of AbortSignal that the protocol needs; the sandbox has no DOM types. */

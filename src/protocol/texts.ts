@@ -13,6 +13,13 @@ export const TEXTS = {
     `user did not respond: the time for the whole call (${milliseconds}ms) ran out before it was approved, the tool did not run`,
   unclaimed: (name: string, milliseconds: number): string =>
     `Nobody is there to run tool "${name}": no client took the call within ${milliseconds}ms; it did not run`,
+  fileNotShown: (what: string, reason: string): string => `[${what}, not shown: ${reason}]`,
+  filesNotStored: (count: number): string =>
+    `${count === 1 ? 'A file' : `${count} files`} of this result could not be stored and cannot be shown`,
+  hostedApproval: (tool: string, name: string): string =>
+    `The model's provider asks for approval before it runs "${tool}" of ${name}`,
+  hostedEdit:
+    "cannot be changed: the model's provider runs the call as the model made it; approve or deny it",
   deniedDefault: 'Rejected by user',
   deniedByPolicy: 'Denied by a policy',
   policyError: (name: string): string =>
@@ -53,6 +60,12 @@ export const TEXTS = {
     `No worker took tool "${name}" within ${milliseconds}ms; it did not run`,
   outcomeUnknown: (name: string): string =>
     `The worker running tool "${name}" was lost. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
+  connectionLost: (name: string): string =>
+    `The connection to the server of tool "${name}" was lost before it answered. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
+  changedByServer: (name: string): string =>
+    `Tool "${name}" was changed by its server after it was called; it did not run. Call it again if it is still what you want`,
+  nobodyAsked: (question: string): string =>
+    `[The server asked a question while it ran the tool, and nobody could be asked; it was told that the question was cancelled: ${question}]`,
   lostTwice: (name: string): string =>
     `The worker running tool "${name}" was lost twice. The tool says that it had no effect; it is not run again.`,
   outcomeHeld: (name: string): string =>
@@ -80,6 +93,10 @@ export const TEXTS = {
     `[Event: ${kind}] (id ${eventId}) ${json}`,
   answerTooLarge: (bytes: number, maxBytes: number): string =>
     `The model's answer has ${bytes} bytes; at most ${maxBytes} fit into a conversation`,
+  repairOutput: (problem: string): string =>
+    `[Your answer could not be used: ${problem}. Answer again with nothing but JSON in the form that was asked for.]`,
+  invalidOutputTwice: (problem: string): string =>
+    `The model's answer has not the form that was asked for, and asked again it had not either: ${problem}`,
   resultExpired: '[result expired]',
   summary: (text: string): string =>
     `[Summary of the conversation until here, written by the engine; the messages themselves are no longer shown]\n${text}`,

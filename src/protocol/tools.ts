@@ -4,6 +4,8 @@ import type { Audience } from './audience.js';
 import type { BlobRef } from './blobs.js';
 import type { ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
+import type { McpToolRef } from './mcp.js';
+import type { FilePart, ImagePart } from './messages.js';
 
 export type { Audience } from './audience.js';
 
@@ -64,7 +66,14 @@ export type FinalCallStatus = 'resolved' | 'errored' | 'denied' | 'expired' | 'c
  * `blob`: the result was too large, and `result` is its beginning with a marker; all of it is stored under this reference.
  */
 export type ToolResultEnvelope =
-  | { readonly ok: true; readonly result: Json; readonly blob?: BlobRef; readonly notice?: string }
+  | {
+      readonly ok: true;
+      readonly result: Json;
+      readonly blob?: BlobRef;
+      /** Images and files that the tool shows beside its result. */
+      readonly files?: readonly (ImagePart | FilePart)[];
+      readonly notice?: string;
+    }
   | { readonly ok: false; readonly error: ToolResultError; readonly notice?: string };
 
 export interface ToolResultError {
@@ -147,6 +156,10 @@ export interface PlannedCall {
   readonly lateResult: LateResult;
   /** Task queue of a worker elsewhere; absent = the conversation's own. */
   readonly taskQueue?: string;
+  /** The tool is one of an MCP server, which is not part of the agent's definition. */
+  readonly mcp?: McpToolRef;
+  /** What the tool returns is under somebody else's control, although a worker of ours asked for it. */
+  readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** JSON Schema of an answer or client result, without `pattern`: judged synchronously in the workflow. */
   readonly answerSchema?: JsonSchema;
   /** True when the answer must also pass checks that only the worker can run (patterns, refinements, transforms). */

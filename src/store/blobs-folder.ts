@@ -22,6 +22,7 @@ import { StoreUnavailable } from './port.js';
 const ENDINGS: readonly (readonly [ending: string, type: BlobType])[] = [
   ['.json', 'application/json'],
   ['.txt', 'text/plain'],
+  ['.bin', 'application/octet-stream'],
 ];
 /** Says whose folder it is. */
 const KEY_FILE = 'conversation.key';

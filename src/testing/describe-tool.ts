@@ -5,6 +5,7 @@ import type { Tool } from '../define/tool.js';
 import { calls, says, script } from '../model/scripted.js';
 import type { Json } from '../protocol/json.js';
 import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/tools.js';
+import { handlerOf } from '../tools/run.js';
 import { testConversation } from './test-conversation.js';
 
 export interface ToolCase<Services> {
@@ -38,7 +39,7 @@ export function describeTool<Services>(
   const { describe, it } = runner;
   describe(`tool ${tool.name}`, () => {
     it('runs in a worker, without an approval, and has no errors', () => {
-      if (tool.run === undefined || tool.approval.needed || tool.policy !== undefined)
+      if (handlerOf(tool) === undefined || tool.approval.needed || tool.policy !== undefined)
         fail(tool.name, 'is no server tool without an approval');
       const errors = checkTools([tool as Tool<never>]).filter(({ level }) => level === 'error');
       if (errors.length > 0) fail(tool.name, errors.map(({ message }) => message).join('; '));

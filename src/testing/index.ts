@@ -11,6 +11,8 @@ export {
   script,
   scriptedBy,
 } from '../model/scripted.js';
+export type { MadeModel, ModelPlan, PlannedAnswer } from './describe-model.js';
+export { describeModel } from './describe-model.js';
 export type { TestRunner, ToolCase } from './describe-tool.js';
 export { describeTool } from './describe-tool.js';
 export type { SeenCall } from './seen-calls.js';

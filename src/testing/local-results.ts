@@ -14,8 +14,15 @@ export class LocalResults implements LargeResults, StoredResults {
     this.readable = agent.tools.some(({ name }) => name === READ_RESULTS);
   }
 
-  async keep(text: string, type: BlobType): Promise<BlobRef> {
-    const content = Buffer.from(text);
+  keep(text: string, type: BlobType): Promise<BlobRef> {
+    return this.#put(Buffer.from(text), type);
+  }
+
+  keepFile(bytes: Uint8Array): Promise<BlobRef> {
+    return this.#put(Buffer.from(bytes), 'application/octet-stream');
+  }
+
+  async #put(content: Buffer, type: BlobType): Promise<BlobRef> {
     const id = createHash('sha256').update(`${type}\n`).update(content).digest('hex');
     const ref = { bytes: content.byteLength, type };
     this.#known.set(id, { ...ref, content });

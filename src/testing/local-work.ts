@@ -24,6 +24,7 @@ import type { StampedActor } from '../protocol/actors.js';
 
 import type { TurnError } from '../protocol/events.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
+import type { Message } from '../protocol/messages.js';
 import type { Model, ModelStreamEvent } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
@@ -31,7 +32,6 @@ import { checkAnswer, checkForm } from '../tools/answers.js';
 import { checkEdit } from '../tools/edits.js';
 import { entryFields } from '../tools/entry.js';
 import { answerTooLarge } from '../tools/model-answer.js';
-import { askInContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { preflightToolCall } from '../tools/preflight.js';
@@ -39,6 +39,7 @@ import { promptOf } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import { runToolCall, type ToolRun } from '../tools/run.js';
+import { askInForm, outputFormOf, requestedOutput } from '../tools/structured-output.js';
 import { toolLogger } from '../tools/tool-logger.js';
 
 import { LocalResults } from './local-results.js';
@@ -96,18 +97,24 @@ export class LocalWork<Services> {
       if (event.type === 'text' || event.type === 'reasoning')
         soFar.push({ type: event.type, text: event.text });
     };
+    const form = outputFormOf(this.#agent, state.turn?.outputSchema);
+    const request = { system, tools, ...requestedOutput(this.#agent, form) };
+    const ask = (messages: readonly Message[]) =>
+      this.#model.generate({ ...request, messages }, { signal, onEvent });
     try {
-      const answer = await askInContext({
+      const answer = await askInForm({
         agent: this.#agent,
         messages: visibleTranscript(state),
         mark: markOf(state).context,
         counting: tokenCounting,
-        ask: (messages) => this.#model.generate({ system, messages, tools }, { signal, onEvent }),
+        form,
+        ask,
+        askAgain: ask,
         isTooLong: isContextTooLong,
       });
       if ('tooLong' in answer)
         return { ok: false, error: { code: 'model_context_too_long', message: answer.tooLong } };
-      const { response, context } = answer;
+      const { response, context, output, outputProblem } = answer;
       const shown = providerCallsOf(response);
       const means = this.#means(state, at);
       const results = [...means.results, ...providerResultsOf(shown.providerCalls)];
@@ -119,7 +126,11 @@ export class LocalWork<Services> {
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs what that would.
       const usage = withCost(response.usage, this.#model.prices ?? this.#agent.model.prices);
-      const value = { parts, calls, ...shown, model, finishReason, usage, attempt: 1, context };
+      const value = {
+        ...{ parts, calls, ...shown, model, finishReason, usage, attempt: 1, context },
+        ...(output === undefined ? {} : { output }),
+        ...(outputProblem === undefined ? {} : { outputProblem }),
+      };
       const message = answerTooLarge(value);
       return message === undefined
         ? { ok: true, value }

@@ -50,12 +50,14 @@ export class TestConversation<Services, Call = PendingCall> {
    * @throws {MessageRefused} busy, conversation_closed, invalid_request, queue_full
    */
   async send(text: string, options: TestSendOptions = {}): Promise<SendMessageReply> {
-    const { requestId = this.#nextRequestId(), actor, onBusy } = options;
+    const { requestId = this.#nextRequestId(), actor, onBusy, attachments, output } = options;
     const outcome = this.#driver.machine.sendMessage({
       text,
       requestId,
       actor: { ...TESTER, ...actor },
       ...(onBusy === undefined ? {} : { onBusy }),
+      ...(attachments === undefined ? {} : { attachments }),
+      ...(output === undefined ? {} : { output }),
     });
     if (!outcome.accepted && outcome.refusal.reply === undefined)
       throw new MessageRefused(outcome.refusal.code, outcome.refusal.message);
@@ -217,6 +219,11 @@ export class TestConversation<Services, Call = PendingCall> {
   /** Text of the newest assistant message; empty before the first. */
   get text(): string {
     return this.eventsOf('turn_ended').at(-1)?.text ?? '';
+  }
+
+  /** What the newest turn answered in the form that was asked for; undefined where none was. */
+  get output(): Json | undefined {
+    return this.eventsOf('turn_ended').at(-1)?.output;
   }
 
   /** The log. */

@@ -3,6 +3,8 @@ import type { Logger } from '../define/context.js';
 import type { Duration } from '../define/durations.js';
 import type { Actor } from '../protocol/actors.js';
 import type { OnBusy } from '../protocol/conversation.js';
+import type { JsonSchema } from '../protocol/json.js';
+import type { FilePart, ImagePart } from '../protocol/messages.js';
 import type { Model } from '../protocol/model.js';
 import type { Verdict } from '../protocol/resolutions.js';
 
@@ -20,6 +22,9 @@ export interface TestSendOptions {
   readonly requestId?: string;
   readonly actor?: Actor;
   readonly onBusy?: OnBusy;
+  readonly attachments?: readonly (ImagePart | FilePart)[];
+  /** JSON Schema of what the turn's final answer has to be. */
+  readonly output?: JsonSchema;
 }
 
 export interface TestResolveOptions {

@@ -3,6 +3,7 @@ import type { CheckEditResult } from '../protocol/activities.js';
 import { type Json, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_BYTES } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { TEXTS } from '../protocol/texts.js';
 import { toJson } from './normalise.js';
 import { argsDigest } from './plan.js';
 import { decidePolicies, type PolicyQuestion } from './policy.js';
@@ -16,6 +17,7 @@ const PATH = '/resolution/input';
  */
 export async function checkEdit(question: PolicyQuestion): Promise<CheckEditResult> {
   const { tool } = question;
+  if (tool.executor === 'provider') return refused([{ path: PATH, message: TEXTS.hostedEdit }]);
   const validated = await validate(tool.input, question.input);
   if (!validated.ok)
     return refused(validated.problems.map((it) => ({ ...it, path: `${PATH}${it.path}` })));

@@ -11,6 +11,8 @@ import { READ_RESULTS } from './read-results.js';
 export interface LargeResults {
   /** Stores a text. Undefined when that cannot be done now: the result is then just cut. Never throws. */
   keep(text: string, type: BlobType): Promise<BlobRef | undefined>;
+  /** Stores the bytes of a file, in the same way. Absent: that cannot be done here. */
+  keepFile?(bytes: Uint8Array): Promise<BlobRef | undefined>;
   /** The agent has the tool that reads on. */
   readonly readable: boolean;
 }

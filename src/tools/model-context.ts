@@ -5,7 +5,7 @@
 import { assembleContext, type ContextParts } from '../core/context/assemble.js';
 import type { AnyAgent } from '../define/agent.js';
 import type { ContextMark, ModelContext } from '../protocol/context.js';
-import type { AssistantPart, Message, ToolResultPart } from '../protocol/messages.js';
+import type { AssistantPart, Message, ToolResultPart, UserPart } from '../protocol/messages.js';
 import type { ModelResponse } from '../protocol/model.js';
 import { promptOf } from './prompt.js';
 
@@ -37,6 +37,10 @@ export type ModelAnswer =
 const ROUGH_SHARE = 0.25;
 /** Roles, separators and names of fields, as providers encode them. */
 const TOKENS_PER_PART = 4;
+/** Of one image about this much is billed; @see OpenAI, "Images and vision": 85 tokens, and 170 for each tile of a larger one. */
+const TOKENS_PER_IMAGE = { low: 85, high: 1_105, auto: 1_105 } as const;
+/** Nobody here has read it: a few pages. The provider's own count corrects it at the next call. */
+const TOKENS_PER_FILE = 4_000;
 
 /** @throws what `ask` throws, but for the first error that says that there were too many tokens */
 export async function askInContext(question: ModelQuestion): Promise<ModelAnswer> {
@@ -102,14 +106,24 @@ export function tokensOf(message: Message, count: CountText): number {
   counts.set(count, known);
   const before = known.get(message);
   if (before !== undefined) return before;
-  const parts: readonly (AssistantPart | ToolResultPart)[] = message.parts;
-  const tokens = parts.reduce((sum, part) => sum + count(textOf(part)) + TOKENS_PER_PART, 0);
+  const parts: readonly AnyPart[] = message.parts;
+  const tokens = parts.reduce((sum, part) => sum + tokensOfPart(part, count), 0);
   known.set(message, tokens);
   return tokens;
 }
 
+type AnyPart = UserPart | AssistantPart | ToolResultPart;
+
+function tokensOfPart(part: AnyPart, count: CountText): number {
+  if (part.type === 'image') return TOKENS_PER_IMAGE[part.detail ?? 'auto'];
+  if (part.type === 'file') return TOKENS_PER_FILE;
+  const files = part.type === 'tool_result' && part.envelope.ok ? part.envelope.files : undefined;
+  const shown = (files ?? []).reduce((sum, file) => sum + tokensOfPart(file, count), 0);
+  return count(textOf(part)) + TOKENS_PER_PART + shown;
+}
+
 /** What of a part reaches the model, near enough. */
-function textOf(part: AssistantPart | ToolResultPart): string {
+function textOf(part: Exclude<AnyPart, { type: 'image' | 'file' }>): string {
   switch (part.type) {
     case 'text':
     case 'reasoning':

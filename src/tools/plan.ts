@@ -5,14 +5,16 @@
 import { createHash } from 'node:crypto';
 import type { AnyAgent } from '../define/agent.js';
 import type { AnyTool } from '../define/tool.js';
+import { withoutAbsentNulls } from '../protocol/absent-nulls.js';
 import type { CallModelResult } from '../protocol/activities.js';
-import { canonicalJson, isBoundedJson, type Json, utf8Bytes } from '../protocol/json.js';
+import { canonicalJson, isBoundedJson, isRecord, type Json, utf8Bytes } from '../protocol/json.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
   MAX_ANSWER_DEPTH,
   MAX_CALLS_PER_STEP,
+  MAX_REASON_CHARS,
   MAX_TOOL_INPUT_BYTES,
 } from '../protocol/limits.js';
 import type { RequestedCall } from '../protocol/model.js';
@@ -42,7 +44,8 @@ export async function planCalls(request: {
   return Promise.all(
     calls.map(async (call, index) => ({
       plan:
-        isSequential && index > 0 && index < MAX_CALLS_PER_STEP
+        // What the provider will run waits for an approval only, and for no other call.
+        isSequential && index > 0 && index < MAX_CALLS_PER_STEP && call.hosted !== true
           ? unplanned(agent, call)
           : await planCall(request, call, index),
       argumentsJson: call.argumentsJson,
@@ -66,6 +69,8 @@ async function planCall(
     const name = call.name.slice(0, MAX_UNKNOWN_NAME_CHARS);
     return failed(unknownCall(call.id, name), 'unknown_tool', TEXTS.unknownTool(name, available));
   }
+  if (tool.executor === 'provider' && call.hosted === true && index < MAX_CALLS_PER_STEP)
+    return hostedPlan(tool, call);
   if (tool.executor === 'provider')
     return failed(unknownCall(call.id, tool.name), 'not_available', TEXTS.providerTool(tool.name));
   const plan = planOf(tool, call.id);
@@ -79,6 +84,29 @@ async function planCall(
   const question = { agent, tool, toolCallId: call.id, input: input.value, means };
   const { ok: _ok, ...policy } = await decidePolicies(question);
   return { ...valid, ...policy };
+}
+
+/**
+ * The provider asks before it runs a call: what is planned is the approval alone. Approved, its result is its input, and the
+ * provider runs the call inside the next model call.
+ */
+function hostedPlan(tool: AnyTool, call: RequestedCall): PlannedCall {
+  const plan = { ...unknownCall(call.id, tool.name), executor: 'internal' as const };
+  const parsed = parseArguments(call.argumentsJson);
+  if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
+  const input = toJson(parsed.value);
+  const bytes = utf8Bytes(JSON.stringify(input));
+  // Whoever approves has to see all of it.
+  if (bytes > MAX_TOOL_INPUT_BYTES)
+    return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, tooLarge(bytes)));
+  const asked = isRecord(input) ? input['tool'] : undefined;
+  const reason = TEXTS.hostedApproval(typeof asked === 'string' ? asked : 'a tool', tool.name);
+  return {
+    ...plan,
+    input,
+    argsDigest: argsDigest(input),
+    approval: { needed: true, reason: reason.slice(0, MAX_REASON_CHARS) },
+  };
 }
 
 /** What is known of a call whose turn has not come: its tool, if there is one, and what the model said. */
@@ -108,17 +136,22 @@ function parseArguments(text: string): Outcome<unknown> {
 async function validInput(tool: AnyTool, value: unknown): Promise<Outcome<Json>> {
   if (!isBoundedJson(value, MAX_ANSWER_DEPTH))
     return { ok: false, problem: `nested deeper than ${MAX_ANSWER_DEPTH} levels` };
-  const validated = await validate(tool.input, value);
+  // Strict mode knows no absent fields; a null in place of one is what the model could write.
+  const validated = await validate(tool.input, withoutAbsentNulls(tool.inputSchema, value));
   if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
   try {
     const input = toJson(validated.value);
     const bytes = utf8Bytes(JSON.stringify(input));
     return bytes > MAX_TOOL_INPUT_BYTES
-      ? { ok: false, problem: `it has ${bytes} bytes; at most ${MAX_TOOL_INPUT_BYTES}` }
+      ? { ok: false, problem: tooLarge(bytes) }
       : { ok: true, value: input };
   } catch (error) {
     return { ok: false, problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function tooLarge(bytes: number): string {
+  return `it has ${bytes} bytes; at most ${MAX_TOOL_INPUT_BYTES}`;
 }
 
 function failed(plan: PlannedCall, code: ToolResultError['code'], message: string): PlannedCall {
@@ -126,7 +159,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, taskQueue, warnBeforeMs, onExpireDefault } = tool;
+  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp } = tool;
   return {
     toolCallId,
     name: tool.name,
@@ -143,6 +176,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
     lateResult: tool.lateResult,
     ...(taskQueue === undefined ? {} : { taskQueue }),
+    ...(mcp === undefined ? {} : { mcp: mcp.ref, provenance: 'untrusted' }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
     ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),

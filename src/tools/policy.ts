@@ -5,7 +5,7 @@
 import type { AnyAgent } from '../define/agent.js';
 import { audienceOf, checkAudience } from '../define/audience.js';
 import type { Logger } from '../define/context.js';
-import type { PolicyContext } from '../define/policy.js';
+import type { PolicyCall, PolicyContext } from '../define/policy.js';
 import { ProblemList } from '../define/problems.js';
 import type { AnyTool } from '../define/tool.js';
 import { type Audience, joinAudiences } from '../protocol/audience.js';
@@ -47,7 +47,6 @@ export async function decidePolicies(question: PolicyQuestion): Promise<PolicyOu
   const { agent, tool, input } = question;
   const { policy } = tool;
   const { toolPolicy } = agent;
-  const { name, executor, effects } = tool;
   const decisions = await Promise.all([
     // The tool's own code comes first in what the approver reads.
     policy === undefined
@@ -55,11 +54,17 @@ export async function decidePolicies(question: PolicyQuestion): Promise<PolicyOu
       : evaluate(question, 'approval', (ctx) => policy(structuredClone(input), ctx)),
     toolPolicy === undefined
       ? ALLOW
-      : evaluate(question, 'toolPolicy', (ctx) =>
-          toolPolicy({ name, executor, effects, input: structuredClone(input) }, ctx),
-        ),
+      : evaluate(question, 'toolPolicy', (ctx) => toolPolicy(policyCall(tool, input), ctx)),
   ]);
   return joined(question, decisions);
+}
+
+/** A call as policies over several tools see it. */
+export function policyCall({ name, executor, effects, mcp }: AnyTool, input: Json): PolicyCall {
+  const call = { name, executor, effects, input: structuredClone(input) };
+  if (mcp === undefined) return call;
+  const { ref, annotations } = mcp;
+  return { ...call, mcpServer: ref.server, annotations: structuredClone(annotations) };
 }
 
 const ALLOW: Decision = { type: 'allow' };

@@ -28,14 +28,19 @@ export function promptOf(agent: AnyAgent): Prompt {
  * the names that the model sees and has to call.
  */
 function systemPrompt(agent: AnyAgent): string {
-  if (agent.tools.length === 0) return agent.instructions;
-  const usages = agent.tools.map(({ name, usage }) => `## ${toWireName(name)}\n${usage}`);
+  // What a server says of its tools does not get the weight of instructions; the model reads it with the tools.
+  const own = agent.tools.filter(({ mcp }) => mcp === undefined);
+  if (own.length === 0) return agent.instructions;
+  const usages = own.map(({ name, usage }) => `## ${toWireName(name)}\n${usage}`);
   return [agent.instructions, '# Tools', ...usages].join('\n\n');
 }
 
 /** The tools as the model port takes them. */
 function modelTools(agent: AnyAgent): readonly ModelTool[] {
-  return agent.tools.map(({ name, description, inputSchema, provider }) =>
-    provider === undefined ? { name, description, inputSchema } : { name, provider },
-  );
+  return agent.tools.map(({ name, description, inputSchema, strictInput, provider }) => {
+    if (provider !== undefined) return { name, provider };
+    return strictInput === undefined
+      ? { name, description, inputSchema }
+      : { name, description, inputSchema: strictInput, strict: true };
+  });
 }

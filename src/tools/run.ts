@@ -5,6 +5,7 @@
 import { type CallContext, isToolError } from '../define/context.js';
 import { isZodSchema } from '../define/schema.js';
 import type { AnyTool } from '../define/tool.js';
+import { isToolFiles } from '../define/tool-files.js';
 import { isToolRetry, type ToolRetry } from '../define/tool-retry.js';
 import type { AnswerRefused, ToolAsks, ToolEnded } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
@@ -13,7 +14,9 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode, ToolResultEnvelope, ToolResultError } from '../protocol/tools.js';
 import { Asking } from './asking.js';
 import { boundedResult, type LargeResults } from './large-results.js';
+import { ConnectionLost } from './mcp/failures.js';
 import { toJson } from './normalise.js';
+import { shownFiles } from './shown-files.js';
 import { timed } from './timed.js';
 import { logException } from './tool-logger.js';
 import { problemText, validate } from './validate.js';
@@ -43,6 +46,7 @@ export interface ToolRun {
  * | it returns what `output` refuses | `invalid_output` |
  * | it throws, or returns `toolError(...)` | `tool_error` |
  * | it throws a `ToolRetry` in time | `tool_error`, unless `retry` is heeded |
+ * | the connection to an MCP server is lost, and the call may not run twice | `outcome_unknown` |
  * | it asks | the question, which takes the place of a result; what code does that keeps it from being asked, is `tool_error` |
  * | it refuses the answer to its question (`answerTo`) | `refused`, which takes the place of a result |
  * | its time is over | `timeout`, even when the code ignores its signal and goes on |
@@ -62,7 +66,7 @@ type Untimed<End> = End extends unknown ? Omit<End, 'executionMs'> : never;
 
 async function endOf(run: ToolRun): Promise<Untimed<ToolRunEnd>> {
   const { tool } = run;
-  const handler = tool.run;
+  const handler = handlerOf(tool);
   if (handler === undefined)
     return { envelope: failure('not_available', TEXTS.noLongerAvailable(tool.name)) };
   const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
@@ -79,11 +83,24 @@ async function endOf(run: ToolRun): Promise<Untimed<ToolRunEnd>> {
       return { envelope: await outputEnvelope(run, end.value) };
     case 'threw': {
       const { error } = end;
+      if (error instanceof ConnectionLost)
+        return { envelope: failure('outcome_unknown', TEXTS.connectionLost(tool.name)) };
       logException({ logger: run.ctx.logger, name: tool.name, phase: 'run' }, run.ctx, error);
       const envelope = thrownEnvelope(tool.name, error);
       return isToolRetry(error) ? { envelope, retry: error } : { envelope };
     }
   }
+}
+
+/** The tool's own code, or the request that it is; undefined where neither runs here. */
+export function handlerOf(tool: AnyTool): AnyTool['run'] {
+  const { run, http } = tool;
+  if (run !== undefined || http === undefined) return run;
+  return async (input, ctx) => {
+    // What it takes to make requests is loaded when the first is made.
+    const { runHttp } = await import('./http/run-http.js');
+    return runHttp({ ...tool, http }, input as Json, ctx);
+  };
 }
 
 /** What the tool returned, as its result. */
@@ -93,13 +110,21 @@ export async function outputEnvelope(
 ): Promise<ToolResultEnvelope> {
   const { tool } = run;
   if (isToolError(returned)) return thrownEnvelope(tool.name, returned);
-  const output = await checkedOutput(tool, returned);
-  if (!output.ok) {
-    run.ctx.logger.warn('tool returned an invalid result', { problem: output.problem });
-    return failure('invalid_output', TEXTS.invalidOutput(tool.name, output.problem));
-  }
+  const shows = isToolFiles(returned);
+  const output = await checkedOutput(tool, shows ? returned.result : returned);
+  if (!output.ok) return invalidOutput(run, output.problem);
+  const shown = shows ? await shownFiles(returned.files, run.large) : undefined;
+  if (shown !== undefined && 'problem' in shown) return invalidOutput(run, shown.problem);
   const maxBytes = tool.maxResultBytes ?? MAX_TOOL_RESULT_BYTES;
-  return { ok: true, ...(await boundedResult(output.value, maxBytes, run.large)) };
+  return { ok: true, ...(await boundedResult(output.value, maxBytes, run.large)), ...shown };
+}
+
+function invalidOutput(
+  { tool, ctx }: Pick<ToolRun, 'tool'> & { readonly ctx: Pick<ToolRun['ctx'], 'logger'> },
+  problem: string,
+): ToolResultEnvelope {
+  ctx.logger.warn('tool returned an invalid result', { problem });
+  return failure('invalid_output', TEXTS.invalidOutput(tool.name, problem));
 }
 
 type Output =

@@ -6,7 +6,7 @@ import { headLength, summaryOf, turnSpans } from '../core/context/turns.js';
 import type { AnyAgent } from '../define/agent.js';
 import { utf8Bytes } from '../protocol/json.js';
 import { CONTEXT_SHARE_OF_MODEL, MAX_SUMMARY_BYTES } from '../protocol/limits.js';
-import type { AssistantPart, Message, ToolResultPart } from '../protocol/messages.js';
+import type { AssistantPart, Message, ToolResultPart, UserPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
 import type { Model, ModelRequest, ModelResponse } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
@@ -120,11 +120,13 @@ function readable(
 }
 
 function toldOf({ role, parts }: Message): string {
-  const told: readonly (AssistantPart | ToolResultPart)[] = parts;
+  const told: readonly AnyPart[] = parts;
   return told.map((part) => shortened(partTold(role, part), MAX_MESSAGE_CHARS)).join('\n');
 }
 
-function partTold(role: Message['role'], part: AssistantPart | ToolResultPart): string {
+type AnyPart = UserPart | AssistantPart | ToolResultPart;
+
+function partTold(role: Message['role'], part: AnyPart): string {
   switch (part.type) {
     case 'text':
       return `${role === 'user' ? 'User' : 'Assistant'}: ${part.text}`;
@@ -132,6 +134,10 @@ function partTold(role: Message['role'], part: AssistantPart | ToolResultPart): 
       return `Assistant called ${part.name}(${part.argumentsJson})`;
     case 'tool_result':
       return `${part.name} returned ${JSON.stringify(part.envelope)}`;
+    case 'image':
+      return 'User showed an image';
+    case 'file':
+      return `User gave a file${part.filename === undefined ? '' : `: ${part.filename}`}`;
     // Thoughts are not said, and items of a provider are for that provider alone.
     case 'reasoning':
     case 'provider_item':

@@ -69,7 +69,8 @@ function pointerOf(path: Path): string {
 
 const validators = new WeakMap<RawSchema, Validator>();
 
-function validateJson(schema: RawSchema, value: unknown): Validated {
+/** The same for JSON Schema alone. @throws when the schema itself cannot be used */
+export function validateJson(schema: RawSchema, value: unknown): Validated {
   if (isTooMuchWork(schema.jsonSchema, value))
     return refused([{ path: '', message: TOO_MUCH_WORK }]);
   const { valid, errors } = validatorOf(schema).validate(value);

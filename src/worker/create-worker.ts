@@ -8,12 +8,14 @@ import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
+import type { AuditLevel } from '../activities/audit.js';
 import { createActivities } from '../activities/index.js';
 import { CompressionCodec } from '../client/payload-codec.js';
 import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
+import { createIsDeletedRun } from '../projection/deletions.js';
 import { createHousekeeping } from '../projection/housekeeping.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
@@ -21,10 +23,12 @@ import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
 import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
+import { TranscriptChunks } from '../projection/transcript-chunks.js';
 import { fetchTranscript } from '../projection/transcript-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
 import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+import { McpServers } from '../tools/mcp/servers.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
@@ -53,6 +57,18 @@ export interface ColloquyWorkerOptions<Services> {
   readonly searchAttributes?: boolean | undefined;
   /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
   readonly compression?: boolean | undefined;
+  /**
+   * Refuse queries that would spoil a run in memory. False on Temporal's time-skipping server of tests alone, which ends every
+   * history that it sends with a query as the guard must not let pass; the worker then bundles its workflows at start.
+   * @defaultValue true
+   */
+  readonly queryGuard?: boolean | undefined;
+  /**
+   * What is kept of every request to a model, beside what the log of its conversation has: `records` are lines of the logger (`model call`,
+   * with `audit: 'model_call'`), `full` stores request and answer as well, as a blob of the conversation that the line names.
+   * @defaultValue 'off'
+   */
+  readonly audit?: 'off' | AuditLevel | undefined;
   /** Keep trying to reach Temporal for this long at start. @defaultValue 0 */
   readonly retryForMs?: number | undefined;
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
@@ -91,6 +107,7 @@ export async function createColloquyWorker<Services>(
   const logger = options.logger ?? SILENT;
   // Before anything is opened: a bad setting must not look like a bad network.
   retentionMs(options.retention);
+  checkAudit(options.audit);
   const settings = options.temporal ?? temporalSettings();
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];
@@ -110,6 +127,12 @@ export async function createColloquyWorker<Services>(
     for (const close of closers.reverse()) await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** @throws {TypeError} */
+function checkAudit(audit: unknown): void {
+  if (audit === undefined || audit === 'off' || audit === 'records' || audit === 'full') return;
+  throw new TypeError(`audit must be "off", "records" or "full", got ${JSON.stringify(audit)}`);
 }
 
 interface Parts {
@@ -144,12 +167,13 @@ async function assemble<Services>(
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger, afterPass: keeping(options, parts) });
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
-  const activities = activitiesOf(options, parts, projector);
+  const mcp = new McpServers({ services: options.services, logger });
+  const activities = activitiesOf(options, parts, { projector, mcp });
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
-    ...(tuning?.workflowBundle === undefined ? workflowCode() : {}),
+    ...(tuning?.workflowBundle === undefined ? workflowCode(options) : {}),
     activities: { ...activities },
     sinks: hintSinks(projector),
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
@@ -173,6 +197,7 @@ async function assemble<Services>(
       try {
         await worker.run();
       } finally {
+        await mcp.close();
         await leases.stop();
         await sweep.stop();
         await projector.drain();
@@ -215,18 +240,22 @@ function ownIdentity(): string {
 function activitiesOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened, logger }: Parts,
-  projector: Projector,
+  { projector, mcp }: { readonly projector: Projector; readonly mcp: McpServers },
 ): ReturnType<typeof createActivities> {
-  const { live, blobs } = opened;
+  const { log, live, blobs } = opened;
   return createActivities({
     agents: options.agents,
     services: options.services,
+    mcp,
     logger,
     flush: (key, throughSeq) => projector.flush(key, throughSeq),
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },
     ...(blobs === undefined ? {} : { blobs }),
+    ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
+    isDeletedRun: createIsDeletedRun(log),
+    chunks: new TranscriptChunks({ blobs, log, logger }),
     fetchTranscript: (run, query) => fetchTranscript(client, run, query),
     ...(options.transcriptCacheBytes === undefined
       ? {}

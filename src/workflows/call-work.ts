@@ -185,14 +185,18 @@ function checkAnswer(
 function runToolInput(state: ConversationState, call: CallState): RunToolInput {
   const { tenant, conversationId, agent, turn } = state;
   const { plan, turnId, step, approver } = call;
-  const { toolCallId, name, effects, timeouts, maxAttempts, input } = plan;
+  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input } = plan;
   return {
     tenant,
     conversationId,
     agent,
     turnId,
     step,
-    call: { toolCallId, name, effects, timeouts, maxAttempts, input: input ?? null },
+    call: {
+      ...{ toolCallId, name, effects, timeouts, maxAttempts },
+      ...(mcp === undefined ? {} : { mcp }),
+      input: input ?? null,
+    },
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: call.asker?.requester ?? turn?.requester ?? NOBODY,
     ...(approver === undefined ? {} : { approver }),

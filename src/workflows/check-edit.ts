@@ -25,9 +25,10 @@ export function editWork(
   const requester = call?.asker?.requester ?? turn?.requester;
   if (call?.edit === undefined || requester === undefined) return undefined;
   const { turnId, step, plan, edit } = call;
-  const { name } = plan;
+  const { name, mcp } = plan;
   const input: CheckEditInput = {
     ...{ tenant, conversationId, agent, turnId, step, toolCallId, name },
+    ...(mcp === undefined ? {} : { mcp }),
     input: edit.input,
     requester,
     ...earlierResultsOf(machine.state, turnId),

@@ -11,26 +11,26 @@ import {
   makeContinueAsNewFunc,
   sleep,
   uuid4,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { detachedCalls } from '../core/aside.js';
+import { type Spilled, withStored } from '../core/context/stored.js';
 import { ConversationMachine } from '../core/machine.js';
-import { type Opening, openingOf } from '../core/opening.js';
-import type { ConversationState } from '../core/state.js';
 import { isoOf } from '../core/state.js';
-import type { ConversationStarted, RollOverReason } from '../protocol/events.js';
-import { chainOf, idProblem } from '../protocol/ids.js';
+import type { RollOverReason } from '../protocol/events.js';
+import { idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { EMPTY_RUN_CLOSE_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { ConversationInput } from '../protocol/messaging.js';
+import { initialState, nextInput } from './carried.js';
 import { provideDetails } from './details.js';
 import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { TaskOrigin } from './inline.js';
-import { canCarry, nextInput, RollOver } from './roll-over.js';
+import { canCarry, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
 import { detailsText, SearchAttributes, shownIds } from './show.js';
+import { Spill } from './spill.js';
 import { TaskSeal } from './task-seal.js';
 
 /** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
@@ -61,7 +61,8 @@ function checkedInput(input: ConversationInput): ConversationInput {
     idProblem('conversationId', given['conversationId']) ??
     idProblem('agent', given['agent']) ??
     settingsProblem(given['settings']) ??
-    boundsProblem(given['rollOver']) ??
+    boundsProblem('rollOver', given['rollOver']) ??
+    boundsProblem('spill', given['spill']) ??
     carriedProblem(given['carried']);
   if (problem !== undefined)
     throw ApplicationFailure.nonRetryable(
@@ -82,11 +83,11 @@ function settingsProblem(settings: unknown): string | undefined {
 }
 
 /** A bound of 0 would have a run do nothing but roll over. */
-function boundsProblem(bounds: unknown): string | undefined {
+function boundsProblem(name: string, bounds: unknown): string | undefined {
   if (bounds === undefined) return undefined;
-  if (!isRecord(bounds)) return 'rollOver must be absent or an object';
+  if (!isRecord(bounds)) return `${name} must be absent or an object`;
   const wrong = Object.entries(bounds).find(([, bound]) => !isPositive(bound));
-  return wrong === undefined ? undefined : `rollOver.${wrong[0]} must be a positive number`;
+  return wrong === undefined ? undefined : `${name}.${wrong[0]} must be a positive number`;
 }
 
 function carriedProblem(carried: unknown): string | undefined {
@@ -105,6 +106,7 @@ class Shell {
   readonly #log: EventLogOfRun;
   readonly #driver: Driver;
   readonly #rollOver: RollOver;
+  readonly #spill: Spill;
   readonly #attributes: SearchAttributes;
   readonly #seal: TaskSeal;
   /** The main loop stands still, so whatever is recorded is sealed as it comes. */
@@ -115,6 +117,7 @@ class Shell {
   constructor(input: ConversationInput) {
     this.#input = input;
     this.#rollOver = new RollOver(input.rollOver);
+    this.#spill = new Spill(input);
     const { state, events } = initialState(input);
     this.#log = new EventLogOfRun(input, events, state.lastSeq);
     this.#machine = new ConversationMachine({
@@ -213,17 +216,32 @@ class Shell {
     this.#seal.acted();
     this.#driver.leaveBackground();
     this.#isSealing = this.#input.sealRollOvers === true;
+    const storing = this.#spill.begin(this.#machine.state);
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
+    const spilled = storing === undefined ? undefined : await storing;
     await condition(allHandlersFinished);
     this.#isSealing = false;
-    const closed = this.#machine.state.closed;
-    if (!closed && canCarry(this.#machine.state, this.#log.after(storedSeq))) {
-      this.#machine.rolledOver(reason);
-      const next = nextInput(this.#input, this.#machine, this.#log.after(storedSeq));
-      await makeContinueAsNewFunc<typeof conversation>()(next);
-    }
+    const { closed } = this.#machine.state;
+    const next = closed ? undefined : this.#nextRun(reason, storedSeq, spilled);
+    if (next !== undefined) await makeContinueAsNewFunc<typeof conversation>()(next);
     if (!closed) this.#rollOver.postpone(this.#log.lastSeq);
     this.#dirty = true;
+  }
+
+  /** What it begins with; undefined when that is too much to be carried now. */
+  #nextRun(
+    reason: RollOverReason,
+    storedSeq: number,
+    spilled: Spilled | undefined,
+  ): ConversationInput | undefined {
+    const { state } = this.#machine;
+    const carried = spilled === undefined ? state : withStored(state, spilled);
+    if (!canCarry(carried, this.#log.after(storedSeq))) return undefined;
+    if (spilled !== undefined) this.#machine.stored(spilled);
+    this.#machine.rolledOver(reason);
+    const { knownChunks } = this.#spill;
+    const unconfirmed = this.#log.after(storedSeq);
+    return nextInput(this.#input, this.#machine.state, { unconfirmed, knownChunks });
   }
 
   /** Returns how far the store has confirmed the log; what it lacks is carried, never lost. */
@@ -284,23 +302,4 @@ class Shell {
     this.#attributes.closed();
     await this.#flush();
   }
-}
-
-function initialState(input: ConversationInput): Opening {
-  const { carried, tenant, conversationId, agent, settings } = input;
-  if (carried !== undefined && carried.version !== (1 as number))
-    throw new TypeError(`carried state of version ${String(carried.version)} needs a newer worker`);
-  const before = carried?.state as ConversationState | undefined;
-  if (before !== undefined && carried?.reopened !== true)
-    return { state: before, events: carried?.events ?? [] };
-  const started: ConversationStarted = {
-    type: 'conversation_started',
-    tenant,
-    conversationId,
-    // A conversation never changes its agent; a message for another one is refused as ever.
-    agent: before?.agent ?? agent,
-    chain: chainOf(workflowInfo().firstExecutionRunId),
-    settings,
-  };
-  return openingOf(before, started, isoOf(Date.now()));
 }

@@ -188,6 +188,7 @@ export class Driver {
       step,
       transcript: this.#transcript.next(state),
       requester: turn.requester,
+      ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
       ...markOf(state),
     };
     const options = {
@@ -204,7 +205,7 @@ export class Driver {
       failed: (error) => {
         if (isCancellation(error)) this.#machine.modelAborted(effect);
         // The call is still wanted, so it is started again at once.
-        else if (isTranscriptMiss(error)) this.#transcript.missed();
+        else if (isTranscriptMiss(error) && this.#transcript.missed()) return;
         else this.#machine.modelFailed(effect, turnErrorOf(error));
       },
     });

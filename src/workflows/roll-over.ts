@@ -1,7 +1,6 @@
-/** When and how a conversation continues in a new run: what is asked of the server's counters, and what is carried. */
+/** When a conversation continues in a new run: what is asked of the server's counters, and whether it can be carried. */
 import { workflowInfo } from '@temporalio/workflow';
 import { carriedBytes, MAX_CARRIED_STATE_BYTES } from '../core/context/roll-over.js';
-import type { ConversationMachine } from '../core/machine.js';
 import type { ConversationState } from '../core/state.js';
 import type { CanonicalEvent, RollOverReason } from '../protocol/events.js';
 import { utf8Bytes } from '../protocol/json.js';
@@ -11,7 +10,7 @@ import {
   ROLL_OVER_SIGNAL_COUNT,
   ROLL_OVER_UPDATE_COUNT,
 } from '../protocol/limits.js';
-import type { CarriedState, ConversationInput, RollOverBounds } from '../protocol/messaging.js';
+import type { RollOverBounds } from '../protocol/messaging.js';
 
 /** After an attempt that failed because the store could take nothing, wait for this many events before the next. */
 const RETRY_AFTER_EVENTS = 50;
@@ -81,28 +80,4 @@ export function canCarry(
     utf8Bytes(JSON.stringify(unconfirmed)) <= MAX_CARRIED_EVENT_BYTES &&
     carriedBytes(state) <= MAX_CARRIED_STATE_BYTES
   );
-}
-
-/** The input of the next run: the state as it is, and the events that the store has not confirmed. */
-export function nextInput(
-  input: ConversationInput,
-  machine: ConversationMachine,
-  unconfirmed: readonly CanonicalEvent[],
-): ConversationInput {
-  const carried: CarriedState = { version: 1, state: machine.state, events: unconfirmed };
-  const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
-  const { sealRollOvers, rollOver } = input;
-  return {
-    tenant,
-    conversationId,
-    agent,
-    settings,
-    ...(model === undefined ? {} : { model }),
-    ...(searchAttributes === undefined ? {} : { searchAttributes }),
-    sealTasks: true,
-    // What there was not is not there now: a worker of before, which does not know of it, may take the next run.
-    ...(sealRollOvers === undefined ? {} : { sealRollOvers }),
-    ...(rollOver === undefined ? {} : { rollOver }),
-    carried,
-  };
 }

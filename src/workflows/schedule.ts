@@ -85,6 +85,13 @@ export const FLUSH_BEFORE_ROLL_OVER: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** Beside that: the store is asked for one thing more, and what it does not take is carried as well. */
+export const SPILL_TRANSCRIPT: ActivityOptions = {
+  startToCloseTimeout: '3s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { maximumAttempts: 1 },
+};
+
 /** A run that is due. */
 export interface ToolRun {
   readonly plan: PlannedCall;

@@ -1,7 +1,9 @@
 /**
  * What of the transcript the next model call is sent: what is new since an earlier call of this run that came back. Lives as
- * long as the run; after a roll-over, or when old messages are left out, everything visible is sent once.
+ * long as the run; after a roll-over, or when old messages are left out, everything visible is sent once: what lies in the blob
+ * store by reference.
  */
+import { isStored, piecesOf, storedEnd } from '../core/context/stored.js';
 import { messagesFrom } from '../core/context/turns.js';
 import { visibleFrom, visibleTranscript } from '../core/context/visible.js';
 import type { ConversationState } from '../core/state.js';
@@ -13,6 +15,8 @@ import {
 } from '../protocol/activities.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_TRANSCRIPT_PAGE_BYTES } from '../protocol/limits.js';
+import type { Message } from '../protocol/messages.js';
+import { hashedPart, isStoredPart } from '../protocol/stored-messages.js';
 
 export class TranscriptWindow {
   /** Where the epoch begins: messages that were forgotten before, and how many of the rest are left out. */
@@ -22,6 +26,8 @@ export class TranscriptWindow {
   /** Of the prefixes of the epoch, by length less one. */
   #hashes: string[] = [];
   #sent = 0;
+  /** Of these, how many were sent by reference if all was sent. */
+  #stored = 0;
   #sendsFront = false;
 
   next(state: ConversationState): TranscriptDelta {
@@ -32,14 +38,16 @@ export class TranscriptWindow {
     if (state.settings.transcripts === 'full') this.#base = 0;
     const visible = visibleTranscript(state);
     this.#sent = visible.length;
-    for (const message of visible.slice(this.#hashes.length))
-      this.#hashes.push(transcriptHash(this.#hashes.at(-1) ?? '', JSON.stringify(message)));
-    const base = this.#base;
+    addHashes(this.#hashes, visible);
+    const stored = storedEnd(visible);
+    this.#stored = stored;
+    const base = Math.max(this.#base, stored);
     const prefixHash = this.#hashes[base - 1];
     return {
       epoch: forgotten + from,
       base,
       ...(prefixHash === undefined ? {} : { prefixHash }),
+      ...(base === stored ? storedPieces(visible, stored) : {}),
       append: visible.slice(base),
     };
   }
@@ -51,12 +59,17 @@ export class TranscriptWindow {
   front(state: ConversationState, length: number): TranscriptDelta {
     const messages = state.transcript.slice(0, length);
     const epoch = state.forgotten ?? 0;
-    if (this.#sendsFront || state.settings.transcripts === 'full')
-      return { epoch, base: 0, append: messages };
-    let prefixHash = '';
-    for (const message of messages)
-      prefixHash = transcriptHash(prefixHash, JSON.stringify(message));
-    return { epoch, base: length, prefixHash, append: [] };
+    const stored = storedEnd(messages);
+    const isSent = this.#sendsFront || state.settings.transcripts === 'full';
+    const base = isSent ? stored : length;
+    const hashes = addHashes([], messages.slice(0, base));
+    return {
+      epoch,
+      base,
+      ...(base === 0 ? {} : { prefixHash: hashes.at(-1) ?? '' }),
+      ...storedPieces(messages, stored),
+      append: messages.slice(base),
+    };
   }
 
   /** No worker could have them. False when they were sent: then it is no use to try again. */
@@ -71,9 +84,11 @@ export class TranscriptWindow {
     this.#base = this.#sent;
   }
 
-  /** No worker could put it together: the next one is sent everything. */
-  missed(): void {
+  /** No worker could put it together: the next one is sent everything. False when it was: then it is no use to try again. */
+  missed(): boolean {
+    const isNew = this.#base > this.#stored;
     this.#base = 0;
+    return isNew;
   }
 
   #begin(at: { readonly forgotten: number; readonly from: number }): void {
@@ -81,6 +96,27 @@ export class TranscriptWindow {
     this.#base = 0;
     this.#hashes = [];
   }
+}
+
+/** Goes on from the hashes that there are. Within a stored part only the last message has one. */
+function addHashes(hashes: string[], messages: readonly Message[]): readonly string[] {
+  for (const piece of piecesOf(messages.slice(hashes.length))) {
+    const before = hashes.at(-1) ?? '';
+    if (isStoredPart(piece)) {
+      for (let index = piece.from + 1; index < piece.to; index += 1) hashes.push('');
+      hashes.push(transcriptHash(before, hashedPart(piece)));
+    } else
+      for (const message of piece.messages)
+        hashes.push(transcriptHash(hashes.at(-1) ?? '', JSON.stringify(message)));
+  }
+  return hashes;
+}
+
+function storedPieces(
+  messages: readonly Message[],
+  stored: number,
+): Pick<TranscriptDelta, 'stored'> {
+  return stored === 0 ? {} : { stored: piecesOf(messages.slice(0, stored)) };
 }
 
 /** Answers the query; whatever is asked, the answer is of what there is. */
@@ -91,11 +127,15 @@ export function transcriptSlice(state: ConversationState, query: unknown): Trans
   const left = start - (state.forgotten ?? 0);
   // What was forgotten meanwhile cannot be given: whoever asks is sent everything that is left.
   const known = left < 0 ? [] : messagesFrom(state.transcript, left);
+  const wanted = known.slice(first, whole(to, Infinity));
+  const [piece] = piecesOf(wanted);
+  if (piece !== undefined && isStoredPart(piece))
+    return { epoch: start, from: first, messages: [], stored: piece };
   const messages = [];
   let bytes = 0;
-  for (const message of known.slice(first, whole(to, Infinity))) {
+  for (const message of wanted) {
     bytes += messageBytes(message);
-    if (messages.length > 0 && bytes > MAX_TRANSCRIPT_PAGE_BYTES) break;
+    if (isStored(message) || (messages.length > 0 && bytes > MAX_TRANSCRIPT_PAGE_BYTES)) break;
     messages.push(message);
   }
   return { epoch: start, from: first, messages };

@@ -33,7 +33,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ApplicationFailure>
 
 const textsOf = (events: readonly LiveEvent[]) =>
   events.map((event) =>
-    'text' in event ? `${event.type} ${event.offset} ${event.text}` : event.type,
+    event.type === 'text_delta' ? `${event.type} ${event.offset} ${event.text}` : event.type,
   );
 
 const sleep = async (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

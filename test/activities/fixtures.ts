@@ -48,6 +48,9 @@ export interface Setup {
   readonly watched?: boolean;
   readonly publish?: (event: LiveEvent) => void;
   readonly blobs?: ActivityDeps<never>['blobs'];
+  readonly isDeletedRun?: ActivityDeps<never>['isDeletedRun'];
+  readonly chunks?: ActivityDeps<never>['chunks'];
+  readonly fetchTranscript?: ActivityDeps<never>['fetchTranscript'];
   readonly flush?: (throughSeq: number) => Promise<FlushLogResult>;
 }
 
@@ -73,6 +76,9 @@ export function setUp(setup: Setup = {}) {
       setup.publish?.(event);
     },
     ...(setup.blobs === undefined ? {} : { blobs: setup.blobs }),
+    ...(setup.isDeletedRun === undefined ? {} : { isDeletedRun: setup.isDeletedRun }),
+    ...(setup.chunks === undefined ? {} : { chunks: setup.chunks }),
+    ...(setup.fetchTranscript === undefined ? {} : { fetchTranscript: setup.fetchTranscript }),
     ...(setup.watched === undefined ? {} : { watched: () => setup.watched === true }),
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });
@@ -80,7 +86,13 @@ export function setUp(setup: Setup = {}) {
 }
 
 /** One activity attempt; the environment is used up by a cancel. */
-export function environment(info: { attempt?: number; heartbeatTimeoutMs?: number } = {}) {
+export function environment(
+  info: {
+    attempt?: number;
+    heartbeatTimeoutMs?: number;
+    workflowExecution?: { workflowId: string; runId: string };
+  } = {},
+) {
   const mock = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR', quiet) });
   return {
     run: async <Input, Output>(

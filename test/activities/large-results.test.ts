@@ -28,7 +28,7 @@ async function memory(): Promise<BlobStore> {
 
 async function resultOf(
   tool: Work,
-  setup: Pick<Setup, 'blobs'> & { readonly readable?: boolean } = {},
+  setup: Pick<Setup, 'blobs' | 'isDeletedRun'> & { readonly readable?: boolean } = {},
 ): Promise<Extract<ToolResultEnvelope, { ok: true }>> {
   const { readable = false, ...rest } = setup;
   const tools = readable ? [tool, readResults] : [tool];
@@ -112,14 +112,31 @@ describe('a large result', () => {
     const blobs = {
       put: () => Promise.reject(new StoreUnavailable('the disk is gone')),
       get: () => Promise.reject(new StoreUnavailable('the disk is gone')),
+      delete: () => Promise.reject(new StoreUnavailable('the disk is gone')),
     };
     expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs })).toEqual(cutOnly);
+  });
+
+  it('does not stay when its conversation has been deleted meanwhile', async () => {
+    const blobs = await memory();
+    const asked: string[] = [];
+    const isDeletedRun = async (about: typeof key, runId: string) => {
+      expect(about).toEqual(key);
+      asked.push(runId);
+      return Promise.resolve((await blobs.list({ limit: 9 })).length > 0);
+    };
+    expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs, isDeletedRun })).toEqual(
+      cutOnly,
+    );
+    expect(asked).toHaveLength(1);
+    expect(await blobs.list({ limit: 9 })).toEqual([]);
   });
 
   it('is cut when the store takes too long: the run would be lost with its clock', async () => {
     const blobs = {
       put: () => new Promise<never>(() => undefined),
       get: () => Promise.resolve(undefined),
+      delete: () => Promise.resolve(0),
     };
     expect(await resultOf(returns('x'.repeat(5_000), 1_024), { blobs })).toEqual(cutOnly);
   });

@@ -18,7 +18,7 @@ describe('a stream of deltas', () => {
     const stream = new ModelStream(origin, (event) => live.push(event));
     const seen = () =>
       live.map((event) =>
-        'text' in event ? `${event.type} ${event.offset} ${event.text}` : event.type,
+        'text' in event ? `${event.type} ${event.offset ?? 0} ${event.text}` : event.type,
       );
     return { live, stream, seen };
   }
@@ -53,6 +53,26 @@ describe('a stream of deltas', () => {
     ]);
     expect(live[0]).toMatchObject({ index: 0, name: 'work' });
     expect(live[1]).not.toHaveProperty('name');
+  });
+
+  it('shows how a call of the provider goes on, what it runs in pieces with their offsets', () => {
+    const { stream, live } = streaming();
+    const call = { id: 'ci_1', name: 'python' };
+    stream.take({ type: 'provider_call', ...call });
+    const code = { type: 'provider_call_progress', ...call, status: 'writing_code' } as const;
+    stream.take({ ...code, text: 'print(' });
+    stream.take({ ...code, text: '1+' });
+    stream.take({ ...code, text: '1)' });
+    stream.take({ type: 'provider_call_progress', ...call, status: 'completed' });
+    const at = { ...origin, providerCallId: 'ci_1', name: 'python' };
+    const type = 'provider_call_progress';
+    expect(live).toEqual([
+      { type: 'provider_call_started', ...at },
+      { type, ...at, status: 'writing_code', offset: 0, text: 'print(' },
+      { type, ...at, status: 'writing_code', offset: 6, text: '1+1)' },
+      { type, ...at, status: 'completed' },
+    ]);
+    expect(stream.partsSoFar()).toEqual([]);
   });
 
   it('sends what waits when it closes, and nothing afterwards', () => {

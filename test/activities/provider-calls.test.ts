@@ -35,7 +35,7 @@ describe('a model call', () => {
     expect(JSON.stringify(result).length).toBeLessThan(8_000);
     expect(
       live.map((event) =>
-        'text' in event ? `${event.type} ${event.offset} ${event.text}` : event.type,
+        event.type === 'text_delta' ? `${event.type} ${event.offset} ${event.text}` : event.type,
       ),
     ).toEqual([
       ...['model_call_started', 'text_delta 0 Let me look.', 'provider_call_started'],

@@ -206,12 +206,19 @@ describe('a tool run', () => {
   });
 
   it('heartbeats by a timer, whatever the tool does', async () => {
-    const tool = workTool(async () => new Promise((resolve) => setTimeout(resolve, 50)));
+    let end: (result: string) => void = () => undefined;
+    const tool = workTool(
+      async () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+    );
     const { activities } = setUp({ tools: [tool] });
     const env = environment({ heartbeatTimeoutMs: 30 });
     let beats = 0;
     env.onHeartbeat(() => {
       beats += 1;
+      if (beats === 3) end('done');
     });
     await env.run(activities.runTool, toolInput());
     expect(beats).toBeGreaterThanOrEqual(3);

@@ -42,6 +42,23 @@ describe('a transcript that is sent in part', () => {
     expect(run.queries).toEqual([]);
   });
 
+  it('makes room for that of the next run: what a conversation was in earlier runs is remembered no longer', async () => {
+    const run = aRun(() => messages(2));
+    const worker = new Transcripts({ fetch: run.fetch, maxBytes: 1_000_000 });
+    const other = { workflowId: 'conversation:default:c2', runId: 'run-z' };
+    const window = new TranscriptWindow();
+    const first = window.next(aConversationState(messages(1)));
+    window.cameBack();
+    const second = window.next(aConversationState(messages(2)));
+    await worker.whole(other, first);
+    await worker.whole(RUN, first);
+    await worker.whole({ ...RUN, runId: 'run-b' }, first);
+    await worker.whole(other, second);
+    expect(run.queries).toEqual([]);
+    expect(await worker.whole(RUN, second)).toEqual(messages(2));
+    expect(run.queries).toHaveLength(1);
+  });
+
   it('is sent from where the last call that came back got it: one that failed counts for nothing', () => {
     const window = new TranscriptWindow();
     window.next(aConversationState(messages(1)));

@@ -129,7 +129,7 @@ describe('npm start', () => {
     await untilNoneLeft(mark);
   });
 
-  it('says so when its worker has ended; when it is killed itself, worker and API end with it', async () => {
+  it('gives a command for another worker when its own has ended; when it is killed itself, worker and API end with it', async () => {
     const mark = newMark();
     const env = { ...asEnv(mark), TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
     const data = temporaryFolder();
@@ -144,7 +144,21 @@ describe('npm start', () => {
     const said = await stack.prints(/^Ctrl-C stops everything/m);
     process.kill(Number(/^worker {4}pid (\d+)/m.exec(said)?.[1]), 'SIGKILL');
     const after = await stack.prints(/^worker {4}has ended/m);
-    expect(after).toContain(`COLLOQUY_DATA=${data} npx colloquy worker --agents `);
+    const command = /^worker {4}has ended\. Start another: (.*)$/m.exec(after)?.[1] ?? '';
+    expect(command).toContain(`COLLOQUY_DATA=${data} OPENAI_BASE_URL=`);
+    // Not through npx: it knows the package once it is installed.
+    const pasted = command.replace(
+      'npx colloquy',
+      `${process.execPath} ${join(ROOT, 'dist', 'cli', 'main.js')}`,
+    );
+    const other = start('sh', ['-c', pasted], { env });
+    const { 1: pid } =
+      /^worker {2}pid (\d+)/m.exec(await other.prints(/^worker {2}pid \d+/m)) ?? [];
+    await copied(/^try {7}(curl .*)$/m, stack);
+    // It reached the model.
+    await stack.prints(/^waits .*client_execution/m);
+    process.kill(Number(pid), 'SIGTERM');
+    await other.ended;
     stack.kill('SIGKILL');
     await until('only the server is left', () => processesWith(mark), {
       holds: (left) => left.length === 1 && left[0]?.includes('server start-dev') === true,

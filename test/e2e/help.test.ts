@@ -1,6 +1,8 @@
 /** What the commands say of themselves. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary.js';
 import { colloquy, failure, ROOT, start } from './support/processes.js';
 
 describe('help', () => {
@@ -61,5 +63,15 @@ describe('help', () => {
     for (const word of words) expect(command.stdout()).toContain(word);
     const wrong = start(process.execPath, [file, '--prot', '1']);
     expect(await failure(wrong)).toContain("Unknown option '--prot'");
+  });
+});
+
+describe('colloquy delete', () => {
+  it('deletes nothing where there is no event log, and makes none: the folder is the wrong one', async () => {
+    const data = join(temporaryFolder(), 'typo');
+    const said = await failure(colloquy(['delete', '--conversation', 'c1', '--data', data]));
+    expect(said).toContain(`No event log at ${join(data, 'log.db')}; nothing was deleted`);
+    expect(said).toContain('--data or COLLOQUY_DATA');
+    expect(existsSync(data)).toBe(false);
   });
 });

@@ -58,7 +58,7 @@ describe('a worker that is killed when a turn is committed and the store does no
     expect(seq).toBeGreaterThan(before);
     expect(await talk.events()).toHaveLength(before);
     await world.stack.worker().kill();
-    held.release();
+    held.drop();
     // Nobody has told the new worker anything.
     await world.stack.startWorker();
     const events = await wholeLog(world, talk, 1);
@@ -110,7 +110,7 @@ describe('a worker that is killed between the question of a tool and its answer'
     expect(body['verdict']).toBe('accepted');
     await held.met;
     await world.stack.worker().kill();
-    held.release();
+    held.drop();
     await world.stack.startWorker();
     const events = await wholeLog(world, talk, 1);
     await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: place` });
@@ -120,6 +120,39 @@ describe('a worker that is killed between the question of a tool and its answer'
       { name: 'place goes on', attempt: 2 },
     ]);
     expect(new Set(entered.map((run) => run['idempotencyKey'])).size).toBe(1);
+  });
+});
+
+describe('a worker that is killed in the middle of a summary', () => {
+  it('holds up no turn, and another worker makes the summary, once', async () => {
+    const talk = world.talk('summed');
+    const held = world.gate.hold(
+      'request',
+      (call) =>
+        isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('summarize'),
+    );
+    const texts = [1, 2, 3, 4, 5, 6].map((turn) => `${talk.id} ${turn} ${'word '.repeat(120)}`);
+    for (const [index, text] of texts.entries()) {
+      if (index === 0) await talk.begin('talker', text);
+      else await talk.call('/messages', { body: { text } });
+      await talk.ended(index + 1);
+    }
+    await held.met;
+    await world.stack.worker().kill();
+    held.drop();
+    expect(await talk.eventsOf('summary')).toEqual([]);
+    await world.stack.startWorker();
+    const finale = `do ${talk.id}.7: glance`;
+    await talk.call('/messages', { body: { text: finale } });
+    await talk.ended(7);
+    const summaries = async (): Promise<number> => (await talk.eventsOf('summary')).length;
+    await until('another worker has made it', summaries, { timeoutMs: PATIENCE_MS });
+    const events = await wholeLog(world, talk, 7);
+    await expectWhole(world, talk, { events, code, finale });
+    expect(events.filter(({ type }) => type === 'summary')).toMatchObject([
+      { ordinal: 1, text: 'noted' },
+    ]);
+    expect(events.filter(({ type }) => type === 'turn_ended')).toHaveLength(7);
   });
 });
 
@@ -136,7 +169,7 @@ describe('a worker that is killed with an inline tool that has run, in a task th
     await until('the tool has run', ran, { timeoutMs: PATIENCE_MS });
     await held.met;
     await world.stack.worker().kill();
-    held.release();
+    held.drop();
     await world.stack.startWorker();
     const events = await wholeLog(world, talk, 1);
     await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.glance: glance` });

@@ -155,7 +155,7 @@ describe('a worker that is killed while conversations roll over', () => {
     for (const [index, { talk, runBefore }] of wrecks.entries())
       expect((await currentRun(talk)) !== runBefore, talk.id).toBe(STEPS[index]?.isOver);
     await world.stack.worker().kill();
-    for (const { held } of wrecks) held.release();
+    for (const { held } of wrecks) held.drop();
     await world.stack.startWorker();
   });
 
@@ -222,7 +222,7 @@ describe('a worker that is killed in one roll-over after the other', () => {
       const text = `do ${talk.id}.${index + 1}: glance`;
       await handle.signal('sendMessage', { text, requestId: `m${index}`, onBusy: 'queue' });
       await world.stack.worker().kill();
-      held.release();
+      held.drop();
       await world.stack.startWorker();
       const runs = async (): Promise<number> =>
         (await new EngineHistory(world.temporal).runs(talk.workflowId)).length;
@@ -236,5 +236,48 @@ describe('a worker that is killed in one roll-over after the other', () => {
     const events = await wholeLog(world, talk, 3);
     await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.2: glance` });
     expect(events.filter(({ type }) => type === 'turn_ended')).toHaveLength(3);
+  });
+});
+
+describe('a worker that is killed while a roll-over stores the oldest turns', () => {
+  const spillDone = (talk: Talk) => (call: GatedCall) =>
+    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('spillTranscript');
+  const points = [spillDone, taskAfterFlush(2)];
+  const notesOf = (id: string) =>
+    [1, 2, 3].map((ordinal) => `${id} note ${ordinal}: ${`${ordinal}`.repeat(120_000)}`);
+  const talks = (): readonly Talk[] => points.map((_, index) => world.talk(`long${index}`));
+
+  it('is held when they are stored and nobody knows, and in the first task of the new run', async () => {
+    for (const [index, talk] of talks().entries()) {
+      const [first = '', ...others] = notesOf(talk.id);
+      await talk.begin('hoarder', first);
+      for (const [turn, text] of others.entries()) {
+        await talk.ended(turn + 1);
+        await talk.call('/messages', { body: { text } });
+      }
+      await talk.ended(3);
+      const held = world.gate.hold('request', points[index]!(talk));
+      const handle = world.temporal.workflow.getHandle(talk.workflowId);
+      await handle.signal('rollOver');
+      await held.met;
+      const text = `do ${talk.id}.4: glance`;
+      await handle.signal('sendMessage', { text, requestId: 'm1', onBusy: 'queue' });
+      await world.stack.worker().kill();
+      held.drop();
+      await world.stack.startWorker();
+    }
+  });
+
+  it('loses nothing: the model reads every turn, the stored ones too', async () => {
+    for (const talk of talks()) {
+      const finale = `do ${talk.id}.4: glance`;
+      const events = await wholeLog(world, talk, 4);
+      const runs = await expectWhole(world, talk, { events, code, finale });
+      expect(runs).toHaveLength(2);
+      const last = world.model.requests
+        .map(({ body }) => JSON.stringify(body))
+        .findLast((body) => body.includes(finale));
+      for (const note of notesOf(talk.id)) expect(last).toContain(note);
+    }
   });
 });

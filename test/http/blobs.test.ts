@@ -70,3 +70,51 @@ describe('a stored value', () => {
     expect(await response.json()).toMatchObject({ code: 'store_unavailable' });
   });
 });
+
+describe('a file', () => {
+  const upload = async (app: HttpApp, body: Uint8Array | undefined, type = 'image/png') =>
+    app.request('/v1/conversations/c-1/blobs', {
+      method: 'POST',
+      headers: { 'content-type': type },
+      ...(body === undefined ? {} : { body: Buffer.from(body) }),
+    });
+
+  it('is stored for the messages of its conversation, whatever its type, once', async () => {
+    const { blobs } = await openSqliteStores({ file: ':memory:' });
+    const app = await startHttpApp({}, {}, { blobs });
+    const bytes = Uint8Array.of(0x89, 0x50, 0x00, 0xff);
+    const first = await upload(app, bytes);
+    const { blob } = (await first.json()) as { blob: { id: string } };
+    expect(first.status).toBe(201);
+    expect(blob).toMatchObject({ bytes: 4, type: 'application/octet-stream' });
+    const path = `/v1/conversations/c-1/blobs/${blob.id}`;
+    expect(first.headers.get('location')).toBe(path);
+    expect(new Uint8Array(await (await app.request(path)).arrayBuffer())).toEqual(bytes);
+    // Not parsed, though it says that it could be.
+    const second = await upload(app, bytes, 'application/json');
+    expect(await second.json()).toEqual({ blob });
+    expect((await app.request(`/v1/conversations/c-2/blobs/${blob.id}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['nothing', undefined, 422, 'invalid_request'],
+    ['more than 16 MiB', new Uint8Array(16 * 1024 * 1024 + 1), 413, 'body_too_large'],
+  ])('of %s is refused', async (_what, body, status, code) => {
+    const { blobs } = await openSqliteStores({ file: ':memory:' });
+    const app = await startHttpApp({}, {}, { blobs });
+    const answer = await upload(app, body);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ code });
+  });
+
+  it('cannot be stored where no store is configured, and what else is asked of the path is named', async () => {
+    const app = await startHttpApp();
+    const answer = await upload(app, Uint8Array.of(1));
+    expect([answer.status, await answer.json()]).toMatchObject([
+      503,
+      { code: 'store_unavailable', detail: 'No blob store is configured here' },
+    ]);
+    const listed = await app.request('/v1/conversations/c-1/blobs');
+    expect([listed.status, listed.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  });
+});

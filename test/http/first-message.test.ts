@@ -19,6 +19,20 @@ describe('the first message of a conversation may be an object, as later ones ar
     });
   });
 
+  it('with the form that its answer is to have', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    const output = { type: 'object', properties: { n: { type: 'integer' } } };
+    const message = { text: 'How many?', output };
+    await app.post('/v1/conversations', { agent: 'support', message });
+    expect(app.calls[0]?.input).toMatchObject(message);
+    const wrong = { ...message, output: { type: 'string' } };
+    const response = await app.post('/v1/conversations', { agent: 'support', message: wrong });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({
+      errors: [{ path: '/output', message: 'must be of type "object" at the top' }],
+    });
+  });
+
   it('or beside it', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     await app.post('/v1/conversations', {
@@ -32,6 +46,21 @@ describe('the first message of a conversation may be an object, as later ones ar
       onBusy: 'queue',
       actor: { id: 'ann' },
     });
+  });
+
+  it('with images and files by reference, which later messages may have, too', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    const attachments = [{ type: 'image', source: { url: 'https://example.com/a.png' } }];
+    const message = { text: 'Look', attachments };
+    await app.post('/v1/conversations', { agent: 'support', message });
+    expect(app.calls[0]?.input).toMatchObject({ text: 'Look', attachments });
+    const bytes = [{ type: 'image', source: { url: 'data:image/png;base64,AA' } }];
+    const refused = await app.post('/v1/conversations', {
+      agent: 'support',
+      message: { text: 'Look', attachments: bytes },
+    });
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({ errors: [{ path: '/attachments/0/source' }] });
   });
 
   it.each<[string, object, string, string]>([

@@ -1,11 +1,12 @@
 /** The event log in a real Postgres: the conformance of all logs, and what only several processes and a network bring. */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { EventLog } from '../../src/store/port.js';
 import { StoreUnavailable } from '../../src/store/port.js';
 import { openPostgresEventLog, openPostgresStores } from '../../src/store/postgres.js';
 import { describeBlobs } from '../support/blob-conformance.js';
+import { describeDeletedBlobs } from '../support/blob-deletion-conformance.js';
 import { describeDeletions } from '../support/deletion-conformance.js';
 import { describeEventLog } from '../support/event-log-conformance.js';
 import { describeLeases } from '../support/lease-conformance.js';
@@ -45,6 +46,11 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 
 describeEventLog('postgres event log', open);
 describeLeases('postgres leases', open);
+describeDeletedBlobs('deleted blobs in Postgres', async () => {
+  const stores = await openPostgresStores({ url, schema: anySchema(), maxConnections: 2 });
+  onTestFinished(() => stores.log.close());
+  return stores;
+});
 describeBlobs(
   'postgres blobs',
   async () => (await openPostgresStores({ url, schema: anySchema(), maxConnections: 4 })).blobs,

@@ -1,5 +1,6 @@
 /** Models that a script cannot play: held until the test lets them go, and answers that no honest provider gives. */
 import { calls, type ScriptedAnswer, says, scriptedBy } from '../../src/model/scripted.js';
+import { textOf } from '../../src/protocol/messages.js';
 import type {
   Model,
   ModelCallOptions,
@@ -75,7 +76,7 @@ export function asksRaw(calls: readonly RequestedCall[]): Model {
 export const refundsOnOdd: Model = scriptedBy(({ messages }): ScriptedAnswer => {
   const last = messages.at(-1);
   if (last?.role !== 'user') return says('done');
-  const number = Number(last.parts[0]?.text);
+  const number = Number(textOf(last.parts));
   return number % 2 === 1
     ? calls(
         'payments.refund',

@@ -48,6 +48,18 @@ function talksAndSummarizes(): ScriptedModel {
   });
 }
 
+/** Two roll-overs store turns, the one between them carries where they lie. */
+async function storedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await engine.say(talk, `message ${turn}`);
+  await rollOver(engine, talk, 2);
+  await engine.say(talk, 'in short');
+  await rollOver(engine, talk, 3);
+  await engine.say(talk, 'and on');
+  await rollOver(engine, talk, 4);
+  await engine.say(talk, 'and on');
+  await engine.idle(talk);
+}
+
 /** A roll-over gives up the summary that is under way; the next run has it made, and carries it over the next roll-over. */
 async function summarizedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await engine.say(talk, `message ${turn}`);
@@ -73,6 +85,15 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
     model: talksAndSummarizes,
     context: { maxTokens: 2_400 },
     play: summarizedOverRollOvers,
+  },
+  {
+    name: 'oldest-turns-stored-over-roll-overs',
+    model: () =>
+      scriptedBy(({ messages }) =>
+        says('word '.repeat(JSON.stringify(messages.at(-1)).includes('in short') ? 3 : 30_000)),
+      ),
+    context: { maxTokens: 1_000_000, summarize: false },
+    play: storedOverRollOvers,
   },
   {
     name: 'asked-in-mid-run-over-roll-overs',

@@ -1,12 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import type { Conversation } from '../../src/client/index.js';
+import { defineAgent } from '../../src/define/agent.js';
+import { defineTool } from '../../src/define/tool.js';
 import { calls, says, script } from '../../src/model/scripted.js';
 import { createHousekeeping } from '../../src/projection/housekeeping.js';
+import { type BlobStore, openEventLog } from '../../src/projection/index.js';
 import { Projector } from '../../src/projection/projector.js';
 import { Sweep } from '../../src/projection/sweep.js';
 import { createWorkflowSource } from '../../src/projection/workflow-source.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
 const asksAndWaits = () =>
@@ -174,4 +179,48 @@ test('closed conversations are deleted once they have been closed for long enoug
   await expectGone(engine, closed);
   expect((await open.snapshot()).status).toBe('idle');
   expect(await keeper.pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
+});
+
+test('what a tool returns after its conversation was deleted does not stay in the store', async () => {
+  let isRunning = false;
+  let end: (result: string) => void = () => undefined;
+  const dump = defineTool({
+    name: 'table.dump',
+    description: 'Dumps a table.',
+    input: z.object({}),
+    maxResultBytes: 2_048,
+    // Does not heed its signal.
+    run: () => {
+      isRunning = true;
+      return new Promise<string>((resolve) => {
+        end = resolve;
+      });
+    },
+  });
+  const model = script(calls('table.dump', {}), says('never'));
+  const agent = defineAgent({ name: 'tables', instructions: 'Dump.', model, tools: [dump] });
+  const opened = await openEventLog(`${temporaryFolder()}/log.db`);
+  onTestFinished(() => opened.close());
+  const done: string[] = [];
+  const blobs = new Proxy(opened.blobs as BlobStore, {
+    get:
+      (store, name: keyof BlobStore) =>
+      async (key: never, ...rest: never[]) => {
+        const result: unknown = await Reflect.apply(store[name], store, [key, ...rest]);
+        if (rest.length > 0) done.push(name);
+        return result;
+      },
+  });
+  const engine = await startEngine({ agents: [agent], eventLog: { ...opened, blobs } });
+  const talk = engine.begin();
+  await engine.send(talk, 'hi');
+  await until('the tool runs', () => Promise.resolve(isRunning));
+  await engine.client.deleteConversation(talk.id);
+  expect(done).toEqual([]);
+  end('x'.repeat(10_000));
+  await until('it was put, and removed', () => Promise.resolve(done.join(' ')), {
+    holds: (seen) => seen === 'put delete',
+    timeoutMs: 15_000,
+  });
+  expect(await opened.blobs?.list({ limit: 9 })).toEqual([]);
 });

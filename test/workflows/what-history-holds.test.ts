@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { initColloquy } from '../../src/index.js';
+import { defineAgent, httpTool, initColloquy, secret } from '../../src/index.js';
 import { calls, says, script } from '../../src/model/scripted.js';
 import type { Actor } from '../../src/protocol/actors.js';
 import { MAX_TOOL_RESULT_BYTES } from '../../src/protocol/limits.js';
 import { startEngine } from '../support/engine.js';
 import type { HistoryEvent } from '../support/engine-history.js';
+import { json, startPeer } from '../support/http-peer.js';
 
 const SECRET = 'key-of-the-bank-4711';
 const TOKEN = 'bearer-of-ann-4712';
@@ -52,6 +53,36 @@ test('neither the services of a worker nor the credentials of who acts reach his
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain(TOKEN);
   }
+});
+
+test('an HTTP tool takes its secret from the worker, and its service quotes it in vain', async () => {
+  const token = 'key-of-the-shop-4713';
+  await using peer = await startPeer((request, response) => {
+    json({ total: 12, seen: request.headers.authorization })(request, response);
+  });
+  const findOrder = httpTool({
+    name: 'orders.find',
+    description: 'Finds an order.',
+    input: z.object({ orderId: z.string() }),
+    method: 'GET',
+    url: `${peer.url}/orders/{orderId}`,
+    headers: { authorization: secret(() => token, { prefix: 'Bearer ' }) },
+    allowPrivate: ['127.0.0.1'],
+  });
+  const model = script(calls('orders.find', { orderId: 'A-1' }), says('It costs 12.'));
+  const agent = defineAgent({ name: 'shop', instructions: 'Help.', model, tools: [findOrder] });
+  const engine = await startEngine({ agents: [agent] });
+  const { talk, result } = await engine.ask('What is A-1?');
+  expect(result).toMatchObject({ status: 'completed', text: 'It costs 12.' });
+  expect(peer.requests[0]?.headers.authorization).toBe(`Bearer ${token}`);
+  const history = textOf(await engine.history.events(engine.workflowId(talk)));
+  expect(history).toContain('Bearer [redacted]');
+  for (const text of [
+    history,
+    JSON.stringify(await engine.log(talk)),
+    JSON.stringify(model.requests),
+  ])
+    expect(text).not.toContain(token);
 });
 
 test('a result of several megabytes is cut with a marker, and the turn goes on', async () => {

@@ -1,16 +1,22 @@
-/** What of the transcript a roll-over carries. Pure; never touches the log. */
+/** What of the transcript a roll-over carries, and what it has stored beside the log. Pure; never touches the log. */
 import { utf8Bytes } from '../../protocol/json.js';
 import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
+import type { SpillBounds } from '../../protocol/stored-messages.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
-import { headLength } from './turns.js';
+import { carriedTranscript, isStored, type SpillPlan, storedEnd } from './stored.js';
+import { headLength, turnSpans } from './turns.js';
 
 /**
  * The newest whole turns that fit into `maxBytes`; always at least the newest turn. Returns how many messages are left out.
  * Whole turns, because a tool call without its result makes the provider refuse the request.
  */
-export function droppedToFit(messages: readonly Message[], maxBytes: number): number {
+export function droppedToFit(
+  messages: readonly Message[],
+  maxBytes: number,
+  sizeOf: (message: Message) => number = messageBytes,
+): number {
   let bytes = 0;
   let keepFrom = messages.length;
   let index = messages.length - 1;
@@ -20,7 +26,7 @@ export function droppedToFit(messages: readonly Message[], maxBytes: number): nu
     while (first > 0 && messages[first - 1]?.turnId === turnId) first -= 1;
     for (let at = first; at <= index; at += 1) {
       const message = messages[at];
-      if (message !== undefined) bytes += messageBytes(message);
+      if (message !== undefined) bytes += sizeOf(message);
     }
     if (bytes > maxBytes && keepFrom < messages.length) break;
     keepFrom = first;
@@ -37,10 +43,11 @@ export const MAX_CARRIED_STATE_BYTES = 1_664 * 1024;
 
 /** Size of the state as a roll-over would carry it, without what it leaves behind. */
 export function carriedBytes(state: ConversationState): number {
-  let bytes = besidesTurns(state);
-  for (const message of turnsOf(state).slice(droppedAtRollOver(state)))
-    bytes += messageBytes(message);
-  return bytes;
+  const dropped = droppedAtRollOver(state);
+  const transcript = turnsOf(state).slice(dropped);
+  const { messages, chunks } = carriedTranscript({ ...state, transcript });
+  const known = chunks.length === 0 ? 0 : utf8Bytes(JSON.stringify(chunks));
+  return besidesTurns(state) + known + bytesOf(messages);
 }
 
 /**
@@ -48,16 +55,61 @@ export function carriedBytes(state: ConversationState): number {
  * of what is gone is not among them: it is always carried.
  */
 export function droppedAtRollOver(state: ConversationState): number {
-  const messages = turnsOf(state);
   const room = MAX_CARRIED_STATE_BYTES - besidesTurns(state);
-  const budget = Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room);
-  const { transcriptBytes, turn } = state;
-  if (transcriptBytes <= budget) return 0;
-  const from = droppedToFit(messages, budget);
-  if (turn !== undefined) return from;
-  let newest = 0;
-  for (const message of messages.slice(from)) newest += messageBytes(message);
-  return newest > budget ? messages.length : from;
+  if (storedEnd(state.transcript) === 0)
+    return droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room));
+  return Math.max(
+    droppedWithin(state, MAX_CARRIED_TRANSCRIPT_BYTES),
+    droppedWithin(state, room, sizeAsCarried),
+  );
+}
+
+function droppedWithin(
+  state: ConversationState,
+  budget: number,
+  sizeOf?: (message: Message) => number,
+): number {
+  const messages = turnsOf(state);
+  if (sizeOf === undefined && state.transcriptBytes <= budget) return 0;
+  const from = droppedToFit(messages, budget, sizeOf);
+  if (state.turn !== undefined) return from;
+  return bytesOf(messages.slice(from), sizeOf) > budget ? messages.length : from;
+}
+
+/** What is known of a stored message: its size, and the ids of its calls. */
+const STORED_BYTES = 128;
+const STORED_BYTES_PER_PART = 160;
+
+function sizeAsCarried(message: Message): number {
+  if (!isStored(message)) return messageBytes(message);
+  return STORED_BYTES + message.parts.length * STORED_BYTES_PER_PART;
+}
+
+/** Undefined when what would be carried whole is within bounds, or is one turn that stays. */
+export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillPlan | undefined {
+  const { transcript, turn } = state;
+  // What the roll-over leaves behind is not stored first.
+  const kept = headLength(transcript) + droppedAtRollOver(state);
+  const from = Math.max(storedEnd(transcript), kept);
+  let left = bytesOf(transcript.slice(from));
+  if (left <= bounds.fromBytes) return undefined;
+  const chunks: number[] = [];
+  let room = 0;
+  for (const span of turnSpans(transcript)) {
+    if (span.from < from) continue;
+    if (left <= bounds.keepBytes || span.turnId === turn?.turnId) break;
+    const bytes = bytesOf(transcript.slice(span.from, span.to));
+    const count = span.to - span.from;
+    if (bytes > room) {
+      chunks.push(0);
+      room = bounds.chunkBytes;
+    }
+    chunks.push((chunks.pop() ?? 0) + count);
+    room -= bytes;
+    left -= bytes;
+  }
+  const count = chunks.reduce((sum, messages) => sum + messages, 0);
+  return count === 0 ? undefined : { messages: transcript.slice(from, from + count), chunks };
 }
 
 /** All but the summary. */
@@ -69,4 +121,8 @@ function besidesTurns(state: ConversationState): number {
   const { transcript } = state;
   const summary = transcript.slice(0, headLength(transcript));
   return utf8Bytes(JSON.stringify({ ...state, transcript: summary }));
+}
+
+function bytesOf(messages: readonly Message[], sizeOf = messageBytes): number {
+  return messages.reduce((sum, message) => sum + sizeOf(message), 0);
 }

@@ -1,8 +1,9 @@
-/** Values that are too large for their events, as they were stored. */
-import type { Request, Response, Router } from 'express';
+/** Values that are too large for their events, as they were stored; and files that a message will come with. */
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { BlobRange } from '../../client/blobs.js';
 import type { Conversation } from '../../client/conversation.js';
 import { NoQuerySchema } from '../../protocol/http.schema.js';
+import { MAX_BLOB_BYTES } from '../../protocol/limits.js';
 import type { AppDeps } from '../deps.js';
 import { keyOf, parseQuery, pathParameter } from '../parse.js';
 import { addRoute } from '../router.js';
@@ -21,6 +22,36 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
       }
     },
   });
+}
+
+/** The body is the file, whatever its content type says: it stands before what takes JSON only. */
+export function addUploadRoute(router: Router, deps: AppDeps): void {
+  addRoute(router, '/v1/conversations/:id/blobs', {
+    post: async (request, response) => {
+      parseQuery(NoQuerySchema, request);
+      const { conversationId } = keyOf(request);
+      const content = await bytesOf(request, response);
+      const blob = await deps.client.conversation(conversationId).upload(content);
+      response
+        .status(201)
+        .location(`/v1/conversations/${conversationId}/blobs/${blob.id}`)
+        .json({ blob });
+    },
+  });
+}
+
+const readBytes: RequestHandler = express.raw({ type: () => true, limit: MAX_BLOB_BYTES });
+
+/** None is no bytes. @throws what the parser makes of a body that is too large, cut short or compressed wrongly */
+async function bytesOf(request: Request, response: Response): Promise<Uint8Array> {
+  await new Promise<void>((resolve, reject) => {
+    readBytes(request, response, (error?: unknown) => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
+  const body: unknown = request.body;
+  return Buffer.isBuffer(body) ? body : new Uint8Array();
 }
 
 /** What is no range of bytes is passed over. @see RFC 9110, section 14.2 */
@@ -58,5 +89,6 @@ function rangeOf(request: Request, bytes: number): BlobRange | undefined {
 function send(response: Response, type: string, content: Uint8Array): void {
   response.setHeader('Accept-Ranges', 'bytes');
   response.setHeader('Content-Disposition', 'attachment');
-  response.type(`${type}; charset=utf-8`).send(Buffer.from(content));
+  const isText = type !== 'application/octet-stream';
+  response.type(isText ? `${type}; charset=utf-8` : type).send(Buffer.from(content));
 }

@@ -135,6 +135,8 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
     actor: actorOf(body.actor),
     onBusy: body.onBusy,
     reopen: body.reopen,
+    attachments: body.attachments,
+    output: body.output,
   });
   response.setHeader('Location', `/v1/conversations/${conversation.id}`);
   await answer(request, response, { conversation, sent, wait });
@@ -152,7 +154,7 @@ function createBodyOf(request: Request) {
   }
   const { message: first, ...body } = parseBody(CreateWithMessageSchema, request);
   checkTextField('/message/text', first.text);
-  for (const field of ['actor', 'onBusy'] as const)
+  for (const field of ['actor', 'onBusy', 'attachments', 'output'] as const)
     if (first[field] !== undefined && body[field] !== undefined)
       throw invalidField(`/message/${field}`, 'is given beside the message already');
   return { ...body, ...first };
@@ -174,6 +176,8 @@ async function send(deps: AppDeps, request: Request, response: Response): Promis
     actor: actorOf(body.actor),
     onBusy: body.onBusy,
     reopen: body.reopen,
+    attachments: body.attachments,
+    output: body.output,
   });
   await answer(request, response, { conversation, sent, wait });
 }

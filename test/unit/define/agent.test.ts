@@ -152,7 +152,12 @@ describe('an agent definition', () => {
       'tools[0]': 'model "none" does not run tools of its provider',
     });
     expect(
-      agentFaults({ ...base, model: openaiModel('gpt-5'), tools: [tool, search], settings }),
+      agentFaults({
+        ...base,
+        model: openaiModel('gpt-5', { api: 'chat' }),
+        tools: [tool, search],
+        settings,
+      }),
     ).toEqual({
       'tools[1]': containing('does not run "web_search"'),
       'settings.budgets.callsOf.web.search': containing('the provider runs it'),

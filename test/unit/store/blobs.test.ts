@@ -1,11 +1,12 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openEventLog } from '../../../src/projection/index.js';
 import { openFolderBlobStore } from '../../../src/store/blobs-folder.js';
 import { StoreUnavailable } from '../../../src/store/port.js';
 import { openSqliteStores } from '../../../src/store/sqlite.js';
 import { describeBlobs } from '../../support/blob-conformance.js';
+import { describeDeletedBlobs } from '../../support/blob-deletion-conformance.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const KEY = { tenant: 'default', conversationId: 'c1' };
@@ -15,6 +16,17 @@ describeBlobs('sqlite blobs', async () => (await openSqliteStores({ file: ':memo
 describeBlobs('blobs in a folder', async () =>
   openFolderBlobStore({ folder: join(temporaryFolder(), 'deep', 'er') }),
 );
+
+describeDeletedBlobs('deleted blobs in sqlite', async () => {
+  const stores = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => stores.log.close());
+  return stores;
+});
+describeDeletedBlobs('deleted blobs in a folder', async () => {
+  const { log } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  return { log, blobs: await openFolderBlobStore({ folder: temporaryFolder() }) };
+});
 
 describe('blobs beside the event log', () => {
   it('lie in the same file, and are there when it is opened again', async () => {

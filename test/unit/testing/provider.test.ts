@@ -42,7 +42,12 @@ describe('a tool of the provider', () => {
         name: 'web.search',
         provider: { type: 'web_search', filters: { allowed_domains: ['example.org'] } },
       },
-      { name: 'notes.add', description: 'Adds a note.', inputSchema: expect.anything() as unknown },
+      {
+        name: 'notes.add',
+        description: 'Adds a note.',
+        inputSchema: expect.anything() as unknown,
+        strict: true,
+      },
     ]);
     expect(request?.system).toContain("## web__search\nRun by the model's provider: web_search.");
   });

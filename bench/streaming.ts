@@ -1,0 +1,191 @@
+/**
+ * `node dist/bench/streaming.js [samples]`: what the engine adds to a model's stream. The first token: from the model server
+ * to a reader of the API's event stream, against a reader of the model's own stream. The CPU of a long answer: adapter, deltas
+ * and live channel in one process, against reading the same stream with OpenAI's client. Both in turn, in one run.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openaiModel } from 'colloquy';
+import { startStack } from 'colloquy/dev';
+import { openEventLog } from 'colloquy/log';
+import { OpenAI } from 'openai';
+import { ModelStream } from '#dist/activities/model-stream.js';
+import { startDevServer } from '../test/support/dev-server.js';
+import { median } from './stats.js';
+import { type Asked, nowMs, stampIn } from './stream/server.js';
+
+const SHORT: Asked = { tokens: 5, paceMs: 2 };
+const LONG: Asked = { tokens: 2_000, paceMs: 0 };
+const BAR = { addedMs: 10, cpuRatio: 1.2 } as const;
+
+const script = (name: string): string =>
+  fileURLToPath(new URL(`./stream/${name}.js`, import.meta.url));
+
+async function started(
+  name: string,
+  args: readonly string[] = [],
+): Promise<[ChildProcess, string]> {
+  const child = fork(script(name), args);
+  const said = await new Promise<unknown>((resolve) => child.once('message', resolve));
+  return [child, String(said)];
+}
+
+async function directDelay(modelUrl: string): Promise<number> {
+  const response = await fetch(`${modelUrl}/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ messages: [{ role: 'user', content: JSON.stringify(SHORT) }] }),
+  });
+  let text = '';
+  let delay: number | undefined;
+  for await (const chunk of response.body ?? []) {
+    text += Buffer.from(chunk as Uint8Array).toString();
+    const stamp = stampIn(text);
+    if (stamp !== undefined) delay ??= nowMs() - stamp;
+  }
+  if (delay === undefined) throw new Error('no stamp came');
+  return delay;
+}
+
+async function firstTokens(samples: number, modelUrl: string): Promise<readonly number[][]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-streaming-'));
+  const server = await startDevServer({ dbFile: join(dataDir, 'temporal.db') });
+  const stack = await startStack({
+    agentsModule: script('agent'),
+    dataDir,
+    apiPort: 0,
+    temporalAddress: server.address,
+    env: { BENCH_MODEL_URL: modelUrl },
+    onLine: (line, from) => {
+      if (/"level":(40|50|60)|ERROR|WARN/.test(line)) console.error(`${from}: ${line}`);
+    },
+  });
+  try {
+    const of = await readerOf(stack.apiUrl);
+    const delays: number[][] = [[], []];
+    for (let sample = -5; sample < samples; sample += 1) {
+      const pair = [await of(), await directDelay(modelUrl)];
+      if (sample >= 0) for (const [side, delay] of pair.entries()) delays[side]?.push(delay);
+    }
+    return delays;
+  } finally {
+    await stack.stop();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Sends a message and times its first token, as a page sees it. */
+async function readerOf(apiUrl: string): Promise<() => Promise<number>> {
+  const post = async (path: string, body: object): Promise<void> => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${apiUrl}/v1/conversations${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    await response.arrayBuffer();
+  };
+  const text = JSON.stringify(SHORT);
+  await post('?wait=result', { id: 'stream', agent: 'bench-streaming', message: text });
+  let arrived: ((delay: number) => void) | undefined;
+  const headers = { accept: 'text/event-stream' };
+  get(`${apiUrl}/v1/conversations/stream/events`, { agent: false, headers }, (response) => {
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      const stamp = chunk.includes('live.text_delta') ? stampIn(chunk) : undefined;
+      if (stamp !== undefined) arrived?.(nowMs() - stamp);
+    });
+  }).on('error', () => undefined);
+  await sleep(500);
+  return async () => {
+    const delay = new Promise<number>((resolve) => {
+      arrived = resolve;
+    });
+    await post('/stream/messages?wait=result', { text });
+    return await delay;
+  };
+}
+
+async function cpuOf(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** CPU milliseconds of reading it, and of the engine's work with it: with nobody who watches, and with a watcher. */
+async function cpuOfAnswer(rounds: number, modelUrl: string): Promise<readonly number[][]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-streaming-'));
+  const file = join(dataDir, 'log.db');
+  const opened = await openEventLog(file);
+  const key = { tenant: 'default', conversationId: 'watched' };
+  const [watcher] = await started('watcher', [file, key.conversationId]);
+  while (opened.live.watched(key) === undefined) await sleep(50);
+  const client = new OpenAI({ baseURL: modelUrl, apiKey: 'none' });
+  const model = openaiModel('stamped', { baseURL: modelUrl, api: 'chat', apiKey: 'none' });
+  const messages = [{ role: 'user' as const, content: JSON.stringify(LONG) }];
+  const read = async (): Promise<void> => {
+    const stream = await client.chat.completions.create({ model: 'm', stream: true, messages });
+    let text = '';
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+    if (text.length < LONG.tokens) throw new Error('not all was read');
+  };
+  const asked = async (about: typeof key): Promise<void> => {
+    const origin = { turnId: 't', step: 1, attempt: 1, messageId: 't.1' };
+    const stream = new ModelStream(origin, (event) => {
+      if (opened.live.watched(about)?.live === true)
+        opened.live.publish({ type: 'live', event, ...about });
+    });
+    const parts = [{ type: 'text' as const, text: JSON.stringify(LONG) }];
+    const user = { role: 'user' as const, id: 'u', turnId: 't', parts };
+    await model.generate(
+      { system: '', messages: [user], tools: [] },
+      {
+        signal: new AbortController().signal,
+        onEvent: (event) => {
+          stream.take(event);
+        },
+      },
+    );
+    stream.close();
+  };
+  const nobody = { ...key, conversationId: 'alone' };
+  const ways = [read, () => asked(nobody), () => asked(key)];
+  const spent: number[][] = ways.map(() => []);
+  for (let round = -3; round < rounds; round += 1)
+    for (let turn = 0; turn < ways.length; turn += 1) {
+      // Each is first, second and last as often as the others.
+      const index = (turn + round + ways.length) % ways.length;
+      const ms = await cpuOf(ways[index] ?? read);
+      if (round >= 0) spent[index]?.push(ms);
+    }
+  watcher.disconnect();
+  await opened.close();
+  await rm(dataDir, { recursive: true, force: true });
+  return spent;
+}
+
+const samples = Number(process.argv[2] ?? 100);
+const [modelServer, modelUrl] = await started('server');
+const [engine = [], direct = []] = await firstTokens(samples, modelUrl);
+const addedMs = median(engine) - median(direct);
+const spent = await cpuOfAnswer(Math.max(6, Math.ceil(samples / 3)), modelUrl);
+modelServer.disconnect();
+const [reading = Number.NaN, alone = Number.NaN, watched = Number.NaN] = spent.map(median);
+const report = {
+  samples,
+  firstTokenMs: { engine: median(engine), direct: median(direct), added: addedMs },
+  cpuMs: { reading, alone, watched },
+  cpuRatio: { alone: alone / reading, watched: watched / reading },
+  met: {
+    firstToken: addedMs < BAR.addedMs,
+    cpu: Math.max(alone, watched) / reading <= BAR.cpuRatio,
+  },
+};
+console.log(JSON.stringify(report, null, 1));

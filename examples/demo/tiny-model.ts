@@ -1,0 +1,63 @@
+/**
+ * What it takes to have a useful conversation with a model whose words are nonsense: answers to a message must be tool calls, the
+ * server allows none that break a schema, and texts are short. Who asks it and what comes of it is as with any model.
+ */
+import { type JsonSchema, type Model, type OpenAIModelOptions, openaiModel } from 'colloquy';
+
+/** It never comes to an end by itself. */
+const MAX_CALL_TOKENS = 96;
+const MAX_TEXT_TOKENS = 24;
+/** A text without a bound is one without an end. */
+const MAX_STRING_CHARS = 24;
+
+/** Set in the environment of a worker whose model is one. */
+export const TINY_MODEL = 'DEMO_TINY_MODEL';
+
+export interface TinyModelOptions extends OpenAIModelOptions {
+  /** Names of the tools that it is offered. @defaultValue all of the agent */
+  readonly offered?: readonly string[];
+}
+
+/** A model by its server's name for it; where and how as for `openaiModel`. */
+export function tinyModel(name: string, { offered, ...options }: TinyModelOptions = {}): Model {
+  // What is likeliest: it follows the examples of its template.
+  const common = { temperature: 0, ...options };
+  const asking = openaiModel(name, {
+    maxOutputTokens: MAX_CALL_TOKENS,
+    ...common,
+    toolChoice: 'required',
+  });
+  const telling = openaiModel(name, { ...common, maxOutputTokens: MAX_TEXT_TOKENS });
+  return {
+    name,
+    generate: (request, callOptions) => {
+      // Offered again, a tool is called again: it has no idea that it has what it asked for.
+      if (request.messages.at(-1)?.role === 'tool')
+        return telling.generate({ ...request, tools: [] }, callOptions);
+      const tools = request.tools.filter((tool) => offered?.includes(tool.name) ?? true);
+      return asking.generate({ ...request, tools: tools.map(bounded) }, callOptions);
+    },
+  };
+}
+
+function bounded<Tool extends Parameters<Model['generate']>[0]['tools'][number]>(tool: Tool): Tool {
+  if (!('inputSchema' in tool)) return tool;
+  return { ...tool, inputSchema: withBounds(tool.inputSchema) };
+}
+
+function withBounds(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  if (typeof properties !== 'object' || properties === null || Array.isArray(properties))
+    return schema;
+  const bound = Object.entries(properties).map(([name, property]) => [
+    name,
+    isBoundless(property) ? { ...property, maxLength: MAX_STRING_CHARS } : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(bound) as JsonSchema };
+}
+
+function isBoundless(property: unknown): property is JsonSchema {
+  if (typeof property !== 'object' || property === null) return false;
+  const { type, minLength, maxLength } = property as JsonSchema;
+  return type === 'string' && minLength === undefined && maxLength === undefined;
+}

@@ -1,0 +1,110 @@
+/** The audit of model calls: a record of every request to a model, and what was said, where a worker is told to keep them. */
+import { Context } from '@temporalio/activity';
+import { withCost } from '../model/cost.js';
+import type { ConversationKey } from '../protocol/ids.js';
+import { utf8Bytes } from '../protocol/json.js';
+import { MAX_BLOB_BYTES } from '../protocol/limits.js';
+import type { Model, ModelRequest, ModelResponse, ModelTool } from '../protocol/model.js';
+import type { ActivityTools } from './deps.js';
+import { stored } from './stored-results.js';
+
+/**
+ * `records`: one line of the log for each request to a model: who asked, which model, how long it took, what it used. `full`: besides,
+ * request and answer go into the blob store, under the conversation, with which they are deleted.
+ */
+export type AuditLevel = 'records' | 'full';
+
+export interface AuditedCall extends ConversationKey {
+  /** `correction`: an answer had not its form, and is asked for once more. */
+  readonly purpose: 'answer' | 'correction' | 'summary';
+  readonly agent: string;
+  readonly model: Model;
+  readonly turnId?: string;
+  readonly step?: number;
+}
+
+interface Asked {
+  readonly request: ModelRequest;
+  readonly run: () => Promise<ModelResponse>;
+}
+
+/** Runs one request and keeps a record of it, however it ends. A store that is away costs the request and answer, never the call. */
+export async function audited(
+  tools: ActivityTools,
+  call: AuditedCall,
+  { request, run }: Asked,
+): Promise<ModelResponse> {
+  if (tools.audit === undefined) return run();
+  const startedAt = performance.now();
+  const latencyMs = (): number => Math.round(performance.now() - startedAt);
+  try {
+    const response = await run();
+    const took = { latencyMs: latencyMs() };
+    const { usage, finishReason, model } = response;
+    await record(tools, call, {
+      said: {
+        ...{ outcome: 'answered', answeredBy: model, finishReason, ...took },
+        usage: withCost(usage, call.model.prices),
+      },
+      content: { request: shownRequest(request), response },
+    });
+    return response;
+  } catch (error) {
+    const took = { latencyMs: latencyMs() };
+    const isAborted = Context.current().cancellationSignal.aborted;
+    const outcome = isAborted ? 'aborted' : codeOf(error);
+    await record(tools, call, {
+      said: { outcome, ...took },
+      // A stop waits for no store.
+      ...(isAborted ? {} : { content: { request: shownRequest(request), error: outcome } }),
+    });
+    throw error;
+  }
+}
+
+async function record(
+  tools: ActivityTools,
+  call: AuditedCall,
+  kept: { readonly said: Readonly<Record<string, unknown>>; readonly content?: unknown },
+): Promise<void> {
+  const { model, ...about } = call;
+  const { attempt } = Context.current().info;
+  const content = tools.audit === 'full' ? await contentOf(tools, call, kept.content) : {};
+  tools.logger.info('model call', {
+    audit: 'model_call',
+    ...about,
+    attempt,
+    model: model.name,
+    ...kept.said,
+    ...content,
+  });
+}
+
+async function contentOf(
+  tools: ActivityTools,
+  { tenant, conversationId }: ConversationKey,
+  content: unknown,
+): Promise<{ readonly blob?: string; readonly notStored?: string }> {
+  if (content === undefined) return {};
+  const text = JSON.stringify(content);
+  if (utf8Bytes(text) > MAX_BLOB_BYTES) return { notStored: 'too large' };
+  const blob = { type: 'application/json', content: Buffer.from(text) } as const;
+  const ref = await stored(tools, { tenant, conversationId }, blob);
+  return ref === undefined ? { notStored: 'the store did not take it' } : { blob: ref.id };
+}
+
+/** The request without what is never recorded: the configuration of provider tools, which may hold credentials. */
+function shownRequest(request: ModelRequest): unknown {
+  return { ...request, tools: request.tools.map(shownTool) };
+}
+
+function shownTool(tool: ModelTool): unknown {
+  return 'provider' in tool ? { name: tool.name, provider: { type: tool.provider.type } } : tool;
+}
+
+/** The code of a failure, and nothing that its text may quote. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'failed';
+}

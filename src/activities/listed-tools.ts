@@ -1,0 +1,40 @@
+/** Tools that MCP servers list, where activities look for tools: beside an agent's own. */
+import { Context } from '@temporalio/activity';
+import type { AnyAgent } from '../define/agent.js';
+import type { AnyTool } from '../define/tool.js';
+import type { McpToolRef } from '../protocol/mcp.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { Effects } from '../protocol/tools.js';
+import type { ActivityTools } from './deps.js';
+
+/** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
+export async function equipped(tools: ActivityTools, agent: AnyAgent): Promise<AnyAgent> {
+  if (agent.mcpServers === undefined) return agent;
+  return await Promise.race([tools.mcp.equip(agent), Context.current().cancelled]);
+}
+
+interface Called {
+  readonly name: string;
+  readonly effects?: Effects;
+  readonly mcp?: McpToolRef | undefined;
+  /** It runs for the first time. */
+  readonly isNew: boolean;
+}
+
+/** The tool of a call, or why it cannot be had, for the model. @throws when the activity is cancelled meanwhile */
+export async function calledTool(
+  { registry, mcp }: ActivityTools,
+  agentName: string,
+  call: Called,
+): Promise<AnyTool | { readonly missing: string }> {
+  const { name } = call;
+  if (call.mcp === undefined)
+    return registry.tool(agentName, name) ?? { missing: TEXTS.noLongerAvailable(name) };
+  const agent = registry.agent(agentName);
+  if (agent === undefined) return { missing: TEXTS.noLongerAvailable(name) };
+  const looking = mcp.toolOf(agent, { ...call, mcp: call.mcp });
+  const tool = await Promise.race([looking, Context.current().cancelled]);
+  if (!('missing' in tool)) return tool;
+  const text = tool.missing === 'changed' ? TEXTS.changedByServer : TEXTS.noLongerAvailable;
+  return { missing: text(name) };
+}

@@ -1,0 +1,47 @@
+/**
+ * Stores the oldest messages of a conversation before a run ends, so that the next one need not carry them, and removes those that
+ * nothing refers to any more. Safe to repeat: what is stored is named by its content.
+ */
+import { Context } from '@temporalio/activity';
+import type { SpillTranscriptInput, SpillTranscriptResult } from '../protocol/stored-messages.js';
+import { isStoredInVain } from './deleted-runs.js';
+import type { ActivityTools } from './deps.js';
+import { reasonOf, toFailure } from './failure.js';
+import { runOf } from './transcripts.js';
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | everything is stored | the ids, one for each chunk |
+ * | this worker has no blob store, or the conversation has been deleted | no ids: the messages are carried |
+ * | the store is away | failure `store_unavailable`: the messages are carried |
+ * | the messages cannot be had | failure `transcript_miss`: the same |
+ */
+export async function spillTranscript(
+  tools: ActivityTools,
+  input: SpillTranscriptInput,
+): Promise<SpillTranscriptResult> {
+  const { tenant, conversationId, messages: wanted, chunks, unused = [] } = input;
+  const key = { tenant, conversationId };
+  try {
+    const ids: string[] = [];
+    const messages =
+      chunks.length === 0 ? [] : await tools.transcripts.slice(runOf(Context.current()), wanted);
+    let from = 0;
+    for (const count of chunks) {
+      const id = await tools.chunks?.put(key, messages.slice(from, from + count));
+      if (id === undefined) return {};
+      ids.push(id);
+      from += count;
+    }
+    await tools.chunks?.remove(
+      key,
+      unused.filter((id) => !ids.includes(id)),
+    );
+    const remove = async () => tools.chunks?.remove(key, ids);
+    return (await isStoredInVain(tools, key, remove)) ? {} : { ids };
+  } catch (error) {
+    tools.logger.warn('messages not stored', { ...key, reason: reasonOf(error) });
+    throw toFailure(error, 'store_unavailable');
+  }
+}

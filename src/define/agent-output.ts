@@ -1,0 +1,65 @@
+/** The form of an agent's final answers: judged, and in the shape that the worker works with. Runs anywhere. */
+import type { TurnResult } from '../protocol/conversation.js';
+import type { JsonSchema } from '../protocol/json.js';
+import { outputSchemaProblem } from '../protocol/output-format.js';
+import type { ProblemList } from './problems.js';
+import {
+  inputJsonSchema,
+  type ParsedOf,
+  parsedSideProblems,
+  type Schema,
+  schemaProblem,
+} from './schema.js';
+import { strictnessOf } from './strictness.js';
+
+/** What an answer must be; the model is given `jsonSchema`, or `strictSchema` where there is one. */
+export interface AnswerForm {
+  readonly schema: Schema;
+  readonly jsonSchema: JsonSchema;
+  readonly strictSchema?: JsonSchema;
+}
+
+/** Adds every fault of an agent's `output`. */
+export function checkAgentOutput(output: unknown, problems: ProblemList): void {
+  if (output === undefined) return;
+  const fault = schemaProblem(output);
+  if (fault !== undefined) {
+    problems.add('output', fault);
+    return;
+  }
+  const { jsonSchema, problems: found } = inputJsonSchema(output as Schema);
+  const parsed = parsedSideProblems(output as Schema);
+  const all = [...found, ...parsed.filter(({ path }) => found.every((it) => it.path !== path))];
+  for (const { path, rule } of all) problems.add(path === '' ? 'output' : `output.${path}`, rule);
+  if (all.length === 0) problems.addIf('output', outputSchemaProblem(jsonSchema));
+}
+
+/** Of what was judged: by `checkAgentOutput`, or at the door. */
+export function answerFormOf(schema: Schema): AnswerForm {
+  const { jsonSchema } = inputJsonSchema(schema);
+  const { strictInput } = strictnessOf(schema, jsonSchema);
+  return {
+    schema,
+    jsonSchema,
+    ...(strictInput === undefined ? {} : { strictSchema: strictInput }),
+  };
+}
+
+/** What an agent's final answers are: the parsed side of its `output`; `never` for an agent without one. */
+export type OutputOf<Agent> = Agent extends AnswersIn<infer Form> ? ParsedOf<Form> : unknown;
+
+/** Remembers the form for the compiler; never present at run time. */
+export interface AnswersIn<Form extends Schema> {
+  readonly '~output'?: Form;
+}
+
+/**
+ * The output of a turn in the type that the agent's definition gives it; undefined for a turn that did not complete, or that a limit
+ * ended. It was validated in the worker; a message that asked for another form makes this type untrue.
+ */
+export function outputOf<Agent extends { readonly kind: 'agent' }>(
+  _agent: Agent,
+  result: TurnResult | { readonly status: 'queued' },
+): OutputOf<Agent> | undefined {
+  return result.status === 'completed' ? (result.output as OutputOf<Agent> | undefined) : undefined;
+}

@@ -1,0 +1,138 @@
+/** `httpTool`: a tool that is an HTTP request. To the engine it is a server tool like any other. Runs anywhere. */
+import { isRecord } from '../protocol/json.js';
+import { DEFAULT_HTTP_RESPONSE_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/limits.js';
+import type { Effects } from '../protocol/tools.js';
+import type { UntypedServices } from './context.js';
+import { checkHttpFields } from './http-rules.js';
+import type { HttpHeader, HttpMethod, HttpToolSpec, Secret } from './http-spec.js';
+import { FIELDS, type Untyped } from './legal.js';
+import { DefinitionError, ProblemList, shown } from './problems.js';
+import { inputJsonSchema, type RawSchema, type Schema, schemaProblem } from './schema.js';
+import { type AnyTool, defineTool, type Tool, type ToolOf, type Unshaped } from './tool.js';
+import { parseUrlTemplate, type UrlTemplate } from './url-template.js';
+
+/** How the worker makes the request; judged. Part of a `Tool`, never recorded. */
+export interface HttpPlan {
+  readonly method: HttpMethod;
+  readonly url: UrlTemplate;
+  readonly query: FieldSource | undefined;
+  readonly fixedQuery: Readonly<Record<string, string | Secret<never>>>;
+  readonly body: FieldSource | undefined;
+  readonly bodyType: 'json' | 'form';
+  readonly headers: Readonly<Record<string, HttpHeader<never, unknown>>>;
+  readonly idempotencyHeader: string | undefined;
+  readonly response: 'json' | 'text' | 'auto';
+  readonly okStatuses: readonly number[] | undefined;
+  readonly result: string | ((answer: never) => unknown);
+  readonly error: string | ((answer: never) => unknown) | undefined;
+  readonly maxResponseBytes: number;
+  readonly maxRedirects: number;
+  readonly allowPrivate: true | readonly string[];
+  readonly proxy: string | Secret<never> | undefined;
+}
+
+/** `rest`: all fields of the input that are in no other place. */
+export type FieldSource = 'rest' | readonly string[] | ((input: never) => unknown);
+
+const HTTP_FIELDS = [
+  ...['method', 'url', 'query', 'fixedQuery', 'body', 'bodyType', 'headers', 'idempotencyHeader'],
+  ...['response', 'okStatuses', 'result', 'error', 'maxResponseBytes', 'maxRedirects'],
+  ...['allowPrivate', 'proxy'],
+];
+/** The request is the run, and it has no progress. */
+const NOT_TAKEN: readonly string[] = ['run', 'executor', 'streaming', 'executesFully'];
+const SERVER_FIELDS = FIELDS.server.filter((field) => !NOT_TAKEN.includes(field));
+
+/** What a second request does, as HTTP has it. @see https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2 */
+const EFFECTS: Readonly<Record<HttpMethod, Effects>> = {
+  GET: 'none',
+  HEAD: 'none',
+  PUT: 'idempotent',
+  DELETE: 'idempotent',
+  POST: 'once',
+  PATCH: 'once',
+};
+
+/**
+ * Declares a tool that is an HTTP request; see `HttpToolSpec` for the fields and `docs/http-tools.md` for what the model reads.
+ * @throws {DefinitionError} invalid_definition with every broken rule of the definition.
+ * @example
+ * httpTool({
+ *   name: 'orders.find', description: 'Finds an order.', input: z.object({ orderId: z.string() }),
+ *   method: 'GET', url: 'https://api.example.com/orders/{orderId}',
+ *   headers: { authorization: secret('ORDERS_TOKEN', { prefix: 'Bearer ' }) },
+ * });
+ */
+export function httpTool<
+  Services = UntypedServices,
+  Input extends Schema = Schema,
+  Output extends Schema = RawSchema,
+  const Name extends string = string,
+>(
+  spec: HttpToolSpec<Services, Input, Output> & { readonly name: Name },
+): ToolOf<Services, Input, Output, { name: Name; executor: 'server'; shaped: Unshaped }> {
+  return compileHttpTool(spec) as Tool<Services> as never;
+}
+
+function compileHttpTool(spec: unknown): AnyTool {
+  const problems = new ProblemList();
+  if (!isRecord(spec)) {
+    problems.add('', `must be an object, got ${shown(spec)}`);
+    problems.throwIfAny('a tool');
+    return undefined as never;
+  }
+  const known = [...SERVER_FIELDS, ...HTTP_FIELDS];
+  for (const key of Object.keys(spec))
+    if (spec[key] !== undefined && !known.includes(key))
+      problems.add(key, `unknown field; known are ${known.join(', ')}`);
+  const { input } = spec;
+  const schema =
+    schemaProblem(input) === undefined ? inputJsonSchema(input as Schema).jsonSchema : {};
+  checkHttpFields(spec, schema, problems);
+  const tool = serverTool(spec, problems);
+  problems.throwIfAny(`tool ${shown(spec['name'])}`);
+  const { run: _run, ...rest } = tool as AnyTool;
+  return Object.freeze({ ...rest, http: planOf(spec) });
+}
+
+/** The same fields as a server tool; its faults join the others. */
+function serverTool(spec: Untyped, problems: ProblemList): AnyTool | undefined {
+  const fields = Object.fromEntries(SERVER_FIELDS.map((field) => [field, spec[field]]));
+  const effects = spec['effects'] ?? EFFECTS[spec['method'] as HttpMethod];
+  try {
+    return defineTool({ ...fields, effects, run: () => undefined } as never);
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    for (const { field, rule } of error.problems) problems.add(field, rule);
+    return undefined;
+  }
+}
+
+/** Judged before. */
+function planOf(spec: Untyped): HttpPlan {
+  const given = spec as unknown as HttpToolSpec<never, Schema, Schema>;
+  const { method, url, query, body, idempotencyHeader } = given;
+  const parsed = parseUrlTemplate(url);
+  if (!parsed.ok) throw new Error('unreachable: the URL was judged before');
+  const takesBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
+  const isSafe = method === 'GET' || method === 'HEAD';
+  const header = idempotencyHeader ?? (isSafe ? false : 'Idempotency-Key');
+  return {
+    method,
+    url: parsed.template,
+    query: query ?? (takesBody ? undefined : 'rest'),
+    fixedQuery: { ...given.fixedQuery },
+    body: body ?? (takesBody ? 'rest' : undefined),
+    bodyType: given.bodyType ?? 'json',
+    headers: { ...given.headers },
+    idempotencyHeader: header === false ? undefined : header,
+    response: given.response ?? 'json',
+    okStatuses: given.okStatuses,
+    result: given.result ?? '',
+    error: given.error,
+    maxResponseBytes: given.maxResponseBytes ?? DEFAULT_HTTP_RESPONSE_BYTES,
+    maxRedirects: given.maxRedirects ?? MAX_HTTP_REDIRECTS,
+    allowPrivate: given.allowPrivate ?? [],
+    proxy: given.proxy,
+  };
+}

@@ -1,0 +1,116 @@
+/** How OpenAI's API, or a server like it, is reached: key, client, and the end of a request. Runs in the worker. */
+import type OpenAI from 'openai';
+import type { AbortSignalLike } from '../protocol/model.js';
+import { throwIfAborted } from './abort.js';
+import { ModelFailure, streamBroken, unavailable } from './failure.js';
+
+/** Reasoning models are silent for minutes; Node's own fetch gives up after as long. */
+const DEFAULT_REQUEST_TIMEOUT_MS = 300_000;
+
+export interface ConnectionOptions {
+  /** Of any server that speaks the API, with its `/v1`. @defaultValue env OPENAI_BASE_URL, else OpenAI's own */
+  readonly baseURL?: string;
+  /**
+   * Read before every call, so that a rotated key is taken up without a restart. Servers other than OpenAI's are called
+   * without a key when there is none. @defaultValue env OPENAI_API_KEY
+   */
+  readonly apiKey?: string | (() => string | Promise<string>);
+  /** @defaultValue env OPENAI_ORG_ID */
+  readonly organization?: string;
+  /** Longest silence of the server: before the first piece and between pieces. More than the default has no effect. @defaultValue 300,000 (5 minutes) */
+  readonly requestTimeoutMs?: number;
+}
+
+/** Whether requests go to OpenAI itself: its own server, or one of its regions. */
+export function isOpenAI({ baseURL }: ConnectionOptions): boolean {
+  const url = baseURL ?? process.env['OPENAI_BASE_URL'];
+  if (url === undefined || url === '') return true;
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  return host === 'api.openai.com' || host.endsWith('.api.openai.com');
+}
+
+/** Ends a request when its caller wants no more, or when its server is silent for too long. */
+export class Watch {
+  readonly #stop = new AbortController();
+  readonly #caller: AbortSignalLike;
+  readonly #silenceMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #isSilent = false;
+  #hasHeard = false;
+
+  constructor(caller: AbortSignalLike, silenceMs = DEFAULT_REQUEST_TIMEOUT_MS) {
+    this.#caller = caller;
+    this.#silenceMs = silenceMs;
+    this.#timer = setTimeout(() => {
+      this.#isSilent = true;
+      this.#stop.abort();
+    }, silenceMs);
+    caller.addEventListener('abort', this.#onAbort);
+    if (caller.aborted) this.#onAbort();
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The server said something: the clock starts again. */
+  heard(): void {
+    this.#hasHeard = true;
+    this.#timer.refresh();
+  }
+
+  throwIfOver(): void {
+    throwIfAborted(this.#caller);
+    if (!this.#isSilent) return;
+    const text = `The model was silent for ${this.#silenceMs} ms`;
+    throw this.#hasHeard ? streamBroken(text) : unavailable(text);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#caller.removeEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#stop.abort();
+  };
+}
+
+/** @throws ModelFailure `model_unauthorized`; retried when it was the reading that failed */
+export async function readKey({ apiKey, baseURL }: ConnectionOptions): Promise<string> {
+  let key: string | undefined;
+  try {
+    key = typeof apiKey === 'function' ? await apiKey() : (apiKey ?? process.env['OPENAI_API_KEY']);
+  } catch {
+    // Not the text of the error: it belongs to a store of secrets.
+    throw unauthorized('The API key could not be read', true);
+  }
+  const trimmed = key?.trim() ?? '';
+  // Headers cannot carry it, and the error of the client would quote it.
+  if (/[^\x21-\x7e]/.test(trimmed))
+    throw unauthorized('The API key holds characters that keys do not have', false);
+  if (trimmed !== '') return trimmed;
+  if (baseURL === undefined && !process.env['OPENAI_BASE_URL'])
+    throw unauthorized('No API key: set OPENAI_API_KEY, or give openaiModel an apiKey', false);
+  return '';
+}
+
+function unauthorized(message: string, retryable: boolean): ModelFailure {
+  return new ModelFailure('model_unauthorized', message, { retryable });
+}
+
+/** The client is loaded with the first call, so that defining an agent costs nothing. */
+export async function createClient(apiKey: string, options: ConnectionOptions): Promise<OpenAI> {
+  const { OpenAI: Client } = await import('openai');
+  const { baseURL, organization } = options;
+  return new Client({
+    // The client insists on one.
+    apiKey: apiKey === '' ? 'none' : apiKey,
+    // Retries belong to Temporal, the clock to the watch; and nothing of a conversation belongs on the console.
+    maxRetries: 0,
+    timeout: 2 ** 31 - 1,
+    logLevel: 'off',
+    ...(baseURL === undefined ? {} : { baseURL }),
+    ...(organization === undefined ? {} : { organization }),
+  });
+}

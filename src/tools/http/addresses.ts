@@ -1,0 +1,95 @@
+/**
+ * Which addresses an HTTP tool may reach: public ones always, what lies in the worker's own network only where the tool says
+ * so. Asked of every address that is connected to, so it does not matter what a name meant before. Runs in the worker.
+ */
+import ipaddr from 'ipaddr.js';
+import { isAddressRange } from '../../define/http-addresses.js';
+import type { HttpPlan } from '../../define/http-tool.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+export interface AddressPolicy {
+  /** Loopback and private addresses. */
+  readonly private: boolean;
+  readonly ranges: readonly (readonly [Address, number])[];
+  /** Lower case; whatever such a name means. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** What a tool allows. Its entries were judged when it was defined. */
+export function addressPolicyOf(allowPrivate: HttpPlan['allowPrivate']): AddressPolicy {
+  const entries = allowPrivate === true ? [] : allowPrivate;
+  return {
+    private: allowPrivate === true,
+    ranges: entries.filter(isAddressRange).map(rangeOf),
+    hosts: new Set(
+      entries.filter((entry) => !isAddressRange(entry)).map((entry) => entry.toLowerCase()),
+    ),
+  };
+}
+
+function rangeOf(entry: string): readonly [Address, number] {
+  if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+  const address = ipaddr.parse(entry);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** True for an address in text that may be connected to. What is no address is not allowed. */
+export function mayReach(address: string, policy: AddressPolicy): boolean {
+  const parsed = parse(address);
+  if (parsed === undefined) return false;
+  const kind = kindOf(parsed);
+  if (kind === 'public' || (kind === 'private' && policy.private)) return true;
+  // A mapped address is the one that it maps.
+  const plain = embeddedOf(parsed) ?? parsed;
+  return policy.ranges.some(([range, bits]) =>
+    [parsed, plain].some((it) => it.kind() === range.kind() && it.match(range, bits)),
+  );
+}
+
+/** The host of a URL as an address, or undefined when it is a name. */
+export function literalOf(hostname: string): string | undefined {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  return parse(bare) === undefined ? undefined : bare;
+}
+
+function parse(text: string): Address | undefined {
+  // Strict: forms such as "127.1" never come out of a URL or a resolver.
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  // One with a zone is of some link, and no URL has it.
+  if (text.includes('%')) return undefined;
+  return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : undefined;
+}
+
+/** `private`: somebody's own network. `special`: metadata services, and what no host should have. */
+type Kind = 'public' | 'private' | 'special';
+
+/** Of clouds' metadata and control services that do not lie in a range of special addresses. */
+const METADATA: readonly string[] = ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254'];
+const PRIVATE_RANGES: readonly string[] = [
+  ...['loopback', 'private', 'carrierGradeNat', 'uniqueLocal', 'deprecatedSiteLocal'],
+];
+/** All that is assigned so far. @see https://www.iana.org/assignments/ipv6-address-space */
+const GLOBAL_UNICAST: readonly [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+/** An IPv4 address in its last 32 bits. @see https://www.rfc-editor.org/rfc/rfc6052 */
+const NAT64: readonly [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+function kindOf(address: Address): Kind {
+  const embedded = embeddedOf(address);
+  if (embedded !== undefined) return kindOf(embedded);
+  if (METADATA.some((it) => ipaddr.parse(it).toNormalizedString() === address.toNormalizedString()))
+    return 'special';
+  const range = address.range();
+  if (PRIVATE_RANGES.includes(range)) return 'private';
+  if (range !== 'unicast') return 'special';
+  return address.kind() === 'ipv4' || address.match(...GLOBAL_UNICAST) ? 'public' : 'special';
+}
+
+/** The IPv4 address that a packet to this one ends at. */
+function embeddedOf(address: Address): ipaddr.IPv4 | undefined {
+  if (address.kind() === 'ipv4') return undefined;
+  const six = address as ipaddr.IPv6;
+  if (six.isIPv4MappedAddress()) return six.toIPv4Address();
+  if (!six.match(...NAT64)) return undefined;
+  return ipaddr.fromByteArray(six.toByteArray().slice(12)) as ipaddr.IPv4;
+}

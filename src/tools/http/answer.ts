@@ -1,0 +1,173 @@
+/** From what came back to the call's result, or to the words of an error. Runs in the worker. */
+import type { Response } from 'undici';
+import type { HttpAnswer } from '../../define/http-spec.js';
+import type { HttpPlan } from '../../define/http-tool.js';
+import { isRecord, type Json } from '../../protocol/json.js';
+import { MAX_HTTP_ERROR_BYTES, MAX_HTTP_EXCERPT_CHARS } from '../../protocol/limits.js';
+import { retryAfterMs } from '../../protocol/retry-after.js';
+import { HttpProblem, isRetryableStatus } from './problem.js';
+import type { Secrets } from './secrets.js';
+import { type ReadBody, readBody } from './send.js';
+
+/**
+ * A good answer, with secrets struck out of it.
+ * @throws {HttpProblem} for any other; what reading throws
+ */
+export async function readAnswer(
+  plan: HttpPlan,
+  response: Response,
+  secrets: Secrets,
+): Promise<HttpAnswer> {
+  const { status } = response;
+  const isOk = plan.okStatuses?.includes(status) ?? (status >= 200 && status < 300);
+  if (!isOk) throw await statusProblem(plan, response, secrets);
+  const head = headOf(response);
+  const declared = Number(response.headers.get('content-length') ?? 0);
+  const isHuge =
+    declared > plan.maxResponseBytes && response.headers.get('content-encoding') === null;
+  if (isHuge && response.body !== null) {
+    await response.body.cancel();
+    throw tooLarge(head, plan);
+  }
+  const read = await readBody(response, plan.maxResponseBytes);
+  if (!read.whole) throw tooLarge(head, plan);
+  const parsed = parsedBody(plan.response, response, read);
+  if (!parsed.ok) {
+    const excerpt = excerptOf(textOf(response, read), secrets);
+    throw new HttpProblem(joined(`${head}, ${parsed.problem}`, excerpt));
+  }
+  return answerOf(response, parsed.body, secrets);
+}
+
+/**
+ * What `result` makes of a good answer.
+ * @throws {HttpProblem} when there is nothing where it points; what a function throws
+ */
+export function mapped({ result }: HttpPlan, answer: HttpAnswer): unknown {
+  if (typeof result === 'function') return result(answer as never);
+  const found = atPointer(answer.body, result);
+  if (found === undefined)
+    throw new HttpProblem(`HTTP ${answer.status}, but its body has nothing at ${result}`);
+  return found;
+}
+
+async function statusProblem(
+  plan: HttpPlan,
+  response: Response,
+  secrets: Secrets,
+): Promise<HttpProblem> {
+  const { status } = response;
+  const read = await readBody(response, Math.min(plan.maxResponseBytes, MAX_HTTP_ERROR_BYTES));
+  const said = saidOf(plan, response, { read, secrets });
+  const text = said ?? excerptOf(textOf(response, read), secrets);
+  return new HttpProblem(joined(headOf(response), text), {
+    retryable: isRetryableStatus(status),
+    retryAfterMs: retryAfterMs(response.headers.get('retry-after') ?? undefined, Date.now()),
+  });
+}
+
+/** What the tool's own mapping finds in an error; a mapping that finds nothing, or fails, leaves the excerpt. */
+function saidOf(
+  { error }: HttpPlan,
+  response: Response,
+  { read, secrets }: { readonly read: ReadBody; readonly secrets: Secrets },
+): string | undefined {
+  if (error === undefined) return undefined;
+  const parsed = parsedBody('auto', response, read);
+  const answer = answerOf(response, parsed.ok ? parsed.body : null, secrets);
+  try {
+    const found =
+      typeof error === 'function' ? error(answer as never) : atPointer(answer.body, error);
+    return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+type Parsed =
+  | { readonly ok: true; readonly body: Json }
+  | { readonly ok: false; readonly problem: string };
+
+function parsedBody(kind: HttpPlan['response'], response: Response, read: ReadBody): Parsed {
+  const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
+  const text = textOf(response, read);
+  if (text.trim() === '') return { ok: true, body: kind === 'text' ? text : null };
+  const isJson =
+    type === 'application/json' || type?.endsWith('+json') === true || type === 'text/json';
+  if (kind === 'text' || (kind === 'auto' && !isJson)) {
+    return isTextual(type ?? '', isJson)
+      ? { ok: true, body: text }
+      : { ok: false, problem: `but its body is ${type ?? ''}, which is no text` };
+  }
+  // Some services do not say what they send; what they say, they are held to.
+  if (!isJson && type !== '')
+    return { ok: false, problem: `but its body is ${type ?? ''}, which is not JSON` };
+  try {
+    return { ok: true, body: JSON.parse(text) as Json };
+  } catch {
+    return { ok: false, problem: 'but its body is not JSON' };
+  }
+}
+
+function isTextual(type: string, isJson: boolean): boolean {
+  const isKnown =
+    /^(?:text\/.*|application\/(?:xml|javascript|yaml|x-yaml|x-ndjson|x-www-form-urlencoded|toml)|.*\+(?:xml|yaml))$/;
+  return isJson || type === '' || isKnown.test(type);
+}
+
+/** In the encoding that the answer names, else UTF-8; what is not valid there becomes U+FFFD. */
+function textOf(response: Response, { bytes }: ReadBody): string {
+  const named = /charset="?([\w-]+)"?/i.exec(response.headers.get('content-type') ?? '')?.[1];
+  try {
+    return new TextDecoder(named ?? 'utf-8').decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+function answerOf(response: Response, body: Json, secrets: Secrets): HttpAnswer {
+  const headers = [...response.headers].map(([name, value]) => [name, secrets.redact(value)]);
+  return {
+    status: response.status,
+    headers: Object.fromEntries(headers) as HttpAnswer['headers'],
+    body: secrets.redactJson(body),
+  };
+}
+
+function headOf({ status, statusText }: Response): string {
+  return statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${statusText.slice(0, 80)}`;
+}
+
+function tooLarge(head: string, plan: HttpPlan): HttpProblem {
+  return new HttpProblem(`${head}, but its body has more than ${plan.maxResponseBytes} bytes`);
+}
+
+function joined(head: string, text: string): string {
+  return text === '' ? head : `${head}: ${text}`;
+}
+
+/** The beginning, on one line. Secrets are struck out before it is cut, so that none is cut in two. */
+function excerptOf(text: string, secrets: Secrets): string {
+  // What is no text at all says nothing.
+  if (text.includes('\u0000')) return '';
+  const line = secrets
+    .redact(text)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  if (line.length <= MAX_HTTP_EXCERPT_CHARS) return line;
+  const cut = line.slice(0, MAX_HTTP_EXCERPT_CHARS).replace(/[\ud800-\udbff]$/, '');
+  return `${cut} [...]`;
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc6901 */
+export function atPointer(value: Json, pointer: string): Json | undefined {
+  let current: unknown = value;
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(current)) {
+      current = /^(?:0|[1-9][0-9]*)$/.test(key) ? (current as unknown[])[Number(key)] : undefined;
+    } else if (isRecord(current) && Object.hasOwn(current, key)) current = current[key];
+    else return undefined;
+  }
+  return current as Json | undefined;
+}

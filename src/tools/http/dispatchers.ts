@@ -1,0 +1,97 @@
+/**
+ * The connections of HTTP tools. Addresses are checked where a socket is opened, on what the name was resolved to for that very
+ * socket, so that a name which means something else a moment later gains nothing. Runs in the worker.
+ */
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
+import { HTTP_CONNECT_TIMEOUT_MS } from '../../protocol/limits.js';
+import { type AddressPolicy, literalOf, mayReach } from './addresses.js';
+
+/** The host means nothing that the tool may reach. */
+export class AddressRefused extends Error {
+  readonly code = 'ADDRESS_REFUSED';
+
+  constructor(host: string) {
+    super(`"${host}" has no address that this tool may reach`);
+    this.name = 'AddressRefused';
+  }
+}
+
+export interface ConnectionRules {
+  readonly policy: AddressPolicy;
+  /** `environment`, a proxy's URL, or undefined for none. */
+  readonly proxy: string | undefined;
+  /** A connection that was idle may be closed under a request; one that must not be sent twice gets its own. */
+  readonly reuse: boolean;
+}
+
+/** The clock is the run's own, and fires the request's signal. */
+const NO_CLOCKS = { headersTimeout: 0, bodyTimeout: 0 } as const;
+
+/** What requests are sent through; its idle connections do not hold the process. */
+export function createDispatcher(rules: ConnectionRules): Dispatcher {
+  const connect = guardedConnector(rules.policy);
+  // Responses are read whole in one go: what HTTP/2 adds is not needed, and a pool of one request each is simpler to bound.
+  const options = {
+    ...NO_CLOCKS,
+    connect,
+    allowH2: false,
+    ...(rules.reuse ? {} : { pipelining: 0 }),
+  };
+  const { proxy } = rules;
+  if (proxy === undefined) return new Agent(options);
+  if (proxy === 'environment') return new EnvHttpProxyAgent(options);
+  return new ProxyAgent({ ...options, uri: proxy });
+}
+
+/** Why a URL's host cannot be asked, as far as the URL itself says; checked for what goes through a proxy, too. */
+export function assertHostAllowed(hostname: string, policy: AddressPolicy): void {
+  if (policy.hosts.has(hostname.toLowerCase())) return;
+  const literal = literalOf(hostname);
+  if (literal !== undefined && !mayReach(literal, policy)) throw new AddressRefused(hostname);
+}
+
+function guardedConnector(policy: AddressPolicy): buildConnector.connector {
+  const connector = buildConnector({
+    allowH2: false,
+    timeout: HTTP_CONNECT_TIMEOUT_MS,
+    lookup: guardedLookup(policy),
+  });
+  return (options, callback) => {
+    try {
+      assertHostAllowed(options.hostname, policy);
+    } catch (error) {
+      callback(error as Error, null);
+      return;
+    }
+    connector(options, callback);
+  };
+}
+
+/** Resolves as Node does, and leaves out what may not be reached. */
+export function guardedLookup(
+  policy: AddressPolicy,
+  resolve: typeof lookup = lookup,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    const all: LookupOptions & { all: true } = { ...options, all: true };
+    resolve(hostname, all, (error, found) => {
+      const allowed = error === null ? allowedOf(hostname, found, policy) : [];
+      const [first] = allowed;
+      const failure = error ?? (first === undefined ? new AddressRefused(hostname) : null);
+      if (failure !== null || first === undefined) callback(failure, []);
+      else if (options.all === true) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function allowedOf(
+  hostname: string,
+  found: readonly LookupAddress[],
+  policy: AddressPolicy,
+): LookupAddress[] {
+  if (policy.hosts.has(hostname.toLowerCase())) return [...found];
+  return found.filter(({ address }) => mayReach(address, policy));
+}

@@ -1,0 +1,113 @@
+/** Runs a tool that is an HTTP request: one request a run, and one result or one error that a model can read. Runs in the worker. */
+import type { Dispatcher } from 'undici';
+import { type CallContext, toolError } from '../../define/context.js';
+import type { HttpPlan } from '../../define/http-tool.js';
+import type { AnyTool } from '../../define/tool.js';
+import { ToolRetry } from '../../define/tool-retry.js';
+import type { Json } from '../../protocol/json.js';
+import { type AddressPolicy, addressPolicyOf } from './addresses.js';
+import { mapped, readAnswer } from './answer.js';
+import { createDispatcher } from './dispatchers.js';
+import { HttpProblem, problemOf } from './problem.js';
+import { type HttpRequest, requestOf } from './request.js';
+import { Secrets } from './secrets.js';
+import { send } from './send.js';
+
+type HttpTool = AnyTool & { readonly http: HttpPlan };
+
+/**
+ * | what happens | what the run does |
+ * |---|---|
+ * | a status that is ok, with a body that can be read | returns what `result` makes of it |
+ * | 408, 425, 429, 5xx, a failed connection | asks for another attempt, unless the tool's effects are `once` |
+ * | any other status, a body of another kind or too large, a redirect or address that is refused | returns an error |
+ * | the run's time is over, the turn is cancelled | the connection is closed |
+ *
+ * @throws ToolRetry for another attempt; what functions of the definition throw
+ */
+export async function runHttp(
+  tool: HttpTool,
+  input: Json,
+  ctx: CallContext<never>,
+): Promise<unknown> {
+  const { http } = tool;
+  const secrets = new Secrets(ctx);
+  try {
+    const request = await requestOf(http, input, { ctx, secrets });
+    const connections = await connectionsOf(tool, secrets);
+    const answer = await answerTo(request, { tool, ctx, secrets, connections });
+    return mapped(http, answer);
+  } catch (error) {
+    // Whoever stopped the run has the word; what code of the definition throws is told as that of any tool.
+    if (ctx.signal.aborted || !(error instanceof HttpProblem)) throw error;
+    return failed(tool, error, secrets);
+  }
+}
+
+async function answerTo(
+  request: HttpRequest,
+  means: {
+    readonly tool: HttpTool;
+    readonly ctx: CallContext<never>;
+    readonly secrets: Secrets;
+    readonly connections: Connections;
+  },
+) {
+  const { ctx, secrets, connections } = means;
+  const { http } = means.tool;
+  const { host } = request.url;
+  // The worker's own, whatever a front end's types may say.
+  const signal = ctx.signal;
+  try {
+    const rules = { ...connections, maxRedirects: http.maxRedirects, signal };
+    const response = await send(request, rules);
+    ctx.logger.debug('http tool was answered', { host, status: response.status });
+    return await readAnswer(http, response, secrets);
+  } catch (error) {
+    throw problemOf(error, host);
+  }
+}
+
+/** Another attempt where a second request does no harm; else the model reads why there is no result. */
+function failed(tool: AnyTool, problem: HttpProblem, secrets: Secrets): Error {
+  const message = secrets.redact(problem.message);
+  const { retryable, retryAfterMs } = problem;
+  if (!retryable || tool.effects === 'once') return toolError(message);
+  throw new ToolRetry({ message, ...(retryAfterMs === undefined ? {} : { after: retryAfterMs }) });
+}
+
+interface Connections {
+  readonly dispatcher: Dispatcher;
+  readonly policy: AddressPolicy;
+  readonly proxy: string | undefined;
+}
+
+/** One pool for each tool, kept while the tool is. */
+const known = new WeakMap<HttpPlan, Connections>();
+
+async function connectionsOf(tool: HttpTool, secrets: Secrets): Promise<Connections> {
+  const { http, effects } = tool;
+  const proxy =
+    typeof http.proxy === 'object' ? await secrets.resolve(http.proxy, 'the proxy') : http.proxy;
+  const before = known.get(http);
+  if (before !== undefined && before.proxy === proxy) return before;
+  const policy = addressPolicyOf(http.allowPrivate);
+  const made = { dispatcher: dispatcherOf(proxy, policy, effects !== 'once'), policy, proxy };
+  known.set(http, made);
+  // The proxy's password has changed: what is under way there is finished.
+  before?.dispatcher.close().catch(() => undefined);
+  return made;
+}
+
+function dispatcherOf(
+  proxy: string | undefined,
+  policy: AddressPolicy,
+  reuse: boolean,
+): Dispatcher {
+  try {
+    return createDispatcher({ policy, proxy, reuse });
+  } catch {
+    // What is said of a URL that cannot be parsed quotes it, password and all.
+    throw new HttpProblem('The request was not sent: the address of the proxy is no URL');
+  }
+}

@@ -1,0 +1,54 @@
+/** Secrets of one request: looked up, put in, and struck out of whatever comes back. Runs in the worker. */
+import type { CallContext } from '../../define/context.js';
+import type { Secret } from '../../define/http-spec.js';
+import type { Json } from '../../protocol/json.js';
+import { MIN_SECRET_CHARS } from '../../protocol/limits.js';
+import { Redactor } from '../redact.js';
+import { HttpProblem } from './problem.js';
+
+export class Secrets {
+  readonly #redactor = new Redactor();
+  readonly #ctx: CallContext<never>;
+
+  constructor(ctx: CallContext<never>) {
+    this.#ctx = ctx;
+  }
+
+  /**
+   * The secret with its prefix.
+   * @param place where it stands in the definition: all that is told of one that is not there
+   * @throws {HttpProblem} when there is none; why is told to the log only, by the kind of error
+   */
+  async resolve(secret: Secret<never>, place: string): Promise<string> {
+    const value = await this.#valueOf(secret, place);
+    if (typeof value !== 'string' || value === '')
+      throw new HttpProblem(`The secret for ${place} is not there`);
+    if (value.length < MIN_SECRET_CHARS)
+      throw new HttpProblem(
+        `The secret for ${place} has fewer than ${MIN_SECRET_CHARS} characters: it could not be kept out of results`,
+      );
+    this.#redactor.add(value);
+    return `${secret.prefix}${value}`;
+  }
+
+  /** The text without any secret that this request has. */
+  redact(text: string): string {
+    return this.#redactor.text(text);
+  }
+
+  redactJson(value: Json): Json {
+    return this.#redactor.json(value);
+  }
+
+  async #valueOf({ source }: Secret<never>, place: string): Promise<unknown> {
+    if (typeof source === 'string') return process.env[source];
+    try {
+      return await source(this.#ctx);
+    } catch (error) {
+      // Its text may hold what must not be told.
+      const kind = error instanceof Error ? error.name : typeof error;
+      this.#ctx.logger.error('secret not resolved', { place, kind });
+      throw new HttpProblem(`The secret for ${place} could not be looked up`);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * One call of a listed tool: sent, asked for, sent again with the answers. Nothing of it lives in this process between two runs, so
+ * that any worker can go on. Runs in the worker.
+ */
+import type { ToolContext } from '../../define/context.js';
+import { ToolError, toolError } from '../../define/context.js';
+import type { AnyMcpServer } from '../../define/mcp-server.js';
+import { isRecord, type Json } from '../../protocol/json.js';
+import { MAX_MCP_ROUNDS } from '../../protocol/limits.js';
+import type { Effects } from '../../protocol/tools.js';
+import type { CallRequest, McpConnection, OpenCall, Session } from './connection.js';
+import { callFailure, isSessionGone, reasonIn, ServerUnreachable } from './failures.js';
+import type { ListedTool } from './listed-tool.js';
+import { PushedQuestions } from './pushed.js';
+import {
+  type AskedState,
+  type ElicitAnswer,
+  type ElicitRequest,
+  openFirst,
+  questionOf,
+  requestOf,
+  requestsOf,
+  settledState,
+} from './questions.js';
+import { resultOf } from './results.js';
+
+export interface Callee {
+  readonly server: AnyMcpServer;
+  readonly connection: McpConnection;
+  readonly tool: ListedTool;
+  readonly effects: Effects;
+}
+
+type Keyed = readonly (readonly [key: string, request: ElicitRequest])[];
+
+/** What ends a round: a result, or what has to be asked before there can be one. */
+type RoundEnd =
+  | { readonly result: Json | ToolError }
+  | { readonly ask: Keyed; readonly kind: AskedState['kind']; readonly requestState?: string }
+  | { readonly again: string }
+  | { readonly problem: string };
+
+type Before = ReturnType<typeof settledState>;
+
+/**
+ * What a tool's `run` does: returns the result as the model reads it.
+ * @throws {ToolError} what the server, or the engine on its behalf, tells the model
+ * @throws {ToolRetry} when the server could not be reached, or the call may be sent twice
+ * @throws {ConnectionLost} when nobody knows what became of the call
+ * @throws what `ctx.ask` throws
+ */
+export async function callListedTool(
+  callee: Callee,
+  input: unknown,
+  ctx: ToolContext<never>,
+): Promise<unknown> {
+  const { server, connection } = callee;
+  const before = ctx.asks === 0 ? undefined : settledState(ctx.state, { answer: ctx.answer });
+  if (ctx.asks > 0 && before === undefined)
+    return toolError(`MCP server "${server.name}": what the call was waiting with cannot be read`);
+  // Several requests of one answer are put one after the other; the server hears of all of them together.
+  if (before !== undefined && before.waiting.length > 0)
+    ask(callee, ctx, { ...before, requests: before.waiting });
+  const given = isRecord(input) ? input : {};
+  let request: CallRequest = { name: callee.tool.name, arguments: given, ...responsesOf(before) };
+  for (let round = 1; round <= MAX_MCP_ROUNDS; round += 1) {
+    const end = await oneRound(callee, { request, before }, ctx);
+    if ('result' in end) return withoutSecrets(connection, end.result);
+    if ('problem' in end)
+      return toolError(`MCP server "${server.name}" cannot be answered: ${end.problem}`);
+    if ('ask' in end)
+      ask(callee, ctx, { ...end, requests: end.ask, answered: earlierPushes(end.kind, before) });
+    else request = { ...request, inputResponses: {}, requestState: end.again };
+  }
+  return toolError(`MCP server "${server.name}" asked for the same call again and again`);
+}
+
+function withoutSecrets({ secrets }: McpConnection, result: Json | ToolError): Json | ToolError {
+  return result instanceof ToolError
+    ? toolError(secrets.text(result.message))
+    : secrets.json(result);
+}
+
+function responsesOf(before: Before): Pick<CallRequest, 'inputResponses' | 'requestState'> {
+  if (before?.kind !== 'resume') return {};
+  const { answered, requestState } = before;
+  return {
+    inputResponses: Object.fromEntries(answered),
+    ...(requestState === undefined ? {} : { requestState }),
+  };
+}
+
+/** Answers to pushed questions are needed at every replay; those of other kinds the server has had. */
+function earlierPushes(kind: AskedState['kind'], before: Before): AskedState['answered'] {
+  return kind === 'replay' && before?.kind === 'replay' ? before.answered : [];
+}
+
+/** Ends the run. */
+function ask(
+  { server }: Callee,
+  ctx: ToolContext<never>,
+  state: Pick<AskedState, 'kind' | 'answered'> & {
+    readonly requests: Keyed;
+    readonly requestState?: string;
+  },
+): never {
+  const opened = openFirst(state.requests, state);
+  if (opened === undefined) throw new TypeError('unreachable: nothing to ask');
+  const { form, reason } = questionOf(server.name, opened.request);
+  // A refusal is an answer, too: what follows from it is for the server to say.
+  return ctx.ask({ form: { jsonSchema: form }, reason, state: opened.state, onDecline: 'enter' });
+}
+
+async function oneRound(
+  callee: Callee,
+  round: { readonly request: CallRequest; readonly before: Before },
+  ctx: ToolContext<never>,
+): Promise<RoundEnd> {
+  const { before, request } = round;
+  const answers: ReadonlyMap<string, ElicitAnswer> = new Map(
+    before?.kind === 'replay' ? before.answered : [],
+  );
+  const pushed = new PushedQuestions(answers, mayAskAgain(callee));
+  try {
+    const answer = await send(callee, request, { ctx, pushed });
+    if (pushed.open === undefined) return endOf(answer, pushed.unasked);
+  } catch (error) {
+    if (pushed.open === undefined) return failureEnd(callee, error);
+  }
+  return { ask: [pushed.open], kind: 'replay' };
+}
+
+function mayAskAgain({ server, effects }: Callee): boolean {
+  const { pushedQuestions } = server.spec;
+  return (pushedQuestions ?? (effects === 'once' ? 'cancel' : 'ask')) === 'ask';
+}
+
+function endOf(answer: unknown, unasked: readonly string[]): RoundEnd {
+  if (!isRecord(answer) || answer['resultType'] !== 'input_required')
+    return { result: resultOf(answer, unasked) };
+  const { requestState } = answer;
+  const requests = requestsOf(answer['inputRequests']);
+  if ('problem' in requests) return requests;
+  const state = typeof requestState === 'string' ? { requestState } : {};
+  if (requests.length > 0) return { ask: requests, kind: 'resume', ...state };
+  return typeof requestState === 'string'
+    ? { again: requestState }
+    : { problem: 'it wants input and does not say which' };
+}
+
+/** Servers of before 2026-07-28 refuse a call until a page was visited; which one is in the error. */
+const URL_ELICITATION_REQUIRED = -32042;
+
+function failureEnd({ server, connection, effects }: Callee, error: unknown): RoundEnd {
+  const data = isRecord(error) && error['code'] === URL_ELICITATION_REQUIRED ? error['data'] : {};
+  const elicitations = isRecord(data) ? data['elicitations'] : undefined;
+  if (!Array.isArray(elicitations) || elicitations.length === 0) {
+    const clean = (text: string): string => connection.secrets.text(text);
+    throw callFailure(error, { server: server.name, effects, clean });
+  }
+  const requests: (readonly [string, ElicitRequest])[] = [];
+  for (const [index, params] of (elicitations as readonly unknown[]).entries()) {
+    const request = requestOf(params);
+    if ('problem' in request) return request;
+    requests.push([String(index), request]);
+  }
+  return { ask: requests, kind: 'retry' };
+}
+
+interface Sending {
+  readonly ctx: ToolContext<never>;
+  readonly pushed: PushedQuestions & OpenCall;
+}
+
+async function send(
+  callee: Callee,
+  request: CallRequest,
+  { ctx, pushed }: Sending,
+): Promise<unknown> {
+  const { connection, tool } = callee;
+  const signal = AbortSignal.any([ctx.signal, pushed.signal]);
+  const means = {
+    signal,
+    onProgress: (progress: Json) => {
+      ctx.progress(progress);
+    },
+    definition: tool.definition,
+    openCall: pushed,
+  };
+  const session = await sessionOf(callee);
+  try {
+    return await connection.call(session, request, means);
+  } catch (error) {
+    if (!isSessionGone(error)) throw error;
+    // A server that was restarted has forgotten the session, and has not looked at the call.
+    await connection.drop(session);
+    return await connection.call(await sessionOf(callee), request, means);
+  }
+}
+
+async function sessionOf({ connection }: Callee): Promise<Session> {
+  try {
+    return await connection.session();
+  } catch (error) {
+    // Whatever it was, the call was not sent; refused credentials speak for themselves.
+    if (isRecord(error) && isRecord(error['data'])) throw error;
+    if (error instanceof Error && error.name === 'UnauthorizedError') throw error;
+    throw new ServerUnreachable(reasonIn(error, (text) => connection.secrets.text(text)));
+  }
+}

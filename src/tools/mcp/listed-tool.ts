@@ -1,0 +1,60 @@
+/** A tool as a server lists it, judged and in normal form. Pure; runs in the worker. */
+import { createHash } from 'node:crypto';
+import type { Tool } from '@modelcontextprotocol/client';
+import { jsonSchemaProblems } from '../../protocol/answer-schema.js';
+import { canonicalJson, isBoundedJson, type JsonSchema, utf8Bytes } from '../../protocol/json.js';
+import { MAX_ANSWER_DEPTH, MAX_MCP_TOOL_BYTES } from '../../protocol/limits.js';
+import type { ToolAnnotations } from '../../protocol/mcp.js';
+
+export interface ListedTool {
+  /** As the server has it. */
+  readonly name: string;
+  readonly description: string;
+  /** To the letter. */
+  readonly inputSchema: JsonSchema;
+  readonly annotations: ToolAnnotations;
+  /** See `McpToolRef`. */
+  readonly digest: string;
+  /** As the client wants it back with a call. Absent: it was not listed. */
+  readonly definition?: Tool;
+}
+
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+
+/** The tool, or why no agent can have it. */
+export function listedTool(definition: Tool): ListedTool | { readonly problem: string } {
+  const { name, title, description, inputSchema } = definition;
+  const schema = inputSchema as JsonSchema;
+  if (!isBoundedJson(schema, MAX_ANSWER_DEPTH))
+    return { problem: `its input schema is nested deeper than ${MAX_ANSWER_DEPTH}` };
+  const bytes = utf8Bytes(JSON.stringify({ description, schema }));
+  if (bytes > MAX_MCP_TOOL_BYTES)
+    return {
+      problem: `its description and schema have ${bytes} bytes; at most ${MAX_MCP_TOOL_BYTES}`,
+    };
+  const [fault] = jsonSchemaProblems(schema);
+  if (fault !== undefined) return { problem: `inputSchema${fault.path}: ${fault.rule}` };
+  const annotations = annotationsOf(definition);
+  const judgedBy = canonicalJson([schema, annotations]);
+  return {
+    name,
+    description: [description, title, name].find((text) => (text ?? '').trim() !== '') ?? name,
+    inputSchema: schema,
+    annotations,
+    digest: `sha256:${createHash('sha256').update(judgedBy).digest('hex')}`,
+    definition,
+  };
+}
+
+/** What is no hint is left out: a text in place of `true` must not count. */
+function annotationsOf({ annotations }: Tool): ToolAnnotations {
+  const given = HINTS.flatMap((hint) => {
+    const value = annotations?.[hint];
+    return typeof value === 'boolean' ? [[hint, value] as const] : [];
+  });
+  const title = annotations?.title;
+  return {
+    ...(typeof title === 'string' ? { title } : {}),
+    ...Object.fromEntries(given),
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * Names of listed tools. Servers may call a tool anything; ours are words that travel to providers and back. A name that is one
+ * already is kept; any other gets a digest of itself, so that two never become one. Pure; runs in the worker.
+ */
+import { createHash } from 'node:crypto';
+import { MAX_WIRE_NAME_CHARS } from '../../protocol/limits.js';
+import { toolNameProblem, toWireName } from '../../protocol/names.js';
+
+const DIGEST_CHARS = 8;
+
+/** `<server>.<tool>`. The same for the same two, on every worker and for ever. */
+export function prefixedName(server: string, tool: string): string {
+  const name = `${server}.${tool}`;
+  return toolNameProblem(name) === undefined ? name : digestedName(server, tool);
+}
+
+/** The tool's own name where it can be one, else as with a prefix. */
+export function plainName(server: string, tool: string): string {
+  return toolNameProblem(tool) === undefined ? tool : prefixedName(server, tool);
+}
+
+/** For a tool whose name cannot be used, or is taken. */
+export function digestedName(server: string, tool: string): string {
+  const digest = createHash('sha256').update(tool).digest('hex').slice(0, DIGEST_CHARS);
+  const room = MAX_WIRE_NAME_CHARS - toWireName(`${server}.`).length - DIGEST_CHARS - 1;
+  const words = tool
+    .replaceAll(/[^A-Za-z0-9-]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, room)
+    .replace(/_+$/, '');
+  return `${server}.${words === '' ? '' : `${words}-`}${digest}`;
+}

@@ -1,0 +1,157 @@
+/**
+ * The MCP servers of one worker: the agents with the tools that these list now, and a tool again from what a plan has pinned. Runs in
+ * the worker.
+ */
+import type { AnyAgent } from '../../define/agent.js';
+import type { AnyMcpServer } from '../../define/mcp-server.js';
+import type { AnyTool } from '../../define/tool.js';
+import type { McpToolRef } from '../../protocol/mcp.js';
+import { toWireName } from '../../protocol/names.js';
+import type { Effects } from '../../protocol/tools.js';
+import { McpConnection } from './connection.js';
+import type { ListedTool } from './listed-tool.js';
+import { McpListing } from './listing.js';
+import { digestedName, plainName, prefixedName } from './names.js';
+import { mcpTool } from './tool.js';
+import type { McpWorker } from './transport.js';
+
+interface Known {
+  readonly server: AnyMcpServer;
+  readonly connection: McpConnection;
+  readonly listing: McpListing;
+}
+
+interface Equipped {
+  readonly agent: AnyAgent;
+  readonly listings: readonly (readonly ListedTool[] | undefined)[];
+}
+
+/** What a plan says of a call. */
+interface PlannedMcpCall {
+  readonly name: string;
+  readonly mcp: McpToolRef;
+  readonly effects?: Effects;
+  readonly isNew: boolean;
+}
+
+/** Why a tool that was called cannot be run. */
+export type NoTool = { readonly missing: 'gone' | 'changed' };
+
+export class McpServers {
+  readonly #worker: McpWorker;
+  readonly #known = new Map<AnyMcpServer, Known>();
+  readonly #equipped = new WeakMap<AnyAgent, Equipped>();
+
+  constructor(worker: McpWorker) {
+    this.#worker = worker;
+  }
+
+  /**
+   * The agent with the tools that its servers list, besides its own: the same object while the lists are the same. A server that
+   * lists nothing now adds what it listed last, or nothing. Never throws.
+   */
+  async equip(agent: AnyAgent): Promise<AnyAgent> {
+    const { mcpServers } = agent;
+    if (mcpServers === undefined) return agent;
+    const servers = mcpServers.map((server) => this.#of(server));
+    const listings = await Promise.all(servers.map(({ listing }) => listing.tools()));
+    const before = this.#equipped.get(agent);
+    if (before?.listings.every((listing, index) => listing === listings[index]) === true)
+      return before.agent;
+    const tools = [...agent.tools, ...this.#toolsOf(agent, servers, listings)];
+    const equipped = Object.freeze({ ...agent, tools: Object.freeze(tools) });
+    this.#equipped.set(agent, { agent: equipped, listings });
+    return equipped;
+  }
+
+  /**
+   * The tool of a call that was planned, perhaps by another worker. `isNew`: the call runs for the first time, so it runs only as it
+   * was judged; one that has asked is known to its server, which may have changed since. Never throws.
+   */
+  async toolOf(agent: AnyAgent, call: PlannedMcpCall): Promise<AnyTool | NoTool> {
+    const { name, mcp: ref, effects, isNew } = call;
+    const server = serverOf(agent, ref);
+    if (server === undefined || !isAllowed(server, ref.tool)) return { missing: 'gone' };
+    const known = this.#of(server);
+    const listed = await known.listing.tools();
+    const tool = listed?.find(({ name }) => name === ref.tool);
+    if (listed !== undefined && tool === undefined) return { missing: 'gone' };
+    if (tool !== undefined && tool.digest !== ref.digest && isNew) return { missing: 'changed' };
+    const { connection } = known;
+    const pinned = effects === undefined ? {} : { effects };
+    return mcpTool(name, tool ?? unlisted(ref), { server, connection, ...pinned });
+  }
+
+  /** Closes every connection and stops every process that was started. Never throws. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#known.values()].map(({ connection }) => connection.close()));
+  }
+
+  #of(server: AnyMcpServer): Known {
+    const known = this.#known.get(server);
+    if (known !== undefined) return known;
+    const made = this.#connect(server);
+    this.#known.set(server, made);
+    return made;
+  }
+
+  #connect(server: AnyMcpServer): Known {
+    const connection = new McpConnection(server, this.#worker, () => {
+      listing.expire();
+    });
+    const listing = new McpListing(server, connection, this.#worker.logger);
+    return { server, connection, listing };
+  }
+
+  /** An agent's own tools keep their names; of listed ones, those of earlier servers. */
+  #toolsOf(
+    agent: AnyAgent,
+    servers: readonly Known[],
+    listings: Equipped['listings'],
+  ): readonly AnyTool[] {
+    const taken = new Set(agent.tools.map(({ name }) => toWireName(name)));
+    return servers.flatMap((known, index) =>
+      (listings[index] ?? []).flatMap((tool) => {
+        const name = freeName(known.server, tool.name, taken);
+        try {
+          const made = mcpTool(name, tool, known);
+          taken.add(toWireName(name));
+          return [made];
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          const about = { mcpServer: known.server.name, tool: tool.name, reason };
+          this.#worker.logger.warn('MCP server lists a tool that cannot be used', about);
+          return [];
+        }
+      }),
+    );
+  }
+}
+
+function serverOf({ mcpServers }: AnyAgent, { server }: McpToolRef): AnyMcpServer | undefined {
+  return mcpServers?.find(({ name }: AnyMcpServer) => name === server);
+}
+
+function isAllowed({ spec }: AnyMcpServer, tool: string): boolean {
+  return spec.allowedTools?.includes(tool) ?? true;
+}
+
+function freeName({ name, spec }: AnyMcpServer, tool: string, taken: ReadonlySet<string>): string {
+  const isFree = (candidate: string): boolean => !taken.has(toWireName(candidate));
+  const candidates = [
+    ...(spec.prefix === false ? [plainName(name, tool)] : []),
+    prefixedName(name, tool),
+  ];
+  return candidates.find(isFree) ?? digestedName(name, tool);
+}
+
+/** A server that cannot be asked what it has can still be asked for it: the plan has all that this needs. */
+function unlisted({ tool, digest }: McpToolRef): ListedTool {
+  return {
+    name: tool,
+    description: tool,
+    inputSchema: { type: 'object' },
+    annotations: {},
+    digest,
+  };
+}

@@ -1,0 +1,83 @@
+/** A listed tool as a tool of an agent: an ordinary server tool, whose code is a request. Runs in the worker. */
+
+import type { ToolContext } from '../../define/context.js';
+import type { AnyMcpServer } from '../../define/mcp-server.js';
+import { jsonSchema } from '../../define/schema.js';
+import { type AnyTool, defineTool } from '../../define/tool.js';
+import type { Approval } from '../../define/tool-spec.js';
+import { relaxedSchema } from '../../protocol/answer-schema.js';
+import { isRecord } from '../../protocol/json.js';
+import type { ToolAnnotations } from '../../protocol/mcp.js';
+import type { Effects } from '../../protocol/tools.js';
+import { policyCall } from '../policy.js';
+import { callListedTool } from './call.js';
+import type { McpConnection } from './connection.js';
+import type { ListedTool } from './listed-tool.js';
+
+interface Way {
+  readonly server: AnyMcpServer;
+  readonly connection: McpConnection;
+  /** As they were pinned when the call was planned. @defaultValue as the author, or the server, says now */
+  readonly effects?: Effects;
+}
+
+/** @throws {DefinitionError} when it cannot be a tool of ours */
+export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
+  const { server, connection, effects = effectsOf(server, tool) } = way;
+  const { spec } = server;
+  const { approval, answer, run, total } = spec.timeouts ?? {};
+  const mcp = {
+    ref: { server: server.name, tool: tool.name, digest: tool.digest },
+    annotations: tool.annotations,
+  };
+  const made = defineTool<never>({
+    name,
+    description: tool.description,
+    input: jsonSchema(tool.inputSchema),
+    effects,
+    approval: gateOf(server, tool.annotations, () => whole),
+    timeouts: {
+      ...(approval === undefined ? {} : { approval }),
+      ...(answer === undefined ? {} : { answer }),
+      ...(run === undefined ? {} : { run }),
+      ...(total === undefined ? {} : { total }),
+    },
+    streaming: true,
+    ...(spec.audience === undefined ? {} : { audience: spec.audience }),
+    ...(spec.retention === undefined ? {} : { retention: spec.retention }),
+    ...(spec.maxResultBytes === undefined ? {} : { maxResultBytes: spec.maxResultBytes }),
+    run: (input: unknown, ctx: ToolContext<never>) =>
+      callListedTool({ server, connection, tool, effects }, input, ctx),
+  });
+  // The model gets the schema to the letter. Its regular expressions are not ours to run: the server checks them itself.
+  const input = { jsonSchema: relaxedSchema(tool.inputSchema) };
+  const whole: AnyTool = Object.freeze({ ...made, input, mcp });
+  return whole;
+}
+
+/**
+ * Hints decide only about the server's own risk: one that says "read-only" of what is not is called twice after a lost worker, and
+ * no more than that. What the protocol takes for granted where nothing is said, is taken for granted here.
+ */
+function effectsOf({ spec }: AnyMcpServer, { name, annotations }: ListedTool): Effects {
+  const { effects } = spec;
+  if (typeof effects === 'string') return effects;
+  const said = isRecord(effects) ? effects[name] : undefined;
+  if (said !== undefined) return said;
+  if (annotations.readOnlyHint === true) return 'none';
+  return annotations.idempotentHint === true ? 'idempotent' : 'once';
+}
+
+function gateOf(
+  { spec, name }: AnyMcpServer,
+  { readOnlyHint, destructiveHint }: ToolAnnotations,
+  tool: () => AnyTool,
+): Approval<never, unknown> {
+  const { approval } = spec;
+  if (approval === undefined) return 'auto';
+  if (typeof approval === 'function')
+    return (input, ctx) => approval(policyCall(tool(), input as never), ctx);
+  if (approval !== 'destructive') return approval;
+  if (readOnlyHint === true || destructiveHint === false) return 'auto';
+  return { ask: { reason: `MCP server "${name}" does not say that this destroys nothing` } };
+}

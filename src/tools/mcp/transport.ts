@@ -1,0 +1,119 @@
+/**
+ * Opens the way to one MCP server: HTTP with credentials asked for at every request, or a process of ours. Loads the client when
+ * the first connection is made: most workers have no MCP server. Runs in the worker.
+ */
+import type { Stream } from 'node:stream';
+import type { Transport } from '@modelcontextprotocol/client';
+import type { Logger } from '../../define/context.js';
+import type { AnyMcpServer, McpMeans, Resolved } from '../../define/mcp-server.js';
+import { MAX_MCP_STDERR_LINE_CHARS, MAX_MCP_STDERR_LINES } from '../../protocol/limits.js';
+import type { Redactor } from '../redact.js';
+
+/** What a way to a server needs of its worker. */
+export interface McpWorker {
+  /** Handed to the resolvers of secrets. */
+  readonly services: unknown;
+  readonly logger: Logger;
+}
+
+interface Opening extends McpWorker {
+  readonly server: AnyMcpServer;
+  /** Learns everything that must not come back. */
+  readonly secrets: Redactor;
+}
+
+/** A transport that has not been started. */
+export async function openTransport(opening: Opening): Promise<Transport> {
+  return opening.server.transport.type === 'http' ? openHttp(opening) : openStdio(opening);
+}
+
+async function openHttp(opening: Opening): Promise<Transport> {
+  const { transport } = opening.server;
+  if (transport.type !== 'http') throw new TypeError('unreachable: another transport');
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const { url, token, headers } = transport;
+  let refused = false;
+  const authProvider = {
+    token: async () => {
+      const given = await resolve(opening, token, refused);
+      refused = false;
+      if (given !== undefined) opening.secrets.add(given);
+      return given;
+    },
+    // The request is sent once more, with what the resolver gives then.
+    onUnauthorized: () => {
+      refused = true;
+      return Promise.resolve();
+    },
+  };
+  const fetchWithHeaders = async (to: string | URL, init?: RequestInit): Promise<Response> => {
+    const own = (await resolve(opening, headers, refused)) ?? {};
+    opening.secrets.add(...Object.values(own));
+    const sent = new Headers(init?.headers);
+    // What the protocol needs is not ours to replace.
+    for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
+    return fetch(to, { ...init, headers: sent });
+  };
+  return new StreamableHTTPClientTransport(new URL(url), {
+    ...(token === undefined ? {} : { authProvider }),
+    ...(headers === undefined ? {} : { fetch: fetchWithHeaders }),
+  });
+}
+
+async function openStdio(opening: Opening): Promise<Transport> {
+  const { transport, name } = opening.server;
+  if (transport.type !== 'stdio') throw new TypeError('unreachable: another transport');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const { command, args = [], env, cwd } = transport;
+  const given = (await resolve(opening, env, false)) ?? {};
+  opening.secrets.add(...Object.values(given));
+  const stdio = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...given },
+    ...(cwd === undefined ? {} : { cwd }),
+    stderr: 'pipe',
+  });
+  if (stdio.stderr !== null) logLines(stdio.stderr, { ...opening, name });
+  return stdio;
+}
+
+async function resolve<Value>(
+  { services }: McpWorker,
+  value: Resolved<Value, never> | undefined,
+  refused: boolean,
+): Promise<Value | undefined> {
+  if (typeof value !== 'function') return value;
+  // The agent asked for these services when it was defined; nobody else looks inside.
+  const means = { services: services as never, refused } satisfies McpMeans<never>;
+  return await (value as (means: McpMeans<never>) => Value | Promise<Value>)(means);
+}
+
+/** Standard error, line by line and bounded: it is for the operator, and a server may write without end. */
+function logLines(
+  stderr: Stream,
+  { name, logger, secrets }: { name: string; logger: Logger; secrets: Redactor },
+): void {
+  let rest = '';
+  let minute = 0;
+  let lines = 0;
+  const log = (line: string): void => {
+    const now = Math.floor(Date.now() / 60_000);
+    if (now !== minute) {
+      minute = now;
+      lines = 0;
+    }
+    lines += 1;
+    if (lines > MAX_MCP_STDERR_LINES || line.trim() === '') return;
+    const text = secrets.text(line).slice(0, MAX_MCP_STDERR_LINE_CHARS);
+    logger.debug('MCP server wrote to its standard error', { mcpServer: name, text });
+  };
+  stderr.on('data', (chunk: Buffer) => {
+    const pieces = `${rest}${chunk.toString('utf8')}`.split('\n');
+    rest = (pieces.pop() ?? '').slice(0, MAX_MCP_STDERR_LINE_CHARS);
+    for (const line of pieces) log(line);
+  });
+  stderr.on('end', () => {
+    log(rest);
+  });
+}

@@ -1,0 +1,164 @@
+/**
+ * Final answers that have to have a form: asked for, read, checked, and asked for once more where they have not. Runs in the
+ * worker, and in tests of users.
+ */
+import { addUsage } from '../core/view.js';
+import type { AnyAgent } from '../define/agent.js';
+import { type AnswerForm, answerFormOf } from '../define/agent-output.js';
+import { withoutAbsentNulls } from '../protocol/absent-nulls.js';
+import type { ModelContext } from '../protocol/context.js';
+import { isBoundedJson, type Json, type JsonSchema, utf8Bytes } from '../protocol/json.js';
+import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
+import { type Message, textOf } from '../protocol/messages.js';
+import type { ModelRequest, ModelResponse } from '../protocol/model.js';
+import { toWireName } from '../protocol/names.js';
+import { TEXTS } from '../protocol/texts.js';
+import { askInContext, type ModelQuestion } from './model-context.js';
+import { toJson } from './normalise.js';
+import { problemText, validate } from './validate.js';
+
+interface OutputQuestion {
+  readonly form: AnswerForm | undefined;
+  readonly response: ModelResponse;
+  /** What the model was given. */
+  readonly messages: readonly Message[];
+  /** Asks it again. */
+  readonly ask: (messages: readonly Message[]) => Promise<ModelResponse>;
+}
+
+/** An answer as it was taken; of two, the second, with what both took. */
+interface SettledAnswer {
+  readonly response: ModelResponse;
+  /** After defaults and transforms. Absent for answers that need no form, and that are not final. */
+  readonly output?: Json;
+  /** Why the answer, asked for twice, still has not the form. */
+  readonly outputProblem?: string;
+}
+
+/** A question whose answer may have to have a form. */
+export interface FormQuestion extends ModelQuestion {
+  readonly form: AnswerForm | undefined;
+  /** Asks again, for an answer that had not its form. */
+  readonly askAgain: OutputQuestion['ask'];
+  /** Looks at the first answer before it is judged; what it throws ends the call. */
+  readonly look?: (response: ModelResponse) => void;
+}
+
+export type FormAnswer =
+  | (SettledAnswer & { readonly context: ModelContext })
+  | { readonly tooLong: string };
+
+/** Asks a model in its context (`askInContext`), and settles the form of what it answers. @throws what `ask` and `look` throw */
+export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
+  const { form, askAgain } = question;
+  let messages: readonly Message[] = [];
+  const answer = await askInContext({
+    ...question,
+    ask: (given) => {
+      messages = given;
+      return question.ask(given);
+    },
+  });
+  if ('tooLong' in answer) return answer;
+  const { response, context } = answer;
+  question.look?.(response);
+  return { ...(await settleOutput({ form, response, messages, ask: askAgain })), context };
+}
+
+/** A message's own form takes the place of its agent's. */
+export function outputFormOf(
+  agent: AnyAgent,
+  given: JsonSchema | undefined,
+): AnswerForm | undefined {
+  return given === undefined ? agent.output : answerFormOf({ jsonSchema: given });
+}
+
+/** As the model port takes it. */
+export function requestedOutput(
+  agent: AnyAgent,
+  form: AnswerForm | undefined,
+): Pick<ModelRequest, 'output'> {
+  if (form === undefined) return {};
+  const { jsonSchema, strictSchema } = form;
+  const name = `${toWireName(agent.name)
+    .replaceAll(/[^A-Za-z0-9_-]/g, '_')
+    .slice(0, 57)}_output`;
+  return {
+    output: { name, schema: strictSchema ?? jsonSchema, strict: strictSchema !== undefined },
+  };
+}
+
+/** Judges a final answer, and asks for it once more, with what is wrong, where it has not its form. @throws what `ask` throws */
+async function settleOutput(question: OutputQuestion): Promise<SettledAnswer> {
+  const { form, response, messages, ask } = question;
+  if (form === undefined || !isFinal(response)) return { response };
+  if (response.finishReason === 'refusal')
+    return { response, outputProblem: `it declined: ${textOf(response.parts)}` };
+  const first = await judge(form, response);
+  if (first.ok) return { response, output: first.output };
+  const again = await ask([...messages, ...correction(messages, response, first.problem)]);
+  const both = { ...again, usage: addUsage(response.usage, again.usage) };
+  if (!isFinal(again)) return { response: both };
+  const second = await judge(form, again);
+  return second.ok
+    ? { response: both, output: second.output }
+    : { response: both, outputProblem: second.problem };
+}
+
+/** The calls of an answer come first; what it says beside them is not its last word. */
+function isFinal({ calls }: ModelResponse): boolean {
+  return calls.length === 0;
+}
+
+type Judged =
+  | { readonly ok: true; readonly output: Json }
+  | { readonly ok: false; readonly problem: string };
+
+async function judge(form: AnswerForm, response: ModelResponse): Promise<Judged> {
+  const parsed = parse(textOf(response.parts));
+  if (parsed === undefined) return { ok: false, problem: 'it is not JSON' };
+  if (!isBoundedJson(parsed, MAX_ANSWER_DEPTH))
+    return { ok: false, problem: `it is nested deeper than ${MAX_ANSWER_DEPTH} levels` };
+  const validated = await validate(form.schema, withoutAbsentNulls(form.jsonSchema, parsed));
+  if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
+  try {
+    const output = toJson(validated.value);
+    const bytes = utf8Bytes(JSON.stringify(output));
+    return bytes > MAX_ANSWER_BYTES
+      ? { ok: false, problem: `it has ${bytes} bytes; at most ${MAX_ANSWER_BYTES}` }
+      : { ok: true, output };
+  } catch (error) {
+    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Undefined for what is no JSON. Models that are only asked for JSON like to put it into a block of code. */
+function parse(text: string): unknown {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text);
+  try {
+    return JSON.parse(fenced?.[1] ?? text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was said, and what is wrong with it; neither enters the transcript. */
+function correction(
+  messages: readonly Message[],
+  { parts }: ModelResponse,
+  problem: string,
+): readonly Message[] {
+  const turnId = messages.at(-1)?.turnId ?? '';
+  const said = textOf(parts) === '' ? [] : parts;
+  return [
+    ...(said.length === 0
+      ? []
+      : [{ role: 'assistant' as const, id: 'output.1', turnId, step: 0, parts: said }]),
+    {
+      role: 'user',
+      id: 'output.2',
+      turnId,
+      parts: [{ type: 'text', text: TEXTS.repairOutput(problem) }],
+    },
+  ];
+}

@@ -1,0 +1,78 @@
+/** What goes from one run to the next, and how a run begins with it. */
+import { workflowInfo } from '@temporalio/workflow';
+import { carriedTranscript, chunkIdsIn, restoredTranscript } from '../core/context/stored.js';
+import { type Opening, openingOf } from '../core/opening.js';
+import type { ConversationState } from '../core/state.js';
+import { isoOf } from '../core/state.js';
+import type { CanonicalEvent, ConversationStarted } from '../protocol/events.js';
+import { chainOf } from '../protocol/ids.js';
+import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
+
+/** State and events of a run at its beginning. */
+export function initialState(input: ConversationInput): Opening {
+  const { carried, tenant, conversationId, agent, settings } = input;
+  const version: number = carried?.version ?? 1;
+  if (version !== 1 && version !== 2)
+    throw new TypeError(`carried state of version ${version} needs a newer worker`);
+  const before = carried === undefined ? undefined : stateIn(carried);
+  if (before !== undefined && carried?.reopened !== true)
+    return { state: before, events: carried?.events ?? [] };
+  const started: ConversationStarted = {
+    type: 'conversation_started',
+    tenant,
+    conversationId,
+    // A conversation never changes its agent; a message for another one is refused as ever.
+    agent: before?.agent ?? agent,
+    chain: chainOf(workflowInfo().firstExecutionRunId),
+    settings,
+  };
+  return openingOf(before, started, isoOf(Date.now()));
+}
+
+function stateIn({ state: plain, chunks }: CarriedState): ConversationState {
+  const state = plain as ConversationState;
+  if (chunks === undefined) return state;
+  return { ...state, transcript: restoredTranscript({ messages: state.transcript, chunks }) };
+}
+
+/** The input of the next run: the state as it is, and the events that the store has not confirmed. */
+export function nextInput(
+  input: ConversationInput,
+  state: ConversationState,
+  rest: {
+    readonly unconfirmed: readonly CanonicalEvent[];
+    /** Every chunk that may be in the store. */
+    readonly knownChunks: ReadonlySet<string>;
+  },
+): ConversationInput {
+  const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
+  const { sealRollOvers, spill, rollOver } = input;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    settings,
+    ...(model === undefined ? {} : { model }),
+    ...(searchAttributes === undefined ? {} : { searchAttributes }),
+    sealTasks: true,
+    // What there was not is not there now: a worker of before, which does not know of it, may take the next run.
+    ...(sealRollOvers === undefined ? {} : { sealRollOvers }),
+    ...(spill === undefined ? {} : { spill }),
+    ...(rollOver === undefined ? {} : { rollOver }),
+    carried: carriedState(state, rest.unconfirmed, rest.knownChunks),
+  };
+}
+
+/** Of version 1, as before, where nothing is stored: so a worker of before may go on with it. */
+function carriedState(
+  state: ConversationState,
+  events: readonly CanonicalEvent[],
+  knownChunks: ReadonlySet<string>,
+): CarriedState {
+  const { messages, chunks } = carriedTranscript(state);
+  const used = chunkIdsIn(state.transcript);
+  const unusedChunks = [...knownChunks].filter((id) => !used.has(id));
+  const unused = unusedChunks.length === 0 ? {} : { unusedChunks };
+  if (chunks.length === 0) return { version: 1, state, events, ...unused };
+  return { version: 2, state: { ...state, transcript: messages }, chunks, events, ...unused };
+}

@@ -1,0 +1,56 @@
+/** Histories that are kept hold no credential: whatever is recorded, however it is packed, is read here (S47). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+
+const HISTORIES = new URL('./histories/', import.meta.url);
+const files = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));
+
+/** What keys, tokens and what carries them look like. */
+const SECRETS: readonly RegExp[] = [
+  /\b(?:sk|pk|rk)[-_](?:live|test|proj|ant|svcacct)?[-_]?[A-Za-z0-9]{16,}/,
+  /\bBearer\s+[A-Za-z0-9._~+/-]{8,}/i,
+  /\bBasic\s+[A-Za-z0-9+/]{12,}={0,2}/,
+  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\./,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
+  /\b(?:gh[pousr]|xox[abprs])[_-][A-Za-z0-9-]{10,}/,
+  /"(?:authorization|api[-_]?key|x-api-key|cookie|password|client_secret|access_token)"\s*:/i,
+  /:\/\/[^/\s"@]+:[^/\s"@]+@/,
+];
+
+interface RawPayload {
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly data?: string;
+}
+
+function foundIn(text: string): readonly string[] {
+  return SECRETS.flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
+}
+
+/** A history with every payload written out; compressed ones hold payloads of their own. */
+function writtenOut(history: string): string {
+  return JSON.stringify(JSON.parse(history), (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('data' in value)) return value;
+    const { data, metadata } = value as RawPayload;
+    if (typeof data !== 'string') return value;
+    const bytes = Buffer.from(data, 'base64');
+    const encoding = Buffer.from(metadata?.['encoding'] ?? '', 'base64').toString();
+    return encoding === 'binary/zlib' ? inflateSync(bytes).toString() : bytes.toString();
+  });
+}
+
+test('the search finds what it looks for', () => {
+  const planted = { data: Buffer.from('{"h":"Bearer abcdefgh1234"}').toString('base64') };
+  expect(foundIn(writtenOut(JSON.stringify({ a: [planted] })))).not.toEqual([]);
+  for (const text of ['sk-proj-abcdefgh12345678', 'sk_live_abcdefgh12345678', 'http://a:bcd@proxy'])
+    expect([text, foundIn(text).length]).toEqual([text, 1]);
+});
+
+test.each(files)('no credential is in the history %s', (file) => {
+  const history = readFileSync(new URL(file, HISTORIES), 'utf8');
+  const text = writtenOut(history);
+  expect(text).toContain('conversation');
+  expect(foundIn(history)).toEqual([]);
+  expect(foundIn(text)).toEqual([]);
+});

@@ -1,0 +1,180 @@
+/** Messages that roll-overs store beside the state: for everything that is decided about them, it is as if they were still there. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  carriedBytes,
+  droppedAtRollOver,
+  spillPlan,
+} from '../../../../src/core/context/roll-over.js';
+import { carriedTranscript, isStored, storedEnd } from '../../../../src/core/context/stored.js';
+import { summarizable } from '../../../../src/core/context/summaries.js';
+import { turnSpans } from '../../../../src/core/context/turns.js';
+import { visibleFrom } from '../../../../src/core/context/visible.js';
+import type { ConversationState } from '../../../../src/core/state.js';
+import { takenCallIds } from '../../../../src/core/state.js';
+import { messageBytes } from '../../../../src/core/transcript.js';
+import { utf8Bytes } from '../../../../src/protocol/json.js';
+import {
+  MAX_CARRIED_TRANSCRIPT_BYTES,
+  MAX_TOMBSTONES,
+  SPILL_CHUNK_BYTES,
+  SPILL_FROM_BYTES,
+  SPILL_KEEP_BYTES,
+} from '../../../../src/protocol/limits.js';
+import { type Message, resultsOfTurn } from '../../../../src/protocol/messages.js';
+import {
+  after,
+  aTurn,
+  type Both,
+  happenings,
+  NOTHING_SAID,
+  Shelf,
+} from '../../../support/stored-transcripts.js';
+import { aConversationState } from '../../../support/transcripts.js';
+
+const BOUNDS = { fromBytes: 2_000, keepBytes: 500, chunkBytes: 2_000 };
+const DEFAULTS = {
+  fromBytes: SPILL_FROM_BYTES,
+  keepBytes: SPILL_KEEP_BYTES,
+  chunkBytes: SPILL_CHUNK_BYTES,
+};
+
+function turns(count: number, steps: readonly number[], chars: number): readonly Message[] {
+  return Array.from({ length: count }, (_, index) => aTurn(index + 1, steps, chars)).flat();
+}
+
+/** Tombstones as of a conversation that has had very many calls: they no longer have all ids. */
+function withOldTombstones(state: ConversationState): ConversationState {
+  const tombstone = { name: 'x', turnId: 't', status: 'resolved', at: '' } as const;
+  return {
+    ...state,
+    tombstones: Array.from({ length: MAX_TOMBSTONES }, (_, index) => ({
+      ...tombstone,
+      toolCallId: `old_${index}`,
+    })),
+  };
+}
+
+function expectSame({ state, plain }: Both, shelf: Shelf): void {
+  expect(shelf.whole(state.transcript)).toEqual(plain.transcript);
+  expect(turnSpans(state.transcript)).toEqual(turnSpans(plain.transcript));
+  expect(state.transcript.map(messageBytes)).toEqual(plain.transcript.map(messageBytes));
+  expect([state.transcriptBytes, state.forgotten]).toEqual([
+    plain.transcriptBytes,
+    plain.forgotten,
+  ]);
+  expect(visibleFrom(state)).toBe(visibleFrom(plain));
+  expect(summarizable(state)).toBe(summarizable(plain));
+  expect(droppedAtRollOver(state)).toBe(droppedAtRollOver(plain));
+  const callIds = plain.transcript.flatMap(({ parts }) =>
+    parts.flatMap((part) => ('toolCallId' in part ? [part.toolCallId] : [])),
+  );
+  expect(takenCallIds(withOldTombstones(state), callIds)).toEqual(new Set(callIds));
+  for (const { to } of turnSpans(plain.transcript))
+    expect(state.transcript[to - 1]?.id).toBe(plain.transcript[to - 1]?.id);
+}
+
+describe('the oldest turns that a roll-over stores', () => {
+  it('leave everything that is decided as it was, whatever is said, stored, summarised and left out', () => {
+    fc.assert(
+      fc.property(happenings, (all) => {
+        const shelf = new Shelf();
+        let both = NOTHING_SAID;
+        for (const happening of all) {
+          both = after(both, happening, shelf);
+          expectSame(both, shelf);
+        }
+      }),
+    );
+  });
+
+  it('are stored once: later roll-overs carry where they lie', () => {
+    const shelf = new Shelf();
+    let state = aConversationState(turns(20, [2], 300));
+    for (let run = 0; run < 5; run += 1) state = shelf.rolledOver(state, BOUNDS);
+    expect(shelf.stored).toBe(storedEnd(state.transcript));
+    const before = shelf.stored;
+    for (const message of aTurn(21, [3], 3_000))
+      state = { ...state, transcript: [...state.transcript, message] };
+    state = shelf.rolledOver(state, BOUNDS);
+    expect(shelf.stored).toBeGreaterThan(before);
+    expect(shelf.stored).toBe(storedEnd(state.transcript));
+  });
+
+  it('are whole turns, as many as it takes, in chunks of the bound; the newest ones stay', () => {
+    const state = aConversationState(turns(40, [1], 600));
+    const plan = spillPlan(state, { fromBytes: 9_000, keepBytes: 5_000, chunkBytes: 12_000 });
+    const kept = state.transcript.slice(plan?.messages.length);
+    const bytes = kept.reduce((sum, message) => sum + messageBytes(message), 0);
+    expect(bytes).toBeLessThanOrEqual(5_000);
+    expect(kept[0]).toMatchObject({ role: 'user' });
+    expect(plan?.chunks.length).toBeGreaterThan(3);
+    let from = 0;
+    for (const count of plan?.chunks ?? []) {
+      const chunk = plan?.messages.slice(from, from + count) ?? [];
+      from += count;
+      expect(chunk[0]).toMatchObject({ role: 'user' });
+      expect(chunk.reduce((sum, message) => sum + messageBytes(message), 0)).toBeLessThanOrEqual(
+        12_000,
+      );
+    }
+    expect(from).toBe(plan?.messages.length);
+  });
+
+  it.each([
+    ['the turn in progress is all there is', 1, 't1', undefined],
+    ['the bound is not reached', 3, undefined, 1e9],
+  ])('are none when %s', (_why, count, turnId, fromBytes = BOUNDS.fromBytes) => {
+    const state = aConversationState(turns(count, [3], 3_000));
+    const turn = turnId === undefined ? {} : { turn: { turnId } as ConversationState['turn'] };
+    const running = { ...state, ...turn } as ConversationState;
+    expect(spillPlan(running, { ...BOUNDS, fromBytes })).toBeUndefined();
+  });
+
+  it('never hold the turn in progress, and a turn larger than a chunk is a chunk of its own', () => {
+    const state = aConversationState(turns(3, [3], 3_000));
+    const running = { ...state, turn: { turnId: 't3' } } as ConversationState;
+    const plan = spillPlan(running, BOUNDS);
+    expect(new Set(plan?.messages.map(({ turnId }) => turnId))).toEqual(new Set(['t1', 't2']));
+    expect(plan?.chunks).toHaveLength(2);
+  });
+
+  it('make what is carried small: of a megabyte the newest turns are left, and less than a tenth of the rest', () => {
+    const state = aConversationState(turns(60, [10], 1_300));
+    expect(state.transcriptBytes).toBeGreaterThan(0.9 * MAX_CARRIED_TRANSCRIPT_BYTES);
+    const shelf = new Shelf();
+    const next = shelf.rolledOver(state, DEFAULTS);
+    const { messages, chunks } = carriedTranscript(next);
+    expect(utf8Bytes(JSON.stringify(messages))).toBeLessThan(SPILL_KEEP_BYTES);
+    expect(utf8Bytes(JSON.stringify(chunks))).toBeLessThan(0.1 * state.transcriptBytes);
+    expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + SPILL_KEEP_BYTES);
+    expect(carriedBytes(state)).toBeGreaterThan(0.9 * MAX_CARRIED_TRANSCRIPT_BYTES);
+  });
+
+  it('are left behind when all that is remembered outgrows its bound, though they weigh nothing', () => {
+    const shelf = new Shelf();
+    let state = shelf.rolledOver(aConversationState(turns(60, [10], 1_300)), DEFAULTS);
+    const more = turns(20, [10], 1_300);
+    for (const message of more.map((each) => ({ ...each, turnId: `later_${each.turnId}` })))
+      state = {
+        ...state,
+        transcript: [...state.transcript, message],
+        transcriptBytes: state.transcriptBytes + messageBytes(message),
+      };
+    const dropped = droppedAtRollOver(state);
+    expect(dropped).toBeGreaterThan(0);
+    expect(state.transcript.slice(0, dropped).every(isStored)).toBe(true);
+  });
+
+  it('still tell the policies of a call that is open what its turn had read', () => {
+    const state = aConversationState(turns(9, [2], 600));
+    const open = { ...state, calls: { late: { turnId: 't2' } } } as unknown as ConversationState;
+    const shelf = new Shelf();
+    const next = shelf.rolledOver(shelf.rolledOver(open, BOUNDS), BOUNDS);
+    expect(isStored(next.transcript[0] as Message)).toBe(true);
+    expect(resultsOfTurn(next.transcript, 't2')).toEqual(resultsOfTurn(state.transcript, 't2'));
+    expect(resultsOfTurn(next.transcript, 't2')).toHaveLength(2);
+    // Of the others nobody asks.
+    expect(resultsOfTurn(next.transcript, 't1')).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+/** Which of OpenAI's two APIs a model is asked through. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type OpenAIModelOptions, openaiModel } from '../../../src/model/openai.js';
+import { chatEvents, responsesEvents } from '../../support/wire-events.js';
+import { startWireServer } from '../../support/wire-server.js';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Only Responses runs tools of the provider. */
+function apiOf(options: OpenAIModelOptions, baseURL?: string): 'responses' | 'chat' {
+  vi.stubEnv('OPENAI_BASE_URL', baseURL);
+  const problem = openaiModel('gpt-5', options).providerToolProblem?.({ type: 'web_search' });
+  return problem === undefined ? 'responses' : 'chat';
+}
+
+describe('a model is asked through', () => {
+  it('Responses at OpenAI itself and in its regions, whoever names the address', () => {
+    expect(apiOf({})).toBe('responses');
+    expect(apiOf({}, '')).toBe('responses');
+    expect(apiOf({}, 'https://api.openai.com/v1')).toBe('responses');
+    expect(apiOf({ baseURL: 'https://eu.api.openai.com/v1' })).toBe('responses');
+    expect(apiOf({ baseURL: 'https://api.openai.com/v1' }, 'http://localhost:8080/v1')).toBe(
+      'responses',
+    );
+  });
+
+  it('Chat Completions at any other server, also one that is named like it', () => {
+    expect(apiOf({}, 'http://localhost:8080/v1')).toBe('chat');
+    expect(apiOf({ baseURL: 'https://api.openai.com.example.com/v1' })).toBe('chat');
+    expect(apiOf({ baseURL: 'https://example.com/api.openai.com/v1' })).toBe('chat');
+    expect(apiOf({ baseURL: 'no address' })).toBe('chat');
+  });
+
+  it('the one that its options name, wherever it is', async () => {
+    expect(apiOf({ api: 'chat' })).toBe('chat');
+    expect(apiOf({ api: 'responses', baseURL: 'http://localhost/v1' })).toBe('responses');
+    const server = await startWireServer(({ path }) => ({
+      events: path.endsWith('/responses')
+        ? responsesEvents({ text: 'Hi' })
+        : chatEvents({ text: 'Hi' }),
+    }));
+    const { signal } = new AbortController();
+    const request = { system: '', messages: [], tools: [] };
+    for (const api of ['responses', 'chat', undefined] as const) {
+      const model = openaiModel('m', {
+        baseURL: server.url,
+        apiKey: 'sk-test-0123456789',
+        ...(api === undefined ? {} : { api }),
+      });
+      await model.generate(request, { signal, onEvent: () => undefined });
+    }
+    await server.close();
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      ...['/v1/responses', '/v1/chat/completions', '/v1/chat/completions'],
+    ]);
+  });
+
+  it('no third one: the definition is refused, naming the option', () => {
+    expect(() => openaiModel('m', { api: 'assistants' as never })).toThrow(
+      '`api` must be "responses" or "chat"',
+    );
+  });
+});

@@ -1,0 +1,68 @@
+/** A question of an MCP server as part of a durable conversation. */
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect, inject, test } from 'vitest';
+import { defineAgent } from '../../src/define/agent.js';
+import { mcpServer } from '../../src/define/mcp-server.js';
+import { calls, says, script } from '../../src/model/scripted.js';
+import { startEngine } from '../support/engine.js';
+import { payloadsIn } from '../support/engine-history.js';
+import { replay } from '../support/engine-replay.js';
+import { kitServer, mcpLedger } from '../support/mcp-kit.js';
+import { startMcpServer } from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
+
+const TOKEN = 'tok_never_recorded';
+
+test('an MCP server wants input, its worker is stopped, and another worker takes the answer to it: the tool runs on, and no token is in history', async () => {
+  const ledger = mcpLedger();
+  const http = await startMcpServer(() => kitServer(ledger));
+  http.accepts = (authorization) => authorization === `Bearer ${TOKEN}`;
+  const agent = defineAgent({
+    name: 'support',
+    model: script(calls('kit.push', { repository: 'tea' }), says('Pushed.')),
+    instructions: 'Help.',
+    mcpServers: [
+      mcpServer({ name: 'kit', url: http.url, token: () => TOKEN, approval: 'destructive' }),
+    ],
+  });
+  const engine = await startEngine({ agents: [agent] });
+  const { talk, result } = await engine.ask('push tea');
+  expect(result).toMatchObject({
+    status: 'waiting',
+    pending: [{ kind: 'approval', name: 'kit.push', prompt: { repository: 'tea' } }],
+  });
+  expect((await talk.resolve('call_1', { type: 'approve' })).verdict).toBe('accepted');
+  const pending = async () => (await engine.snapshot(talk)).pending;
+  const [waiting] = await until('the server asks', pending, {
+    holds: ([call]) => call?.kind === 'elicitation',
+    timeoutMs: 15_000,
+  });
+  expect(waiting).toMatchObject({
+    name: 'kit.push',
+    reason: 'Which branch? (asked by the MCP server "kit")',
+    answerSchema: { required: ['branch'] },
+  });
+  await engine.stopWorker();
+  await engine.startWorker();
+  const branch = { type: 'answer', value: { branch: 'main' } } as const;
+  expect((await talk.resolve('call_1', branch)).verdict).toBe('accepted');
+  await engine.idle(talk);
+  const log = await engine.log(talk);
+  expect(log.find((event) => event.type === 'tool_result')).toMatchObject({
+    result: {
+      status: 'resolved',
+      envelope: { ok: true, result: 'pushed tea to {"force":false,"branch":"main"}' },
+      provenance: 'untrusted',
+    },
+  });
+  expect(ledger.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
+  const workflowId = engine.workflowId(talk);
+  const payloads = payloadsIn(await engine.history.events(workflowId));
+  const recorded = payloads.map(({ data }) => Buffer.from(data ?? []).toString()).join('\n');
+  expect(recorded).toContain('state-1-of-tea');
+  expect(recorded).not.toContain(TOKEN);
+  expect(JSON.stringify(log)).not.toContain(TOKEN);
+  const handle = engine.temporal.workflow.getHandle(workflowId);
+  const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
+  await replay({ codePath: inject('workflowBundlePath') }, history);
+});

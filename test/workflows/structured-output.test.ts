@@ -1,0 +1,35 @@
+/** An answer in the form that a message asks for, on a real server: by the client, as a repeat, and by a plain signal. */
+import { expect, test } from 'vitest';
+import { defineAgent } from '../../src/index.js';
+import { says, script } from '../../src/model/scripted.js';
+import { startEngine } from '../support/engine.js';
+
+const output = {
+  type: 'object',
+  properties: { total: { type: 'integer' } },
+  required: ['total'],
+} as const;
+
+test('a message may ask for its answer in a form: the result has it, and a wrong form is refused at the door', async () => {
+  const model = script(says('Twelve.'), says('{"total":12}'), says('It is twelve.'));
+  const agent = defineAgent({ name: 'adder', instructions: 'Add.', model });
+  const engine = await startEngine({ agents: [agent] });
+  const talk = engine.begin();
+  const options = { output, requestId: 'job-1' };
+  const result = await engine.say(talk, 'Add 5 and 7', options);
+  expect(result).toMatchObject({
+    status: 'completed',
+    text: '{"total":12}',
+    output: { total: 12 },
+  });
+  const again = await engine.send(talk, 'Add 5 and 7', options);
+  expect(again.duplicate).toBe(true);
+  expect(await again.result()).toMatchObject({ output: { total: 12 } });
+  await expect(talk.send('Add', { output: { type: 'string' } })).rejects.toMatchObject({
+    code: 'invalid_request',
+    problems: [{ path: '/output' }],
+  });
+  const plain = await engine.say(talk, 'In words, please');
+  expect(plain).toMatchObject({ status: 'completed', text: 'It is twelve.' });
+  expect(plain).not.toHaveProperty('output');
+});
