@@ -143,6 +143,13 @@ async function beginRollOver({ side, wanted }: Step, id: string): Promise<Wreck>
   return { talk, calls, held, runBefore, told };
 }
 
+/** Of a roll-over that was cut off, a lost activity is missed first. */
+async function hasBegun(talk: Talk, run: number): Promise<void> {
+  const runs = async (): Promise<number> =>
+    (await new EngineHistory(world.temporal).runs(talk.workflowId)).length;
+  await until(`run ${run} has begun`, runs, { holds: (seen) => seen === run, timeoutMs: 90_000 });
+}
+
 function idOf(calls: readonly PendingCall[], index: number): string {
   return calls[index]?.toolCallId ?? '';
 }
@@ -224,12 +231,7 @@ describe('a worker that is killed in one roll-over after the other', () => {
       await world.stack.worker().kill();
       held.drop();
       await world.stack.startWorker();
-      const runs = async (): Promise<number> =>
-        (await new EngineHistory(world.temporal).runs(talk.workflowId)).length;
-      await until(`run ${index + 2} has begun`, runs, {
-        holds: (seen) => seen === index + 2,
-        timeoutMs: 60_000,
-      });
+      await hasBegun(talk, index + 2);
     }
     const { body } = await talk.resolve(idOf(calls, 0), YES);
     expect(body['verdict']).toMatch(/^(accepted|queued)$/);
@@ -271,6 +273,7 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
   it('loses nothing: the model reads every turn, the stored ones too', async () => {
     for (const talk of talks()) {
       const finale = `do ${talk.id}.4: glance`;
+      await hasBegun(talk, 2);
       const events = await wholeLog(world, talk, 4);
       const runs = await expectWhole(world, talk, { events, code, finale });
       expect(runs).toHaveLength(2);
