@@ -21,7 +21,7 @@ import type { ModelRequest, ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { type AiSdkItem, itemOf, type Metadata } from './ai-sdk-items.js';
-import { type LoadedFiles, notShown, urlOf } from './files.js';
+import { isUnreadable, type LoadedFiles, notShown, urlOf } from './files.js';
 import { sendableArguments, sendableName } from './wire-calls.js';
 
 /** For whom the prompt is. */
@@ -215,7 +215,9 @@ function toOutput(
   if (!envelope.ok) return { type: 'error-json', value };
   const { files, ...said } = envelope;
   if (files === undefined || target.specificationVersion === 'v3') return { type: 'json', value };
-  const shown = files.map((file) => toUserPart(file, target));
+  const shown = files.map((file) =>
+    isUnreadable(file) ? { type: 'text' as const, text: notShown(file) } : toUserPart(file, target),
+  );
   return { type: 'content', value: [{ type: 'text', text: JSON.stringify(said) }, ...shown] };
 }
 

@@ -50,8 +50,8 @@ function refsOf(messages: readonly Message[]): readonly BlobRef[] {
       if ((part.type === 'image' || part.type === 'file') && 'blob' in part.source)
         refs.push(part.source.blob);
       if (part.type === 'tool_result' && part.envelope.ok)
-        for (const { source } of part.envelope.files ?? [])
-          if ('blob' in source) refs.push(source.blob);
+        for (const file of part.envelope.files ?? [])
+          if ('blob' in file.source && !isUnreadable(file)) refs.push(file.source.blob);
       if (part.type === 'provider_item') collectKept(part.item, refs);
     }
   return refs;
@@ -72,11 +72,25 @@ export function urlOf(part: ImagePart | FilePart, loaded: LoadedFiles): string |
   return `data:${mediaType ?? 'application/octet-stream'};base64,${base64}`;
 }
 
+const IMAGES = /^image\/(?:png|jpe?g|gif|webp)$/i;
+/** Documents and texts are read by providers, or left alone; these are refused, and the whole request with them. */
+const UNREADABLE =
+  /^(?:audio|video|image|font|model)\/|^application\/(?:octet-stream|zip|gzip|x-tar|x-7z-compressed|vnd\.rar|wasm)$/i;
+
+/** True for bytes that models do not read, such as sounds and archives, and for images of a kind that no provider takes. */
+export function isUnreadable({ type, source, mediaType = '' }: ImagePart | FilePart): boolean {
+  if (!('blob' in source)) return false;
+  return type === 'image' ? !IMAGES.test(mediaType) : UNREADABLE.test(mediaType);
+}
+
 /** In place of a file that the model cannot be given: a refused request would be refused at every later turn, too. */
 export function notShown(part: ImagePart | FilePart, reason?: string): string {
   const name = part.type === 'file' ? part.filename : undefined;
   const what = name === undefined ? part.type : `file "${name}"`;
-  return TEXTS.fileNotShown(what, reason ?? 'it could not be read');
+  const because = isUnreadable(part)
+    ? `models do not read ${part.mediaType ?? 'files of its type'}`
+    : 'it could not be read';
+  return TEXTS.fileNotShown(what, reason ?? because);
 }
 
 /** An item as it may be kept. Undefined when data in it is too large and cannot be stored elsewhere. */

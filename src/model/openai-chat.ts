@@ -5,7 +5,7 @@ import { textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { ModelFailure } from './failure.js';
-import { type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
+import { isUnreadable, type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
 import type { RequestSettings } from './openai-settings.js';
 import { sendableArguments, sendableName } from './wire-calls.js';
 
@@ -75,6 +75,7 @@ function toContent(
     if (part.type === 'text') return { type: 'text', text: part.text };
     const { source } = part;
     const url = urlOf(part, loaded);
+    if (isUnreadable(part)) return { type: 'text', text: notShown(part) };
     if (part.type === 'image' && url !== undefined)
       return { type: 'image_url', image_url: { url, detail: part.detail ?? 'auto' } };
     if (part.type === 'file' && 'fileId' in source)

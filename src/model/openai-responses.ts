@@ -11,7 +11,7 @@ import { textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
-import { type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
+import { isUnreadable, type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
 import { answerInput, type InputItem } from './openai-items.js';
 import type { RequestSettings } from './openai-settings.js';
 
@@ -117,7 +117,7 @@ function toFile(part: ImagePart | FilePart, loaded: LoadedFiles): Content {
   const { source } = part;
   const fileId = 'fileId' in source ? source.fileId : undefined;
   const url = urlOf(part, loaded);
-  if (fileId === undefined && url === undefined)
+  if (isUnreadable(part) || (fileId === undefined && url === undefined))
     return { type: 'input_text', text: notShown(part) };
   if (part.type === 'image') {
     const image = { type: 'input_image', detail: part.detail ?? 'auto' } as const;

@@ -250,6 +250,17 @@ export const MCP_LIST_RETRY_MS = 15_000;
 export const MAX_MCP_TOOLS = 256;
 /** Description and input schema of one listed tool, as JSON: they stand in every request to the model. */
 export const MAX_MCP_TOOL_BYTES = 32 * 1024;
+/** One message of a server, over HTTP (an answer, or an event of a stream) as from a process: as much as a worker holds of it. */
+export const MAX_MCP_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** One image or other file in a result; no provider takes larger images. */
+export const MAX_MCP_FILE_BYTES = 5 * 1024 * 1024;
+/** Pages of one listing; a server that pages for ever is stopped. */
+export const MAX_MCP_LIST_PAGES = 20;
+/** How soon a stream of a server that has ended is asked for again, whatever the server says. */
+export const MIN_MCP_RECONNECT_MS = 100;
+export const MAX_MCP_RECONNECT_MS = 60_000;
+/** Telling a server of its session's end, which holds a worker that stops. */
+export const MCP_FAREWELL_MS = 1_000;
 /** Of a server's name: with it, tool names still fit on the provider's wire. */
 export const MAX_MCP_SERVER_NAME_CHARS = 24;
 /** A server may answer that it needs no more than another request; one that does so for ever is stopped. */

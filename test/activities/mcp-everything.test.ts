@@ -45,7 +45,14 @@ describe('server-everything over stdio', () => {
     const image = await worker.run(await worker.plan('all.get-tiny-image'));
     expect(image).toMatchObject({
       envelope: {
-        result: expect.stringMatching(/\[image: image\/png, \d+ bytes, not shown\]/) as string,
+        result: expect.stringMatching(/\[image: image\/png, \d+ bytes\]/) as string,
+        files: [
+          {
+            type: 'image',
+            mediaType: 'image/png',
+            source: { blob: { bytes: expect.any(Number) as number } },
+          },
+        ],
       },
     });
     const long = await worker.plan('all.trigger-long-running-operation', {

@@ -17,6 +17,7 @@ import type { AskedBefore } from '../../src/protocol/questions.js';
 import type { PlannedCall } from '../../src/protocol/tools.js';
 import { McpServers } from '../../src/tools/mcp/servers.js';
 import { answer, environment, modelInput, modelOf, toolInput } from './fixtures.js';
+import { MemoryBlobs } from './memory-blobs.js';
 
 export interface Asked {
   readonly form: { readonly [field: string]: Json | undefined };
@@ -71,6 +72,7 @@ export function mcpWorker({ services, ...agentFields }: McpWorkerSetup) {
       live.push(event);
     },
     logger,
+    blobs: new MemoryBlobs(),
   });
   const callModel = async (): Promise<CallModelResult> =>
     await environment().run(activities.callModel, modelInput());

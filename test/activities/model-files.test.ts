@@ -1,27 +1,12 @@
 /** Files that a model is given and makes: beside the log of their conversation. */
 import { describe, expect, it } from 'vitest';
 import type { ModelFiles } from '../../src/protocol/model.js';
-import { type BlobContent, blobRefOf } from '../../src/store/blobs-port.js';
+import { blobRefOf } from '../../src/store/blobs-port.js';
 import { answer, environment, key, modelInput, modelOf, setUp } from './fixtures.js';
-
-class Blobs {
-  readonly stored = new Map<string, BlobContent>();
-
-  put(about: typeof key, blob: BlobContent) {
-    const ref = blobRefOf(blob);
-    this.stored.set(`${about.conversationId} ${ref.id}`, blob);
-    return Promise.resolve(ref);
-  }
-
-  get(about: typeof key, id: string) {
-    const blob = this.stored.get(`${about.conversationId} ${id}`);
-    if (blob === undefined) return Promise.resolve(undefined);
-    return Promise.resolve({ ref: blobRefOf(blob), content: blob.content });
-  }
-}
+import { MemoryBlobs } from './memory-blobs.js';
 
 async function withFiles(
-  blobs: Pick<Blobs, 'put' | 'get'> | undefined,
+  blobs: Pick<MemoryBlobs, 'put' | 'get'> | undefined,
   use: (files: ModelFiles | undefined) => Promise<void>,
 ): Promise<void> {
   const { activities } = setUp({
@@ -38,7 +23,7 @@ const CONTENT = new Uint8Array([1, 2, 3]);
 
 describe('a model', () => {
   it('finds again what it stored, in its own conversation', async () => {
-    const blobs = new Blobs();
+    const blobs = new MemoryBlobs();
     await withFiles(blobs, async (files) => {
       const ref = await files?.write(CONTENT);
       expect(ref).toMatchObject({ bytes: 3, type: 'application/octet-stream' });

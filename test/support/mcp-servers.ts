@@ -10,8 +10,15 @@ import { onTestFinished } from 'vitest';
 export interface SeenRequest {
   readonly authorization: string | undefined;
   readonly headers: IncomingMessage['headers'];
+  /** Of HTTP. */
+  readonly verb: string;
   /** JSON-RPC method. */
   readonly method: string;
+}
+
+interface Message {
+  readonly id?: string | number;
+  readonly method?: string;
 }
 
 export interface TestMcpServer {
@@ -19,6 +26,8 @@ export interface TestMcpServer {
   readonly seen: readonly SeenRequest[];
   /** Answers every request with this status instead, while it is set. */
   refuseWith: number | undefined;
+  /** Answers itself what it returns true for: as servers do that are broken, or mean harm. */
+  instead: (message: Message, response: ServerResponse) => boolean;
   /** Decides about a request by its token. */
   accepts: (authorization: string | undefined) => boolean;
   /** Of an old server: it knows none of its sessions any more. */
@@ -92,13 +101,12 @@ async function serve(handle: Handle): Promise<TestMcpServer> {
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     void bodyOf(request).then(async (body) => {
       const { authorization } = request.headers;
-      const methods = (Array.isArray(body) ? body : [body]) as readonly (
-        | { method?: string }
-        | undefined
-      )[];
-      for (const message of methods)
-        seen.push({ authorization, headers: request.headers, method: message?.method ?? '' });
+      const messages = (Array.isArray(body) ? body : [body]) as readonly (Message | undefined)[];
+      const { headers, method: verb = '' } = request;
+      for (const message of messages)
+        seen.push({ authorization, headers, verb, method: message?.method ?? '' });
       const refusal = server.accepts(authorization) ? server.refuseWith : 401;
+      if (refusal === undefined && server.instead(messages[0] ?? {}, response)) return undefined;
       if (refusal === undefined) return handle(request, response, body);
       response.writeHead(refusal, { 'content-type': 'text/plain' });
       return response.end(`refused ${authorization ?? 'nobody'}`);
@@ -114,6 +122,7 @@ async function serve(handle: Handle): Promise<TestMcpServer> {
     url: `http://127.0.0.1:${port}/mcp`,
     seen,
     refuseWith: undefined,
+    instead: () => false,
     accepts: () => true,
     instances: new Set(),
     toolsChanged: () => undefined,

@@ -5,9 +5,9 @@ import type { HttpPlan } from '../../define/http-tool.js';
 import { isRecord, type Json } from '../../protocol/json.js';
 import { MAX_HTTP_ERROR_BYTES, MAX_HTTP_EXCERPT_CHARS } from '../../protocol/limits.js';
 import { retryAfterMs } from '../../protocol/retry-after.js';
+import { type ReadBody, readBody } from '../bounded-body.js';
 import { HttpProblem, isRetryableStatus } from './problem.js';
 import type { Secrets } from './secrets.js';
-import { type ReadBody, readBody } from './send.js';
 
 /**
  * A good answer, with secrets struck out of it.
@@ -29,7 +29,7 @@ export async function readAnswer(
     await response.body.cancel();
     throw tooLarge(head, plan);
   }
-  const read = await readBody(response, plan.maxResponseBytes);
+  const read = await readBody(bodyOf(response), plan.maxResponseBytes);
   if (!read.whole) throw tooLarge(head, plan);
   const parsed = parsedBody(plan.response, response, read);
   if (!parsed.ok) {
@@ -57,7 +57,10 @@ async function statusProblem(
   secrets: Secrets,
 ): Promise<HttpProblem> {
   const { status } = response;
-  const read = await readBody(response, Math.min(plan.maxResponseBytes, MAX_HTTP_ERROR_BYTES));
+  const read = await readBody(
+    bodyOf(response),
+    Math.min(plan.maxResponseBytes, MAX_HTTP_ERROR_BYTES),
+  );
   const said = saidOf(plan, response, { read, secrets });
   const text = said ?? excerptOf(textOf(response, read), secrets);
   return new HttpProblem(joined(headOf(response), text), {
@@ -132,6 +135,11 @@ function answerOf(response: Response, body: Json, secrets: Secrets): HttpAnswer 
     headers: Object.fromEntries(headers) as HttpAnswer['headers'],
     body: secrets.redactJson(body),
   };
+}
+
+/** What undici's types leave open. */
+function bodyOf({ body }: Response): AsyncIterable<Uint8Array> | null {
+  return body;
 }
 
 function headOf({ status, statusText }: Response): string {

@@ -1,4 +1,4 @@
-/** Sends a request, follows its redirects, and reads what comes back as far as it may be read. Runs in the worker. */
+/** Sends a request and follows its redirects. Runs in the worker. */
 import { type Dispatcher, fetch, type Response } from 'undici';
 import type { AddressPolicy } from './addresses.js';
 import { assertHostAllowed } from './dispatchers.js';
@@ -84,25 +84,4 @@ function targetOf(location: string, base: URL): URL | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What was read of a body; `whole` is false when there was more. */
-export interface ReadBody {
-  readonly bytes: Uint8Array;
-  readonly whole: boolean;
-}
-
-/** Reads at most so many bytes, after decompression, and drops the rest unread. */
-export async function readBody(response: Response, maxBytes: number): Promise<ReadBody> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  if (response.body === null) return { bytes: new Uint8Array(), whole: true };
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    const room = maxBytes - size;
-    chunks.push(chunk.subarray(0, room));
-    size += Math.min(room, chunk.length);
-    // Leaving the loop cancels the stream, and with it the connection.
-    if (chunk.length > room) return { bytes: Buffer.concat(chunks), whole: false };
-  }
-  return { bytes: Buffer.concat(chunks), whole: true };
 }

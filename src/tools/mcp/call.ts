@@ -5,6 +5,7 @@
 import type { ToolContext } from '../../define/context.js';
 import { ToolError, toolError } from '../../define/context.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
+import { ToolFiles, withFiles } from '../../define/tool-files.js';
 import { isRecord, type Json } from '../../protocol/json.js';
 import { MAX_MCP_ROUNDS } from '../../protocol/limits.js';
 import type { Effects } from '../../protocol/tools.js';
@@ -33,9 +34,11 @@ export interface Callee {
 
 type Keyed = readonly (readonly [key: string, request: ElicitRequest])[];
 
+type Result = Json | ToolError | ToolFiles<Json>;
+
 /** What ends a round: a result, or what has to be asked before there can be one. */
 type RoundEnd =
-  | { readonly result: Json | ToolError }
+  | { readonly result: Result }
   | { readonly ask: Keyed; readonly kind: AskedState['kind']; readonly requestState?: string }
   | { readonly again: string }
   | { readonly problem: string };
@@ -75,10 +78,11 @@ export async function callListedTool(
   return toolError(`MCP server "${server.name}" asked for the same call again and again`);
 }
 
-function withoutSecrets({ secrets }: McpConnection, result: Json | ToolError): Json | ToolError {
-  return result instanceof ToolError
-    ? toolError(secrets.text(result.message))
-    : secrets.json(result);
+function withoutSecrets({ secrets }: McpConnection, result: Result): Result {
+  if (result instanceof ToolError) return toolError(secrets.text(result.message));
+  // Bytes are as they are: what stands in an image is no text.
+  if (result instanceof ToolFiles) return withFiles(secrets.json(result.result), result.files);
+  return secrets.json(result);
 }
 
 function responsesOf(before: Before): Pick<CallRequest, 'inputResponses' | 'requestState'> {

@@ -2,14 +2,16 @@
  * The one connection of a worker to one MCP server: made when it is first needed, made anew when it was lost, closed with the
  * worker. Runs in the worker.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
 import { isRecord, type Json } from '../../protocol/json.js';
+import { MAX_MCP_LIST_PAGES, MCP_FAREWELL_MS } from '../../protocol/limits.js';
 import { Redactor } from '../redact.js';
 import { reasonIn, ServerUnreachable } from './failures.js';
 import { LostStreams } from './lost-streams.js';
 import type { ElicitAnswer } from './questions.js';
-import { type McpWorker, openTransport } from './transport.js';
+import { type McpWorker, openTransport, type Way } from './transport.js';
 import { checkedByUs } from './validator.js';
 
 /** A call that a server has open; takes what an older server asks in the middle of it. */
@@ -24,6 +26,7 @@ export type PushAnswer = ElicitAnswer | { readonly action: 'cancel' } | 'later';
 export interface Session {
   readonly client: Client;
   readonly openCalls: Set<OpenCall>;
+  readonly endSession: Way['endSession'];
 }
 
 export interface CallRequest {
@@ -121,11 +124,13 @@ export class McpConnection {
     await session.client.close().catch(() => undefined);
   }
 
-  /** For good. A process that was started is stopped. Never throws. */
+  /** For good. The server is told, a process that was started is stopped. Never throws. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const session = await this.#session?.catch(() => undefined);
-    await session?.client.close().catch(() => undefined);
+    if (session === undefined) return;
+    await farewell(session);
+    await session.client.close().catch(() => undefined);
   }
 
   #forget(session: Promise<Session>): void {
@@ -136,7 +141,7 @@ export class McpConnection {
     const { name, connectMs } = this.#server;
     const { logger } = this.#worker;
     const { Client: McpClient } = await import('@modelcontextprotocol/client');
-    const transport = await openTransport({
+    const { transport, endSession } = await openTransport({
       ...this.#worker,
       server: this.#server,
       secrets: this.secrets,
@@ -148,6 +153,7 @@ export class McpConnection {
         inputRequired: { autoFulfill: false },
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.ceil(connectMs / 2) } },
         jsonSchemaValidator: checkedByUs,
+        listMaxPages: MAX_MCP_LIST_PAGES,
         listChanged: {
           tools: {
             autoRefresh: false,
@@ -177,7 +183,7 @@ export class McpConnection {
     const lost = new LostStreams(transport);
     await client.connect(transport, { timeout: connectMs });
     lost.watch();
-    const session = { client, openCalls };
+    const session = { client, openCalls, endSession };
     const current = this.#session;
     client.onclose = () => {
       if (current !== undefined) this.#forget(current);
@@ -186,6 +192,16 @@ export class McpConnection {
     if (this.#isClosed) await client.close();
     return session;
   }
+}
+
+/** An old server keeps what it knows of a session until it hears of its end; one that does not listen is not waited for. */
+async function farewell({ endSession }: Session): Promise<void> {
+  if (endSession === undefined) return;
+  const over = new AbortController();
+  const waited = delay(MCP_FAREWELL_MS, undefined, { signal: over.signal });
+  await Promise.race([endSession(), waited]).catch(() => undefined);
+  over.abort();
+  await waited.catch(() => undefined);
 }
 
 /** The protocol does not say which call an older server asks for: that is known only while there is one. */

@@ -1,29 +1,40 @@
-/** What a server's answer is to the model: a value, or an error in the server's words. Pure; runs in the worker. */
+/** What a server's answer is to the model: a value, with files beside it, or an error in the server's words. Pure; runs in the worker. */
 import { type ToolError, toolError } from '../../define/context.js';
-import { isRecord, type Json, utf8Bytes } from '../../protocol/json.js';
-import { MAX_REASON_CHARS } from '../../protocol/limits.js';
+import { type ToolFile, type ToolFiles, withFiles } from '../../define/tool-files.js';
+import { isRecord, type Json } from '../../protocol/json.js';
+import { MAX_ATTACHMENTS, MAX_REASON_CHARS } from '../../protocol/limits.js';
 import { TEXTS } from '../../protocol/texts.js';
 import { toJson } from '../normalise.js';
+import { bytesIn, filenameOf, type SentFile, toolFileOf } from './files.js';
 
 /**
  * | the server answers | the result |
  * |---|---|
  * | `structuredContent` | that |
- * | content | its texts, joined; images, sounds and files as a note of what they are, links with their address |
+ * | content | its texts, joined; for images, sounds and files a note of what they are, links with their address |
  * | neither | `null` |
  * | `isError` | an error with the texts |
  *
+ * Images, sounds and files stand beside the result, in the order of their notes; of those that cannot, the note says why.
  * `unasked`: questions that the server pushed and that were cancelled; the model is told, or it would blame the user.
  */
-export function resultOf(answer: unknown, unasked: readonly string[]): Json | ToolError {
+export function resultOf(
+  answer: unknown,
+  unasked: readonly string[],
+): Json | ToolError | ToolFiles<Json> {
   const { structuredContent, content, isError } = isRecord(answer) ? answer : {};
+  const files: ToolFile[] = [];
   const notes = unasked.map((question) => TEXTS.nobodyAsked(question));
-  const text = [...textsOf(content), ...notes].join('\n');
+  const text = [...textsOf(content, files), ...notes].join('\n');
   if (isError === true) {
     const said = text === '' ? errorText(structuredContent) : text;
     return toolError(said.slice(0, MAX_REASON_CHARS));
   }
-  if (structuredContent !== undefined) return toJson(structuredContent);
+  const value = structuredContent === undefined ? textOrNull(text) : toJson(structuredContent);
+  return files.length === 0 ? value : withFiles(value, files);
+}
+
+function textOrNull(text: string): Json {
   return text === '' ? null : text;
 }
 
@@ -33,41 +44,53 @@ function errorText(structured: unknown): string {
     : JSON.stringify(toJson(structured));
 }
 
-function textsOf(content: unknown): readonly string[] {
-  return Array.isArray(content) ? (content as readonly unknown[]).map(textOf) : [];
+/** Adds what is a file to `files`. */
+function textsOf(content: unknown, files: ToolFile[]): readonly string[] {
+  if (!Array.isArray(content)) return [];
+  return (content as readonly unknown[]).map((block) => textOf(block, files));
 }
 
-function textOf(block: unknown): string {
+function textOf(block: unknown, files: ToolFile[]): string {
   if (!isRecord(block)) return '';
   switch (block['type']) {
     case 'text':
       return stringIn(block, 'text');
     case 'image':
     case 'audio':
-      return `[${block['type']}: ${mediaOf(block)}, ${base64Bytes(block['data'])} bytes, not shown]`;
+      return noteOf(block['type'], { data: block['data'], mediaType: mediaOf(block) }, files);
     case 'resource_link':
       return `[resource: ${[stringIn(block, 'name'), stringIn(block, 'uri')].join(' ').trim()}]`;
     case 'resource':
-      return resourceText(block['resource']);
+      return resourceText(block['resource'], files);
     default:
       return `[${stringIn(block, 'type') || 'unknown content'}: not shown]`;
   }
 }
 
-function resourceText(resource: unknown): string {
+function resourceText(resource: unknown, files: ToolFile[]): string {
   if (!isRecord(resource)) return '';
   const uri = stringIn(resource, 'uri');
   const { text, blob } = resource;
   if (typeof text === 'string') return `[resource: ${uri}]\n${text}`;
-  return `[resource: ${uri}, ${mediaOf(resource)}, ${base64Bytes(blob)} bytes, not shown]`;
+  const filename = filenameOf(uri);
+  const sent = { data: blob, mediaType: mediaOf(resource) };
+  return noteOf(`resource: ${uri}`, filename === undefined ? sent : { ...sent, filename }, files);
+}
+
+function noteOf(what: string, sent: SentFile, files: ToolFile[]): string {
+  const made =
+    files.length < MAX_ATTACHMENTS
+      ? toolFileOf(sent)
+      : { problem: `more than ${MAX_ATTACHMENTS} files` };
+  const name = what.includes(':') ? `${what},` : `${what}:`;
+  const about = `${name} ${sent.mediaType || 'unknown type'}, ${bytesIn(sent.data)} bytes`;
+  if ('problem' in made) return `[${about}, not shown: ${made.problem}]`;
+  files.push(made.file);
+  return `[${about}]`;
 }
 
 function mediaOf(block: Readonly<Record<string, unknown>>): string {
-  return stringIn(block, 'mimeType') || 'unknown type';
-}
-
-function base64Bytes(data: unknown): number {
-  return typeof data === 'string' ? Math.floor((utf8Bytes(data.replace(/=+$/, '')) * 3) / 4) : 0;
+  return stringIn(block, 'mimeType');
 }
 
 function stringIn(record: Readonly<Record<string, unknown>>, field: string): string {

@@ -6,8 +6,16 @@ import type { Stream } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Logger } from '../../define/context.js';
 import type { AnyMcpServer, McpMeans, Resolved } from '../../define/mcp-server.js';
-import { MAX_MCP_STDERR_LINE_CHARS, MAX_MCP_STDERR_LINES } from '../../protocol/limits.js';
+import {
+  MAX_MCP_MESSAGE_BYTES,
+  MAX_MCP_RECONNECT_MS,
+  MAX_MCP_STDERR_LINE_CHARS,
+  MAX_MCP_STDERR_LINES,
+  MIN_MCP_RECONNECT_MS,
+} from '../../protocol/limits.js';
 import type { Redactor } from '../redact.js';
+import { boundedFetch } from './bounded-fetch.js';
+import { endsWithWorker } from './processes.js';
 
 /** What a way to a server needs of its worker. */
 export interface McpWorker {
@@ -22,12 +30,18 @@ interface Opening extends McpWorker {
   readonly secrets: Redactor;
 }
 
-/** A transport that has not been started. */
-export async function openTransport(opening: Opening): Promise<Transport> {
+export interface Way {
+  /** Has not been started. */
+  readonly transport: Transport;
+  /** Tells the server that its session is over, before the transport is closed. May take as long as the server likes. */
+  readonly endSession?: () => Promise<void>;
+}
+
+export async function openTransport(opening: Opening): Promise<Way> {
   return opening.server.transport.type === 'http' ? openHttp(opening) : openStdio(opening);
 }
 
-async function openHttp(opening: Opening): Promise<Transport> {
+async function openHttp(opening: Opening): Promise<Way> {
   const { transport } = opening.server;
   if (transport.type !== 'http') throw new TypeError('unreachable: another transport');
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
@@ -54,13 +68,26 @@ async function openHttp(opening: Opening): Promise<Transport> {
     for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
     return fetch(to, { ...init, headers: sent });
   };
-  return new StreamableHTTPClientTransport(new URL(url), {
+  const http = new StreamableHTTPClientTransport(new URL(url), {
     ...(token === undefined ? {} : { authProvider }),
-    ...(headers === undefined ? {} : { fetch: fetchWithHeaders }),
+    fetch: boundedFetch(headers === undefined ? fetch : fetchWithHeaders),
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, pauseOf(delayMs));
+      timer.unref();
+      return () => {
+        clearTimeout(timer);
+      };
+    },
   });
+  return { transport: http, endSession: () => http.terminateSession() };
 }
 
-async function openStdio(opening: Opening): Promise<Transport> {
+/** Servers say when to come back; one that says "at once" would have the worker do nothing else. */
+function pauseOf(delayMs: number): number {
+  return Math.min(Math.max(delayMs, MIN_MCP_RECONNECT_MS), MAX_MCP_RECONNECT_MS);
+}
+
+async function openStdio(opening: Opening): Promise<Way> {
   const { transport, name } = opening.server;
   if (transport.type !== 'stdio') throw new TypeError('unreachable: another transport');
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
@@ -73,9 +100,11 @@ async function openStdio(opening: Opening): Promise<Transport> {
     env: { ...given },
     ...(cwd === undefined ? {} : { cwd }),
     stderr: 'pipe',
+    maxBufferSize: MAX_MCP_MESSAGE_BYTES,
   });
+  endsWithWorker(stdio);
   if (stdio.stderr !== null) logLines(stdio.stderr, { ...opening, name });
-  return stdio;
+  return { transport: stdio };
 }
 
 async function resolve<Value>(

@@ -76,4 +76,23 @@ describe('what a user shows', () => {
     const input = toResponsesRequest(request, { model: 'm' }).input;
     expect(JSON.stringify(input)).toContain('file \\"a.pdf\\", not shown');
   });
+
+  it.each([
+    ['a sound', { type: 'file', source: { blob }, mediaType: 'audio/wav' }],
+    ['an archive', { type: 'file', source: { blob }, mediaType: 'application/zip' }],
+    ['bytes of no type', { type: 'file', source: { blob }, mediaType: 'application/octet-stream' }],
+    ['a drawing', { type: 'image', source: { blob }, mediaType: 'image/svg+xml' }],
+  ] as const)(
+    'is told in words when it is %s, which would have every later request refused',
+    (_what, part) => {
+      const messages = [{ ...shown, parts: [part] }];
+      const loaded = new Map([[blob.id, 'AAAA']]);
+      const text = expect.stringContaining(`models do not read ${part.mediaType}`) as string;
+      const [responses] = toResponsesRequest({ ...request, messages }, { model: 'm' }, loaded)
+        .input as readonly unknown[];
+      expect(responses).toEqual({ role: 'user', content: [{ type: 'input_text', text }] });
+      const { messages: chat } = toChatRequest({ ...request, messages }, { model: 'm' }, loaded);
+      expect(chat).toEqual([{ role: 'user', content: [{ type: 'text', text }] }]);
+    },
+  );
 });

@@ -1,10 +1,25 @@
 /** Answers of MCP servers as the model reads them. */
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '../../../../src/define/context.js';
+import { withFiles } from '../../../../src/define/tool-files.js';
 import { resultOf } from '../../../../src/tools/mcp/results.js';
 import { Redactor } from '../../../../src/tools/redact.js';
 
 const text = (words: string) => ({ type: 'text', text: words });
+
+const PNG = Buffer.from('89504e470d0a1a0a00000000', 'hex').toString('base64');
+const JPEG = Buffer.from('ffd8ffe0', 'hex').toString('base64');
+const image = (data: string) => ({ type: 'image', mimeType: 'image/png', data });
+const sourceOf = (base64: string) => ({ bytes: new Uint8Array(Buffer.from(base64, 'base64')) });
+const shown = (base64: string, mediaType: string) =>
+  ({ type: 'image', source: sourceOf(base64), mediaType }) as const;
+const kept = (base64: string, mediaType: string, filename?: string) =>
+  ({
+    type: 'file',
+    source: sourceOf(base64),
+    mediaType,
+    ...(filename === undefined ? {} : { filename }),
+  }) as const;
 
 describe('the answer of a server', () => {
   it.each<[string, object, unknown]>([
@@ -15,8 +30,51 @@ describe('the answer of a server', () => {
     ['no content at all', {}, null],
     [
       'an image',
-      { content: [text('here'), { type: 'image', mimeType: 'image/png', data: 'AAAA' }] },
-      'here\n[image: image/png, 3 bytes, not shown]',
+      { content: [text('here'), image(PNG)] },
+      withFiles('here\n[image: image/png, 12 bytes]', [shown(PNG, 'image/png')]),
+    ],
+    [
+      'an image and something structured',
+      { structuredContent: { a: 1 }, content: [image(PNG)] },
+      withFiles({ a: 1 }, [shown(PNG, 'image/png')]),
+    ],
+    [
+      'an image that is none',
+      { content: [image('AAAA')] },
+      withFiles('[image: image/png, 3 bytes]', [kept('AAAA', 'application/octet-stream')]),
+    ],
+    [
+      'an image of another kind than it says',
+      { content: [image(JPEG)] },
+      withFiles('[image: image/png, 4 bytes]', [shown(JPEG, 'image/jpeg')]),
+    ],
+    [
+      'a sound',
+      { content: [{ type: 'audio', mimeType: 'audio/wav; rate=8', data: 'UklG\r\nRg==' }] },
+      withFiles('[audio: audio/wav; rate=8, 4 bytes]', [kept('UklGRg==', 'audio/wav')]),
+    ],
+    [
+      'an image without bytes',
+      { content: [{ type: 'image', mimeType: 'image/png' }] },
+      '[image: image/png, 0 bytes, not shown: its bytes cannot be read]',
+    ],
+    [
+      'an image whose bytes are no base64',
+      { content: [image('<svg/>')] },
+      '[image: image/png, 4 bytes, not shown: its bytes cannot be read]',
+    ],
+    [
+      'an image that is too large',
+      { content: [image('A'.repeat(7_000_000))] },
+      '[image: image/png, 5250000 bytes, not shown: more than 5242880 bytes]',
+    ],
+    [
+      'more images than can be shown',
+      { content: Array.from({ length: 17 }, () => image(PNG)) },
+      withFiles(
+        `${'[image: image/png, 12 bytes]\n'.repeat(16)}[image: image/png, 12 bytes, not shown: more than 16 files]`,
+        Array.from({ length: 16 }, () => shown(PNG, 'image/png')),
+      ),
     ],
     [
       'a link',
@@ -38,7 +96,20 @@ describe('the answer of a server', () => {
           },
         ],
       },
-      '[resource: x:1, application/gzip, 2 bytes, not shown]',
+      withFiles('[resource: x:1, application/gzip, 2 bytes]', [
+        kept('AAA=', 'application/gzip', '1'),
+      ]),
+    ],
+    [
+      'a document',
+      {
+        content: [
+          { type: 'resource', resource: { uri: 'file:///a/b%20c.pdf?v=1', blob: 'JVBERi0x' } },
+        ],
+      },
+      withFiles('[resource: file:///a/b%20c.pdf?v=1, unknown type, 6 bytes]', [
+        kept('JVBERi0x', 'application/pdf', 'b_20c.pdf'),
+      ]),
     ],
     ['what nobody knows', { content: [{ type: 'hologram' }] }, '[hologram: not shown]'],
   ])('that is %s', (_what, answer, result) => {

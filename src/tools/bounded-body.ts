@@ -1,0 +1,24 @@
+/** Bodies from outside are bounded while they are read: what is only counted afterwards has filled the memory. Runs in the worker. */
+
+/** What was read of a body; `whole` is false when there was more. */
+export interface ReadBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly whole: boolean;
+}
+
+/** Reads at most so many bytes, after decompression, and drops the rest unread. @throws what the body throws */
+export async function readBody(
+  body: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<ReadBody> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    const room = maxBytes - size;
+    chunks.push(chunk.subarray(0, room));
+    size += Math.min(room, chunk.length);
+    // Leaving the loop cancels the stream, and with it the connection.
+    if (chunk.length > room) return { bytes: Buffer.concat(chunks), whole: false };
+  }
+  return { bytes: Buffer.concat(chunks), whole: true };
+}

@@ -1,0 +1,101 @@
+/** What a server that is broken, or means harm, can do to a worker. */
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { mcpServer } from '../../src/define/mcp-server.js';
+import { MAX_MCP_LIST_PAGES } from '../../src/protocol/limits.js';
+import { kitServer, mcpLedger } from '../support/mcp-kit.js';
+import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
+import { mcpWorker } from './mcp-setup.js';
+
+async function kit(start = startMcpServer) {
+  const ledger = mcpLedger();
+  const http = await start(() => kitServer(ledger));
+  const server = mcpServer({ name: 'kit', url: http.url });
+  return { ledger, http, worker: mcpWorker({ mcpServers: [server] }) };
+}
+
+/** Writes as fast as it is read, until it is hung up on. */
+function writeForEver(response: ServerResponse, chunk: string): { written: number } {
+  const seen = { written: 0 };
+  const write = (): void => {
+    while (!response.destroyed) {
+      seen.written += chunk.length;
+      if (response.write(chunk)) continue;
+      response.once('drain', write);
+      return;
+    }
+  };
+  write();
+  return seen;
+}
+
+describe('a server', () => {
+  it.each([
+    ['an answer', 'application/json', `"${'x'.repeat(65_536)}",`],
+    ['an event', 'text/event-stream', `data: ${'x'.repeat(65_536)}\n`],
+    ['a line of an event', 'text/event-stream', 'data: x'.repeat(10_000)],
+  ])(
+    'whose answer is %s without an end is hung up on, and the model is told',
+    async (_what, type, chunk) => {
+      const { worker, http } = await kit();
+      const plan = await worker.plan('kit.delete');
+      let closed = false;
+      http.instead = ({ method }, response) => {
+        if (method !== 'tools/call') return false;
+        response.on('close', () => {
+          closed = true;
+        });
+        response.writeHead(200, { 'content-type': type });
+        writeForEver(response, chunk);
+        return true;
+      };
+      expect(await worker.run(plan)).toMatchObject({
+        envelope: {
+          ok: false,
+          error: {
+            code: 'tool_error',
+            message: expect.stringMatching(/^MCP server "kit": .*more than \d+ bytes/) as string,
+          },
+        },
+      });
+      await until('it was hung up on', () => closed);
+      expect(http.seen.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+    },
+  );
+
+  it('that lists pages for ever has no tools, and its turn goes on', async () => {
+    const { worker, http } = await kit();
+    let pages = 0;
+    http.instead = ({ method, id = 0 }, response) => {
+      if (method !== 'tools/list') return false;
+      pages += 1;
+      const tool = { name: `t${pages}`, inputSchema: { type: 'object' } };
+      const cache = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+      const result = { ...cache, tools: [tool], nextCursor: String(pages) };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return true;
+    };
+    expect(await worker.tools()).toEqual([]);
+    expect(pages).toBe(MAX_MCP_LIST_PAGES);
+  });
+});
+
+describe('a worker that stops', () => {
+  it('tells a server of the protocol before that its session is over', async () => {
+    const { worker, http } = await kit(startOldMcpServer);
+    await worker.tools();
+    await worker.mcp.close();
+    const [end] = http.seen.filter(({ verb }) => verb === 'DELETE');
+    expect(end?.headers['mcp-session-id']).toEqual(expect.stringMatching(/./));
+  });
+
+  it('does not wait for a server that does not listen', async () => {
+    const { worker, http } = await kit(startOldMcpServer);
+    await worker.tools();
+    http.instead = () => true;
+    await worker.mcp.close();
+    expect(http.seen.at(-1)?.verb).toBe('DELETE');
+  });
+});
