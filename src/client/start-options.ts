@@ -65,6 +65,7 @@ export function startOptions(
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
     sealTasks: true,
     sealRollOvers: true,
+    packs: true,
     spill: {
       fromBytes: SPILL_FROM_BYTES,
       keepBytes: SPILL_KEEP_BYTES,

@@ -10,6 +10,7 @@ import type { AcceptedVerdict, Verdict } from '../protocol/resolutions.js';
 import { plainInput } from './input.js';
 import { type AcceptableResolution, judgeResolution, resolutionRequestId } from './judge.js';
 import type { ConversationMachine } from './machine.js';
+import { isKnownTurn } from './memory.js';
 import { resolutionEvents } from './outcomes.js';
 import { needsPreflight } from './preflight.js';
 import { REUSED, repeatVerdict } from './repeats.js';
@@ -261,10 +262,6 @@ function invalid(path: string, message: string): BatchRefusal {
 
 function unknownStep(): BatchRefusal {
   return { verdict: 'unknown', what: 'step' };
-}
-
-function isKnownTurn({ turn, tombstones }: ConversationState, turnId: string): boolean {
-  return turn?.turnId === turnId || tombstones.some((entry) => entry.turnId === turnId);
 }
 
 /** What this request was told, when for every one of its calls a result was accepted under its id. */

@@ -33,9 +33,10 @@ import {
 import { plainInput } from './input.js';
 import { invalid, notWaiting, receivedAtMs } from './judge.js';
 import type { ConversationMachine } from './machine.js';
+import { remembered, tombstoneOf } from './memory.js';
 import { expiryEvents } from './outcomes.js';
 import type { CallState, ConversationState } from './state.js';
-import { isoOf, tombstoneOf } from './state.js';
+import { isoOf } from './state.js';
 
 interface AcceptableClaim {
   readonly verdict: 'acceptable';
@@ -85,13 +86,9 @@ function rememberedClaim(
   toolCallId: string,
   by: { readonly requestId: unknown; readonly actor: StampedActor },
 ): ClaimedVerdict | undefined {
-  const known = state.requests.findLast(
-    (request) =>
-      request.operation === 'claim' &&
-      request.requestId === by.requestId &&
-      request.reply.toolCallId === toolCallId &&
-      (request.actor === undefined || request.actor === by.actor.id),
-  );
+  const { requestId, actor } = by;
+  if (typeof requestId !== 'string') return undefined;
+  const known = remembered(state, { operation: 'claim', requestId, toolCallId, actor: actor.id });
   return known?.operation === 'claim' ? known.reply : undefined;
 }
 

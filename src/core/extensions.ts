@@ -15,10 +15,11 @@ import { graceAfter } from './holding.js';
 import { plainInput } from './input.js';
 import { instantMs, invalid, notWaiting } from './judge.js';
 import type { ConversationMachine } from './machine.js';
+import { remembered, tombstoneOf } from './memory.js';
 import { REUSED } from './repeats.js';
 import { isSince } from './revision.js';
 import type { CallState, ConversationState, RememberedExtension } from './state.js';
-import { isoOf, tombstoneOf } from './state.js';
+import { isoOf } from './state.js';
 
 interface AcceptableExtension {
   readonly verdict: 'acceptable';
@@ -75,12 +76,8 @@ function rememberedExtension(
   toolCallId: string,
   requestId: unknown,
 ): RememberedExtension | undefined {
-  const known = state.requests.findLast(
-    (request) =>
-      request.operation === 'extend' &&
-      request.requestId === requestId &&
-      request.reply.toolCallId === toolCallId,
-  );
+  if (typeof requestId !== 'string') return undefined;
+  const known = remembered(state, { operation: 'extend', requestId, toolCallId });
   return known?.operation === 'extend' ? known : undefined;
 }
 

@@ -21,10 +21,12 @@ import {
 } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
+import { isSameDigest } from './earlier-rows.js';
 import { remember, type Stamped } from './fold.js';
 import { plainInput } from './input.js';
 import { misplacedRefusal, type Refusal } from './judge-message.js';
 import type { ConversationMachine } from './machine.js';
+import { remembered } from './memory.js';
 import type { ConversationState, InboxEntry } from './state.js';
 import { withMessage } from './transcript.js';
 
@@ -118,9 +120,7 @@ export function judgeInbox(state: ConversationState, received: unknown): InboxRe
   if (problems.length > 0 || !isRecord(input))
     return { code: 'invalid_request', message: 'The event breaks a rule', problems };
   const { eventId, kind, payload, agent } = input;
-  const known = state.requests.findLast(
-    (request) => request.operation === 'inbox' && request.requestId === eventId,
-  );
+  const known = remembered(state, { operation: 'inbox', requestId: String(eventId) });
   if (known?.operation === 'inbox')
     return knownRefusal(known, contentDigest(String(kind), payload));
   const misplaced = misplacedRefusal(state, agent);
@@ -137,7 +137,7 @@ function knownRefusal(
   known: { readonly digest: string; readonly reply: InboxEventReply },
   digest: string,
 ): InboxRefusal {
-  if (known.digest === digest)
+  if (isSameDigest(known.digest, digest))
     return { code: 'duplicate', message: 'Accepted before', reply: known.reply };
   const message = 'was used before for an event with other content';
   return {

@@ -6,8 +6,8 @@ import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS } from '../protocol/limits.js';
 import { plainInput } from './input.js';
+import { rememberedCancel } from './memory.js';
 import type { ConversationState } from './state.js';
-import { rememberedCancel } from './state.js';
 
 export type JudgedCancel =
   | { readonly reply: CancelTurnReply }

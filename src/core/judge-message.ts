@@ -10,9 +10,9 @@ import type { FieldProblem } from '../protocol/resolutions.js';
 import { attachmentProblems, messageDigest, messageParts } from './attachments.js';
 import { onBusyOf } from './busy.js';
 import { plainInput } from './input.js';
+import { rememberedMessage } from './memory.js';
 import { isSameRequest, REUSED } from './repeats.js';
 import type { ConversationState } from './state.js';
-import { rememberedMessage } from './state.js';
 
 export interface Refusal {
   readonly code: FailureCode;

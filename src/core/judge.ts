@@ -15,6 +15,7 @@ import { askPart, isOfEarlierAsk } from './asks.js';
 import { forbiddenReason } from './audience.js';
 import { endOfWait, isHeldByOther, type Presented } from './holding.js';
 import { plainInput } from './input.js';
+import { tombstoneOf } from './memory.js';
 import { preparedEditProblems } from './preflight.js';
 import { repeatVerdict, resolutionDigest } from './repeats.js';
 import {
@@ -26,7 +27,7 @@ import {
 } from './resolution-fields.js';
 import { isSince } from './revision.js';
 import type { CallState, ConversationState } from './state.js';
-import { isFinal, tombstoneOf } from './state.js';
+import { isFinal } from './state.js';
 
 export type { Refusal } from './judge-message.js';
 export { judgeMessage, messageFieldProblems } from './judge-message.js';

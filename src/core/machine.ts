@@ -43,6 +43,7 @@ import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
 import { judgeMessage, judgeResolution } from './judge.js';
 import { judgeCancel } from './judge-cancel.js';
+import { rememberedMessage } from './memory.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
 import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
@@ -50,8 +51,7 @@ import { preflightEvents } from './preflight.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
 import { isSince } from './revision.js';
 import { reconciledEvents } from './server-calls.js';
-import type { CallState, ConversationState } from './state.js';
-import { isoOf, rememberedMessage } from './state.js';
+import { type CallState, type ConversationState, isoOf } from './state.js';
 
 export type MessageOutcome =
   | { readonly accepted: true; readonly reply: SendMessageReply }

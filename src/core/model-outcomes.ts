@@ -3,7 +3,7 @@ import { type CallModelResult, providerResultsOf } from '../protocol/activities.
 import type { EventBody, ToolCallEvent, TurnError } from '../protocol/events.js';
 import type { FailureCode } from '../protocol/failures.js';
 import { isUsableCallId } from '../protocol/ids.js';
-import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS, MAX_TOMBSTONES } from '../protocol/limits.js';
+import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS } from '../protocol/limits.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import type { AssistantPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
@@ -11,8 +11,8 @@ import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { visibleFrom } from './context/visible.js';
 import { turnEndedEvent } from './event-bodies.js';
+import { remembersAllCalls, takenCallIds } from './memory.js';
 import type { ConversationState, TurnState } from './state.js';
-import { takenCallIds } from './state.js';
 import { limitEvents, withinBounds } from './turn-limits.js';
 import { addUsage } from './view.js';
 
@@ -112,7 +112,7 @@ function callNamer(
   // Minted ids must also keep clear of those that the provider uses further on in this step.
   const minted = new Set(asked);
   const taken = new Set(takenCallIds(state, asked));
-  const remembersAll = state.tombstones.length < MAX_TOMBSTONES;
+  const remembersAll = remembersAllCalls(state);
   let ordinal = 0;
   return (plan) => {
     ordinal += 1;

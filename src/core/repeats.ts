@@ -5,9 +5,10 @@
  */
 import { canonicalJson, fingerprint, isRecord } from '../protocol/json.js';
 import type { AcceptedVerdict, FieldProblem, Verdict } from '../protocol/resolutions.js';
+import { isSameDigest } from './earlier-rows.js';
 import { plainInput } from './input.js';
+import { rememberedResolution } from './memory.js';
 import type { ConversationState } from './state.js';
-import { rememberedResolution } from './state.js';
 
 /** What a resolution says. Its `argsDigest` is compared beside it, and only where it is given: it says for what it is meant. */
 export function resolutionDigest(received: unknown): string {
@@ -22,7 +23,7 @@ export const REUSED: FieldProblem = {
 
 /** Whether what was accepted under an id is this. What was remembered without a digest is taken for it, as it was then. */
 export function isSameRequest(known: string | undefined, digest: string): boolean {
-  return known === undefined || known === digest;
+  return known === undefined || isSameDigest(known, digest);
 }
 
 /** The same for resolutions: as they were recorded, or are remembered. */
@@ -34,9 +35,13 @@ export function isSameResolution(
   const input = plainInput(received);
   const meantFor = isRecord(input) ? input['argsDigest'] : undefined;
   return (
-    known.digest === resolutionDigest(input) &&
-    (meantFor === undefined || meantFor === known.argsDigest)
+    isSameDigest(known.digest, resolutionDigest(input)) &&
+    (meantFor === undefined || isMeantFor(known.argsDigest, meantFor))
   );
+}
+
+function isMeantFor(known: string | undefined, meantFor: unknown): boolean {
+  return known !== undefined && typeof meantFor === 'string' && isSameDigest(known, meantFor);
 }
 
 /** What is told of a resolution under an id that this call has accepted one under; undefined when it is the first. */

@@ -3,9 +3,10 @@ import type { ConversationSnapshot, ConversationStatus } from '../protocol/conve
 import { formatRef, stepIdFor } from '../protocol/ids.js';
 import type { ToolCallView } from '../protocol/messaging.js';
 import type { InFlightTool } from '../protocol/tools.js';
+import { tombstoneOf } from './memory.js';
 import { needsPreflight } from './preflight.js';
 import type { CallState, ConversationState } from './state.js';
-import { isFinal, shownCalls, tombstoneOf } from './state.js';
+import { isFinal, shownCalls } from './state.js';
 import { contextShown } from './view.js';
 
 export function snapshotOf(state: ConversationState): ConversationSnapshot {

@@ -36,6 +36,7 @@ export function startedState(
     ...(ended?.context === undefined ? {} : { context: ended.context }),
     tombstones: ended?.tombstones ?? [],
     requests: ended?.requests ?? [],
+    ...(ended?.earlier === undefined ? {} : { earlier: ended.earlier }),
     usage: ended?.usage ?? NO_USAGE,
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };

@@ -11,7 +11,6 @@ import type { ExtendedVerdict } from '../protocol/extensions.js';
 import type { MessageId, ToolCallId, TurnId } from '../protocol/ids.js';
 import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Json, JsonSchema } from '../protocol/json.js';
-import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { Message, UserPart } from '../protocol/messages.js';
 import type { Question } from '../protocol/questions.js';
 import type { AcceptedVerdict } from '../protocol/resolutions.js';
@@ -25,6 +24,7 @@ import type {
   ToolResultError,
 } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
+import type { EarlierRuns } from './earlier.js';
 
 export interface QueuedMessage {
   readonly turnId: TurnId;
@@ -241,6 +241,8 @@ export interface ConversationState {
   readonly transcriptBytes: number;
   readonly tombstones: readonly Tombstone[];
   readonly requests: readonly RememberedRequest[];
+  /** Tombstones and requests of earlier runs; absent where the two above have all. */
+  readonly earlier?: EarlierRuns;
   readonly usage: Usage;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
@@ -276,64 +278,6 @@ export function openSuspensions(state: ConversationState): readonly Suspension[]
   return shownCalls(state).flatMap((call) =>
     call.suspension === undefined ? [] : [call.suspension],
   );
-}
-
-/** Which of the ids were ever used for a call in what this conversation still remembers. One pass, however many ids. */
-export function takenCallIds(
-  state: ConversationState,
-  callIds: readonly ToolCallId[],
-): ReadonlySet<ToolCallId> {
-  if (callIds.length === 0) return new Set();
-  const asked = new Set(callIds);
-  const taken = new Set(callIds.filter((callId) => Object.hasOwn(state.calls, callId)));
-  const see = (callId: ToolCallId): void => {
-    if (asked.has(callId)) taken.add(callId);
-  };
-  for (const { toolCallId } of state.tombstones) see(toolCallId);
-  // Until they overflow, the tombstones have every call that ever ended: no need to walk the transcript at each step.
-  if (state.tombstones.length < MAX_TOMBSTONES) return taken;
-  for (const message of state.transcript)
-    if (message.role === 'assistant')
-      for (const part of message.parts) if (part.type === 'tool_call') see(part.toolCallId);
-  return taken;
-}
-
-export function tombstoneOf(state: ConversationState, callId: ToolCallId): Tombstone | undefined {
-  return state.tombstones.findLast((tombstone) => tombstone.toolCallId === callId);
-}
-
-/** The accepted message with this request id. Messages and resolutions may share ids: a job's id serves for both. */
-export function rememberedMessage(
-  state: ConversationState,
-  requestId: string,
-): { readonly digest?: string; readonly reply: SendMessageReply } | undefined {
-  const known = state.requests.findLast(
-    (request) => request.operation === 'message' && request.requestId === requestId,
-  );
-  return known?.operation === 'message' ? known : undefined;
-}
-
-/** The accepted cancel with this request id. */
-export function rememberedCancel(
-  state: ConversationState,
-  requestId: unknown,
-): { readonly turnId: TurnId; readonly seq: number } | undefined {
-  const known = state.requests.findLast(
-    (request) => request.operation === 'cancel' && request.requestId === requestId,
-  );
-  return known?.operation === 'cancel' ? known.reply : undefined;
-}
-
-/** The accepted resolution of this call with this request id. */
-export function rememberedResolution(
-  state: ConversationState,
-  requestId: string,
-  toolCallId: ToolCallId,
-): RememberedResolution | undefined {
-  const known = state.requests.findLast((request) =>
-    isResolutionOf(request, requestId, toolCallId),
-  );
-  return known?.operation === 'resolution' ? known : undefined;
 }
 
 export function isResolutionOf(

@@ -69,10 +69,12 @@ export const MAX_ACTOR_CHARS = 200;
 export const MAX_REASON_CHARS = 2_000;
 /** Request ids are minted by clients (UUIDs, job ids). They are kept for every message, so they are short. */
 export const MAX_REQUEST_ID_CHARS = 200;
-/** Request ids remembered for `duplicate`; about 150 bytes each ride through every roll-over. */
+/** Request ids remembered for `duplicate`; some 25 bytes each ride through every roll-over. */
 export const MAX_REMEMBERED_REQUESTS = 1_000;
-/** Ended calls remembered for `stale` and `expired`; same budget. */
+/** Ended calls remembered for `stale` and `expired`; the same. */
 export const MAX_TOMBSTONES = 1_000;
+/** Both of them, packed: a thousand of each fit with names and actors of usual sorts. */
+export const MAX_EARLIER_RUNS_BYTES = 128 * 1024;
 /** The JSON Schema that a message asks its answer to have: it waits with the message, and goes into every model call of its turn. */
 export const MAX_OUTPUT_SCHEMA_BYTES = 16 * 1024;
 /** Messages that may wait behind a turn. */

@@ -107,6 +107,8 @@ export interface ConversationInput extends ConversationKey {
   readonly sealTasks?: true;
   /** So does every task while the run rolls over. Absent in runs that began before those were sealed. */
   readonly sealRollOvers?: true;
+  /** What is remembered of earlier runs is carried packed. Absent in runs that began before it could be: it is carried as it is. */
+  readonly packs?: true;
   /** When old messages are stored instead of carried. Absent in runs that began before there was a choice: never. */
   readonly spill?: SpillBounds;
   /** Bounds of one run, beside the server's own suggestion; each absent one is what it was before there was a choice. */
@@ -126,8 +128,11 @@ export interface RollOverBounds {
 }
 
 export interface CarriedState {
-  /** Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. */
-  readonly version: 1 | 2;
+  /**
+   * Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. 3: what is
+   * remembered of earlier runs is packed, and messages may be in `chunks`.
+   */
+  readonly version: 1 | 2 | 3;
   readonly state: unknown;
   /** Messages that lie in the blob store. Absent when none do. */
   readonly chunks?: readonly CarriedChunk[];

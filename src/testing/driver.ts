@@ -2,7 +2,9 @@
  * Drives a conversation machine without Temporal: carries out its orders in this process, moves a virtual clock, and fires what
  * the clock reaches. The test's counterpart of the workflow's driver.
  */
+
 import { SummaryPause } from '../core/context/summaries.js';
+import { withPackedMemory } from '../core/earlier.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import { ConversationMachine, startedState } from '../core/machine.js';
@@ -95,7 +97,9 @@ export class TestDriver<Services> {
 
   rollOver(): void {
     this.#machine.rolledOver('requested');
-    const carried = JSON.parse(JSON.stringify(this.#machine.state)) as ConversationState;
+    const carried = JSON.parse(
+      JSON.stringify(withPackedMemory(this.#machine.state)),
+    ) as ConversationState;
     this.#machine = this.#machineOn(carried);
   }
 

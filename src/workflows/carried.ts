@@ -1,6 +1,7 @@
 /** What goes from one run to the next, and how a run begins with it. */
 import { workflowInfo } from '@temporalio/workflow';
 import { carriedTranscript, chunkIdsIn, restoredTranscript } from '../core/context/stored.js';
+import { withPackedMemory } from '../core/earlier.js';
 import { type Opening, openingOf } from '../core/opening.js';
 import type { ConversationState } from '../core/state.js';
 import { isoOf } from '../core/state.js';
@@ -8,11 +9,13 @@ import type { CanonicalEvent, ConversationStarted } from '../protocol/events.js'
 import { chainOf } from '../protocol/ids.js';
 import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
 
+const KNOWN_VERSIONS: readonly number[] = [1, 2, 3];
+
 /** State and events of a run at its beginning. */
 export function initialState(input: ConversationInput): Opening {
   const { carried, tenant, conversationId, agent, settings } = input;
   const version: number = carried?.version ?? 1;
-  if (version !== 1 && version !== 2)
+  if (!KNOWN_VERSIONS.includes(version))
     throw new TypeError(`carried state of version ${version} needs a newer worker`);
   const before = carried === undefined ? undefined : stateIn(carried);
   if (before !== undefined && carried?.reopened !== true)
@@ -35,18 +38,20 @@ function stateIn({ state: plain, chunks }: CarriedState): ConversationState {
   return { ...state, transcript: restoredTranscript({ messages: state.transcript, chunks }) };
 }
 
+interface NotInState {
+  readonly unconfirmed: readonly CanonicalEvent[];
+  /** Every chunk that may be in the store. */
+  readonly knownChunks: ReadonlySet<string>;
+}
+
 /** The input of the next run: the state as it is, and the events that the store has not confirmed. */
 export function nextInput(
   input: ConversationInput,
   state: ConversationState,
-  rest: {
-    readonly unconfirmed: readonly CanonicalEvent[];
-    /** Every chunk that may be in the store. */
-    readonly knownChunks: ReadonlySet<string>;
-  },
+  rest: NotInState,
 ): ConversationInput {
   const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
-  const { sealRollOvers, spill, rollOver } = input;
+  const { sealRollOvers, packs, spill, rollOver } = input;
   return {
     tenant,
     conversationId,
@@ -57,22 +62,24 @@ export function nextInput(
     sealTasks: true,
     // What there was not is not there now: a worker of before, which does not know of it, may take the next run.
     ...(sealRollOvers === undefined ? {} : { sealRollOvers }),
+    ...(packs === undefined ? {} : { packs }),
     ...(spill === undefined ? {} : { spill }),
     ...(rollOver === undefined ? {} : { rollOver }),
-    carried: carriedState(state, rest.unconfirmed, rest.knownChunks),
+    carried: carriedState(packs === true ? withPackedMemory(state) : state, rest),
   };
 }
 
-/** Of version 1, as before, where nothing is stored: so a worker of before may go on with it. */
-function carriedState(
-  state: ConversationState,
-  events: readonly CanonicalEvent[],
-  knownChunks: ReadonlySet<string>,
-): CarriedState {
+/** Of the lowest version that can say it: so a worker of before may go on with it. */
+function carriedState(state: ConversationState, rest: NotInState): CarriedState {
   const { messages, chunks } = carriedTranscript(state);
   const used = chunkIdsIn(state.transcript);
-  const unusedChunks = [...knownChunks].filter((id) => !used.has(id));
-  const unused = unusedChunks.length === 0 ? {} : { unusedChunks };
-  if (chunks.length === 0) return { version: 1, state, events, ...unused };
-  return { version: 2, state: { ...state, transcript: messages }, chunks, events, ...unused };
+  const unusedChunks = [...rest.knownChunks].filter((id) => !used.has(id));
+  const stored = chunks.length > 0;
+  return {
+    version: state.earlier !== undefined ? 3 : stored ? 2 : 1,
+    state: stored ? { ...state, transcript: messages } : state,
+    ...(stored ? { chunks } : {}),
+    events: rest.unconfirmed,
+    ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
+  };
 }

@@ -2,7 +2,9 @@
  * A conversation machine under test: keeps its events, carries out effects by a script, rolls over through JSON, and holds
  * the invariants of the core after every step.
  */
+
 import { applyAll } from '../../src/core/apply.js';
+import { withPackedMemory } from '../../src/core/earlier.js';
 import { type ExternalEffect, isTimer } from '../../src/core/effects.js';
 import type { MessageOutcome } from '../../src/core/machine.js';
 import { ConversationMachine, startedState } from '../../src/core/machine.js';
@@ -146,15 +148,25 @@ export class MachineUnderTest {
     return this;
   }
 
-  /** What continue-as-new does: the state travels as JSON into a new run. */
+  /** What continue-as-new does: the state travels as JSON into a new run, what it remembers packed. */
   rollOver(): this {
+    this.machine.rolledOver('requested');
+    return this.#goOnWith(withPackedMemory(this.state));
+  }
+
+  /** The same for conversations that began before it could be packed. */
+  rollOverAsBefore(): this {
     this.machine.rolledOver('requested');
     return this.restart();
   }
 
   /** The worker is lost between two inputs: the state is there again, from JSON, and nothing else. */
   restart(): this {
-    this.machine = this.#machineOf(JSON.parse(JSON.stringify(this.state)) as ConversationState);
+    return this.#goOnWith(this.state);
+  }
+
+  #goOnWith(state: ConversationState): this {
+    this.machine = this.#machineOf(JSON.parse(JSON.stringify(state)) as ConversationState);
     return this;
   }
 

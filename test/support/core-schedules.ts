@@ -70,6 +70,11 @@ const GARBAGE = [undefined, null, 7, {}, { toolCallId: 'a' }];
 /** What is under way for its own sake: nothing waits for these to end. */
 const REMINDERS: readonly ExternalEffect['type'][] = ['await_turn_limit', 'await_warning'];
 
+/** Of this run and of those before it. */
+export function endedCallIds({ events }: MachineUnderTest): readonly string[] {
+  return events.flatMap((event) => (event.type === 'tool_result' ? [event.toolCallId] : []));
+}
+
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
   readonly #sent: unknown[] = [];
@@ -255,7 +260,9 @@ export class ScheduleRunner {
   #resolve({ kind, pick, variant }: Step): void {
     const { m } = this;
     const waiting = m.pending[pick % Math.max(1, m.pending.length)];
-    const ended = m.state.tombstones[pick % Math.max(1, m.state.tombstones.length)];
+    const ids = endedCallIds(m);
+    const toolCallId = ids[pick % Math.max(1, ids.length)];
+    const ended = toolCallId === undefined ? undefined : { toolCallId };
     const target = kind === 'wrong' && pick % 2 === 0 ? ended : waiting;
     const fitting = kind === 'wrong' || waiting === undefined ? ANY : FITTING[waiting.kind];
     const isRemembered = waiting?.kind === 'approval' && target === waiting && pick % 3 === 0;
@@ -280,12 +287,7 @@ export class ScheduleRunner {
   /** Outcomes that nobody asked for. */
   #stray(pick: number, variant: number): void {
     const { machine, state } = this.m;
-    const ids = [
-      ...Object.keys(state.calls),
-      ...state.tombstones.map((entry) => entry.toolCallId),
-      'nobody',
-      '__proto__',
-    ];
+    const ids = [...Object.keys(state.calls), ...endedCallIds(this.m), 'nobody', '__proto__'];
     const callId = ids[variant % ids.length]!;
     const at = { turnId: this.#someTurn(variant), step: variant % 4 };
     const strays = [

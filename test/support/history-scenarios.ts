@@ -1,4 +1,5 @@
 /** What conversations are made of that are recorded as histories, and those of tools that ask and tools that run inline. */
+import { expect } from 'vitest';
 import type { AgentSettingsSpec, ContextSpec } from '../../src/define/agent.js';
 import {
   calls,
@@ -9,6 +10,7 @@ import {
   script,
   scriptedBy,
 } from '../../src/model/scripted.js';
+import type { Message } from '../../src/protocol/messages.js';
 import { claimLostAndClaimedAgain } from './claim-scenario.js';
 import type { Engine } from './engine.js';
 import type { HeldModel } from './engine-models.js';
@@ -74,6 +76,31 @@ async function summarizedOverRollOvers(engine: Engine, talk: Talk): Promise<void
   await engine.idle(talk);
 }
 
+/** Under an id that the call before it has had, too. */
+function asksOncePerMessage(last: Message | undefined): ReturnType<typeof says> {
+  return last?.role === 'user'
+    ? calls('customer.ask', { question: 'A?' }, { id: 'call_1' })
+    : says('thanks');
+}
+
+/** Each run is told of requests and of calls of the runs before it. */
+async function rememberedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
+  const resolution = { type: 'answer', value: { answer: 'tea' } } as const;
+  for (let run = 2; run <= 4; run += 1) {
+    const { pending } = await engine.snapshot(talk);
+    const toolCallId = pending[0]?.toolCallId ?? '';
+    const told = async (requestId: string): Promise<string> =>
+      (await talk.resolve(toolCallId, resolution, { requestId })).verdict;
+    expect(await told('once')).toBe('accepted');
+    await engine.idle(talk);
+    await rollOver(engine, talk, run);
+    expect(await told('once')).toBe('duplicate');
+    expect(await told('twice')).toBe('stale');
+    await engine.say(talk, 'and on');
+    await engine.reaches(talk, 'awaiting_input');
+  }
+}
+
 export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
   {
     name: 'a-browser-call-claimed-lost-and-claimed-again',
@@ -94,6 +121,11 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
       ),
     context: { maxTokens: 1_000_000, summarize: false },
     play: storedOverRollOvers,
+  },
+  {
+    name: 'remembered-over-roll-overs',
+    model: () => scriptedBy(({ messages }) => asksOncePerMessage(messages.at(-1))),
+    play: rememberedOverRollOvers,
   },
   {
     name: 'asked-in-mid-run-over-roll-overs',

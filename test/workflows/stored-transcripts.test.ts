@@ -123,7 +123,7 @@ test('run after run costs the same history, however long the conversation is; no
   const runs = await runsOf(engine, talk);
   expect(runs).toHaveLength(4);
   for (const { carried } of runs.slice(1).map(inputOf)) {
-    expect(carried?.version).toBe(2);
+    expect(carried).toMatchObject({ version: 3, chunks: [expect.anything()] });
     expect(JSON.stringify(carried).length).toBeLessThan(40_000);
   }
   const [, second = 0, third = 0] = await sizesOf(engine, talk);
@@ -190,7 +190,7 @@ test('without a blob store, or while it is away, a roll-over carries everything 
     await rollOver(engine, talk);
     await turns(engine, talk, 1);
     const [, second = []] = await runsOf(engine, talk);
-    expect(inputOf(second).carried).toMatchObject({ version: 1 });
+    expect(inputOf(second).carried).not.toHaveProperty('chunks');
     expect(model.requests.at(-1)?.messages).toHaveLength(15);
     expect(await chunksOf(blobs)).toEqual([]);
     isAway = false;

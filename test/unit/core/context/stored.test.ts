@@ -10,8 +10,8 @@ import { carriedTranscript, isStored, storedEnd } from '../../../../src/core/con
 import { summarizable } from '../../../../src/core/context/summaries.js';
 import { turnSpans } from '../../../../src/core/context/turns.js';
 import { visibleFrom } from '../../../../src/core/context/visible.js';
+import { takenCallIds } from '../../../../src/core/memory.js';
 import type { ConversationState } from '../../../../src/core/state.js';
-import { takenCallIds } from '../../../../src/core/state.js';
 import { messageBytes } from '../../../../src/core/transcript.js';
 import { utf8Bytes } from '../../../../src/protocol/json.js';
 import {

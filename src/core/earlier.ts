@@ -1,0 +1,160 @@
+/**
+ * What a conversation remembers of its earlier runs: calls that have ended, and requests that were accepted. Packed, for every
+ * roll-over carries it: ids that only ever come back in a question stand as fingerprints (53 bits), what repeats is written
+ * once. Verdicts are what they were before the roll-over, except that other content under a known id passes for a repeat once
+ * in 60 million times. Pure.
+ *
+ * E1  The newest thousand of each, as without it; fewer calls only where their names and actors alone would be too much.
+ * E2  A request that may still be taken back is never packed.
+ */
+import { utf8Bytes } from '../protocol/json.js';
+import {
+  MAX_EARLIER_RUNS_BYTES,
+  MAX_REMEMBERED_REQUESTS,
+  MAX_TOMBSTONES,
+} from '../protocol/limits.js';
+import type { FinalCallStatus } from '../protocol/tools.js';
+import {
+  CALLS,
+  type CallRow,
+  callKey,
+  REQUESTS,
+  type RequestRow,
+  requestKey,
+  requestOf,
+  requestRow,
+  type SoughtRequest,
+} from './earlier-rows.js';
+import { type Dictionary, DictionaryWriter, packRows, turnsIn, unpackRows } from './packed-rows.js';
+import type { ConversationState, RememberedRequest, Tombstone } from './state.js';
+
+export interface EarlierRuns extends Dictionary {
+  /** Rows of `CALLS`, oldest first. */
+  readonly calls: string;
+  /** Rows of `REQUESTS`, oldest first. */
+  readonly requests: string;
+  /** Calls that ended before these are forgotten. */
+  readonly forgetsCalls?: true;
+}
+
+interface Memory {
+  readonly turns: ReadonlySet<string>;
+  readonly callRows: readonly CallRow[];
+  readonly requestRows: readonly RequestRow[];
+  /** By key; the newest of each. */
+  readonly calls: ReadonlyMap<string, CallRow>;
+  readonly requests: ReadonlyMap<string, RequestRow>;
+}
+
+const NOTHING: EarlierRuns = { turns: [], words: [], calls: '', requests: '' };
+/** Read once in each run. */
+const memories = new WeakMap<EarlierRuns, Memory>();
+
+function memoryOf({ earlier = NOTHING }: Pick<ConversationState, 'earlier'>): Memory {
+  const known = memories.get(earlier);
+  if (known !== undefined) return known;
+  const from = { turns: turnsIn(earlier), words: earlier.words };
+  const callRows = unpackRows(CALLS, earlier.calls, from);
+  const requestRows = unpackRows(REQUESTS, earlier.requests, from);
+  const memory: Memory = {
+    turns: new Set(callRows.map((row) => row.turnId ?? '')),
+    callRows,
+    requestRows,
+    calls: new Map(callRows.map((row) => [row.key ?? '', row])),
+    requests: new Map(requestRows.map((row) => [row.key ?? '', row])),
+  };
+  memories.set(earlier, memory);
+  return memory;
+}
+
+/** The call of an earlier run that has ended under this id. */
+export function earlierCall(state: ConversationState, toolCallId: string): Tombstone | undefined {
+  const row = memoryOf(state).calls.get(callKey(toolCallId));
+  if (row === undefined) return undefined;
+  const { name = '', turnId = '', at = '', by, deadline, status = 'resolved' } = row;
+  return {
+    toolCallId,
+    name,
+    turnId,
+    status: status as FinalCallStatus,
+    at,
+    ...(by === undefined ? {} : { by }),
+    ...(deadline === undefined ? {} : { deadline }),
+  };
+}
+
+/** Whether an ended call of this turn is remembered of an earlier run. */
+export function isEarlierTurn(state: ConversationState, turnId: string): boolean {
+  return memoryOf(state).turns.has(turnId);
+}
+
+/** The request that an earlier run accepted, with its digests in their short form. */
+export function earlierRequest(
+  state: ConversationState,
+  sought: SoughtRequest,
+): RememberedRequest | undefined {
+  const row = memoryOf(state).requests.get(requestKey(sought));
+  return row === undefined ? undefined : requestOf(row, sought);
+}
+
+/** The state as the next run begins with it: what this run remembers lies packed with what earlier ones do. */
+export function withPackedMemory(state: ConversationState): ConversationState {
+  const memory = memoryOf(state);
+  const open = openRequests(state);
+  const isOpen = (request: RememberedRequest): boolean =>
+    request.operation === 'resolution' &&
+    open.has(requestKey({ ...request, toolCallId: request.reply.toolCallId }));
+  const requests = state.requests.filter((request) => !isOpen(request)).map(requestRow);
+  const calls = state.tombstones.map(({ toolCallId, ...rest }) => ({
+    key: callKey(toolCallId),
+    ...rest,
+  }));
+  const rows = {
+    calls: [...memory.callRows, ...calls],
+    // One that was open for long is older than others.
+    requests: [...memory.requestRows, ...requests]
+      .sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0))
+      .slice(-MAX_REMEMBERED_REQUESTS),
+  };
+  if (rows.calls.length === 0 && rows.requests.length === 0) return state;
+  const packed = packedWithin(
+    rows,
+    state.earlier?.forgetsCalls === true || state.tombstones.length >= MAX_TOMBSTONES,
+  );
+  return { ...state, tombstones: [], requests: state.requests.filter(isOpen), earlier: packed };
+}
+
+/** Answers and edits that a worker still has to check: a refusal forgets them. */
+function openRequests({ calls }: ConversationState): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const { plan, answer, edit } of Object.values(calls))
+    for (const taken of [answer, edit])
+      if (taken !== undefined) {
+        const { requestId } = taken;
+        const { toolCallId } = plan;
+        keys.add(requestKey({ operation: 'resolution', requestId, toolCallId }));
+      }
+  return keys;
+}
+
+/** Of requests all, which are small whatever they hold; of calls as many of the newest as there is room for. */
+function packedWithin(
+  rows: { readonly calls: readonly CallRow[]; readonly requests: readonly RequestRow[] },
+  forgetsCalls: boolean,
+): EarlierRuns {
+  for (let most = MAX_TOMBSTONES; ; most = Math.floor(most / 2)) {
+    const calls = most === 0 ? [] : rows.calls.slice(-most);
+    const into = new DictionaryWriter();
+    const columns = {
+      calls: packRows(CALLS, calls, into),
+      requests: packRows(REQUESTS, rows.requests, into),
+    };
+    const forgets = forgetsCalls || calls.length < rows.calls.length;
+    const packed: EarlierRuns = {
+      ...into.dictionary,
+      ...columns,
+      ...(forgets ? { forgetsCalls: true as const } : {}),
+    };
+    if (most === 0 || utf8Bytes(JSON.stringify(packed)) <= MAX_EARLIER_RUNS_BYTES) return packed;
+  }
+}
