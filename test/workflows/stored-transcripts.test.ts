@@ -123,7 +123,8 @@ test('run after run costs the same history, however long the conversation is; no
   const runs = await runsOf(engine, talk);
   expect(runs).toHaveLength(4);
   for (const { carried } of runs.slice(1).map(inputOf)) {
-    expect(carried).toMatchObject({ version: 3, chunks: [expect.anything()] });
+    expect(carried?.version).toBe(3);
+    expect(carried?.chunks?.length).toBeGreaterThan(0);
     expect(JSON.stringify(carried).length).toBeLessThan(40_000);
   }
   const [, second = 0, third = 0] = await sizesOf(engine, talk);
