@@ -1,11 +1,13 @@
 /** The audit of model calls: a record of every request to a model, and what was said, where a worker is told to keep them. */
 import { Context } from '@temporalio/activity';
 import { withCost } from '../model/cost.js';
+import { toModelFailure } from '../model/failure.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { utf8Bytes } from '../protocol/json.js';
 import { MAX_BLOB_BYTES } from '../protocol/limits.js';
 import type { Model, ModelRequest, ModelResponse, ModelTool } from '../protocol/model.js';
 import type { ActivityTools } from './deps.js';
+import type { RequestMeter } from './spending.js';
 import { stored } from './stored-results.js';
 
 /**
@@ -26,13 +28,15 @@ export interface AuditedCall extends ConversationKey {
 interface Asked {
   readonly request: ModelRequest;
   readonly run: () => Promise<ModelResponse>;
+  /** What a request took that came to nothing. */
+  readonly meter: RequestMeter;
 }
 
 /** Runs one request and keeps a record of it, however it ends. A store that is away costs the request and answer, never the call. */
 export async function audited(
   tools: ActivityTools,
   call: AuditedCall,
-  { request, run }: Asked,
+  { request, run, meter }: Asked,
 ): Promise<ModelResponse> {
   if (tools.audit === undefined) return run();
   const startedAt = performance.now();
@@ -53,8 +57,12 @@ export async function audited(
     const took = { latencyMs: latencyMs() };
     const isAborted = Context.current().cancellationSignal.aborted;
     const outcome = isAborted ? 'aborted' : codeOf(error);
+    const usage = meter.usage(isAborted ? undefined : toModelFailure(error).code);
     await record(tools, call, {
-      said: { outcome, ...took },
+      said: {
+        ...{ outcome, ...took },
+        ...(usage === undefined ? {} : { usage: withCost(usage, call.model.prices) }),
+      },
       // A stop waits for no store.
       ...(isAborted ? {} : { content: { request: shownRequest(request), error: outcome } }),
     });

@@ -4,10 +4,8 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { addUsage, NO_USAGE } from '../core/view.js';
 import type { AnyAgent } from '../define/agent.js';
 import type { AnswerForm } from '../define/agent-output.js';
-import { withCost } from '../model/cost.js';
 import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
 import {
@@ -15,7 +13,6 @@ import {
   type CallModelResult,
   providerResultsOf,
 } from '../protocol/activities.js';
-import type { Usage } from '../protocol/events.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
@@ -43,6 +40,7 @@ import {
 import { withHeartbeat } from './heartbeat.js';
 import { equipped } from './listed-tools.js';
 import { ModelStream } from './model-stream.js';
+import { type RequestMeter, Spending } from './spending.js';
 import { modelFiles } from './stored-results.js';
 import { runOf } from './transcripts.js';
 
@@ -75,21 +73,21 @@ export async function callModel(
   };
   publish({ type: 'model_call_started', ...origin, model: defined.model.name });
   const stream = new ModelStream(origin, publish);
-  const spent: Spent = { usage: NO_USAGE };
+  const spending = new Spending(defined.model, input.spent);
   try {
-    const { agent, results, ...answer } = await withHeartbeat(() =>
-      asked(tools, input, { stream, spent }),
+    const { agent, results, ...answer } = await withHeartbeat(
+      () => asked(tools, input, { stream, spending }),
+      () => spending.details(),
     );
     if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
     const { response, output, outputProblem } = answer;
     const { parts, finishReason, model } = response;
-    const usage = withCost(response.usage, agent.model.prices);
     const shown = providerCallsOf(response);
     const known = [...results, ...providerResultsOf(shown.providerCalls)];
     const means = policyMeans(tools, { ...input, results: known });
-    const calls = await plansOf(agent, response, means);
+    const calls = await plansOf(agent, response, { means, spending });
     const result = {
-      ...{ parts, calls, ...shown, model, finishReason, usage, attempt },
+      ...{ parts, calls, ...shown, model, finishReason, ...takenOf(spending), attempt },
       context: answer.context,
       ...(output === undefined ? {} : { output }),
       ...(outputProblem === undefined ? {} : { outputProblem }),
@@ -105,13 +103,11 @@ export async function callModel(
         reason: failure.message,
         at: framesOf(error),
       });
-      throw failure;
+      throw spending.failed(failure);
     }
-    if (!isCancelRequested(context)) throw interruption(context, 'model_unavailable');
-    return {
-      ...abortedResult(defined, stream, attempt),
-      usage: withCost(spent.usage, defined.model.prices),
-    };
+    if (!isCancelRequested(context))
+      throw spending.failed(interruption(context, 'model_unavailable'));
+    return { ...abortedResult(defined, stream, attempt), ...takenOf(spending) };
   } finally {
     stream.close();
   }
@@ -121,27 +117,29 @@ export async function callModel(
 async function asked(
   tools: ActivityTools,
   input: CallModelInput,
-  { stream, spent }: { readonly stream: ModelStream; readonly spent: Spent },
+  { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
 ): Promise<FormAnswer & { readonly agent: AnyAgent; readonly results: readonly EarlierResult[] }> {
   const agent = await equipped(tools, agentOf(tools, input.agent));
   const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
   const form = outputFormOf(agent, input.output);
-  const means = { form, spent, ...modelFiles(tools, input) };
+  const means = { form, spending, ...modelFiles(tools, input) };
   const { tenant, conversationId, turnId, step } = input;
   const about = { tenant, conversationId, agent: agent.name, model: agent.model, turnId, step };
   const keeper =
     (purpose: AuditedCall['purpose']): GenerateMeans['keep'] =>
-    (request, run) =>
-      audited(tools, { purpose, ...about }, { request, run });
+    (request, asking) =>
+      audited(tools, { purpose, ...about }, { request, ...asking });
   const answer = await askInForm({
     agent,
     messages,
     mark: input.context,
     counting: tokenCounting,
     form,
-    ask: (given) => generate(agent, given, { ...means, stream, keep: keeper('answer') }),
+    ask: (given, tokens) =>
+      generate(agent, given, { ...means, tokens, stream, keep: keeper('answer') }),
     // Watchers have seen the first answer; the second is in the message that takes its place.
-    askAgain: (given) => generate(agent, given, { ...means, keep: keeper('correction') }),
+    askAgain: (given, tokens) =>
+      generate(agent, given, { ...means, tokens, keep: keeper('correction') }),
     look: (response) => {
       failIfEmpty(response, messages.at(-1)?.role);
     },
@@ -154,10 +152,18 @@ async function asked(
 async function plansOf(
   agent: AnyAgent,
   { calls }: ModelResponse,
-  means: PolicyMeans,
+  { means, spending }: { readonly means: PolicyMeans; readonly spending: Spending },
 ): Promise<CallModelResult['calls']> {
   const planning = planCalls({ agent, calls, means });
-  return withHeartbeat(() => Promise.race([planning, Context.current().cancelled]));
+  return withHeartbeat(
+    () => Promise.race([planning, Context.current().cancelled]),
+    () => spending.details(),
+  );
+}
+
+/** What the outcome says of it, whatever comes of the answer. */
+function takenOf({ own, earlier }: Spending): Pick<CallModelResult, 'usage' | 'earlierUsage'> {
+  return { usage: own, ...(earlier === undefined ? {} : { earlierUsage: earlier }) };
 }
 
 /**
@@ -173,17 +179,14 @@ interface GenerateMeans {
   readonly stream?: ModelStream;
   readonly files?: ModelFiles;
   readonly form: AnswerForm | undefined;
-  readonly spent: Spent;
+  readonly spending: Spending;
+  /** Of the prompt, as the engine counts. */
+  readonly tokens: number;
   /** Runs the request, and keeps of it what the worker is told to. */
   readonly keep: (
     request: ModelRequest,
-    run: () => Promise<ModelResponse>,
+    asking: { readonly run: () => Promise<ModelResponse>; readonly meter: RequestMeter },
   ) => Promise<ModelResponse>;
-}
-
-/** What the answers of one activity took, also where nothing comes of them any more. */
-interface Spent {
-  usage: Usage;
 }
 
 /** @throws failure model_empty_answer */
@@ -196,26 +199,27 @@ function failIfEmpty(response: ModelResponse, after: Message['role'] | undefined
 async function generate(
   agent: AnyAgent,
   messages: readonly Message[],
-  { stream, files, form, spent, keep }: GenerateMeans,
+  { stream, files, form, spending, tokens, keep }: GenerateMeans,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
   const { system, tools } = promptOf(agent);
   const request = { system, messages, tools, ...requestedOutput(agent, form) };
-  const response = await keep(request, () => {
-    const answer = agent.model.generate(request, {
-      signal: cancellationSignal,
-      onEvent: (event) => {
-        stream?.take(event);
-      },
-      ...(files === undefined ? {} : { files }),
-    });
-    // It loses the race against a cancel and fails later; nobody listens then.
-    answer.catch(() => undefined);
-    return Promise.race([answer, cancelled]);
+  return spending.request(tokens, (meter) => {
+    const run = (): Promise<ModelResponse> => {
+      const answer = agent.model.generate(request, {
+        signal: cancellationSignal,
+        ...meter.listeners((event) => {
+          stream?.take(event);
+        }),
+        ...(files === undefined ? {} : { files }),
+      });
+      // It loses the race against a cancel and fails later; nobody listens then.
+      answer.catch(() => undefined);
+      return Promise.race([answer, cancelled]);
+    };
+    return keep(request, { run, meter });
   });
-  spent.usage = addUsage(spent.usage, response.usage);
-  return response;
 }
 
 /** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
@@ -224,12 +228,12 @@ function modelFailureOf(error: unknown): Error {
   return toFailure(known, 'model_unavailable');
 }
 
-/** Of an answer that was cut short the provider did not get to say what it took; what it bills for that is not known here. */
+/** What had come until the turn was stopped. */
 function abortedResult(
   agent: AnyAgent,
   stream: ModelStream,
   attempt: number,
-): Omit<CallModelResult, 'usage'> {
+): Omit<CallModelResult, 'usage' | 'earlierUsage'> {
   return {
     parts: partsWithin(stream.partsSoFar()),
     calls: [],

@@ -4,6 +4,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { AnyAgent } from '../define/agent.js';
 import { FAILURES, type FailureCode, isFailureCode } from '../protocol/failures.js';
 import { MAX_REASON_CHARS } from '../protocol/limits.js';
+import type { ModelCallDetails } from '../protocol/spending.js';
 import type { ActivityTools } from './deps.js';
 
 /** A provider may ask for any pause; a conversation that waits longer looks dead. */
@@ -63,6 +64,19 @@ export function failureOf(
     ...(retryAfterMs === undefined || retryAfterMs <= 0
       ? {}
       : { nextRetryDelay: Math.min(retryAfterMs, MAX_RETRY_DELAY_MS) }),
+  });
+}
+
+/** The same failure, with details for the workflow. Others than ours have none. */
+export function withDetails(failure: Error, details: ModelCallDetails): Error {
+  if (!(failure instanceof ApplicationFailure)) return failure;
+  const { message, type, nonRetryable, nextRetryDelay } = failure;
+  return ApplicationFailure.create({
+    message,
+    nonRetryable: nonRetryable ?? false,
+    details: [details],
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(nextRetryDelay === undefined || nextRetryDelay === null ? {} : { nextRetryDelay }),
   });
 }
 

@@ -3,21 +3,23 @@
  * repeat: the workflow takes one outcome, and asks again when it has none.
  */
 import { Context } from '@temporalio/activity';
-import { withCost } from '../model/cost.js';
 import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
 import type { SummarizeInput, SummarizeResult } from '../protocol/activities.js';
+import type { ModelRequest } from '../protocol/model.js';
+import { tokensOf } from '../tools/model-context.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../tools/summarize.js';
 import { audited } from './audit.js';
 import { type ActivityTools, withFields } from './deps.js';
 import { agentOf, failureOf, framesOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import { Spending } from './spending.js';
 import { runOf } from './transcripts.js';
 
 /**
  * | what happens | outcome |
  * |---|---|
- * | the model writes one | text, what it covers, usage |
+ * | the model writes one | text, what it covers, usage of all attempts |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
  * | the model writes nothing | failure `model_empty_answer`, retried |
  * | the messages cannot be had | failure `transcript_miss`: the workflow sends them |
@@ -39,35 +41,46 @@ export async function summarize(
     ...{ purpose: 'summary' as const, tenant, conversationId },
     ...{ agent: agent.name, model: summarizer.model },
   };
+  const spending = new Spending(summarizer.model);
   try {
-    const made = await withHeartbeat(async () => {
-      const messages = await tools.transcripts.read(runOf(context), input.transcript);
-      const making = makeSummary({
-        ...summarizer,
-        messages,
-        counting: tokenCounting,
-        ask: (request) =>
-          audited(tools, about, {
-            request,
-            run: () => summarizer.model.generate(request, { signal, onEvent: () => undefined }),
-          }),
-        isTooLong: isContextTooLong,
-      });
-      making.catch(() => undefined);
-      return await Promise.race([making, context.cancelled]);
-    });
+    const made = await withHeartbeat(
+      async () => {
+        const messages = await tools.transcripts.read(runOf(context), input.transcript);
+        const making = makeSummary({
+          ...summarizer,
+          messages,
+          counting: tokenCounting,
+          ask: (request) =>
+            spending.request(promptTokens(request), (meter) =>
+              audited(tools, about, {
+                request,
+                meter,
+                run: () => summarizer.model.generate(request, { signal, ...meter.listeners() }),
+              }),
+            ),
+          isTooLong: isContextTooLong,
+        });
+        making.catch(() => undefined);
+        return await Promise.race([making, context.cancelled]);
+      },
+      () => spending.details(),
+    );
     if (made === undefined)
       throw failureOf('model_empty_answer', `Model "${summarizer.model.name}" wrote no summary`);
     const { response, ...summary } = made;
     const { model } = response;
-    const usage = withCost(response.usage, summarizer.model.prices);
-    return { ...summary, version: SUMMARY_VERSION, model, usage };
+    return { ...summary, version: SUMMARY_VERSION, model, usage: spending.total };
   } catch (error) {
-    if (signal.aborted) throw interruption(context, 'model_unavailable');
+    if (signal.aborted) throw spending.failed(interruption(context, 'model_unavailable'));
     const failure = toFailure(toModelFailureUnlessKnown(error), 'model_unavailable');
     logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
-    throw failure;
+    throw spending.failed(failure);
   }
+}
+
+function promptTokens({ system, messages }: ModelRequest): number {
+  const { rough } = tokenCounting;
+  return messages.reduce((sum, message) => sum + tokensOf(message, rough), rough(system));
 }
 
 /** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */

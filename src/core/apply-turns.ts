@@ -18,7 +18,7 @@ import { isSince } from './revision.js';
 import type { ConversationState, TurnState } from './state.js';
 import { nextStep, withSteering } from './steering.js';
 import { withMessage } from './transcript.js';
-import { addUsage, NO_USAGE } from './view.js';
+import { addUsage, NO_USAGE, takenBy } from './view.js';
 
 export function queued(
   state: ConversationState,
@@ -84,10 +84,11 @@ export function modelCalled(state: ConversationState, event: ModelCallEvent): Co
   const { usage, step, context } = event;
   const { inputTokens } = usage;
   const known = context === undefined ? {} : { context: { ...context, inputTokens } };
-  return withTurn({ ...state, usage: addUsage(state.usage, usage), ...known }, (turn) => ({
+  const taken = takenBy(event);
+  return withTurn({ ...state, usage: addUsage(state.usage, taken), ...known }, (turn) => ({
     ...turn,
     shownStep: step,
-    usage: addUsage(turn.usage, usage),
+    usage: addUsage(turn.usage, taken),
   }));
 }
 

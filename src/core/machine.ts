@@ -26,6 +26,7 @@ import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../pr
 import { isRecord } from '../protocol/json.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
+import type { ModelSpend } from '../protocol/spending.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
 import { setAsideEvents } from './busy.js';
@@ -45,17 +46,19 @@ import { judgeMessage, judgeResolution } from './judge.js';
 import { judgeCancel } from './judge-cancel.js';
 import { rememberedMessage } from './memory.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
-import { modelAbortedEvents, modelCompletedEvents, modelFailedEvents } from './model-outcomes.js';
+import { type ModelCallEnd, modelEndedEvents, modelFailedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
 import { isSince } from './revision.js';
 import { reconciledEvents } from './server-calls.js';
-import { type CallState, type ConversationState, isoOf } from './state.js';
+import { type CallState, type ConversationState, isoOf, type TurnState } from './state.js';
 
 export type MessageOutcome =
   | { readonly accepted: true; readonly reply: SendMessageReply }
   | { readonly accepted: false; readonly refusal: Refusal };
+
+type StepOf = Pick<TurnState, 'turnId' | 'step'>;
 
 export interface MachineOptions {
   readonly state: ConversationState;
@@ -209,33 +212,24 @@ export class ConversationMachine {
   }
 
   /** Outcome of `call_model`. One that no longer belongs to the state (the turn has ended) is dropped. */
-  modelCompleted(at: { turnId: string; step: number }, outcome: CallModelResult): void {
-    const { turn } = this.#state;
-    if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
-    this.#commit(
-      turn.cancel !== undefined || turn.stop !== undefined || outcome.aborted === true
-        ? modelAbortedEvents(this.#state, turn, outcome)
-        : modelCompletedEvents(this.#state, turn, outcome),
-    );
-    this.#settle();
+  modelCompleted(at: StepOf, outcome: CallModelResult): void {
+    this.#modelEnded(at, { outcome });
   }
 
-  /** Outcome of `abort_model` when no model call was under way, or it left nothing. */
-  modelAborted(at: { turnId: string; step: number }): void {
-    const { turn } = this.#state;
-    if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
-    this.#commit(modelAbortedEvents(this.#state, turn, undefined));
-    this.#settle();
+  /** Outcome of `abort_model` when no model call was under way, or it left nothing but what it took. */
+  modelAborted(at: StepOf, spent?: ModelSpend): void {
+    this.#modelEnded(at, { spent });
   }
 
-  modelFailed(at: { turnId: string; step: number }, error: TurnError): void {
-    const { turn } = this.#state;
-    if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return;
-    this.#commit(
-      turn.cancel === undefined && turn.stop === undefined
-        ? modelFailedEvents(turn, error)
-        : modelAbortedEvents(this.#state, turn, undefined),
-    );
+  /** `spent` is what its attempts took. */
+  modelFailed(at: StepOf, error: TurnError, spent?: ModelSpend): void {
+    this.#modelEnded(at, { error, spent });
+  }
+
+  #modelEnded(at: StepOf, end: ModelCallEnd): void {
+    const events = modelEndedEvents(this.#state, at, end);
+    if (events.length === 0) return;
+    this.#commit(events);
     this.#settle();
   }
 
@@ -357,7 +351,8 @@ export class ConversationMachine {
     const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
     if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
     const message = 'The turn alone is larger than a model call may be';
-    this.#commit(modelFailedEvents(turn, { code: 'model_context_too_long', message }));
+    const error = { code: 'model_context_too_long', message };
+    this.#commit(modelFailedEvents(this.#state, turn, { error }));
     return true;
   }
 }

@@ -1,20 +1,22 @@
 /** From outcomes of model calls to events. Pure functions of (state, outcome); the machine commits what they return. */
 import { type CallModelResult, providerResultsOf } from '../protocol/activities.js';
-import type { EventBody, ToolCallEvent, TurnError } from '../protocol/events.js';
+import type { EventBody, ModelCallEvent, ToolCallEvent, TurnError } from '../protocol/events.js';
 import type { FailureCode } from '../protocol/failures.js';
 import { isUsableCallId } from '../protocol/ids.js';
 import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS } from '../protocol/limits.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import type { AssistantPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
+import type { ModelSpend } from '../protocol/spending.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { visibleFrom } from './context/visible.js';
 import { turnEndedEvent } from './event-bodies.js';
 import { remembersAllCalls, takenCallIds } from './memory.js';
+import { isSince } from './revision.js';
 import type { ConversationState, TurnState } from './state.js';
 import { limitEvents, withinBounds } from './turn-limits.js';
-import { addUsage } from './view.js';
+import { addUsage, takenBy } from './view.js';
 
 /**
  * Calls of one answer that are kept at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so that the model learns
@@ -28,11 +30,36 @@ const MAX_ANSWERED_CALLS = 4 * MAX_CALLS_PER_STEP;
  */
 const RANDOM_ID_CHARS = 16;
 
+/** An answer, whole or not; an error; or neither: it was given up. `spent`: what its attempts took. */
+export interface ModelCallEnd {
+  readonly outcome?: CallModelResult;
+  readonly error?: TurnError;
+  readonly spent?: ModelSpend | undefined;
+}
+
+/** None when nobody waits for that call any more. */
+export function modelEndedEvents(
+  state: ConversationState,
+  at: Pick<TurnState, 'turnId' | 'step'>,
+  { outcome, error, spent }: ModelCallEnd,
+): readonly EventBody[] {
+  const { turn } = state;
+  if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return [];
+  const isStopping = turn.cancel !== undefined || turn.stop !== undefined;
+  if (outcome !== undefined)
+    return isStopping || outcome.aborted === true
+      ? modelAbortedEvents(state, turn, { partial: outcome })
+      : modelCompletedEvents(state, turn, outcome);
+  return error === undefined || isStopping
+    ? modelAbortedEvents(state, turn, { spent })
+    : modelFailedEvents(state, turn, { error, spent });
+}
+
 /**
  * A model call was completed: what its provider has run, with the results; its message; and every call it asks for, each under
  * an id that is free.
  */
-export function modelCompletedEvents(
+function modelCompletedEvents(
   state: ConversationState,
   turn: TurnState,
   outcome: CallModelResult,
@@ -64,7 +91,7 @@ export function modelCompletedEvents(
     ran.map(({ call: plan, result }) => ({ plan, result })),
   );
   return [
-    modelCallEvent(turn, outcome, visibleFrom(state)),
+    withUnsent(modelCallEvent(state, turn, outcome), visibleFrom(state)),
     ...ran.flatMap(({ result, ...named }) => {
       const { toolCallId, name } = named.call;
       return [
@@ -82,7 +109,7 @@ export function modelCompletedEvents(
       ...(outcome.output === undefined ? {} : { output: outcome.output }),
     },
     ...calls.map((call) => toolCallEvent(turn, call)),
-    ...badOutputEvents(turn, outcome),
+    ...badOutputEvents(state, turn, outcome),
   ];
 }
 
@@ -138,8 +165,12 @@ function freeCallId(state: ConversationState, wanted: string, taken: ReadonlySet
   return callId;
 }
 
-function modelCallEvent(turn: TurnState, outcome: CallModelResult, unsent = 0): EventBody {
-  const { attempt, model, finishReason, usage, context } = outcome;
+function modelCallEvent(
+  state: ConversationState,
+  turn: TurnState,
+  outcome: CallModelResult,
+): ModelCallEvent {
+  const { attempt, model, finishReason, usage, earlierUsage, context } = outcome;
   return {
     type: 'model_call',
     turnId: turn.turnId,
@@ -148,36 +179,78 @@ function modelCallEvent(turn: TurnState, outcome: CallModelResult, unsent = 0): 
     model,
     finishReason,
     usage,
-    ...(context === undefined
-      ? {}
-      : { context: unsent === 0 ? context : { ...context, unsentMessages: unsent } }),
+    ...(earlierUsage === undefined || !countsAttempts(state) ? {} : { earlierUsage }),
+    ...(context === undefined ? {} : { context }),
   };
 }
 
+function withUnsent(event: ModelCallEvent, unsentMessages: number): ModelCallEvent {
+  const { context } = event;
+  if (context === undefined || unsentMessages === 0) return event;
+  return { ...event, context: { ...context, unsentMessages } };
+}
+
+/** Of a call that came to nothing, and took something all the same. */
+function spentEvents(
+  state: ConversationState,
+  { turnId, step }: TurnState,
+  call: { readonly spent: ModelSpend | undefined; readonly finishReason: 'cancelled' | 'failed' },
+): readonly ModelCallEvent[] {
+  const { spent, finishReason } = call;
+  if (spent === undefined || !countsAttempts(state)) return [];
+  return [{ type: 'model_call', turnId, step, ...spent, finishReason }];
+}
+
+function countsAttempts(state: ConversationState): boolean {
+  return isSince(state, 2);
+}
+
+/** The turn as it ends with these calls. */
+function withTaken(turn: TurnState, calls: readonly ModelCallEvent[]): TurnState {
+  return calls.reduce((sum, call) => ({ ...sum, usage: addUsage(sum.usage, takenBy(call)) }), turn);
+}
+
 /** What was said has not the form that was asked for: whoever asked cannot use it, so the turn has failed. */
-function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly EventBody[] {
-  const { outputProblem, usage, parts } = outcome;
+function badOutputEvents(
+  state: ConversationState,
+  turn: TurnState,
+  outcome: CallModelResult,
+): readonly EventBody[] {
+  const { outputProblem, parts } = outcome;
   if (outputProblem === undefined) return [];
   const message = TEXTS.invalidOutputTwice(outputProblem).slice(0, MAX_REASON_CHARS);
-  const spent = { ...turn, usage: addUsage(turn.usage, usage), lastText: textOf(parts) };
+  const called = modelCallEvent(state, turn, outcome);
+  const spent = { ...withTaken(turn, [called]), lastText: textOf(parts) };
   const error = { code: 'model_invalid_output' satisfies FailureCode, message };
   return [turnEndedEvent(spent, { status: 'failed', reason: 'model_failed', error })];
 }
 
 /** The model call failed for good: the turn ends, and the next message goes on from here. */
-export function modelFailedEvents(turn: TurnState, error: TurnError): readonly EventBody[] {
-  return [turnEndedEvent(turn, { status: 'failed', reason: 'model_failed', error })];
+export function modelFailedEvents(
+  state: ConversationState,
+  turn: TurnState,
+  { error, spent }: { readonly error: TurnError; readonly spent?: ModelSpend | undefined },
+): readonly EventBody[] {
+  const calls = spentEvents(state, turn, { spent, finishReason: 'failed' });
+  const end = { status: 'failed', reason: 'model_failed', error } as const;
+  return [...calls, turnEndedEvent(withTaken(turn, calls), end)];
 }
 
 /** The model call of a turn that is being stopped is over; what had come of its text is kept. */
-export function modelAbortedEvents(
+function modelAbortedEvents(
   state: ConversationState,
-  turn: TurnState,
-  partial: CallModelResult | undefined,
+  running: TurnState,
+  left: { readonly partial?: CallModelResult; readonly spent?: ModelSpend | undefined },
 ): readonly EventBody[] {
-  const { turnId, step } = turn;
+  const { partial, spent } = left;
+  const { turnId, step } = running;
   const text = partial === undefined ? '' : textOf(partial.parts);
-  const events: EventBody[] = partial === undefined ? [] : [modelCallEvent(turn, partial)];
+  const calls =
+    partial === undefined
+      ? spentEvents(state, running, { spent, finishReason: 'cancelled' })
+      : [modelCallEvent(state, running, partial)];
+  const turn = countsAttempts(state) ? withTaken(running, calls) : running;
+  const events: EventBody[] = [...calls];
   if (partial !== undefined && text !== '')
     events.push({
       type: 'assistant_message',

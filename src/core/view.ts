@@ -30,7 +30,16 @@ export function addUsage(left: Usage, right: Usage): Usage {
     ...(cached > 0 ? { cachedInputTokens: cached } : {}),
     ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
     ...(isPriced ? { costMicros: (left.costMicros ?? 0) + (right.costMicros ?? 0) } : {}),
+    ...(left.estimated === true || right.estimated === true ? { estimated: true } : {}),
   };
+}
+
+/** What one model call took, attempts included of which nothing came. */
+export function takenBy({
+  usage,
+  earlierUsage,
+}: Pick<ModelCallEvent, 'usage' | 'earlierUsage'>): Usage {
+  return earlierUsage === undefined ? usage : addUsage(usage, earlierUsage);
 }
 
 /** Folds one event; `undefined` before the first. Events that say nothing about the view only move `seq`. */
@@ -153,7 +162,7 @@ function withQueued(view: ConversationSnapshot, event: UserMessageEvent): Conver
 }
 
 function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): ConversationSnapshot {
-  const usage = addUsage(view.usage, event.usage);
+  const usage = addUsage(view.usage, takenBy(event));
   const { turn, ...rest } = view;
   const context = event.context === undefined ? {} : { context: contextShown(event.context) };
   if (turn === undefined) return { ...rest, ...context, usage };

@@ -8,10 +8,10 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Json } from '../protocol/json.js';
 import type { Message, ReasoningPart, TextPart, TextSource } from '../protocol/messages.js';
 import type {
+  ModelCallOptions,
   ModelFiles,
   ModelRequest,
   ModelResponse,
-  ModelStreamEvent,
   ProviderCall,
   RequestedCall,
 } from '../protocol/model.js';
@@ -48,7 +48,8 @@ export interface AnswerOrigin {
   /** As the language model names it. */
   readonly provider: string;
   readonly request: ModelRequest;
-  readonly onEvent: (event: ModelStreamEvent) => void;
+  readonly onEvent: ModelCallOptions['onEvent'];
+  readonly onReport?: ModelCallOptions['onReport'];
 }
 
 /** Takes the parts of one answer in order, reports its pieces, and gives the whole at the end. */
@@ -108,6 +109,8 @@ export class AiSdkAnswer {
         return;
       case 'finish':
         this.#finish = part;
+        if (part.usage.outputTokens.total !== undefined)
+          this.#origin.onReport?.({ type: 'usage', usage: usageOf(part.usage) });
         return;
       case 'error':
         throw toAiSdkFailure(part.error);

@@ -114,21 +114,23 @@ class AiSdkModel implements Model {
   }
 
   async generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse> {
-    const { signal, files, onEvent } = options;
+    const { signal, files, onEvent, onReport } = options;
     throwIfAborted(signal);
     const loaded = await loadFiles(request.messages, files);
     const watch = new Watch(signal, this.#options.requestTimeoutMs);
     const { provider } = this.#languageModel;
-    const answer = new AiSdkAnswer({ provider, request, onEvent });
+    const answer = new AiSdkAnswer({ provider, request, onEvent, onReport });
     try {
       for await (const part of partsOf(
         this.#open(request, { loaded, abortSignal: watch.signal }),
         watch.signal,
       )) {
         watch.throwIfOver();
-        // Said by the adapter before the provider has said anything.
-        if (part.type === 'stream-start') this.#warn(part.warnings);
-        else watch.heard();
+        // Said by the adapter, once the request is taken and before the provider has said anything.
+        if (part.type === 'stream-start') {
+          onReport?.({ type: 'accepted' });
+          this.#warn(part.warnings);
+        } else watch.heard();
         answer.add(part);
       }
       watch.throwIfOver();

@@ -25,12 +25,17 @@ const NO_SPECIAL = { disallowedSpecial: new Set<string>() };
 let loading: Promise<CountText> | undefined;
 
 export const tokenCounting: TokenCounting = {
-  rough: (text) => Math.floor((Buffer.byteLength(text) * 3) / 10) + 1,
+  rough: (text) => roughTokens(Buffer.byteLength(text)),
   exact: () => {
     loading ??= load();
     return loading;
   },
 };
+
+/** The same of so many bytes of text. */
+export function roughTokens(bytes: number): number {
+  return Math.floor((bytes * 3) / 10) + 1;
+}
 
 async function load(): Promise<CountText> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');

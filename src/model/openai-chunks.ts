@@ -7,8 +7,8 @@ import type { Usage } from '../protocol/events.js';
 import { MAX_TEXT_SOURCES } from '../protocol/limits.js';
 import type { TextSource } from '../protocol/messages.js';
 import type {
+  ModelCallOptions,
   ModelResponse,
-  ModelStreamEvent,
   ModelTool,
   RequestedCall,
 } from '../protocol/model.js';
@@ -19,7 +19,7 @@ import { argumentsAsked } from './wire-calls.js';
 
 type Chunk = OpenAI.ChatCompletionChunk;
 type CallDelta = NonNullable<Chunk['choices'][number]['delta']['tool_calls']>[number];
-type OnEvent = (event: ModelStreamEvent) => void;
+type Listeners = Pick<ModelCallOptions, 'onEvent' | 'onReport'>;
 
 interface HalfCall {
   readonly position: number;
@@ -36,7 +36,8 @@ interface GrowingPart {
 
 /** Takes the chunks of one answer in order, reports its pieces, and gives the whole at the end. */
 export class ChatAnswer {
-  readonly #onEvent: OnEvent;
+  readonly #onEvent: Listeners['onEvent'];
+  readonly #onReport: Listeners['onReport'];
   readonly #wireNames: readonly string[];
   readonly #parts: GrowingPart[] = [];
   /** In the order in which they began, which is the model's. */
@@ -50,7 +51,8 @@ export class ChatAnswer {
   #isRefused = false;
   readonly #sources: TextSource[] = [];
 
-  constructor(tools: readonly ModelTool[], onEvent: OnEvent) {
+  constructor(tools: readonly ModelTool[], { onEvent, onReport }: Listeners) {
+    this.#onReport = onReport;
     this.#wireNames = tools.map(({ name }) => toWireName(name));
     this.#onEvent = onEvent;
   }
@@ -59,7 +61,10 @@ export class ChatAnswer {
   add(chunk: Chunk): void {
     this.#isStarted = true;
     if (chunk.model) this.#model = chunk.model;
-    if (chunk.usage) this.#usage = usageOf(chunk.usage);
+    if (chunk.usage) {
+      this.#usage = usageOf(chunk.usage);
+      this.#onReport?.({ type: 'usage', usage: this.#usage });
+    }
     // Servers leave out `choices` of the usage chunk, and `delta` of the last one.
     const choice = (chunk.choices as Chunk['choices'] | undefined)?.[0];
     if (choice === undefined) return;

@@ -141,7 +141,8 @@ function finishReasonOf(answer: {
   return refused ? 'refusal' : 'stop';
 }
 
-function usageOf(usage: OpenAI.Responses.ResponseUsage | undefined): Usage {
+/** Some servers leave out fields, or all of it. */
+export function usageOf(usage: OpenAI.Responses.ResponseUsage | undefined): Usage {
   const given = usage as Partial<OpenAI.Responses.ResponseUsage> | undefined;
   const cached = given?.input_tokens_details?.cached_tokens;
   const reasoning = given?.output_tokens_details?.reasoning_tokens;

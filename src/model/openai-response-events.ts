@@ -3,16 +3,16 @@
  * items. Reads defensively: compatible servers leave out events and fields that OpenAI's own always sends.
  */
 import type OpenAI from 'openai';
-import type { ModelFiles, ModelResponse, ModelStreamEvent, ModelTool } from '../protocol/model.js';
+import type { ModelCallOptions, ModelFiles, ModelResponse, ModelTool } from '../protocol/model.js';
 import { fromWireName } from '../protocol/names.js';
 import { contentFiltered, type ModelFailure, streamBroken, toModelFailure } from './failure.js';
 import { hostedName, isHostedCall } from './openai-hosted.js';
 import type { OutputItem } from './openai-items.js';
-import { answerOf, BETWEEN_TEXTS } from './openai-output.js';
+import { answerOf, BETWEEN_TEXTS, usageOf } from './openai-output.js';
 
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 type Response = OpenAI.Responses.Response;
-type OnEvent = (event: ModelStreamEvent) => void;
+type Listeners = Pick<ModelCallOptions, 'onEvent' | 'onReport'>;
 
 /** `response.web_search_call.searching` and the like: which call goes on, and how. */
 const PROGRESS = /^response\.(\w+_call)\.(\w+)$/;
@@ -33,7 +33,8 @@ interface StreamedCall {
 /** Takes the events of one answer in order, reports its pieces, and gives the whole at the end. */
 export class ResponsesAnswer {
   readonly #tools: readonly ModelTool[];
-  readonly #onEvent: OnEvent;
+  readonly #onEvent: Listeners['onEvent'];
+  readonly #onReport: Listeners['onReport'];
   /** Finished items, in the order in which they were finished, which is the answer's. */
   readonly #done = new Map<string, OutputItem>();
   /** Calls of ours, by their items. */
@@ -45,8 +46,9 @@ export class ResponsesAnswer {
   #last: Response | undefined;
   #isStarted = false;
 
-  constructor(tools: readonly ModelTool[], onEvent: OnEvent) {
+  constructor(tools: readonly ModelTool[], { onEvent, onReport }: Listeners) {
     this.#tools = tools;
+    this.#onReport = onReport;
     this.#onEvent = onEvent;
   }
 
@@ -88,6 +90,8 @@ export class ResponsesAnswer {
       case 'response.incomplete':
       case 'response.failed':
         this.#last = event.response;
+        if (event.response.usage)
+          this.#onReport?.({ type: 'usage', usage: usageOf(event.response.usage) });
         return;
       case 'error':
         // Where the server gave the event no name, the client takes it for one like any other.

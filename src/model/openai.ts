@@ -105,15 +105,17 @@ class OpenAIModel implements Model {
     try {
       const client = await createClient(apiKey, this.#options);
       if (this.#api() === 'chat') {
-        const answer = new ChatAnswer(request.tools, options.onEvent);
+        const answer = new ChatAnswer(request.tools, options);
         const body = toChatRequest(request, this.#settings(), loaded);
         const stream = await client.chat.completions.create(body, { signal: watch.signal });
+        options.onReport?.({ type: 'accepted' });
         await read(stream, answer, watch);
         return answer.finish(this.name);
       }
-      const answer = new ResponsesAnswer(request.tools, options.onEvent);
+      const answer = new ResponsesAnswer(request.tools, options);
       const body = toResponsesRequest(request, this.#settings(), loaded);
       const stream = await client.responses.create(body, { signal: watch.signal });
+      options.onReport?.({ type: 'accepted' });
       await read(stream, answer, watch);
       return await answer.finish(this.name, files);
     } catch (error) {

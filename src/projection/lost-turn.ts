@@ -1,5 +1,5 @@
 /** The result of a turn that never ended: its run was over before. */
-import { addUsage, NO_USAGE } from '../core/view.js';
+import { addUsage, NO_USAGE, takenBy } from '../core/view.js';
 import type { TurnResult } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { TurnId } from '../protocol/ids.js';
@@ -33,7 +33,7 @@ export async function resultOfLostTurn(
   let usage = NO_USAGE;
   for (const event of events) {
     if (event.type === 'assistant_message') text = textOf(event.parts);
-    if (event.type === 'model_call') usage = addUsage(usage, event.usage);
+    if (event.type === 'model_call') usage = addUsage(usage, takenBy(event));
   }
   const error = { code: 'conversation_closed', message: messageOf(end) };
   return { status: 'failed', turnId, error, text, usage, seq: end.seq };

@@ -8,6 +8,7 @@ import type { McpToolRef } from './mcp.js';
 import { type AssistantPart, type EarlierResult, earlierResult, type Message } from './messages.js';
 import type { AskedBefore, Question } from './questions.js';
 import type { FieldProblem } from './resolutions.js';
+import type { ModelSpend } from './spending.js';
 import type {
   SpillTranscriptInput,
   SpillTranscriptResult,
@@ -85,6 +86,8 @@ export interface CallModelInput extends OfStep {
   readonly context?: ContextMark;
   /** What the final answer has to be, as the turn's message says. Absent: as the agent says. */
   readonly output?: JsonSchema;
+  /** What an activity before took for this very call: it lacked the messages before `append`. Absent: there was none. */
+  readonly spent?: ModelSpend;
 }
 
 /** A call of a sequential step, when its turn has come. */
@@ -110,7 +113,10 @@ export interface CallModelResult {
   readonly providerCalls?: readonly ProviderCallRecord[];
   readonly model: string;
   readonly finishReason: string;
+  /** Of this attempt. */
   readonly usage: Usage;
+  /** Of the attempts before, of which nothing came. Absent: nothing is known of any. */
+  readonly earlierUsage?: Usage;
   readonly attempt: number;
   /** What of the conversation the model was given. Absent from older workers, and where the call was aborted. */
   readonly context?: ModelContext;

@@ -61,7 +61,10 @@ export interface TurnStarted {
   readonly inbox?: readonly string[];
 }
 
-/** One model call was completed. `attempt` counts tries, from 1; live events of earlier attempts are superseded. */
+/**
+ * One model call was completed, or took something before it was given up (`finishReason` `cancelled` or `failed`). `attempt` counts
+ * tries, from 1; live events of earlier attempts are superseded.
+ */
 export interface ModelCallEvent {
   readonly type: 'model_call';
   readonly turnId: TurnId;
@@ -69,7 +72,10 @@ export interface ModelCallEvent {
   readonly attempt: number;
   readonly model: string;
   readonly finishReason: string;
+  /** Of this attempt; of a call that failed, of all its attempts. */
   readonly usage: Usage;
+  /** What attempts before this one took, of which nothing came. It counts like `usage`. Absent: nothing is known of any. */
+  readonly earlierUsage?: Usage;
   /** What of the conversation it was given. Absent in logs of before it was kept, and of calls that were aborted. */
   readonly context?: ModelContext;
 }

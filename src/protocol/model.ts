@@ -91,6 +91,13 @@ export type ModelStreamEvent =
       readonly text?: string;
     };
 
+/** What a request takes while it is answered: for whoever counts, should its end not come. */
+export type ModelReport =
+  /** The provider has taken the request and works on it: from here on it may charge. */
+  | { readonly type: 'accepted' }
+  /** What the provider says that the request has taken so far; its last word counts. Where it says nothing, the engine estimates. */
+  | { readonly type: 'usage'; readonly usage: Usage };
+
 export interface ModelResponse {
   /**
    * Text, reasoning and provider items, in order; tool calls come apart. What a provider wants to see again in later requests
@@ -114,6 +121,11 @@ export interface ModelCallOptions {
   /** Aborts the request; the adapter closes its connection and throws. */
   readonly signal: AbortSignalLike;
   readonly onEvent: (event: ModelStreamEvent) => void;
+  /**
+   * Told what the request takes. An adapter that never calls it is counted from its first piece on, by estimate, where its answer
+   * does not come. Absent: nobody counts.
+   */
+  readonly onReport?: (report: ModelReport) => void;
   /** Where files lie that messages refer to, and where files go that an answer brings. Absent: nowhere. */
   readonly files?: ModelFiles;
 }

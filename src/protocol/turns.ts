@@ -10,6 +10,11 @@ export interface Usage {
    * prices; of several calls, the sum over those that had them.
    */
   readonly costMicros?: number;
+  /**
+   * Some of it was counted by the engine: the provider did not get to say what an attempt took that was cut, stopped or lost with
+   * its worker. Of such an attempt `inputTokens` are those of its prompt, `outputTokens` those of what had streamed.
+   */
+  readonly estimated?: true;
 }
 
 /** Why a turn ended other than by the model's own final message. */

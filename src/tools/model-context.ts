@@ -23,10 +23,13 @@ export interface ModelQuestion {
   readonly messages: readonly Message[];
   readonly mark?: ContextMark | undefined;
   readonly counting: Counting;
-  readonly ask: (messages: readonly Message[]) => Promise<ModelResponse>;
+  readonly ask: AskModel;
   /** Whether an error of `ask` says that there were too many tokens. */
   readonly isTooLong: (error: unknown) => boolean;
 }
+
+/** @param tokens Of the whole prompt, about. */
+export type AskModel = (messages: readonly Message[], tokens: number) => Promise<ModelResponse>;
 
 export type ModelAnswer =
   | { readonly response: ModelResponse; readonly context: ModelContext }
@@ -53,14 +56,15 @@ export async function askInContext(question: ModelQuestion): Promise<ModelAnswer
       tooLong: `The turn alone, with the system prompt and the tools, has about ${tokens} tokens; the agent's model calls may have ${budget}`,
     };
   try {
-    return { response: await ask(first.messages), context: first.context };
+    return { response: await ask(first.messages, tokens), context: first.context };
   } catch (error) {
     if (!isTooLong(error)) throw error;
     const smaller = assembleContext({ ...parts, refusedAt: tokens });
     // There is nothing to leave out: the provider's own words are as clear as any.
     if (smaller.context.compacted === undefined) throw error;
     try {
-      return { response: await ask(smaller.messages), context: smaller.context };
+      const { messages, context } = smaller;
+      return { response: await ask(messages, context.tokens), context };
     } catch (again) {
       if (!isTooLong(again)) throw again;
       return {

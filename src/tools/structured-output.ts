@@ -13,7 +13,13 @@ import { type Message, textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelResponse } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { TEXTS } from '../protocol/texts.js';
-import { askInContext, type ModelQuestion } from './model-context.js';
+import {
+  type AskModel,
+  askInContext,
+  type Counting,
+  type ModelQuestion,
+  tokensOf,
+} from './model-context.js';
 import { toJson } from './normalise.js';
 import { problemText, validate } from './validate.js';
 
@@ -22,8 +28,11 @@ interface OutputQuestion {
   readonly response: ModelResponse;
   /** What the model was given. */
   readonly messages: readonly Message[];
+  /** Of all that, as they were counted for it. */
+  readonly tokens: number;
+  readonly counting: Counting;
   /** Asks it again. */
-  readonly ask: (messages: readonly Message[]) => Promise<ModelResponse>;
+  readonly ask: AskModel;
 }
 
 /** An answer as it was taken; of two, the second, with what both took. */
@@ -39,7 +48,7 @@ interface SettledAnswer {
 export interface FormQuestion extends ModelQuestion {
   readonly form: AnswerForm | undefined;
   /** Asks again, for an answer that had not its form. */
-  readonly askAgain: OutputQuestion['ask'];
+  readonly askAgain: AskModel;
   /** Looks at the first answer before it is judged; what it throws ends the call. */
   readonly look?: (response: ModelResponse) => void;
 }
@@ -50,19 +59,21 @@ export type FormAnswer =
 
 /** Asks a model in its context (`askInContext`), and settles the form of what it answers. @throws what `ask` and `look` throw */
 export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
-  const { form, askAgain } = question;
+  const { form, counting, askAgain } = question;
   let messages: readonly Message[] = [];
   const answer = await askInContext({
     ...question,
-    ask: (given) => {
+    ask: (given, tokens) => {
       messages = given;
-      return question.ask(given);
+      return question.ask(given, tokens);
     },
   });
   if ('tooLong' in answer) return answer;
   const { response, context } = answer;
   question.look?.(response);
-  return { ...(await settleOutput({ form, response, messages, ask: askAgain })), context };
+  const { tokens } = context;
+  const settled = await settleOutput({ form, response, messages, tokens, counting, ask: askAgain });
+  return { ...settled, context };
 }
 
 /** A message's own form takes the place of its agent's. */
@@ -90,13 +101,15 @@ export function requestedOutput(
 
 /** Judges a final answer, and asks for it once more, with what is wrong, where it has not its form. @throws what `ask` throws */
 async function settleOutput(question: OutputQuestion): Promise<SettledAnswer> {
-  const { form, response, messages, ask } = question;
+  const { form, response, messages, tokens, counting, ask } = question;
   if (form === undefined || !isFinal(response)) return { response };
   if (response.finishReason === 'refusal')
     return { response, outputProblem: `it declined: ${textOf(response.parts)}` };
   const first = await judge(form, response);
   if (first.ok) return { response, output: first.output };
-  const again = await ask([...messages, ...correction(messages, response, first.problem)]);
+  const added = correction(messages, response, first.problem);
+  const addedTokens = added.reduce((sum, message) => sum + tokensOf(message, counting.rough), 0);
+  const again = await ask([...messages, ...added], tokens + addedTokens);
   const both = { ...again, usage: addUsage(response.usage, again.usage) };
   if (!isFinal(again)) return { response: both };
   const second = await judge(form, again);

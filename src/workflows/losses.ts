@@ -10,6 +10,7 @@ import type { Loss } from '../core/outcomes.js';
 import { TRANSCRIPT_MISS } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
 import { isFailureCode } from '../protocol/failures.js';
+import { type ModelSpend, spendIn } from '../protocol/spending.js';
 
 /** In the words of the failure table. */
 export function turnErrorOf(error: unknown): TurnError {
@@ -21,6 +22,13 @@ export function turnErrorOf(error: unknown): TurnError {
     };
   const { message } = lossOf(error);
   return { code: 'no_worker', message };
+}
+
+/** What the attempts of a failed model call took. */
+export function spendOf(error: unknown): ModelSpend | undefined {
+  const cause = activityCause(error);
+  if (cause instanceof TimeoutFailure) return spendIn(cause.lastHeartbeatDetails);
+  return cause instanceof ApplicationFailure ? spendIn(cause.details?.[0]) : undefined;
 }
 
 export function isTranscriptMiss(error: unknown): boolean {

@@ -75,11 +75,25 @@ describe('an audited model call', () => {
     expect(stored).toEqual([]);
   });
 
+  it('leaves a line of what an attempt took that came to nothing, as the log counts it', async () => {
+    const { activities, lines } = setUp((_request, { onEvent }) => {
+      onEvent({ type: 'text', text: 'forty bytes of an answer that is cut off' });
+      return Promise.reject(new ModelFailure('model_stream_broken', 'cut', { retryable: true }));
+    }, 'records');
+    const failure: unknown = await environment()
+      .run(activities.callModel, modelInput())
+      .catch((reason: unknown) => reason);
+    const usage = { inputTokens: 8, outputTokens: 13, estimated: true, costMicros: 1_380 };
+    expect(lines).toMatchObject([{ outcome: 'model_stream_broken', usage }]);
+    expect(failure).toMatchObject({ details: [{ spent: { usage } }] });
+  });
+
   it('leaves a line of what failed, by its code: texts may quote what is secret', async () => {
     const failure = new ModelFailure('model_rate_limited', 'key sk-secret', { retryable: true });
     const { activities, lines, stored } = setUp(() => Promise.reject(failure), 'full');
     await expect(environment().run(activities.callModel, modelInput())).rejects.toThrow();
     expect(lines).toMatchObject([{ outcome: 'model_rate_limited', blob: 'b1' }]);
+    expect(lines[0]).not.toHaveProperty('usage');
     expect(JSON.stringify([lines, stored])).not.toContain('sk-secret');
   });
 

@@ -167,7 +167,7 @@ describe('a model call that is stopped', () => {
         calls: [],
         model: 'gpt-test',
         finishReason: 'cancelled',
-        usage: { inputTokens: 0, outputTokens: 0 },
+        usage: { inputTokens: 8, outputTokens: 4, estimated: true },
         attempt: 1,
         aborted: true,
       });

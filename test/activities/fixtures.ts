@@ -90,6 +90,7 @@ export function environment(
   info: {
     attempt?: number;
     heartbeatTimeoutMs?: number;
+    heartbeatDetails?: unknown;
     workflowExecution?: { workflowId: string; runId: string };
   } = {},
 ) {
@@ -100,7 +101,7 @@ export function environment(
       input: Input,
     ): Promise<Output> => await mock.run(activity, input),
     cancel: mock.cancel,
-    onHeartbeat: (listener: () => void): void => {
+    onHeartbeat: (listener: (details: unknown) => void): void => {
       mock.on('heartbeat', listener);
     },
   };

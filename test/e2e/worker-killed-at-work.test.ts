@@ -54,6 +54,10 @@ beforeAll(async () => {
   await streaming.begin('clerk', 'talk slowly');
   watched = await streaming.stream();
   await until('some text is streamed', () => textOf(watched.frames, 1), { timeoutMs: 30_000 });
+  await until('a heartbeat tells of it', () => heartbeatOf(streaming), {
+    holds: (details) => /"outputTokens":[1-9]/.test(details),
+    timeoutMs: 30_000,
+  });
 
   firstPid = world.stack.worker().pid;
   await world.stack.worker().kill();
@@ -111,6 +115,27 @@ describe('a worker that is killed while the model streams', () => {
     expect((await streaming.eventsOf('tool_call')).length).toBe(1);
   });
 
+  it('counts what both attempts took: of the lost one what its last heartbeat knew, as an estimate', async () => {
+    const { usage } = await streaming.ended();
+    const [first, second] = await streaming.eventsOf('model_call');
+    const { earlierUsage } = first ?? {};
+    expect(earlierUsage).toMatchObject({ estimated: true });
+    const { inputTokens = 0, outputTokens = 0 } = earlierUsage ?? {};
+    // The prompt has a system text, two tools and a message.
+    expect(inputTokens).toBeGreaterThan(20);
+    expect(outputTokens).toBeGreaterThan(0);
+    // All that was said and asked for are some sixty letters.
+    expect(outputTokens).toBeLessThan(40);
+    expect(first?.usage).not.toHaveProperty('estimated');
+    expect(second).not.toHaveProperty('earlierUsage');
+    expect(usage).toEqual({
+      inputTokens: inputTokens + (first?.usage.inputTokens ?? 0) + (second?.usage.inputTokens ?? 0),
+      outputTokens:
+        outputTokens + (first?.usage.outputTokens ?? 0) + (second?.usage.outputTokens ?? 0),
+      estimated: true,
+    });
+  });
+
   it('shows watchers the text of the new attempt under a higher number, and records only that', async () => {
     await until('the stream has the end', () => watched.frames.map(({ event }) => event), {
       holds: (events) => events.includes('turn_ended'),
@@ -132,6 +157,15 @@ describe('a worker that is killed while the model streams', () => {
 
 async function runsOf(label: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   return (await world.lines('runs.jsonl')).filter((run) => run['label'] === label);
+}
+
+/** What the server knows of the model call that is under way. */
+async function heartbeatOf({ workflowId }: Talk): Promise<string> {
+  const { raw } = await world.temporal.workflow.getHandle(workflowId).describe();
+  return (raw.pendingActivities ?? [])
+    .flatMap(({ heartbeatDetails }) => heartbeatDetails?.payloads ?? [])
+    .map(({ data }) => Buffer.from(data ?? []).toString())
+    .join(' ');
 }
 
 /** Of the first step. */

@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ModelFailure } from '../../../src/model/failure.js';
 import { type OpenAIApi, type OpenAIModelOptions, openaiModel } from '../../../src/model/openai.js';
-import type { ModelRequest, ModelResponse, ModelStreamEvent } from '../../../src/protocol/model.js';
+import type {
+  ModelReport,
+  ModelRequest,
+  ModelResponse,
+  ModelStreamEvent,
+} from '../../../src/protocol/model.js';
 import { until } from '../../support/until.js';
 import { chatEvents, type PlainAnswer, responsesEvents } from '../../support/wire-events.js';
 import { startWireServer, type WireAnswer, type WireServer } from '../../support/wire-server.js';
@@ -36,6 +41,7 @@ interface Asked {
   readonly server: WireServer;
   readonly answer: Promise<ModelResponse>;
   readonly events: readonly ModelStreamEvent[];
+  readonly reports: readonly ModelReport[];
 }
 
 async function ask(
@@ -47,9 +53,11 @@ async function ask(
   const server = await serving(answer);
   const events: ModelStreamEvent[] = [];
   const onEvent = (event: ModelStreamEvent): void => void events.push(event);
-  const response = modelAt(server.url, api, rest).generate(REQUEST, { signal, onEvent });
+  const reports: ModelReport[] = [];
+  const onReport = (report: ModelReport): void => void reports.push(report);
+  const response = modelAt(server.url, api, rest).generate(REQUEST, { signal, onEvent, onReport });
   response.catch(() => undefined);
-  return { server, answer: response, events };
+  return { server, answer: response, events, reports };
 }
 
 async function failure(answer: Promise<ModelResponse>): Promise<ModelFailure> {
@@ -160,6 +168,23 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     expect(await pauseOf({ 'retry-after-ms': '1500' })).toBe(1_500);
     const soon = new Date(Date.now() + 20_000).toUTCString();
     expect(await pauseOf({ 'retry-after': soon })).toBeGreaterThan(10_000);
+  });
+
+  it('tells when the provider has taken it, and what it takes as soon as the provider says', async () => {
+    const whole = streamed({ text: TEXT })(api);
+    const usage = {
+      ...{ inputTokens: 100, outputTokens: 20 },
+      ...{ cachedInputTokens: 64, reasoningTokens: 8 },
+    };
+    const answered = await ask(api, whole);
+    await answered.answer;
+    expect(answered.reports).toEqual([{ type: 'accepted' }, { type: 'usage', usage }]);
+    const cut = await ask(api, broken(4, 'cut')(api));
+    await failure(cut.answer);
+    expect(cut.reports).toEqual([{ type: 'accepted' }]);
+    const refused = await ask(api, refusal(429));
+    await failure(refused.answer);
+    expect(refused.reports).toEqual([]);
   });
 
   it('is retried when nobody listens, and when nobody knows the host', async () => {

@@ -18,7 +18,7 @@ interface Read {
 /** Reads chunks as a server might send them, whatever the types say. */
 function read(chunks: readonly object[]): Read {
   const events: ModelStreamEvent[] = [];
-  const answer = new ChatAnswer(TOOLS, (event) => events.push(event));
+  const answer = new ChatAnswer(TOOLS, { onEvent: (event) => events.push(event) });
   for (const chunk of chunks) answer.add(chunk as OpenAI.ChatCompletionChunk);
   return { response: answer.finish('asked-for'), events };
 }

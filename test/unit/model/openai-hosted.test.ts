@@ -47,7 +47,7 @@ async function answered(
   files?: ModelFiles,
 ): Promise<{ readonly response: ModelResponse; readonly events: readonly ModelStreamEvent[] }> {
   const events: ModelStreamEvent[] = [];
-  const answer = new ResponsesAnswer(TOOLS, (event) => events.push(event));
+  const answer = new ResponsesAnswer(TOOLS, { onEvent: (event) => events.push(event) });
   for (const event of eventsOf(items)) answer.add(event);
   return { response: await answer.finish('m-1', files), events };
 }

@@ -40,7 +40,7 @@ function sent(messages: readonly Message[], model = 'm-1'): unknown {
 }
 
 async function answered(items: Items, last = {}): Promise<ModelResponse> {
-  const answer = new ResponsesAnswer([SEARCH], () => undefined);
+  const answer = new ResponsesAnswer([SEARCH], { onEvent: () => undefined });
   for (const event of eventsOf(items, last)) answer.add(event);
   return answer.finish('m-1', undefined);
 }
@@ -248,8 +248,10 @@ describe('what the provider said', () => {
   it('of two messages is one text with a gap, and still two messages when it goes back', async () => {
     const final = message('msg_2', [{ type: 'output_text', text: 'Found.', annotations: [] }]);
     const pieces: string[] = [];
-    const answer = new ResponsesAnswer([], (event) => {
-      if (event.type === 'text') pieces.push(event.text);
+    const answer = new ResponsesAnswer([], {
+      onEvent: (event) => {
+        if (event.type === 'text') pieces.push(event.text);
+      },
     });
     for (const event of eventsOf([COMMENT, final])) answer.add(event);
     const response = await answer.finish('m-1', undefined);
@@ -266,8 +268,10 @@ describe('what the provider said', () => {
 
   it('is understood where a server numbers nothing and leaves out what is empty', async () => {
     const pieces: string[] = [];
-    const answer = new ResponsesAnswer([], (event) => {
-      if (event.type === 'tool_arguments') pieces.push(`${event.index} ${event.text}`);
+    const answer = new ResponsesAnswer([], {
+      onEvent: (event) => {
+        if (event.type === 'tool_arguments') pieces.push(`${event.index} ${event.text}`);
+      },
     });
     const second = { ...CALL, call_id: 'call_2', arguments: '{}' };
     for (const event of eventsOf([{ type: 'reasoning', id: 'rs_1', summary: [] }, CALL, second])) {

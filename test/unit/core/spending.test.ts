@@ -1,0 +1,159 @@
+/** What counts of the attempts of a model call: in its step, its turn and its conversation. */
+import { describe, expect, it } from 'vitest';
+import { foldView } from '../../../src/core/view.js';
+import type { CallModelResult } from '../../../src/protocol/activities.js';
+import type { AgentSettings, ConversationSnapshot } from '../../../src/protocol/conversation.js';
+import type { ModelSpend } from '../../../src/protocol/spending.js';
+import type { Usage } from '../../../src/protocol/turns.js';
+import { modelCalls, modelSays, plannedCall, USAGE } from '../../support/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../support/core-driver.js';
+import { expectInvariants } from '../../support/core-invariants.js';
+
+const EARLIER: Usage = { inputTokens: 100, outputTokens: 20, costMicros: 7, estimated: true };
+const SPENT: ModelSpend = { model: 'gpt', attempt: 3, usage: EARLIER };
+const LOST = { code: 'model_unavailable', message: 'down' };
+
+function asked(settings: Partial<AgentSettings> = {}): MachineUnderTest {
+  const m = aMachine({ settings });
+  m.send('hello');
+  m.mark();
+  return m;
+}
+
+/** What readers are shown, folded from the log alone. */
+function shown(m: MachineUnderTest): Usage | undefined {
+  let view: ConversationSnapshot | undefined;
+  for (const event of m.events) view = foldView(view, event);
+  return view?.usage;
+}
+
+const stopped = (usage: Usage): CallModelResult => ({
+  ...modelSays('Half a'),
+  usage,
+  finishReason: 'cancelled',
+  aborted: true,
+});
+
+function stop(m: MachineUnderTest): MachineUnderTest {
+  m.machine.cancelTurn({ requestId: 'stop', actor: { id: 'ann' } });
+  return m;
+}
+
+interface Row {
+  readonly what: string;
+  readonly happens: (m: MachineUnderTest) => unknown;
+  /** The fields of the `model_call` that say what was taken; undefined: there is no such event. */
+  readonly call: object | undefined;
+  readonly taken: Usage;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    what: 'an answer after attempts that were lost',
+    happens: (m) => m.model({ ...modelSays('Hi'), attempt: 2, earlierUsage: EARLIER }),
+    call: { attempt: 2, finishReason: 'stop', usage: USAGE, earlierUsage: EARLIER },
+    taken: { inputTokens: 110, outputTokens: 23, costMicros: 7, estimated: true },
+  },
+  {
+    what: 'an answer that has not its form, after such attempts',
+    happens: (m) => m.model({ ...modelSays('Hi'), outputProblem: 'no', earlierUsage: EARLIER }),
+    call: { usage: USAGE, earlierUsage: EARLIER },
+    taken: { inputTokens: 110, outputTokens: 23, costMicros: 7, estimated: true },
+  },
+  {
+    what: 'a call that failed for good',
+    happens: (m) => {
+      m.machine.modelFailed(turnOf(m), LOST, SPENT);
+    },
+    call: { attempt: 3, model: 'gpt', finishReason: 'failed', usage: EARLIER },
+    taken: EARLIER,
+  },
+  {
+    what: 'a call that failed for good and took nothing',
+    happens: (m) => {
+      m.machine.modelFailed(turnOf(m), LOST);
+    },
+    call: undefined,
+    taken: { inputTokens: 0, outputTokens: 0 },
+  },
+  {
+    what: 'a call that was stopped half-way, after attempts that were lost',
+    happens: (m) => stop(m).model({ ...stopped(USAGE), earlierUsage: EARLIER }),
+    call: { finishReason: 'cancelled', usage: USAGE, earlierUsage: EARLIER },
+    taken: { inputTokens: 110, outputTokens: 23, costMicros: 7, estimated: true },
+  },
+  {
+    what: 'a call whose worker was lost while it was to stop',
+    happens: (m) => {
+      stop(m).machine.modelFailed(turnOf(m), LOST, SPENT);
+    },
+    call: { finishReason: 'cancelled', usage: EARLIER },
+    taken: EARLIER,
+  },
+  {
+    what: 'a call that was stopped between two attempts',
+    happens: (m) => {
+      stop(m).machine.modelAborted(turnOf(m), SPENT);
+    },
+    call: { finishReason: 'cancelled', usage: EARLIER },
+    taken: EARLIER,
+  },
+];
+
+function turnOf(m: MachineUnderTest): { turnId: string; step: number } {
+  const { turn } = m.state;
+  if (turn === undefined) throw new Error('no turn is running');
+  return turn;
+}
+
+describe('what the attempts of a model call took', () => {
+  it.each(ROWS)('counts for $what, in the log, the turn and the conversation', (row) => {
+    const m = asked();
+    row.happens(m);
+    const calls = m.all('model_call');
+    expect(calls).toMatchObject(row.call === undefined ? [] : [row.call]);
+    expect(m.last('turn_ended').usage).toEqual(row.taken);
+    expect(m.state.usage).toEqual(row.taken);
+    expect(shown(m)).toEqual(row.taken);
+    expectInvariants(m);
+  });
+
+  it('stands in the end of a turn beside what its other steps took', () => {
+    const m = asked();
+    m.model(modelCalls([plannedCall('a')])).tool('a');
+    m.machine.modelFailed(turnOf(m), LOST, SPENT);
+    expect(m.last('model_call')).toMatchObject({ step: 2, finishReason: 'failed' });
+    expect(m.last('turn_ended').usage).toMatchObject({ inputTokens: 110, outputTokens: 23 });
+  });
+
+  it('uses up the budget of the turn', () => {
+    const m = asked({ budgets: { tokens: 130 } });
+    m.model({ ...modelCalls([plannedCall('a')]), earlierUsage: EARLIER }).tool('a');
+    expect(m.effects()).toEqual([]);
+    expect(m.last('turn_ended')).toMatchObject({ reason: 'token_budget' });
+  });
+
+  it('corrects no count of tokens: the provider has counted the attempt that was answered alone', () => {
+    const m = asked();
+    const context = { tokens: 12, budget: 1_000, messages: 1 };
+    m.model({ ...modelSays('Hi'), context, earlierUsage: EARLIER });
+    expect(m.state.context).toMatchObject({ tokens: 12, inputTokens: USAGE.inputTokens });
+  });
+
+  it.each(ROWS)('is left as it was in conversations begun before: $what', (row) => {
+    const m = asked({ coreRevision: 1 });
+    row.happens(m);
+    expect(JSON.stringify(m.events)).not.toContain('earlierUsage');
+    // An answer counted, without its earlier attempts; what came to nothing did not.
+    const counted = m.all('model_call');
+    expect(counted.map(({ usage }) => usage)).toEqual(counted.length === 0 ? [] : [USAGE]);
+    expect(m.state.usage).toEqual(
+      counted.length === 0 ? { inputTokens: 0, outputTokens: 0 } : USAGE,
+    );
+    const stops = m.last('turn_ended').status === 'cancelled';
+    expect(m.last('turn_ended').usage).toEqual(
+      stops ? { inputTokens: 0, outputTokens: 0 } : m.state.usage,
+    );
+    expectInvariants(m);
+  });
+});
