@@ -6,7 +6,7 @@ import type { UntypedServices } from './context.js';
 import { checkHttpFields } from './http-rules.js';
 import type { HttpHeader, HttpMethod, HttpToolSpec, Secret } from './http-spec.js';
 import { FIELDS, type Untyped } from './legal.js';
-import { DefinitionError, ProblemList, shown } from './problems.js';
+import { checkKeys, DefinitionError, ProblemList, shown } from './problems.js';
 import { inputJsonSchema, type RawSchema, type Schema, schemaProblem } from './schema.js';
 import { type AnyTool, defineTool, type Tool, type ToolOf, type Unshaped } from './tool.js';
 import { parseUrlTemplate, type UrlTemplate } from './url-template.js';
@@ -75,38 +75,41 @@ export function httpTool<
 }
 
 function compileHttpTool(spec: unknown): AnyTool {
-  const problems = new ProblemList();
   if (!isRecord(spec)) {
-    problems.add('', `must be an object, got ${shown(spec)}`);
-    problems.throwIfAny('a tool');
-    return undefined as never;
+    const rule = `must be an object, got ${shown(spec)}`;
+    throw new DefinitionError('a tool', [{ field: '', rule }]);
   }
-  const known = [...SERVER_FIELDS, ...HTTP_FIELDS];
-  for (const key of Object.keys(spec))
-    if (spec[key] !== undefined && !known.includes(key))
-      problems.add(key, `unknown field; known are ${known.join(', ')}`);
+  const problems = new ProblemList();
+  checkKeys(problems, spec, { prefix: '', allowed: [...SERVER_FIELDS, ...HTTP_FIELDS] });
   const { input } = spec;
   const schema =
     schemaProblem(input) === undefined ? inputJsonSchema(input as Schema).jsonSchema : {};
   checkHttpFields(spec, schema, problems);
   const tool = serverTool(spec, problems);
   problems.throwIfAny(`tool ${shown(spec['name'])}`);
-  const { run: _run, ...rest } = tool as AnyTool;
-  return Object.freeze({ ...rest, http: planOf(spec) });
+  if (tool === undefined) throw new TypeError('unreachable: its faults were thrown');
+  return Object.freeze({ ...tool, http: planOf(spec) });
 }
 
-/** The same fields as a server tool; its faults join the others. */
+/** The same fields as a server tool, without its code; its faults join the others. */
 function serverTool(spec: Untyped, problems: ProblemList): AnyTool | undefined {
   const fields = Object.fromEntries(SERVER_FIELDS.map((field) => [field, spec[field]]));
   const effects = spec['effects'] ?? EFFECTS[spec['method'] as HttpMethod];
+  // What a service answers is for somebody else to say.
+  const provenance = spec['provenance'] ?? 'untrusted';
   try {
-    return defineTool({ ...fields, effects, run: () => undefined } as never);
+    const tool: AnyTool = defineTool({ ...fields, effects, provenance, run: noCode } as never);
+    const { run: _run, ...rest } = tool;
+    return rest;
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     for (const { field, rule } of error.problems) problems.add(field, rule);
     return undefined;
   }
 }
+
+/** A server tool has some. */
+function noCode(): void {}
 
 /** Judged before. */
 function planOf(spec: Untyped): HttpPlan {

@@ -54,6 +54,7 @@ export const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'run',
     'reconcile',
     'onOutcomeUnknown',
+    'provenance',
     'audience',
   ],
   human: OUTSIDE,
@@ -79,6 +80,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   effects: ['none', 'idempotent', 'once'],
   lateResult: ['reject', 'inbox'],
   onOutcomeUnknown: ['tell', 'hold'],
+  provenance: ['trusted', 'untrusted'],
 };
 const BOOLEANS: readonly string[] = ['inline', 'streaming', 'visible', 'executesFully'];
 

@@ -5,7 +5,7 @@
  */
 import type { Retention } from '../protocol/context.js';
 import type { ProviderTool } from '../protocol/model.js';
-import type { Effects, LateResult, ToolMode } from '../protocol/tools.js';
+import type { Effects, LateResult, Provenance, ToolMode } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
 import type { CallContext, ToolContext, ToolError } from './context.js';
 import type { Duration } from './durations.js';
@@ -161,6 +161,11 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    * `{type: 'outcome', value | error}`; give it an `audience`. @defaultValue 'tell'
    */
   readonly onOutcomeUnknown?: 'tell' | 'hold';
+  /**
+   * `'untrusted'`: what the tool returns is under somebody else's control, such as a page that it reads. Results are marked so in the
+   * log, and for policies (`ctx.results`). @defaultValue 'trusted', but 'untrusted' for HTTP tools
+   */
+  readonly provenance?: Provenance;
   /** Who may say what became of a held call, and answer what `ctx.ask` asks; an approval has an audience of its own. @defaultValue anybody */
   readonly audience?: AudienceSpec;
 }

@@ -10,6 +10,7 @@ import type {
   Effects,
   Executor,
   LateResult,
+  Provenance,
   ToolMode,
 } from '../protocol/tools.js';
 import type { CallContext, ToolContext, UntypedServices } from './context.js';
@@ -85,6 +86,8 @@ export interface Tool<
   /** Present for client tools that shape their request. */
   readonly preflight?: (input: unknown, ctx: CallContext<Services>) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
+  /** Present for server tools whose results come from outside all the same. */
+  readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;
   /** Present for tools that an MCP server has listed. */

@@ -139,6 +139,7 @@ function behaviourOf(
   | 'streaming'
   | 'executesFully'
   | 'onOutcomeUnknown'
+  | 'provenance'
 > {
   const { taskQueue, maxAttempts, maxResultBytes } = spec;
   const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
@@ -158,6 +159,7 @@ function behaviourOf(
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     streaming: spec['streaming'] === true,
     onOutcomeUnknown: spec['onOutcomeUnknown'] === 'hold' ? 'hold' : 'tell',
+    ...(spec['provenance'] === 'untrusted' ? { provenance: 'untrusted' } : {}),
     executesFully: !WAITS_OUTSIDE[executor],
   };
 }

@@ -42,18 +42,15 @@ export function sendProblem(
 
 /** The last middleware: whatever a route threw becomes a problem; nothing it throws ends the process. */
 export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler {
-  // Express knows an error handler by its four parameters.
-  // eslint-disable-next-line max-params
-  return (thrown: unknown, request, response, _next) => {
+  const handle = (...[thrown, request, response]: Parameters<ErrorRequestHandler>): void => {
     const error = fromHttp(thrown) ?? fromTemporal(thrown);
     if (error.httpStatus >= 500)
       deps.log?.error({ err: error, cause: error.cause, path: request.path }, 'request failed');
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    sendProblem(response, error);
+    if (response.headersSent) response.destroy();
+    else sendProblem(response, error);
   };
+  // Express knows an error handler by its four parameters.
+  return Object.defineProperty(handle, 'length', { value: 4 });
 }
 
 /** Errors of express and its body parser carry an HTTP status and, mostly, a type. */

@@ -2,6 +2,7 @@
  * Failures of model calls and the one classifier that makes them: every error of the client, the network and the stream
  * becomes a code of the failure table, a decision to retry, and a short text that never carries a key or a header.
  */
+import { connectionErrorOf } from '../protocol/connection-errors.js';
 import type { FailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
 import { retryAfterMs } from '../protocol/retry-after.js';
@@ -189,9 +190,6 @@ function pauseOf(header: ProviderReport['header']): number | undefined {
   return waitMs <= 0 ? undefined : Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS);
 }
 
-const TIMEOUT_CODES = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'];
-const CUT_CODES = ['ERR_STREAM_PREMATURE_CLOSE', 'UND_ERR_BODY_TIMEOUT'];
-
 /** Errors without a word of the provider. Their texts are not repeated: some quote header values. */
 function fromTransport(error: unknown): ModelFailure {
   const chain = causesOf(error);
@@ -201,7 +199,7 @@ function fromTransport(error: unknown): ModelFailure {
   const isBefore =
     names.some((name) => name.startsWith('APIConnection')) || chain.some(isFetchFailure);
   const isTimeout =
-    names.some((name) => /Timeout/.test(name)) || TIMEOUT_CODES.includes(code ?? '');
+    names.some((name) => /Timeout/.test(name)) || connectionErrorOf(code)?.kind === 'timeout';
   if (code === 'ERR_INVALID_URL')
     return new ModelFailure('model_bad_request', 'The base URL of the model is not a URL', {
       retryable: false,
@@ -270,6 +268,5 @@ function isFetchFailure({ name, message }: Cause): boolean {
 /** @see undici: a body that ends early is `TypeError: terminated`, with the reason as its cause. */
 function isCutStream({ name, message, code }: Cause): boolean {
   if (name === 'TypeError' && message === 'terminated') return true;
-  if (code !== undefined && CUT_CODES.includes(code)) return true;
-  return code === 'ECONNRESET' || /premature close|no body/i.test(message);
+  return connectionErrorOf(code)?.kind === 'cut' || /premature close|no body/i.test(message);
 }

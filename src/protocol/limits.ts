@@ -261,6 +261,8 @@ export const MAX_MCP_LIST_PAGES = 20;
 /** How soon a stream of a server that has ended is asked for again, whatever the server says. */
 export const MIN_MCP_RECONNECT_MS = 100;
 export const MAX_MCP_RECONNECT_MS = 60_000;
+/** Reports of progress of one call reach watchers no more often. */
+export const MCP_PROGRESS_MS = 50;
 /** Telling a server of its session's end, which holds a worker that stops. */
 export const MCP_FAREWELL_MS = 1_000;
 /** Of a server's name: with it, tool names still fit on the provider's wire. */

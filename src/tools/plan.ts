@@ -159,7 +159,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
 }
 
 function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
-  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp } = tool;
+  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, provenance } = tool;
   return {
     toolCallId,
     name: tool.name,
@@ -176,7 +176,8 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
     lateResult: tool.lateResult,
     ...(taskQueue === undefined ? {} : { taskQueue }),
-    ...(mcp === undefined ? {} : { mcp: mcp.ref, provenance: 'untrusted' }),
+    ...(mcp === undefined ? {} : { mcp: mcp.ref }),
+    ...(provenance === undefined ? {} : { provenance }),
     ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
     ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
     ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),

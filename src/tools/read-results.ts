@@ -28,6 +28,8 @@ export const readResults = defineTool({
   usage:
     'A tool result with "truncated": true shows only its beginning. Its note names the id under which all of it is stored. Read on from the byte offset that the note or the previous page names, or give "find" to see where a text occurs. Read only what you need.',
   effects: 'none',
+  // It may be a result of such a tool that is read.
+  provenance: 'untrusted',
   input: z.object({
     id: z.string().max(128).describe('id of the stored result'),
     offset: z.int().min(0).max(MAX_BLOB_BYTES).optional().describe('byte to begin at; default 0'),

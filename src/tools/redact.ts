@@ -10,7 +10,7 @@ export interface RedactorOptions {
   readonly maxSecrets?: number;
 }
 
-/** Knows secrets as they are, URL-encoded, within JSON and in base64. */
+/** Knows secrets as they are, URL-encoded, within JSON and HTML, and in base64. */
 export class Redactor {
   readonly #minChars: number;
   readonly #maxSecrets: number;
@@ -60,12 +60,40 @@ function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   // Through bytes, which makes it well-formed.
   const encoded = encodeURIComponent(bytes.toString());
+  // Forms and queries encode some characters more.
+  const form = new URLSearchParams([['', bytes.toString()]]).toString().slice(1);
+  const base64 = bytes.toString('base64');
+  const json = JSON.stringify(secret).slice(1, -1);
   return [
     secret,
-    encoded,
-    encoded.replaceAll('%20', '+'),
-    JSON.stringify(secret).slice(1, -1),
-    bytes.toString('base64'),
+    ...[encoded, encoded.replaceAll('%20', '+'), form, form.replaceAll('+', '%20')].flatMap(
+      bothCases,
+    ),
+    ...bothCases(encodeURIComponent(base64)),
+    // Some escape slashes, and whatever is not ASCII.
+    ...[json, escapedUnicode(json)].flatMap((it) => [it, it.replaceAll('/', '\\/')]),
+    ...['&#39;', '&#x27;', '&apos;'].map((quote) => inHtml(secret, quote)),
+    base64,
     bytes.toString('base64url'),
   ];
+}
+
+function bothCases(encoded: string): readonly string[] {
+  return [encoded, encoded.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())];
+}
+
+function escapedUnicode(text: string): string {
+  return text.replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function inHtml(text: string, quote: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", quote);
 }

@@ -8,10 +8,10 @@ import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
 import { mcpWorker } from './mcp-setup.js';
 
-async function kit(start = startMcpServer) {
+async function kit(start = startMcpServer, more: object = {}) {
   const ledger = mcpLedger();
   const http = await start(() => kitServer(ledger));
-  const server = mcpServer({ name: 'kit', url: http.url });
+  const server = mcpServer({ name: 'kit', url: http.url, ...more });
   return { ledger, http, worker: mcpWorker({ mcpServers: [server] }) };
 }
 
@@ -63,6 +63,23 @@ describe('a server', () => {
       expect(http.seen.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
     },
   );
+
+  it('that redirects elsewhere is not followed, and its credentials go nowhere', async () => {
+    const other = await startMcpServer(() => kitServer(mcpLedger()));
+    const { worker, http } = await kit(startMcpServer, {
+      token: 'tok_secret_1',
+      headers: { 'x-key': 'key_secret_1' },
+    });
+    const plan = await worker.plan('kit.delete');
+    http.instead = (_message, response) => {
+      response.writeHead(307, { location: other.url }).end();
+      return true;
+    };
+    const end = await worker.run(plan);
+    expect(end).toMatchObject({ envelope: { ok: false } });
+    expect(other.seen).toEqual([]);
+    expect(JSON.stringify([end, worker.logged])).not.toMatch(/(?:tok|key)_secret/);
+  });
 
   it('that lists pages for ever has no tools, and its turn goes on', async () => {
     const { worker, http } = await kit();

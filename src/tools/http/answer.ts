@@ -3,7 +3,11 @@ import type { Response } from 'undici';
 import type { HttpAnswer } from '../../define/http-spec.js';
 import type { HttpPlan } from '../../define/http-tool.js';
 import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_HTTP_ERROR_BYTES, MAX_HTTP_EXCERPT_CHARS } from '../../protocol/limits.js';
+import {
+  MAX_ANSWER_DEPTH,
+  MAX_HTTP_ERROR_BYTES,
+  MAX_HTTP_EXCERPT_CHARS,
+} from '../../protocol/limits.js';
 import { retryAfterMs } from '../../protocol/retry-after.js';
 import { type ReadBody, readBody } from '../bounded-body.js';
 import { HttpProblem, isRetryableStatus } from './problem.js';
@@ -106,10 +110,19 @@ function parsedBody(kind: HttpPlan['response'], response: Response, read: ReadBo
   if (!isJson && type !== '')
     return { ok: false, problem: `but its body is ${type ?? ''}, which is not JSON` };
   try {
-    return { ok: true, body: JSON.parse(text) as Json };
+    const body = JSON.parse(text) as Json;
+    // Whoever reads it recurses.
+    return isDeeper(body, MAX_ANSWER_DEPTH)
+      ? { ok: false, problem: `but its body is nested deeper than ${MAX_ANSWER_DEPTH} levels` }
+      : { ok: true, body };
   } catch {
     return { ok: false, problem: 'but its body is not JSON' };
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels <= 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 function isTextual(type: string, isJson: boolean): boolean {

@@ -1,4 +1,5 @@
 /** What goes wrong with a request, in words for the model. Runs in the worker. */
+import { connectionErrorOf } from '../../protocol/connection-errors.js';
 
 /**
  * The request has no good answer. Its text goes to the model when secrets are struck out; it names hosts and fields, never
@@ -21,28 +22,12 @@ export class HttpProblem extends Error {
   }
 }
 
-/** Failures of the connection, by the codes of Node and undici. `sent`: the request may have reached the server. */
-const CONNECTION: Readonly<Record<string, { readonly text: string; readonly sent: boolean }>> = {
-  ECONNREFUSED: { text: 'the connection was refused', sent: false },
-  ENOTFOUND: { text: 'the host is not known', sent: false },
-  EAI_AGAIN: { text: 'the host could not be looked up', sent: false },
-  EHOSTUNREACH: { text: 'the host cannot be reached', sent: false },
-  ENETUNREACH: { text: 'the network cannot be reached', sent: false },
-  EADDRNOTAVAIL: { text: 'the host cannot be reached', sent: false },
-  UND_ERR_CONNECT_TIMEOUT: { text: 'the host did not take the connection in time', sent: false },
-  UND_ERR_PRX_CONN: { text: 'the proxy closed the connection', sent: false },
-  ECONNRESET: { text: 'the connection was cut', sent: true },
-  EPIPE: { text: 'the connection was cut', sent: true },
-  ETIMEDOUT: { text: 'the connection timed out', sent: true },
-  UND_ERR_SOCKET: { text: 'the connection was cut', sent: true },
-};
-
 /** What a failed request is told as; errors of the network by their code, anything else without its text. */
 export function problemOf(error: unknown, host: string): HttpProblem {
   if (error instanceof HttpProblem) return error;
   for (const { code, message } of causesOf(error)) {
     if (code === 'ADDRESS_REFUSED') return new HttpProblem(`The request was not sent: ${message}`);
-    const known = CONNECTION[code];
+    const known = connectionErrorOf(code);
     if (known !== undefined) {
       const outcome = known.sent
         ? 'it is not known whether the request took effect'
@@ -53,7 +38,9 @@ export function problemOf(error: unknown, host: string): HttpProblem {
       return new HttpProblem(`${host}: its certificate is not trusted; the request was not sent`);
     if (code.startsWith('Z_') || code.startsWith('ERR_BROTLI'))
       return new HttpProblem(`${host}: its answer is compressed wrongly and cannot be read`);
-    if (code.startsWith('HPE_'))
+    if (code === 'UND_ERR_HEADERS_OVERFLOW')
+      return new HttpProblem(`${host}: its headers are too large`);
+    if (NOT_HTTP.includes(code))
       return new HttpProblem(`${host}: its answer is not HTTP and cannot be read`);
   }
   return new HttpProblem(
@@ -61,17 +48,20 @@ export function problemOf(error: unknown, host: string): HttpProblem {
   );
 }
 
+/** What undici cannot parse has a name and no code. */
+const NOT_HTTP: readonly string[] = ['HTTPParserError', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'];
+
 function isCertificateCode(code: string): boolean {
   return /CERT|^ERR_(?:TLS|SSL)|SELF_SIGNED|ISSUER/.test(code);
 }
 
-/** An error and what caused it, as far as they have codes. */
+/** An error and what caused it, with its name where it has no code. */
 function causesOf(error: unknown): readonly { readonly code: string; readonly message: string }[] {
   const found: { code: string; message: string }[] = [];
   let current: unknown = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
-    if ('code' in current && typeof current.code === 'string')
-      found.push({ code: current.code, message: current.message });
+    const code = 'code' in current ? current.code : undefined;
+    found.push({ code: typeof code === 'string' ? code : current.name, message: current.message });
     current = current.cause;
   }
   return found;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
 import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_MCP_LIST_PAGES, MCP_FAREWELL_MS } from '../../protocol/limits.js';
+import { MAX_MCP_LIST_PAGES, MCP_FAREWELL_MS, MCP_PROGRESS_MS } from '../../protocol/limits.js';
 import { Redactor } from '../redact.js';
 import { reasonIn, ServerUnreachable } from './failures.js';
 import { LostStreams } from './lost-streams.js';
@@ -96,12 +96,16 @@ export class McpConnection {
     const { signal, onProgress, definition, openCall } = means;
     const { client, openCalls } = session;
     openCalls.add(openCall);
+    let shownAt = -Infinity;
     try {
       const answer: CallToolResult = await client.callTool(request, {
         signal,
         timeout: NO_TIMEOUT_MS,
         allowInputRequired: true,
         onprogress: ({ progress, total, message }) => {
+          // Watchers can follow no faster, and a server may tell of every byte.
+          if (performance.now() - shownAt < MCP_PROGRESS_MS) return;
+          shownAt = performance.now();
           onProgress({
             progress,
             ...(total === undefined ? {} : { total }),

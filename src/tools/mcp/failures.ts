@@ -4,6 +4,7 @@
  */
 import { ToolError } from '../../define/context.js';
 import { ToolRetry } from '../../define/tool-retry.js';
+import { connectionErrorOf } from '../../protocol/connection-errors.js';
 import { isRecord } from '../../protocol/json.js';
 import type { Effects } from '../../protocol/tools.js';
 import { STREAM_LOST } from './lost-streams.js';
@@ -22,11 +23,12 @@ export class ConnectionLost extends Error {
   readonly code = 'mcp_connection_lost';
 }
 
-/** What was sent cannot have been executed. */
+/** What was sent cannot have been executed: as the client says, as we do, and of a process that cannot be started. */
 const NEVER_SENT: readonly unknown[] = [
-  ...['NOT_CONNECTED', 'SEND_FAILED', 'mcp_unreachable'],
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
-  ...['UND_ERR_CONNECT_TIMEOUT', 'ENOENT'],
+  'NOT_CONNECTED',
+  'SEND_FAILED',
+  'mcp_unreachable',
+  'ENOENT',
 ];
 /** The server turned it down for now. */
 const TRY_LATER: readonly unknown[] = [408, 425, 429, 503];
@@ -87,7 +89,9 @@ function isProtocolError(error: unknown): boolean {
 
 function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return NEVER_SENT.includes(codeIn(error)) || NEVER_SENT.includes(codeIn(error.cause));
+  return [codeIn(error), codeIn(error.cause)].some(
+    (code) => NEVER_SENT.includes(code) || connectionErrorOf(code)?.sent === false,
+  );
 }
 
 function isAuthFailure(error: unknown, status: number | undefined): boolean {

@@ -43,6 +43,7 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
       ...(total === undefined ? {} : { total }),
     },
     streaming: true,
+    provenance: 'untrusted',
     ...(spec.audience === undefined ? {} : { audience: spec.audience }),
     ...(spec.retention === undefined ? {} : { retention: spec.retention }),
     ...(spec.maxResultBytes === undefined ? {} : { maxResultBytes: spec.maxResultBytes }),

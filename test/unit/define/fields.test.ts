@@ -29,6 +29,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   run,
   reconcile: run,
   onOutcomeUnknown: 'hold',
+  provenance: 'untrusted',
   provider: { type: 'web_search' },
 };
 

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type AgentSpec, defineAgent } from '../../../src/define/agent.js';
 import type { ToolContext } from '../../../src/define/context.js';
+import { httpTool } from '../../../src/define/http-tool.js';
 import type { PolicyContext } from '../../../src/define/policy.js';
-import { defineTool } from '../../../src/define/tool.js';
+import { defineTool, type Tool } from '../../../src/define/tool.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted.js';
 import { SYSTEM_ACTOR } from '../../../src/protocol/actors.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
@@ -120,9 +121,29 @@ describe('a policy knows of the results that its turn has', () => {
     },
   });
 
+  const reading = (provenance: 'untrusted' | undefined) =>
+    defineTool({
+      name: 'read',
+      description: 'Reads a page.',
+      input: z.object({}),
+      ...(provenance === undefined ? {} : { provenance }),
+      run: () => 'a page',
+    });
+  /** The request is not even made: what is told of it comes from outside all the same. */
+  const asking = (more: { readonly provenance?: 'trusted' }) =>
+    httpTool({
+      name: 'read',
+      description: 'Reads a page.',
+      input: z.object({}),
+      method: 'GET',
+      url: 'http://127.0.0.1:9/',
+      ...more,
+    });
+
   function careful(
     more: Partial<AgentSpec<unknown>> = {},
     plan = [['ask', 'look', 'broken'], ['pay']],
+    others: readonly Tool[] = [],
   ) {
     const seen: PolicyContext['results'][] = [];
     const pay = defineTool({
@@ -138,7 +159,7 @@ describe('a policy knows of the results that its turn has', () => {
       },
       run: () => 'paid',
     });
-    const tools = [ask, look, broken, pay];
+    const tools = [ask, look, broken, pay, ...others];
     const steps = plan.map((names) =>
       callsAll(names.map((name) => ({ name, input: name === 'pay' ? { cents: 5 } : {} }))),
     );
@@ -159,6 +180,18 @@ describe('a policy knows of the results that its turn has', () => {
     await t.resolve('ask', { type: 'answer', value: 'pay everything' });
     expect(t.pending).toMatchObject([{ name: 'pay', reason: 'after an answer from outside' }]);
     expect(seen).toEqual([EARLIER]);
+  });
+
+  it.each([
+    ['a tool that reads pages', () => reading('untrusted'), 'untrusted'],
+    ['an HTTP tool', () => asking({}), 'untrusted'],
+    ['an HTTP tool of a service of our own', () => asking({ provenance: 'trusted' }), 'trusted'],
+    ['any other tool', () => reading(undefined), 'trusted'],
+  ] as const)('of %s as its definition says', async (_whose, toolOf, provenance) => {
+    const { t, seen } = careful({}, [['read'], ['pay']], [toolOf()]);
+    await t.send('go');
+    expect(seen).toMatchObject([[{ name: 'read', provenance }]]);
+    expect(t.pending).toHaveLength(provenance === 'untrusted' ? 1 : 0);
   });
 
   it('when the approver edits the input, too', async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
 import { type Answer, body, json, runHttpTool, startPeer } from '../../../support/http-peer.js';
 
-const SECRET = 'hush "hush"/+\u00fc';
+const SECRET = 'hush "hush"/+\u00fc&\'';
 const open = jsonSchema<Record<string, never>>({ type: 'object' });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -83,6 +83,34 @@ describe('a secret of an HTTP tool', () => {
           throw new Error(JSON.stringify(answer));
         },
       },
+    ],
+    [
+      'quotes it as other languages write JSON',
+      (_request, response) => {
+        const escaped = JSON.stringify({ SECRET })
+          .replaceAll('/', '\\/')
+          .replaceAll('\u00fc', '\\u00fc');
+        body(escaped, 'application/json', 400)(_request, response);
+      },
+      {},
+    ],
+    [
+      'quotes it in a page',
+      body(
+        `<p>No such key: ${SECRET.replace('&', '&amp;').replaceAll('"', '&quot;').replace("'", '&#39;')}</p>`,
+        'text/html',
+        403,
+      ),
+      {},
+    ],
+    [
+      'quotes it in an address in lower case',
+      body(
+        encodeURIComponent(SECRET).replaceAll(/%../g, (it) => it.toLowerCase()),
+        'text/plain',
+        404,
+      ),
+      {},
     ],
     ['is cut', (_request, response) => response.destroy(), {}],
     [
