@@ -47,7 +47,8 @@ export interface GrowthPart {
   readonly modelBytesPerCall: number;
   readonly storeBytes: number;
   readonly logEvents: number;
-  readonly workerCpuMs: number;
+  /** CPU time of a turn, by process. */
+  readonly cpuMs: Readonly<Record<string, number>>;
   /** At the end of the part. */
   readonly snapshotBytes: number;
   readonly workerRssBytes: number;
@@ -121,7 +122,9 @@ function partBetween(from: GrowthLook, to: GrowthLook, latencies: readonly numbe
     storeBytes: perTurn('storeBytes'),
     logEvents: perTurn('logEvents'),
     modelBytesPerCall: (to.modelBytes - from.modelBytes) / (to.modelCalls - from.modelCalls),
-    workerCpuMs: ((to.cpu['worker'] ?? 0) - (from.cpu['worker'] ?? 0)) / turns,
+    cpuMs: Object.fromEntries(
+      Object.entries(to.cpu).map(([name, ms]) => [name, (ms - (from.cpu[name] ?? 0)) / turns]),
+    ),
     snapshotBytes: to.snapshotBytes,
     workerRssBytes: to.workerRssBytes,
   };

@@ -3,6 +3,8 @@ import type { GrowthSummary } from './growth.js';
 import type { ParkedSummary } from './parked.js';
 import { tableOf } from './report.js';
 
+const CPU_OF = ['worker', 'server', 'api', 'load'] as const;
+
 /** A row a part of the conversation: what one turn of it has added. */
 export function growthTable(summaries: readonly GrowthSummary[]): string {
   const rows = summaries.flatMap(({ title, parts }) =>
@@ -19,13 +21,15 @@ export function growthTable(summaries: readonly GrowthSummary[]): string {
       part.storeBytes.toFixed(0),
       part.logEvents.toFixed(1),
       part.snapshotBytes.toFixed(0),
-      part.workerCpuMs.toFixed(1),
+      ...CPU_OF.map((name) => (part.cpuMs[name] ?? 0).toFixed(1)),
       megabytes(part.workerRssBytes),
     ]),
   );
   const head = [
     ...['turns with', 'through', 'p50 ms', 'roll-overs', 'events', 'history B', 'new content B'],
-    ...['ratio', 'to a model call B', 'store B', 'log events', 'snapshot B', 'worker ms', 'RSS MB'],
+    ...['ratio', 'to a model call B', 'store B', 'log events', 'snapshot B'],
+    ...CPU_OF.map((name) => `${name} CPU ms`),
+    'worker MB',
   ];
   return tableOf(head, rows);
 }

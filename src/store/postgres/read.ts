@@ -56,9 +56,10 @@ export async function readTurnEvents(
   turnId: TurnId,
 ): Promise<EventsRead['events']> {
   const rows = await database.all(
-    `SELECT event FROM ${database.table('events')} JOIN ${database.table('conversations')}
-       USING (tenant, conversation_id, generation)
-     WHERE turn_id = $1 AND tenant = $2 AND conversation_id = $3 ORDER BY seq`,
+    // Its few rows first: the primary key would lead over all that the conversation ever was.
+    `WITH of_turn AS MATERIALIZED (SELECT * FROM ${database.table('events')} WHERE turn_id = $1)
+     SELECT event FROM of_turn JOIN ${database.table('conversations')} USING (tenant, conversation_id, generation)
+     WHERE tenant = $2 AND conversation_id = $3 ORDER BY seq`,
     turnId,
     key.tenant,
     key.conversationId,

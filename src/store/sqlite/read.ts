@@ -72,15 +72,14 @@ export function readTurnEvents(
   key: ConversationKey,
   turnId: TurnId,
 ): readonly CanonicalEvent[] {
-  const rows = database.all(
-    `SELECT events.event FROM events JOIN conversations USING (tenant, conversation_id, generation)
-     WHERE turn_id = ? AND tenant = ? AND conversation_id = ? ORDER BY seq`,
-    turnId,
-    key.tenant,
-    key.conversationId,
-  );
-  return rows.map(eventOf);
+  return database.all(TURN_EVENTS, turnId, key.tenant, key.conversationId).map(eventOf);
 }
+
+/** Left to itself sqlite takes the primary key, and walks over all that the conversation ever was. */
+export const TURN_EVENTS = `
+  SELECT events.event FROM events INDEXED BY events_by_turn
+  JOIN conversations USING (tenant, conversation_id, generation)
+  WHERE turn_id = ? AND tenant = ? AND conversation_id = ? ORDER BY seq`;
 
 export function findTurnKey(database: SqliteDatabase, turnId: TurnId): ConversationKey | undefined {
   const row = database.get(

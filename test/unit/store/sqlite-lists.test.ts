@@ -7,6 +7,7 @@ import type { CanonicalEvent } from '../../../src/protocol/events.js';
 import { listQuery } from '../../../src/store/list-query.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { SQLITE } from '../../../src/store/sqlite/lists.js';
+import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
 import { LIST_FILTERS } from '../../support/list-filters.js';
@@ -88,6 +89,19 @@ describe('listing in sqlite', () => {
       expect(text).toMatch(/SEARCH (conversations|call) USING INDEX/);
       expect(text).not.toMatch(/SCAN|TEMP B-TREE/);
     }
+  });
+});
+
+describe('reading a turn in sqlite', () => {
+  it('goes along the index of turns, not over the whole conversation', async () => {
+    const database = await SqliteDatabase.open(':memory:', 'normal');
+    onTestFinished(() => {
+      database.close();
+    });
+    const plan = database.all(`EXPLAIN QUERY PLAN ${TURN_EVENTS}`, 't', 'default', 'c');
+    const text = plan.map(({ detail }) => detail).join('; ');
+    expect(text).toContain('SEARCH events USING INDEX events_by_turn (turn_id=?');
+    expect(text).not.toMatch(/SCAN/);
   });
 });
 
