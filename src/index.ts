@@ -45,6 +45,7 @@ export { httpTool } from './define/http-tool.js';
 export type { Colloquy, ColloquyTypes } from './define/init.js';
 export { initColloquy } from './define/init.js';
 export type {
+  McpCaller,
   McpHttpServerSpec,
   McpMeans,
   McpServer,

@@ -20,6 +20,7 @@ import type { McpHttpServerSpec, McpServerSpec, McpStdioServerSpec } from './mcp
 import { checkKeys, ProblemList, shown } from './problems.js';
 
 export type {
+  McpCaller,
   McpHttpServerSpec,
   McpMeans,
   McpServerSpec,
@@ -30,7 +31,10 @@ export type {
 
 /** How a server is reached. */
 export type McpTransport<Services> =
-  | ({ readonly type: 'http' } & Pick<McpHttpServerSpec<Services>, 'url' | 'token' | 'headers'>)
+  | ({ readonly type: 'http' } & Pick<
+      McpHttpServerSpec<Services>,
+      'url' | 'token' | 'headers' | 'identity'
+    >)
   | ({ readonly type: 'stdio' } & Pick<
       McpStdioServerSpec<Services>,
       'command' | 'args' | 'env' | 'cwd'
@@ -56,11 +60,12 @@ const SHARED = [
   ...['refreshAfter', 'audience', 'retention', 'maxResultBytes', 'pushedQuestions'],
 ];
 const OWN = {
-  http: ['url', 'token', 'headers'],
+  http: ['url', 'token', 'headers', 'identity'],
   stdio: ['command', 'args', 'env', 'cwd'],
 } as const;
 const TIMEOUTS = ['connect', 'list', 'approval', 'answer', 'run', 'total'];
 const EFFECTS: readonly unknown[] = ['none', 'idempotent', 'once'];
+const IDENTITIES: readonly unknown[] = ['worker', 'tenant', 'requester'];
 const NAME = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
 /**
@@ -90,13 +95,14 @@ export function mcpServer<Services = UntypedServices>(
 
 function transportOf<Services>(spec: McpServerSpec<Services>): McpTransport<Services> {
   // A field that is there and undefined is not given.
-  const { url, token, headers } = spec as Partial<McpHttpServerSpec<Services>>;
+  const { url, token, headers, identity } = spec as Partial<McpHttpServerSpec<Services>>;
   if (url !== undefined)
     return {
       type: 'http',
       url,
       ...(token === undefined ? {} : { token }),
       ...(headers === undefined ? {} : { headers }),
+      ...(identity === undefined ? {} : { identity }),
     };
   const { command, args, env, cwd } = spec as McpStdioServerSpec<Services>;
   return {
@@ -145,7 +151,7 @@ function checkTransport(spec: Untyped, problems: ProblemList): void {
   else checkStdio(spec, problems);
 }
 
-function checkHttp({ url, token, headers }: Untyped, problems: ProblemList): void {
+function checkHttp({ url, token, headers, identity }: Untyped, problems: ProblemList): void {
   const protocol = typeof url === 'string' ? protocolOf(url) : undefined;
   if (protocol !== 'http:' && protocol !== 'https:')
     problems.add('url', `must be an http or https URL, got ${shown(url)}`);
@@ -154,6 +160,14 @@ function checkHttp({ url, token, headers }: Untyped, problems: ProblemList): voi
   if (token !== undefined && typeof token !== 'function' && !isText(token))
     problems.add('token', 'must be a non-empty text or a function');
   checkTexts(headers, 'headers', problems);
+  if (identity === undefined || identity === 'worker') return;
+  if (!IDENTITIES.includes(identity))
+    problems.add('identity', `must be one of ${IDENTITIES.join(', ')}, got ${shown(identity)}`);
+  else if (typeof token !== 'function' && typeof headers !== 'function')
+    problems.add(
+      'identity',
+      'needs a token or headers that are functions: others are the same for all',
+    );
 }
 
 /** The types of this project know no `URL`: it is the host's. */

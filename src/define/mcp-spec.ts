@@ -1,4 +1,5 @@
 /** The fields of `mcpServer`, and the one place where they stand. Types only. */
+import type { StampedActor } from '../protocol/actors.js';
 import type { Retention } from '../protocol/context.js';
 import type { Effects } from '../protocol/tools.js';
 import type { AudienceSpec } from './audience.js';
@@ -11,6 +12,17 @@ export interface McpMeans<Services = UntypedServices> {
   readonly services: Services;
   /** The server refused what was given last: look for something newer than a cached token. */
   readonly refused: boolean;
+  /** What the server said when it refused: its `WWW-Authenticate`, with what is missing and where to get it. */
+  readonly challenge?: string;
+  /** Whose request it is, as `identity` has it. Absent: the worker's own, which lists the tools. */
+  readonly caller?: McpCaller;
+}
+
+/** Whose calls a connection carries. */
+export interface McpCaller {
+  readonly tenant: string;
+  /** Who has sent the message of the turn. Absent with `identity: 'tenant'`. */
+  readonly requester?: Pick<StampedActor, 'id' | 'verified'>;
 }
 
 /** A value, or where to get it. A function is asked anew for every request (`token`, `headers`) or start (`env`). */
@@ -82,6 +94,11 @@ export interface McpHttpServerSpec<Services = UntypedServices> extends SharedFie
   readonly token?: Resolved<string, Services>;
   /** Sent with every request; may hold secrets as the token does. */
   readonly headers?: Resolved<Readonly<Record<string, string>>, Services>;
+  /**
+   * Whose connection carries a call: the worker's, or one of the conversation's tenant, or of the turn's requester, who then are
+   * `caller` to `token` and `headers`. Tools are listed once for all, by the worker. @defaultValue 'worker'
+   */
+  readonly identity?: 'worker' | 'tenant' | 'requester';
 }
 
 /** A server that the worker starts as a process of its own, and stops when it stops itself. */

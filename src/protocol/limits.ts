@@ -256,6 +256,11 @@ export const MAX_MCP_TOOL_BYTES = 32 * 1024;
 export const MAX_MCP_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** One image or other file in a result; no provider takes larger images. */
 export const MAX_MCP_FILE_BYTES = 5 * 1024 * 1024;
+/** Of what a server says when it refuses credentials, as resolvers are told it. */
+export const MAX_MCP_CHALLENGE_CHARS = 2_048;
+/** Connections to one server for tenants or users: those that are idle, the longest first, make way for others. */
+export const MAX_MCP_CALLERS = 100;
+export const MCP_CALLER_IDLE_MS = 5 * 60 * 1000;
 /** Pages of one listing; a server that pages for ever is stopped. */
 export const MAX_MCP_LIST_PAGES = 20;
 /** How soon a stream of a server that has ended is asked for again, whatever the server says. */

@@ -1,5 +1,5 @@
 /**
- * The one connection of a worker to one MCP server: made when it is first needed, made anew when it was lost, closed with the
+ * A connection of a worker to one MCP server: made when it is first needed, made anew when it was lost, closed with the
  * worker. Runs in the worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { Redactor } from '../redact.js';
 import { reasonIn, ServerUnreachable } from './failures.js';
 import { LostStreams } from './lost-streams.js';
 import type { ElicitAnswer } from './questions.js';
-import { type McpWorker, openTransport, type Way } from './transport.js';
+import { type McpConnectionWorker, openTransport, type Way } from './transport.js';
 import { checkedByUs } from './validator.js';
 
 /** A call that a server has open; takes what an older server asks in the middle of it. */
@@ -58,12 +58,12 @@ export class McpConnection {
     maxSecrets: MAX_REMEMBERED_SECRETS,
   });
   readonly #server: AnyMcpServer;
-  readonly #worker: McpWorker;
+  readonly #worker: McpConnectionWorker;
   readonly #onToolsChanged: () => void;
   #session: Promise<Session> | undefined;
   #isClosed = false;
 
-  constructor(server: AnyMcpServer, worker: McpWorker, onToolsChanged: () => void) {
+  constructor(server: AnyMcpServer, worker: McpConnectionWorker, onToolsChanged: () => void) {
     this.#server = server;
     this.#worker = worker;
     this.#onToolsChanged = onToolsChanged;

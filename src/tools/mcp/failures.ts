@@ -17,6 +17,16 @@ export class ServerUnreachable extends Error {
   readonly code = 'mcp_unreachable';
 }
 
+/** Whoever has the credentials did not give them; nothing was sent. Why is for the log: it may hold what must not be told. */
+export class NoCredentials extends Error {
+  override readonly name = 'NoCredentials';
+  readonly code = 'mcp_no_credentials';
+
+  constructor() {
+    super('its credentials could not be looked up');
+  }
+}
+
 /** A call was sent and its answer will not come; it may have taken effect and must not be sent again. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
@@ -28,6 +38,7 @@ const NEVER_SENT: readonly unknown[] = [
   'NOT_CONNECTED',
   'SEND_FAILED',
   'mcp_unreachable',
+  'mcp_no_credentials',
   'ENOENT',
 ];
 /** The server turned it down for now. */

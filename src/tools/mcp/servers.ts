@@ -8,7 +8,7 @@ import type { AnyTool } from '../../define/tool.js';
 import type { McpToolRef } from '../../protocol/mcp.js';
 import { toWireName } from '../../protocol/names.js';
 import type { Effects } from '../../protocol/tools.js';
-import { McpConnection } from './connection.js';
+import { McpConnections } from './connections.js';
 import type { ListedTool } from './listed-tool.js';
 import { McpListing } from './listing.js';
 import { digestedName, plainName, prefixedName } from './names.js';
@@ -17,7 +17,7 @@ import type { McpWorker } from './transport.js';
 
 interface Known {
   readonly server: AnyMcpServer;
-  readonly connection: McpConnection;
+  readonly connections: McpConnections;
   readonly listing: McpListing;
 }
 
@@ -77,14 +77,14 @@ export class McpServers {
     const tool = listed?.find(({ name }) => name === ref.tool);
     if (listed !== undefined && tool === undefined) return { missing: 'gone' };
     if (tool !== undefined && tool.digest !== ref.digest && isNew) return { missing: 'changed' };
-    const { connection } = known;
+    const { connections } = known;
     const pinned = effects === undefined ? {} : { effects };
-    return mcpTool(name, tool ?? unlisted(ref), { server, connection, ...pinned });
+    return mcpTool(name, tool ?? unlisted(ref), { server, connections, ...pinned });
   }
 
   /** Closes every connection and stops every process that was started. Never throws. */
   async close(): Promise<void> {
-    await Promise.all([...this.#known.values()].map(({ connection }) => connection.close()));
+    await Promise.all([...this.#known.values()].map(({ connections }) => connections.close()));
   }
 
   #of(server: AnyMcpServer): Known {
@@ -96,11 +96,11 @@ export class McpServers {
   }
 
   #connect(server: AnyMcpServer): Known {
-    const connection = new McpConnection(server, this.#worker, () => {
+    const connections = new McpConnections(server, this.#worker, () => {
       listing.expire();
     });
-    const listing = new McpListing(server, connection, this.#worker.logger);
-    return { server, connection, listing };
+    const listing = new McpListing(server, connections.own, this.#worker.logger);
+    return { server, connections, listing };
   }
 
   /** An agent's own tools keep their names; of listed ones, those of earlier servers. */

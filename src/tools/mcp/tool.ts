@@ -11,19 +11,19 @@ import type { ToolAnnotations } from '../../protocol/mcp.js';
 import type { Effects } from '../../protocol/tools.js';
 import { policyCall } from '../policy.js';
 import { callListedTool } from './call.js';
-import type { McpConnection } from './connection.js';
+import type { McpConnections } from './connections.js';
 import type { ListedTool } from './listed-tool.js';
 
 interface Way {
   readonly server: AnyMcpServer;
-  readonly connection: McpConnection;
+  readonly connections: McpConnections;
   /** As they were pinned when the call was planned. @defaultValue as the author, or the server, says now */
   readonly effects?: Effects;
 }
 
 /** @throws {DefinitionError} when it cannot be a tool of ours */
 export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
-  const { server, connection, effects = effectsOf(server, tool) } = way;
+  const { server, connections, effects = effectsOf(server, tool) } = way;
   const { spec } = server;
   const { approval, answer, run, total } = spec.timeouts ?? {};
   const mcp = {
@@ -47,8 +47,14 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
     ...(spec.audience === undefined ? {} : { audience: spec.audience }),
     ...(spec.retention === undefined ? {} : { retention: spec.retention }),
     ...(spec.maxResultBytes === undefined ? {} : { maxResultBytes: spec.maxResultBytes }),
-    run: (input: unknown, ctx: ToolContext<never>) =>
-      callListedTool({ server, connection, tool, effects }, input, ctx),
+    run: async (input: unknown, ctx: ToolContext<never>) => {
+      const { connection, release } = connections.lease(ctx);
+      try {
+        return await callListedTool({ server, connection, tool, effects }, input, ctx);
+      } finally {
+        release();
+      }
+    },
   });
   // The model gets the schema to the letter. Its regular expressions are not ours to run: the server checks them itself.
   const input = { jsonSchema: relaxedSchema(tool.inputSchema) };

@@ -5,7 +5,6 @@
 import type { Stream } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Logger } from '../../define/context.js';
-import type { AnyMcpServer, McpMeans, Resolved } from '../../define/mcp-server.js';
 import {
   MAX_MCP_MESSAGE_BYTES,
   MAX_MCP_RECONNECT_MS,
@@ -15,6 +14,7 @@ import {
 } from '../../protocol/limits.js';
 import type { Redactor } from '../redact.js';
 import { boundedFetch } from './bounded-fetch.js';
+import { type CredentialsNeeds, fetchWithCredentials, resolved } from './credentials.js';
 import { endsWithWorker } from './processes.js';
 
 /** What a way to a server needs of its worker. */
@@ -24,11 +24,10 @@ export interface McpWorker {
   readonly logger: Logger;
 }
 
-interface Opening extends McpWorker {
-  readonly server: AnyMcpServer;
-  /** Learns everything that must not come back. */
-  readonly secrets: Redactor;
-}
+/** Of the connection for one caller, or for the worker itself. */
+export type McpConnectionWorker = McpWorker & Pick<CredentialsNeeds, 'caller'>;
+
+type Opening = CredentialsNeeds;
 
 export interface Way {
   /** Has not been started. */
@@ -45,32 +44,8 @@ async function openHttp(opening: Opening): Promise<Way> {
   const { transport } = opening.server;
   if (transport.type !== 'http') throw new TypeError('unreachable: another transport');
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-  const { url, token, headers } = transport;
-  let refused = false;
-  const authProvider = {
-    token: async () => {
-      const given = await resolve(opening, token, refused);
-      refused = false;
-      if (given !== undefined) opening.secrets.add(given);
-      return given;
-    },
-    // The request is sent once more, with what the resolver gives then.
-    onUnauthorized: () => {
-      refused = true;
-      return Promise.resolve();
-    },
-  };
-  const fetchWithHeaders = async (to: string | URL, init?: RequestInit): Promise<Response> => {
-    const own = (await resolve(opening, headers, refused)) ?? {};
-    opening.secrets.add(...Object.values(own));
-    const sent = new Headers(init?.headers);
-    // What the protocol needs is not ours to replace.
-    for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
-    return fetch(to, { ...init, headers: sent });
-  };
-  const http = new StreamableHTTPClientTransport(new URL(url), {
-    ...(token === undefined ? {} : { authProvider }),
-    fetch: boundedFetch(headers === undefined ? fetch : fetchWithHeaders),
+  const http = new StreamableHTTPClientTransport(new URL(transport.url), {
+    fetch: boundedFetch(fetchWithCredentials(opening)),
     reconnectionScheduler: (reconnect, delayMs) => {
       const timer = setTimeout(reconnect, pauseOf(delayMs));
       timer.unref();
@@ -92,7 +67,7 @@ async function openStdio(opening: Opening): Promise<Way> {
   if (transport.type !== 'stdio') throw new TypeError('unreachable: another transport');
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { command, args = [], env, cwd } = transport;
-  const given = (await resolve(opening, env, false)) ?? {};
+  const given = (await resolved(opening, env, { refused: false })) ?? {};
   opening.secrets.add(...Object.values(given));
   const stdio = new StdioClientTransport({
     command,
@@ -105,17 +80,6 @@ async function openStdio(opening: Opening): Promise<Way> {
   endsWithWorker(stdio);
   if (stdio.stderr !== null) logLines(stdio.stderr, { ...opening, name });
   return { transport: stdio };
-}
-
-async function resolve<Value>(
-  { services }: McpWorker,
-  value: Resolved<Value, never> | undefined,
-  refused: boolean,
-): Promise<Value | undefined> {
-  if (typeof value !== 'function') return value;
-  // The agent asked for these services when it was defined; nobody else looks inside.
-  const means = { services: services as never, refused } satisfies McpMeans<never>;
-  return await (value as (means: McpMeans<never>) => Value | Promise<Value>)(means);
 }
 
 /** Standard error, line by line and bounded: it is for the operator, and a server may write without end. */

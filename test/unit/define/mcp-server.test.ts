@@ -58,6 +58,13 @@ describe('a declaration of an MCP server', () => {
       { url: URL_OF, timeouts: { run: 'soon', claim: 1 } },
       ['timeouts.claim', 'timeouts.run'],
     ],
+    ['an identity of nobody', { url: URL_OF, token: () => 't', identity: 'agent' }, ['identity']],
+    [
+      'an identity with one token for all',
+      { url: URL_OF, token: 't', identity: 'requester' },
+      ['identity'],
+    ],
+    ['a process with an identity', { command: 'x', identity: 'tenant' }, ['identity']],
     ['an unknown field', { url: URL_OF, tools: [] }, ['tools']],
     ['a bound of results out of range', { url: URL_OF, maxResultBytes: 1 }, ['maxResultBytes']],
     [

@@ -1,0 +1,77 @@
+/** Connections of one worker to one MCP server, by whose calls they carry; none of them is opened here. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { mcpServer } from '../../../../src/define/mcp-server.js';
+import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/protocol/limits.js';
+import { McpConnections } from '../../../../src/tools/mcp/connections.js';
+
+const quiet = () => undefined;
+const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function connections(identity: 'worker' | 'tenant' | 'requester') {
+  const url = 'https://mcp.example.com';
+  const server = mcpServer({ name: 'kit', url, token: () => 'tok_1', identity });
+  const all = new McpConnections(server, { services: undefined, logger }, quiet);
+  const lease = (id: string, tenant = 'default') =>
+    all.lease({ tenant, requester: { id, verified: true, channel: 'api' } });
+  return { all, lease };
+}
+
+it('all calls share one, unless it is said otherwise', () => {
+  const { all, lease } = connections('worker');
+  expect(lease('ann').connection).toBe(all.own);
+  expect(lease('bo', 'acme').connection).toBe(all.own);
+});
+
+it('users of one tenant share one, or have one each; those of another never do', () => {
+  const tenants = connections('tenant');
+  expect(tenants.lease('ann').connection).toBe(tenants.lease('bo').connection);
+  expect(tenants.lease('ann', 'acme').connection).not.toBe(tenants.lease('ann').connection);
+  const users = connections('requester');
+  expect(users.lease('ann').connection).toBe(users.lease('ann').connection);
+  expect(users.lease('ann').connection).not.toBe(users.lease('bo').connection);
+  expect(users.lease('ann', 'acme').connection).not.toBe(users.lease('ann').connection);
+  expect(users.lease('ann').connection).not.toBe(users.all.own);
+});
+
+it('one that is idle is closed after a while, one at work is not', () => {
+  vi.useFakeTimers();
+  const { lease } = connections('requester');
+  const first = lease('ann');
+  const second = lease('ann');
+  first.release();
+  vi.advanceTimersByTime(2 * MCP_CALLER_IDLE_MS);
+  expect(lease('ann').connection).toBe(first.connection);
+  second.release();
+  const third = lease('bo');
+  third.release();
+  vi.advanceTimersByTime(MCP_CALLER_IDLE_MS - 1);
+  expect(lease('bo').connection).toBe(third.connection);
+  const last = lease('cy');
+  last.release();
+  vi.advanceTimersByTime(MCP_CALLER_IDLE_MS);
+  expect(lease('cy').connection).not.toBe(last.connection);
+});
+
+it('there are so many, and the one that was idle longest makes way', () => {
+  const { lease } = connections('requester');
+  const busy = lease('busy');
+  const oldest = lease('oldest');
+  oldest.release();
+  const others = Array.from({ length: MAX_MCP_CALLERS - 2 }, (_, index) => lease(`u${index}`));
+  for (const { release } of others) release();
+  const newcomer = lease('newcomer');
+  expect(lease('busy').connection).toBe(busy.connection);
+  expect(lease('u0').connection).toBe(others[0]?.connection);
+  expect(lease('oldest').connection).not.toBe(oldest.connection);
+  expect(lease('newcomer').connection).toBe(newcomer.connection);
+});
+
+it('a closed worker opens none', async () => {
+  const { all, lease } = connections('requester');
+  lease('ann');
+  await all.close();
+  await expect(lease('ann').connection.session()).rejects.toThrow('the worker is stopping');
+});
