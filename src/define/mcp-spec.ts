@@ -90,8 +90,11 @@ interface SharedFields<Services> {
 /** A server that is reached by streamable HTTP. */
 export interface McpHttpServerSpec<Services = UntypedServices> extends SharedFields<Services> {
   readonly url: string;
-  /** Bearer token of every request. Never recorded, logged or shown. */
-  readonly token?: Resolved<string, Services>;
+  /**
+   * Bearer token of every request. Never recorded, logged or shown. A function that has none gives undefined: the server then says what
+   * it wants (`challenge`).
+   */
+  readonly token?: Resolved<string | undefined, Services>;
   /** Sent with every request; may hold secrets as the token does. */
   readonly headers?: Resolved<Readonly<Record<string, string>>, Services>;
   /**

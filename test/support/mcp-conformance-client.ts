@@ -1,6 +1,6 @@
 /**
  * The client of the conformance scenarios: has every tool of a server run as a worker has, and answers what is asked by accepting
- * what the form fills in. Run by the scenarios with the address of their server as the last argument.
+ * what the form fills in.
  */
 import { defineAgent } from '../../src/define/agent.js';
 import type { CallContext } from '../../src/define/context.js';
@@ -11,33 +11,48 @@ import { isRecord, type Json } from '../../src/protocol/json.js';
 import { McpServers } from '../../src/tools/mcp/servers.js';
 import { runToolCall } from '../../src/tools/run.js';
 import { toolLogger } from '../../src/tools/tool-logger.js';
+import { type Context, tokenResolver } from './mcp-conformance-oauth.js';
 
 const quiet = () => undefined;
 const logger = {
   debug: quiet,
   info: quiet,
-  warn: (message: string, fields?: unknown) =>
-    void process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+  warn: quiet,
   error: quiet,
 };
 const requester = { id: 'ann', verified: true, channel: 'api' } as const;
 
-const url = process.argv.at(-1) ?? '';
-// A call may be made again here: the questions of this protocol are answered so.
-const server = mcpServer({ name: 'scenario', url, effects: 'idempotent' });
-const agent = defineAgent({
-  name: 'client',
-  model: script(),
-  instructions: 'Call.',
-  mcpServers: [server],
-});
+/** What a scenario gives its client. */
+export interface Scenario {
+  readonly scenario: string;
+  readonly url: string;
+  readonly context: Context;
+}
 
-const mcp = new McpServers({ services: undefined, logger });
-const { tools } = await mcp.equip(agent);
-for (const tool of tools) await call(tool);
-await mcp.close();
-if (tools.length === 0 && process.env['MCP_CONFORMANCE_SCENARIO'] !== 'initialize')
-  process.exitCode = 1;
+/** True when it found what it was to call. */
+export async function runClient({ scenario, url, context }: Scenario): Promise<boolean> {
+  const server = mcpServer({
+    name: 'scenario',
+    url,
+    // A call may be made again here: the questions of this protocol are answered so.
+    effects: 'idempotent',
+    ...(scenario.startsWith('auth/') ? { token: tokenResolver(scenario, url, context) } : {}),
+  });
+  const agent = defineAgent({
+    name: 'client',
+    model: script(),
+    instructions: 'Call.',
+    mcpServers: [server],
+  });
+  const mcp = new McpServers({ services: undefined, logger });
+  try {
+    const { tools } = await mcp.equip(agent);
+    for (const tool of tools) await call(tool);
+    return tools.length > 0 || scenario === 'initialize';
+  } finally {
+    await mcp.close();
+  }
+}
 
 async function call(tool: AnyTool): Promise<void> {
   let entry: Pick<CallContext, 'run' | 'asks' | 'state' | 'answer'> = { run: 1, asks: 0 };
@@ -68,7 +83,7 @@ function argumentsFor({ inputSchema }: AnyTool): Json {
 
 function contextOf({ name }: AnyTool): object {
   return {
-    agent: agent.name,
+    agent: 'client',
     tenant: 'default',
     conversationId: 'c-1',
     turnId: 'turn_1',
