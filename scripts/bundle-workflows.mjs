@@ -41,7 +41,7 @@ try {
     logger,
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
     // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.
-    preloadModules: ['workflows/stack-depth', 'core/machine', 'core/opening'].map((module) =>
+    preloadModules: ['workflows/untraced-promises', 'core/machine', 'core/opening'].map((module) =>
       at(`dist/${module}.js`),
     ),
   });

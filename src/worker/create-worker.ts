@@ -6,8 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
-import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
-import { Worker } from '@temporalio/worker';
+import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/audit.js';
 import { createActivities } from '../activities/index.js';
 import { CompressionCodec } from '../client/payload-codec.js';
@@ -35,6 +34,7 @@ import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
 import { connectClient, connectNative, temporalSettings } from './temporal.js';
+import { createWatchedWorker } from './unguarded-worker.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
@@ -84,7 +84,10 @@ export interface ColloquyWorkerOptions<Services> {
 
 export interface ColloquyWorker {
   readonly worker: Worker;
-  /** Resolves after `shutdown()` has drained everything; rejects when the worker fails. */
+  /**
+   * Resolves after `shutdown()` has drained everything; rejects when the worker fails.
+   * @throws {WorkflowStuck} when workflow code does not yield; the process then has to end, for one of its threads never will.
+   */
   run(): Promise<void>;
   shutdown(): void;
 }
@@ -169,7 +172,7 @@ async function assemble<Services>(
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
   const mcp = new McpServers({ services: options.services, logger });
   const activities = activitiesOf(options, parts, { projector, mcp });
-  const worker = await Worker.create({
+  const { worker, stuck } = await createWatchedWorker({
     connection,
     namespace,
     taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
@@ -189,22 +192,22 @@ async function assemble<Services>(
       payloadCodecs: [...codecs],
     },
   });
+  const close = async (): Promise<void> => {
+    await mcp.close();
+    await leases.stop();
+    await sweep.stop();
+    await projector.drain();
+    await opened.close();
+    await connection.close();
+    await client.connection.close();
+  };
   return {
     worker,
     run: async () => {
       sweep.start();
       leases.start();
-      try {
-        await worker.run();
-      } finally {
-        await mcp.close();
-        await leases.stop();
-        await sweep.stop();
-        await projector.drain();
-        await opened.close();
-        await connection.close();
-        await client.connection.close();
-      }
+      // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
+      await Promise.race([worker.run().finally(close), stuck]);
     },
     shutdown: () => {
       // The projector asks workflows, and once this worker has stopped there may be nobody to answer.

@@ -5,5 +5,6 @@ export type { ColloquyWorker, ColloquyWorkerOptions } from './create-worker.js';
 export { createColloquyWorker } from './create-worker.js';
 export type { RetentionOptions } from './retention.js';
 export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './search-attributes.js';
+export { WorkflowStuck } from './stuck-watch.js';
 export type { TemporalSettings } from './temporal.js';
 export { connectClient, connectNative, TemporalUnreachable, temporalSettings } from './temporal.js';

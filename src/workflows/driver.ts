@@ -155,7 +155,7 @@ export class Driver {
     }
   }
 
-  /** Few promises on purpose: the SDK keeps a stack trace for each. */
+  /** Few promises on purpose: the SDK has a hook for each. */
   #perform<Result>(key: string, effect: ExternalEffect, work: Work<Result>): void {
     this.#acted();
     const scope = new CancellationScope({ cancellable: true });

@@ -1,34 +1,16 @@
 /** The third net around the sandbox: what is really in the workflow bundle, and what the root entry really loads. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { bundleFromSource } from '../support/workflow-bundle.js';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const ignore = (): void => undefined;
-const quiet = {
-  log: ignore,
-  trace: ignore,
-  debug: ignore,
-  info: ignore,
-  warn: ignore,
-  error: ignore,
-};
-
 describe('the workflow bundle', () => {
   let code = '';
   let sources: readonly string[] = [];
 
   beforeAll(async () => {
-    const bundle = await bundleWorkflowCode({
-      workflowsPath: at('src/workflows/index.ts'),
-      workflowInterceptorModules: ['query-guard', 'interceptors'].map((module) =>
-        at(`src/workflows/${module}.ts`),
-      ),
-      payloadConverterPath: at('src/workflows/payload-converter.ts'),
-      logger: quiet,
-    });
-    ({ code } = bundle);
+    code = await bundleFromSource();
     const map = /sourceMappingURL=data:application\/json;[^,]*,([A-Za-z0-9+/=]+)\s*$/.exec(
       code,
     )?.[1];

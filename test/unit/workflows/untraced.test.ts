@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { untraced } from '../../../src/workflows/untraced.js';
+
+const Own = untraced(Error);
+
+it('an error that is made without a word has no trace, and is an error all the same', () => {
+  const error = new Own();
+  expect(error.stack).toBeUndefined();
+  expect(error).toBeInstanceOf(Own);
+  expect(error).toBeInstanceOf(Error);
+  expect(error.message).toBe('');
+});
+
+it('an error with a message has its trace, its cause and its name', () => {
+  const cause = { code: 7 };
+  const error = new Own('spoilt', { cause });
+  expect(error.stack).toContain('untraced.test.ts');
+  expect(error).toMatchObject({ name: 'Error', message: 'spoilt', cause });
+  expect(Own('called').message).toBe('called');
+});
+
+it('classes of errors are as they were, also without a word', () => {
+  class Refused extends Own {
+    override readonly name = 'Refused';
+  }
+  const error = new Refused();
+  expect(error.stack).toContain('untraced.test.ts');
+  expect(error).toBeInstanceOf(Refused);
+  expect(error).toBeInstanceOf(Own);
+  expect(new TypeError('x')).toBeInstanceOf(Own);
+  expect(Object.getPrototypeOf(Refused.prototype)).toBe(Error.prototype);
+});
+
+it('what belongs to the constructor is where it was', () => {
+  const bare = {};
+  Own.captureStackTrace(bare);
+  expect(bare).toHaveProperty('stack');
+  expect(Own.stackTraceLimit).toBe(Error.stackTraceLimit);
+});
