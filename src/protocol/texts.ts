@@ -44,6 +44,9 @@ export const TEXTS = {
     `Tool "${name}" asked for input, but its code caught what ctx.ask throws and returned all the same: nobody was asked, what it returned is not used, and it may have taken effect`,
   askLost: (name: string, problem: string): string =>
     `Tool "${name}" asked for input and then failed, so nobody was asked: ${problem}`,
+  askStateNotStored: (name: string): string =>
+    `Tool "${name}" asked for input, and what it needs to go on could not be stored, so nobody was asked; try again later`,
+  askStateNotRead: 'What the tool needs to go on with the answer cannot be read now',
   askTwice: (name: string): string =>
     `Tool "${name}" asked two questions in one run, so nobody was asked: put them into one form, or ask the second when the first is answered`,
   askFaulty: (name: string, problem: string): string =>

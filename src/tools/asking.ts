@@ -7,14 +7,15 @@ import { durationMs, durationProblem } from '../define/durations.js';
 import { DefinitionError, ProblemList } from '../define/problems.js';
 import type { Schema } from '../define/schema.js';
 import type { Audience } from '../protocol/audience.js';
-import type { Json } from '../protocol/json.js';
-import { MAX_WAIT_MS } from '../protocol/limits.js';
+import { type Json, utf8Bytes } from '../protocol/json.js';
+import { MAX_ASK_STATE_BYTES, MAX_BLOB_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { Question } from '../protocol/questions.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { toJson } from './normalise.js';
 import { messageOf, type ToolRun } from './run.js';
+import { keptState } from './stored-state.js';
 import type { TimedEnd } from './timed.js';
 import { validate } from './validate.js';
 
@@ -24,11 +25,15 @@ class RunEnds extends Error {
 }
 
 type Wanted =
-  | { readonly ask: Question }
+  /** `state`: as text, where that is too large for the question. */
+  | { readonly ask: Question; readonly state?: string | undefined }
   /** The answer to the question before will not do. */
   | { readonly refused: readonly FieldProblem[] };
 
-type Outcome = Wanted | { readonly envelope: ToolResultEnvelope };
+type Outcome =
+  | { readonly ask: Question }
+  | { readonly refused: readonly FieldProblem[] }
+  | { readonly envelope: ToolResultEnvelope };
 
 /** One run's means to ask. */
 export class Asking {
@@ -61,14 +66,24 @@ export class Asking {
   }
 
   /** What takes the place of a result, or undefined when the run has asked nothing. A run whose time is over has not asked. */
-  outcomeOf(end: TimedEnd): Outcome | undefined {
+  async outcomeOf(end: TimedEnd): Promise<Outcome | undefined> {
     const wanted = this.#wanted;
     if (wanted === undefined || end.end === 'timeout') return undefined;
     const { ctx } = this.#run;
     const fault = this.#faultOf(end, wanted.signal);
-    if (fault === undefined) return wanted.what;
+    if (fault === undefined) return await this.#carriedOut(wanted.what);
     ctx.logger.error('tool asked, but its code kept that from being carried out', { fault });
-    return { envelope: { ok: false, error: { code: 'tool_error', message: fault } } };
+    return failed(fault);
+  }
+
+  async #carriedOut(what: Wanted): Promise<Outcome> {
+    if ('refused' in what) return what;
+    const { ask, state } = what;
+    if (state === undefined) return { ask };
+    const kept = await keptState(state, this.#run.large);
+    return kept === undefined
+      ? failed(TEXTS.askStateNotStored(this.#run.tool.name))
+      : { ask: { ...ask, state: kept } };
   }
 
   #faultOf(end: TimedEnd, signal: RunEnds): string | undefined {
@@ -81,7 +96,9 @@ export class Asking {
   }
 
   #ask(spec: AskSpec): never {
-    return this.#end({ ask: questionOf(spec) }, 'the tool has asked a question');
+    // What a tool of ours keeps, it can keep small.
+    const mayStore = this.#run.tool.mcp !== undefined && this.#run.large !== undefined;
+    return this.#end(questionOf(spec, mayStore), 'the tool has asked a question');
   }
 
   async #answerTo(form: Schema): Promise<unknown> {
@@ -100,14 +117,21 @@ export class Asking {
   }
 }
 
+function failed(message: string): { readonly envelope: ToolResultEnvelope } {
+  return { envelope: { ok: false, error: { code: 'tool_error', message } } };
+}
+
 /** @throws {TypeError} that names the field and its rule. */
-function questionOf(spec: AskSpec): Question {
-  const { state, reason, audience, timeout, onDecline } = spec;
+function questionOf(spec: AskSpec, mayStore: boolean): Extract<Wanted, { readonly ask: Question }> {
+  const { reason, audience, timeout, onDecline } = spec;
   try {
     const { schema, byCode } = askFormOf(spec.form);
+    const state = spec.state === undefined ? undefined : stateOf(spec.state);
+    const text = mayStore ? JSON.stringify(state ?? null) : '';
+    const isStored = utf8Bytes(text) > MAX_ASK_STATE_BYTES && utf8Bytes(text) <= MAX_BLOB_BYTES;
     const question: Question = {
       form: schema,
-      ...(state === undefined ? {} : { state: stateOf(state) }),
+      ...(state === undefined || isStored ? {} : { state }),
       ...(reason === undefined ? {} : { reason }),
       ...(audience === undefined ? {} : { audience: checkedAudience(audience) }),
       ...(timeout === undefined ? {} : { timeoutMs: checkedTimeout(timeout) }),
@@ -115,7 +139,7 @@ function questionOf(spec: AskSpec): Question {
       ...(byCode ? { byCode: true as const } : {}),
     };
     const problem = questionProblem(question);
-    if (problem === undefined) return question;
+    if (problem === undefined) return { ask: question, state: isStored ? text : undefined };
     throw new TypeError(problem);
   } catch (error) {
     throw new TypeError(`ctx.ask: ${messageOf(error)}`);

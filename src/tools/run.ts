@@ -6,7 +6,7 @@ import { type CallContext, isToolError } from '../define/context.js';
 import { isZodSchema } from '../define/schema.js';
 import type { AnyTool } from '../define/tool.js';
 import { isToolFiles } from '../define/tool-files.js';
-import { isToolRetry, type ToolRetry } from '../define/tool-retry.js';
+import { isToolRetry, ToolRetry } from '../define/tool-retry.js';
 import type { AnswerRefused, ToolAsks, ToolEnded } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_REASON_CHARS, MAX_TOOL_RESULT_BYTES } from '../protocol/limits.js';
@@ -17,6 +17,7 @@ import { boundedResult, type LargeResults } from './large-results.js';
 import { ConnectionLost } from './mcp/failures.js';
 import { toJson } from './normalise.js';
 import { shownFiles } from './shown-files.js';
+import { withWholeState } from './stored-state.js';
 import { timed } from './timed.js';
 import { logException } from './tool-logger.js';
 import { problemText, validate } from './validate.js';
@@ -64,17 +65,20 @@ export type ToolRunEnd = (ToolEnded & { readonly retry?: ToolRetry }) | ToolAsks
 
 type Untimed<End> = End extends unknown ? Omit<End, 'executionMs'> : never;
 
-async function endOf(run: ToolRun): Promise<Untimed<ToolRunEnd>> {
-  const { tool } = run;
+async function endOf(given: ToolRun): Promise<Untimed<ToolRunEnd>> {
+  const { tool } = given;
   const handler = handlerOf(tool);
   if (handler === undefined)
     return { envelope: failure('not_available', TEXTS.noLongerAvailable(tool.name)) };
+  const ctx = tool.mcp === undefined ? given.ctx : await wholeContext(given);
+  if (ctx === undefined) return stateNotRead();
+  const run = { ...given, ctx };
   const timeoutMs = run.timeoutMs ?? tool.timeouts.runMs;
   const asking = new Asking(run);
   const end = await timed({ signal: run.signal, timeoutMs }, (signal) =>
     handler(run.input, asking.contextWith(signal)),
   );
-  const asked = asking.outcomeOf(end);
+  const asked = await asking.outcomeOf(end);
   if (asked !== undefined) return asked;
   switch (end.end) {
     case 'timeout':
@@ -90,6 +94,21 @@ async function endOf(run: ToolRun): Promise<Untimed<ToolRunEnd>> {
       return isToolRetry(error) ? { envelope, retry: error } : { envelope };
     }
   }
+}
+
+async function wholeContext({ ctx }: ToolRun): Promise<ToolRun['ctx'] | undefined> {
+  try {
+    return await withWholeState(ctx);
+  } catch (error) {
+    ctx.logger.warn('state of a question not read', { reason: messageOf(error) });
+    return undefined;
+  }
+}
+
+/** Nothing has been run: where there is another attempt, it may find the store. */
+function stateNotRead(): Untimed<ToolRunEnd> {
+  const retry = new ToolRetry({ message: TEXTS.askStateNotRead });
+  return { envelope: failure('tool_error', retry.message), retry };
 }
 
 /** The tool's own code, or the request that it is; undefined where neither runs here. */

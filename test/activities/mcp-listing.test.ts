@@ -9,7 +9,9 @@ import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
 import { mcpWorker } from './mcp-setup.js';
 
-const ALL = ['delete', 'deploy', 'fail', 'push', 'push-once', 'sample', 'search', 'slow'];
+const ALL = [
+  ...['delete', 'deploy', 'fail', 'push', 'push-large', 'push-once', 'sample', 'search', 'slow'],
+];
 const named = (server: string): readonly string[] => ALL.map((name) => `${server}.${name}`);
 
 const ownSearch = defineTool({

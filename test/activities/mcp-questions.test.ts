@@ -6,6 +6,7 @@ import { kitServer, type McpLedger, mcpLedger } from '../support/mcp-kit.js';
 import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
 import { after, mcpWorker, questionIn, textIn } from './mcp-setup.js';
+import { MemoryBlobs } from './memory-blobs.js';
 
 type More = Partial<Omit<McpHttpServerSpec, 'name'>>;
 
@@ -15,7 +16,7 @@ async function kit(more: More = {}, start = startMcpServer) {
   const server = mcpServer({ name: 'kit', url, ...more });
   /** Every run in a worker of its own: nothing may live in one of them. */
   const worker = () => mcpWorker({ mcpServers: [server] });
-  return { ledger, worker };
+  return { ledger, worker, server };
 }
 
 describe('a server that wants input', () => {
@@ -37,6 +38,45 @@ describe('a server that wants input', () => {
       envelope: { ok: true, result: 'pushed tea to {"force":false,"branch":"main"}' },
     });
     expect(ledger.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
+  });
+
+  it('may want to have a state again that is too large for a history: it is stored beside it', async () => {
+    const { server, ledger } = await kit();
+    const blobs = new MemoryBlobs();
+    const worker = () => mcpWorker({ mcpServers: [server], blobs });
+    const plan = await worker().plan('kit.push-large', { repository: 'tea' });
+    const question = questionIn(await worker().run(plan));
+    expect(JSON.stringify(question.state).length).toBeLessThan(200);
+    const answered = after(question, { answer: { value: { branch: 'main' } } });
+    const away = { put: blobs.put, get: () => Promise.reject(new Error('away')) };
+    await expect(
+      mcpWorker({ mcpServers: [server], blobs: away }).run(plan, answered),
+    ).rejects.toMatchObject({ type: 'tool_retry' });
+    expect(await worker().run(plan, answered)).toMatchObject({
+      envelope: { ok: true, result: 'pushed tea to {"force":false,"branch":"main"}' },
+    });
+    expect(ledger.runs).toHaveLength(2);
+    expect(await mcpWorker({ mcpServers: [server] }).run(plan, answered)).toMatchObject({
+      envelope: {
+        ok: false,
+        error: { message: expect.stringMatching(/cannot be read/) as string },
+      },
+    });
+  });
+
+  it('is told of nothing where a large state cannot be stored; the model reads why', async () => {
+    const { server } = await kit();
+    const full = { put: () => Promise.reject(new Error('full')), get: new MemoryBlobs().get };
+    for (const [blobs, rule] of [
+      [null, /state has \d+ bytes as JSON; at most 8192/],
+      [full, /could not be stored, so nobody was asked/],
+    ] as const) {
+      const worker = mcpWorker({ mcpServers: [server], blobs });
+      const plan = await worker.plan('kit.push-large', { repository: 'tea' });
+      expect(await worker.run(plan)).toMatchObject({
+        envelope: { ok: false, error: { message: expect.stringMatching(rule) as string } },
+      });
+    }
   });
 
   it('hears that somebody declined, and says itself what follows', async () => {

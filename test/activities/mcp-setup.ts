@@ -30,10 +30,12 @@ export interface McpWorkerSetup {
   readonly tools?: readonly Tool[];
   readonly toolPolicy?: ToolPolicy;
   readonly services?: unknown;
+  /** @defaultValue of its own; null: none */
+  readonly blobs?: Pick<MemoryBlobs, 'put' | 'get'> | null;
 }
 
 /** One worker. Closed when the test ends, or by the test. */
-export function mcpWorker({ services, ...agentFields }: McpWorkerSetup) {
+export function mcpWorker({ services, blobs, ...agentFields }: McpWorkerSetup) {
   const requests: ModelRequest[] = [];
   const live: LiveEvent[] = [];
   const logged: { level: string; message: string; fields: unknown }[] = [];
@@ -72,7 +74,7 @@ export function mcpWorker({ services, ...agentFields }: McpWorkerSetup) {
       live.push(event);
     },
     logger,
-    blobs: new MemoryBlobs(),
+    ...(blobs === null ? {} : { blobs: blobs ?? new MemoryBlobs() }),
   });
   const callModel = async (): Promise<CallModelResult> =>
     await environment().run(activities.callModel, modelInput());

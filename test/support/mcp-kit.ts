@@ -107,7 +107,7 @@ export function addTool(server: McpServer, name: string): void {
 
 function registerAsking(tool: McpServer['registerTool'], ledger: McpLedger): void {
   const { runs, states } = ledger;
-  const asking = (name: string, idempotent: boolean) => {
+  const asking = (name: string, idempotent: boolean, more = '') => {
     tool(
       name,
       {
@@ -126,7 +126,7 @@ function registerAsking(tool: McpServer['registerTool'], ledger: McpLedger): voi
         }
         if (inputResponses?.['branch'] !== undefined)
           return text(`not pushed: ${JSON.stringify(inputResponses['branch'])}`);
-        const requestState = `state-${states.size + 1}-of-${repository}`;
+        const requestState = `state-${states.size + 1}-of-${repository}${more}`;
         states.add(requestState);
         return inputRequired({
           requestState,
@@ -138,6 +138,7 @@ function registerAsking(tool: McpServer['registerTool'], ledger: McpLedger): voi
     );
   };
   asking('push', true);
+  asking('push-large', true, 'x'.repeat(20_000));
   asking('push-once', false);
   tool(
     'deploy',
