@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { withCost } from '../model/cost.js';
 import { toModelFailure } from '../model/failure.js';
+import type { Usage } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { utf8Bytes } from '../protocol/json.js';
 import { MAX_BLOB_BYTES } from '../protocol/limits.js';
@@ -61,13 +62,22 @@ export async function audited(
     await record(tools, call, {
       said: {
         ...{ outcome, ...took },
-        ...(usage === undefined ? {} : { usage: withCost(usage, call.model.prices) }),
+        ...tookOf(usage, { call, goesOn: meter.goesOn }),
       },
       // A stop waits for no store.
       ...(isAborted ? {} : { content: { request: shownRequest(request), error: outcome } }),
     });
     throw error;
   }
+}
+
+/** What goes on at the provider is in the line of the attempt that has its answer. */
+function tookOf(
+  usage: Usage | undefined,
+  { call, goesOn }: { readonly call: AuditedCall; readonly goesOn: boolean },
+): object {
+  if (goesOn) return { goesOn };
+  return usage === undefined ? {} : { usage: withCost(usage, call.model.prices) };
 }
 
 async function record(

@@ -73,7 +73,7 @@ export async function callModel(
   };
   publish({ type: 'model_call_started', ...origin, model: defined.model.name });
   const stream = new ModelStream(origin, publish);
-  const spending = new Spending(defined.model, input.spent);
+  const spending = new Spending(defined.model, input);
   try {
     const { agent, results, ...answer } = await withHeartbeat(
       () => asked(tools, input, { stream, spending }),
@@ -107,6 +107,7 @@ export async function callModel(
     }
     if (!isCancelRequested(context))
       throw spending.failed(interruption(context, 'model_unavailable'));
+    spending.giveUp(tools.logger);
     return { ...abortedResult(defined, stream, attempt), ...takenOf(spending) };
   } finally {
     stream.close();
@@ -209,7 +210,7 @@ async function generate(
     const run = (): Promise<ModelResponse> => {
       const answer = agent.model.generate(request, {
         signal: cancellationSignal,
-        ...meter.listeners((event) => {
+        ...meter.options((event) => {
           stream?.take(event);
         }),
         ...(files === undefined ? {} : { files }),

@@ -11,7 +11,14 @@ import { tokensOf } from '../tools/model-context.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../tools/summarize.js';
 import { audited } from './audit.js';
 import { type ActivityTools, withFields } from './deps.js';
-import { agentOf, failureOf, framesOf, interruption, toFailure } from './failure.js';
+import {
+  agentOf,
+  failureOf,
+  framesOf,
+  interruption,
+  isCancelRequested,
+  toFailure,
+} from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { Spending } from './spending.js';
 import { runOf } from './transcripts.js';
@@ -55,7 +62,7 @@ export async function summarize(
               audited(tools, about, {
                 request,
                 meter,
-                run: () => summarizer.model.generate(request, { signal, ...meter.listeners() }),
+                run: () => summarizer.model.generate(request, { signal, ...meter.options() }),
               }),
             ),
           isTooLong: isContextTooLong,
@@ -71,6 +78,7 @@ export async function summarize(
     const { model } = response;
     return { ...summary, version: SUMMARY_VERSION, model, usage: spending.total };
   } catch (error) {
+    if (isCancelRequested(context)) spending.giveUp(logger);
     if (signal.aborted) throw spending.failed(interruption(context, 'model_unavailable'));
     const failure = toFailure(toModelFailureUnlessKnown(error), 'model_unavailable');
     logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });

@@ -1,5 +1,7 @@
 /** How OpenAI's API, or a server like it, is reached: key, client, and the end of a request. Runs in the worker. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
+import type { Stream } from 'openai/streaming';
 import type { AbortSignalLike } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
 import { ModelFailure, streamBroken, unavailable } from './failure.js';
@@ -66,6 +68,12 @@ export class Watch {
     throw this.#hasHeard ? streamBroken(text) : unavailable(text);
   }
 
+  /** @throws as `throwIfOver`, at once when it is over meanwhile */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal }).catch(() => undefined);
+    this.throwIfOver();
+  }
+
   stop(): void {
     clearTimeout(this.#timer);
     this.#caller.removeEventListener('abort', this.#onAbort);
@@ -113,4 +121,32 @@ export async function createClient(apiKey: string, options: ConnectionOptions): 
     ...(baseURL === undefined ? {} : { baseURL }),
     ...(organization === undefined ? {} : { organization }),
   });
+}
+
+/** Takes the pieces of one streamed answer. */
+interface StreamedAnswer<Piece> {
+  /** What breaks now breaks nothing: the provider has said its last word. */
+  readonly isWhole?: boolean;
+  add(piece: Piece): void;
+}
+
+/** Reads a stream to its end. @throws what ended it early */
+export async function readStream<Piece>(
+  stream: Stream<Piece>,
+  answer: StreamedAnswer<Piece>,
+  watch: Watch,
+): Promise<void> {
+  watch.heard();
+  try {
+    for await (const piece of stream) {
+      // Between the abort and the end of the stream there may be pieces that had come already.
+      watch.throwIfOver();
+      watch.heard();
+      answer.add(piece);
+    }
+  } catch (error) {
+    if (answer.isWhole !== true) throw error;
+  }
+  // The client ends an aborted stream as if it were whole.
+  if (answer.isWhole !== true) watch.throwIfOver();
 }

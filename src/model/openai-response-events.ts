@@ -89,9 +89,7 @@ export class ResponsesAnswer {
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        this.#last = event.response;
-        if (event.response.usage)
-          this.#onReport?.({ type: 'usage', usage: usageOf(event.response.usage) });
+        this.end(event.response);
         return;
       case 'error':
         // Where the server gave the event no name, the client takes it for one like any other.
@@ -99,6 +97,12 @@ export class ResponsesAnswer {
       default:
         this.#addProgress(event);
     }
+  }
+
+  /** The response as it was in the end, wherever that was read. */
+  end(response: Response): void {
+    this.#last = response;
+    if (response.usage) this.#onReport?.({ type: 'usage', usage: usageOf(response.usage) });
   }
 
   /**
@@ -111,6 +115,7 @@ export class ResponsesAnswer {
     if (last === undefined) throw this.#endedEarly();
     if (last.status === 'failed' || last.error)
       throw last.error ? toModelFailure({ error: last.error }) : streamBroken('The answer failed');
+    if (last.status === 'cancelled') throw streamBroken('The answer was cancelled at the provider');
     const reason = last.incomplete_details?.reason;
     if (reason === 'content_filter') throw contentFiltered();
     return answerOf({

@@ -1,4 +1,4 @@
-/** From a transcript to a request of OpenAI's Responses. Nothing is stored at the provider: every request carries all. Pure. */
+/** From a transcript to a request of OpenAI's Responses. Every request carries the whole conversation. Pure. */
 import type OpenAI from 'openai';
 import type {
   FilePart,
@@ -32,14 +32,14 @@ export function toResponsesRequest(
   loaded: LoadedFiles = NO_FILES,
 ): OpenAI.Responses.ResponseCreateParamsStreaming {
   const { system, tools, output } = request;
-  const { model, temperature, maxOutputTokens, toolChoice, reasoning } = settings;
+  const { model, temperature, maxOutputTokens, toolChoice, reasoning, background } = settings;
   const include = includedOf(tools, settings);
   return {
     model,
     input: toInput(request.messages, loaded),
     stream: true,
-    // The conversation is ours: nothing of it lies at the provider between two requests.
-    store: false,
+    // The conversation is ours: nothing of it lies at the provider between two requests, unless it works while nobody listens.
+    ...(background === true ? { background, store: true } : { store: false }),
     ...(system === '' ? {} : { instructions: system }),
     ...(include.length === 0 ? {} : { include: [...include] }),
     ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),

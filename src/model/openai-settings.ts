@@ -16,4 +16,6 @@ export interface RequestSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly toolChoice?: ToolChoice | undefined;
   readonly reasoning?: ReasoningSettings | undefined;
+  /** Responses only. */
+  readonly background?: boolean | undefined;
 }

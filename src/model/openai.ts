@@ -2,7 +2,7 @@
  * `openaiModel`: a model behind OpenAI's Responses or Chat Completions, or any server that speaks one of them. One streaming
  * request a call and no retries. Runs in the worker.
  */
-import type { Stream } from 'openai/streaming';
+import type OpenAI from 'openai';
 import type {
   Model,
   ModelCallOptions,
@@ -13,8 +13,9 @@ import type {
 } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
 import { inputTokensOf } from './context-windows.js';
-import { toModelFailure } from './failure.js';
-import { loadFiles } from './files.js';
+import { ModelFailure, toModelFailure } from './failure.js';
+import { type LoadedFiles, loadFiles } from './files.js';
+import { BackgroundResponse } from './openai-background.js';
 import { toChatRequest } from './openai-chat.js';
 import { ChatAnswer } from './openai-chunks.js';
 import {
@@ -22,6 +23,7 @@ import {
   createClient,
   isOpenAI,
   readKey,
+  readStream,
   Watch,
 } from './openai-connection.js';
 import { ResponsesAnswer } from './openai-response-events.js';
@@ -42,6 +44,14 @@ export interface OpenAIModelOptions extends ConnectionOptions {
   readonly maxOutputTokens?: number;
   /** Whether the model has to call a tool, at every step. @defaultValue the model decides */
   readonly toolChoice?: ToolChoice;
+  /**
+   * Answers are made in the background, and stored at the provider for that (`store: true`; OpenAI keeps them 30 days): a cut stream
+   * or a lost worker goes on with the same response instead of paying for another, and tools of the provider run once.
+   * `responses` only. @defaultValue false
+   */
+  readonly background?: boolean;
+  /** Between two looks at a background response that the provider does not stream. @defaultValue 2,000 */
+  readonly pollMs?: number;
   /** For models that think. @defaultValue the provider's */
   readonly reasoning?: ReasoningSettings;
   /** Input tokens that one request may have at most. @defaultValue of OpenAI's own models as known here, else not known */
@@ -60,19 +70,24 @@ export function openaiModel(name: string, options: OpenAIModelOptions = {}): Mod
   const { api } = options as { readonly api?: unknown };
   if (api !== undefined && api !== 'responses' && api !== 'chat')
     throw new TypeError('openaiModel: `api` must be "responses" or "chat"');
+  if (options.background === true && api === 'chat')
+    throw new TypeError(`openaiModel: ${BACKGROUND_NEEDS_RESPONSES}`);
   return new OpenAIModel(name, options);
-}
-
-/** Takes the pieces of one streamed answer. */
-interface StreamedAnswer<Piece> {
-  /** What breaks now breaks nothing: the provider has said its last word. */
-  readonly isWhole?: boolean;
-  add(piece: Piece): void;
 }
 
 /** Tools of the Responses API that the caller of the model has to run; an engine's own tools are functions. */
 const RUN_BY_CALLER =
   /^(function|custom|namespace|tool_search|programmatic_tool_calling|computer.*|local_shell|shell|apply_patch)$/;
+
+const BACKGROUND_NEEDS_RESPONSES = '`background` needs the Responses API (`api: "responses"`)';
+/** Nobody waits for it. */
+const CANCEL_TIMEOUT_MS = 10_000;
+
+interface Sending {
+  readonly client: OpenAI;
+  readonly loaded: LoadedFiles;
+  readonly watch: Watch;
+}
 
 class OpenAIModel implements Model {
   readonly name: string;
@@ -99,25 +114,16 @@ class OpenAIModel implements Model {
   async generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse> {
     const { signal, files } = options;
     throwIfAborted(signal);
+    this.#refuseBackgroundChat();
     const apiKey = await readKey(this.#options);
     const loaded = await loadFiles(request.messages, files);
     const watch = new Watch(signal, this.#options.requestTimeoutMs);
     try {
       const client = await createClient(apiKey, this.#options);
-      if (this.#api() === 'chat') {
-        const answer = new ChatAnswer(request.tools, options);
-        const body = toChatRequest(request, this.#settings(), loaded);
-        const stream = await client.chat.completions.create(body, { signal: watch.signal });
-        options.onReport?.({ type: 'accepted' });
-        await read(stream, answer, watch);
-        return answer.finish(this.name);
-      }
-      const answer = new ResponsesAnswer(request.tools, options);
-      const body = toResponsesRequest(request, this.#settings(), loaded);
-      const stream = await client.responses.create(body, { signal: watch.signal });
-      options.onReport?.({ type: 'accepted' });
-      await read(stream, answer, watch);
-      return await answer.finish(this.name, files);
+      const sending = { client, loaded, watch };
+      return this.#api() === 'chat'
+        ? await this.#chat(request, options, sending)
+        : await this.#respond(request, options, sending);
     } catch (error) {
       watch.throwIfOver();
       throw toModelFailure(error, apiKey);
@@ -126,34 +132,60 @@ class OpenAIModel implements Model {
     }
   }
 
+  /** Ends a response of background mode. @throws ModelFailure */
+  async cancel(id: string): Promise<void> {
+    const apiKey = await readKey(this.#options);
+    try {
+      const client = await createClient(apiKey, this.#options);
+      await client.responses.cancel(id, { timeout: CANCEL_TIMEOUT_MS });
+    } catch (error) {
+      throw toModelFailure(error, apiKey);
+    }
+  }
+
+  async #chat(
+    request: ModelRequest,
+    options: ModelCallOptions,
+    { client, loaded, watch }: Sending,
+  ): Promise<ModelResponse> {
+    const answer = new ChatAnswer(request.tools, options);
+    const body = toChatRequest(request, this.#settings(), loaded);
+    const stream = await client.chat.completions.create(body, { signal: watch.signal });
+    options.onReport?.({ type: 'accepted' });
+    await readStream(stream, answer, watch);
+    return answer.finish(this.name);
+  }
+
+  async #respond(
+    request: ModelRequest,
+    options: ModelCallOptions,
+    { client, loaded, watch }: Sending,
+  ): Promise<ModelResponse> {
+    const answer = new ResponsesAnswer(request.tools, options);
+    const body = toResponsesRequest(request, this.#settings(), loaded);
+    if (this.#options.background === true) {
+      const { pollMs } = this.#options;
+      await new BackgroundResponse({ client, body, answer, watch, pollMs }, options).read();
+    } else {
+      const stream = await client.responses.create(body, { signal: watch.signal });
+      options.onReport?.({ type: 'accepted' });
+      await readStream(stream, answer, watch);
+    }
+    return await answer.finish(this.name, options.files);
+  }
+
+  #refuseBackgroundChat(): void {
+    if (this.#options.background === true && this.#api() === 'chat')
+      throw new ModelFailure('model_bad_request', BACKGROUND_NEEDS_RESPONSES, { retryable: false });
+  }
+
   /** Asked anew each time: the environment of the worker decides, not that of whoever defined the agent. */
   #api(): OpenAIApi {
     return this.#options.api ?? (isOpenAI(this.#options) ? 'responses' : 'chat');
   }
 
   #settings(): RequestSettings {
-    const { temperature, maxOutputTokens, toolChoice, reasoning } = this.#options;
-    return { model: this.name, temperature, maxOutputTokens, toolChoice, reasoning };
+    const { temperature, maxOutputTokens, toolChoice, reasoning, background } = this.#options;
+    return { model: this.name, temperature, maxOutputTokens, toolChoice, reasoning, background };
   }
-}
-
-/** Reads a stream to its end. @throws what ended it early */
-async function read<Piece>(
-  stream: Stream<Piece>,
-  answer: StreamedAnswer<Piece>,
-  watch: Watch,
-): Promise<void> {
-  watch.heard();
-  try {
-    for await (const piece of stream) {
-      // Between the abort and the end of the stream there may be pieces that had come already.
-      watch.throwIfOver();
-      watch.heard();
-      answer.add(piece);
-    }
-  } catch (error) {
-    if (answer.isWhole !== true) throw error;
-  }
-  // The client ends an aborted stream as if it were whole.
-  if (answer.isWhole !== true) watch.throwIfOver();
 }

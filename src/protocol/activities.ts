@@ -8,7 +8,7 @@ import type { McpToolRef } from './mcp.js';
 import { type AssistantPart, type EarlierResult, earlierResult, type Message } from './messages.js';
 import type { AskedBefore, Question } from './questions.js';
 import type { FieldProblem } from './resolutions.js';
-import type { ModelSpend } from './spending.js';
+import type { ModelSpend, OpenRequest } from './spending.js';
 import type {
   SpillTranscriptInput,
   SpillTranscriptResult,
@@ -88,6 +88,8 @@ export interface CallModelInput extends OfStep {
   readonly output?: JsonSchema;
   /** What an activity before took for this very call: it lacked the messages before `append`. Absent: there was none. */
   readonly spent?: ModelSpend;
+  /** What it left open at the provider. */
+  readonly open?: OpenRequest;
 }
 
 /** A call of a sequential step, when its turn has come. */

@@ -96,7 +96,11 @@ export type ModelReport =
   /** The provider has taken the request and works on it: from here on it may charge. */
   | { readonly type: 'accepted' }
   /** What the provider says that the request has taken so far; its last word counts. Where it says nothing, the engine estimates. */
-  | { readonly type: 'usage'; readonly usage: Usage };
+  | { readonly type: 'usage'; readonly usage: Usage }
+  /** It goes on at the provider though nobody listens, under this id: the next attempt may resume it. */
+  | { readonly type: 'open'; readonly id: string }
+  /** It has ended there, or is no longer known: it cannot be resumed. */
+  | { readonly type: 'closed' };
 
 export interface ModelResponse {
   /**
@@ -126,6 +130,11 @@ export interface ModelCallOptions {
    * does not come. Absent: nobody counts.
    */
   readonly onReport?: (report: ModelReport) => void;
+  /**
+   * The id of the request that the attempt before has left open: its answer is taken, from its beginning, and nothing is asked
+   * anew. Adapters that report none open are given none.
+   */
+  readonly resume?: string;
   /** Where files lie that messages refer to, and where files go that an answer brings. Absent: nowhere. */
   readonly files?: ModelFiles;
 }
@@ -169,4 +178,6 @@ export interface Model {
   /** Why the provider does not run this tool, or undefined when it does. Absent: it runs none. Asked when an agent is defined. */
   providerToolProblem?(tool: ProviderTool): string | undefined;
   generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse>;
+  /** Ends a request that was left open, since nobody wants its answer. Safe to repeat. @throws ModelFailure */
+  cancel?(id: string): Promise<void>;
 }

@@ -2,7 +2,6 @@
 import { isRecord } from './json.js';
 import type { Usage } from './turns.js';
 
-/** Of all attempts until now. */
 export interface ModelSpend {
   readonly model: string;
   /** The last that took anything. */
@@ -10,17 +9,36 @@ export interface ModelSpend {
   readonly usage: Usage;
 }
 
+/** A request that goes on at its provider, whoever listens; `usage` is what it has taken so far. */
+export interface OpenRequest extends ModelSpend {
+  /** The provider's. */
+  readonly id: string;
+}
+
 /** The one value in details of heartbeats and failures; its names are in history for ever. */
 export interface ModelCallDetails {
+  /** Of all attempts until now. */
   readonly spent?: ModelSpend;
+  /** No part of `spent`: the next attempt goes on with it. */
+  readonly open?: OpenRequest;
 }
 
 /** Any version of a worker may have written them: what is not understood counts as nothing. */
-export function spendIn(details: unknown): ModelSpend | undefined {
-  const spent = isRecord(details) ? details['spent'] : undefined;
-  if (!isRecord(spent)) return undefined;
-  const { model, attempt } = spent;
-  const usage = usageIn(spent['usage']);
+export function detailsIn(details: unknown): ModelCallDetails {
+  if (!isRecord(details)) return {};
+  const spent = spendIn(details['spent']);
+  const open = spendIn(details['open']);
+  const id = isRecord(details['open']) ? details['open']['id'] : undefined;
+  return {
+    ...(spent === undefined ? {} : { spent }),
+    ...(open === undefined || typeof id !== 'string' ? {} : { open: { ...open, id } }),
+  };
+}
+
+function spendIn(value: unknown): ModelSpend | undefined {
+  if (!isRecord(value)) return undefined;
+  const { model, attempt } = value;
+  const usage = usageIn(value['usage']);
   if (typeof model !== 'string' || !isCount(attempt) || usage === undefined) return undefined;
   return { model, attempt, usage };
 }

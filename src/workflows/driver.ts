@@ -11,11 +11,11 @@ import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
-import type { ModelSpend } from '../protocol/spending.js';
+import type { ModelCallDetails } from '../protocol/spending.js';
 import { type Work, workOnCall } from './call-work.js';
 import { editWork } from './check-edit.js';
 import type { TaskOrigin } from './inline.js';
-import { isTranscriptMiss, lossOf, spendOf, turnErrorOf } from './losses.js';
+import { isTranscriptMiss, lossOf, modelDetailsOf, spentIn, turnErrorOf } from './losses.js';
 import { activities, MODEL_CALL, summaryOf, timerText } from './schedule.js';
 import { type Summaries, summaryWork } from './summarize.js';
 import { TranscriptWindow } from './transcript-window.js';
@@ -48,8 +48,8 @@ export class Driver {
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
   #fault: Error | undefined;
-  /** What a call took that is made again, because its worker lacked messages. */
-  #spent: ModelSpend | undefined;
+  /** What a call left behind that is made again, because its worker lacked messages. */
+  #left: ModelCallDetails = {};
 
   constructor(options: DriverOptions) {
     this.#machine = options.machine;
@@ -107,15 +107,15 @@ export class Driver {
     const { turnId, step } = effect;
     const call = this.#underWay.get(effectKey({ type: 'call_model', turnId, step }));
     if (call === undefined) {
-      this.#machine.modelAborted(effect, this.#takeSpent());
+      this.#machine.modelAborted(effect, spentIn(this.#takeLeft()));
       this.#wake();
     } else this.#stop(call.scope);
   }
 
-  #takeSpent(): ModelSpend | undefined {
-    const spent = this.#spent;
-    this.#spent = undefined;
-    return spent;
+  #takeLeft(): ModelCallDetails {
+    const left = this.#left;
+    this.#left = {};
+    return left;
   }
 
   /** What is told to stop may take its time: it is told again, which costs nothing. */
@@ -189,7 +189,7 @@ export class Driver {
     const { turn, tenant, conversationId, agent } = state;
     if (turn === undefined) return;
     const { turnId, step } = effect;
-    const spent = this.#takeSpent();
+    const left = this.#takeLeft();
     const input: CallModelInput = {
       tenant,
       conversationId,
@@ -200,7 +200,7 @@ export class Driver {
       requester: turn.requester,
       ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
       ...markOf(state),
-      ...(spent === undefined ? {} : { spent }),
+      ...left,
     };
     const options = {
       ...MODEL_CALL,
@@ -214,10 +214,11 @@ export class Driver {
         this.#machine.modelCompleted(effect, outcome);
       },
       failed: (error) => {
-        if (isCancellation(error)) this.#machine.modelAborted(effect, spent);
+        if (isCancellation(error)) this.#machine.modelAborted(effect, spentIn(left));
         // The call is still wanted, so it is started again at once.
-        else if (isTranscriptMiss(error) && this.#transcript.missed()) this.#spent = spendOf(error);
-        else this.#machine.modelFailed(effect, turnErrorOf(error), spendOf(error));
+        else if (isTranscriptMiss(error) && this.#transcript.missed())
+          this.#left = modelDetailsOf(error);
+        else this.#machine.modelFailed(effect, turnErrorOf(error), spentIn(modelDetailsOf(error)));
       },
     });
   }

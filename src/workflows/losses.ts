@@ -7,10 +7,11 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Loss } from '../core/outcomes.js';
+import { addUsage } from '../core/view.js';
 import { TRANSCRIPT_MISS } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
 import { isFailureCode } from '../protocol/failures.js';
-import { type ModelSpend, spendIn } from '../protocol/spending.js';
+import { detailsIn, type ModelCallDetails, type ModelSpend } from '../protocol/spending.js';
 
 /** In the words of the failure table. */
 export function turnErrorOf(error: unknown): TurnError {
@@ -24,11 +25,18 @@ export function turnErrorOf(error: unknown): TurnError {
   return { code: 'no_worker', message };
 }
 
-/** What the attempts of a failed model call took. */
-export function spendOf(error: unknown): ModelSpend | undefined {
+/** What the attempts of a failed model call left behind. */
+export function modelDetailsOf(error: unknown): ModelCallDetails {
   const cause = activityCause(error);
-  if (cause instanceof TimeoutFailure) return spendIn(cause.lastHeartbeatDetails);
-  return cause instanceof ApplicationFailure ? spendIn(cause.details?.[0]) : undefined;
+  if (cause instanceof TimeoutFailure) return detailsIn(cause.lastHeartbeatDetails);
+  return cause instanceof ApplicationFailure ? detailsIn(cause.details?.[0]) : {};
+}
+
+/** All of it, once nobody goes on with what is open. */
+export function spentIn({ spent, open }: ModelCallDetails): ModelSpend | undefined {
+  if (open === undefined) return spent;
+  const { model, attempt, usage } = open;
+  return { model, attempt, usage: spent === undefined ? usage : addUsage(spent.usage, usage) };
 }
 
 export function isTranscriptMiss(error: unknown): boolean {

@@ -88,6 +88,16 @@ describe('an audited model call', () => {
     expect(failure).toMatchObject({ details: [{ spent: { usage } }] });
   });
 
+  it('leaves what a response took that goes on to the line of the attempt that has its answer', async () => {
+    const { activities, lines } = setUp((_request, { onReport }) => {
+      onReport?.({ type: 'open', id: 'resp_1' });
+      return Promise.reject(new ModelFailure('model_stream_broken', 'cut', { retryable: true }));
+    }, 'records');
+    await expect(environment().run(activities.callModel, modelInput())).rejects.toThrow('cut');
+    expect(lines).toMatchObject([{ outcome: 'model_stream_broken', goesOn: true }]);
+    expect(lines[0]).not.toHaveProperty('usage');
+  });
+
   it('leaves a line of what failed, by its code: texts may quote what is secret', async () => {
     const failure = new ModelFailure('model_rate_limited', 'key sk-secret', { retryable: true });
     const { activities, lines, stored } = setUp(() => Promise.reject(failure), 'full');

@@ -106,6 +106,25 @@ test('a model call that fails for good leaves what all its attempts took', async
   await expectTaken(engine, talk, call.usage);
 });
 
+test('a model call that fails for good while its response goes on counts what that had taken', async () => {
+  const leaves: Try = (options) => {
+    options.onReport?.({ type: 'open', id: 'resp_1' });
+    return breaksOff('model_stream_broken', true)(options);
+  };
+  const cannotResume: Try = ({ resume }) => {
+    const message = `no key for ${resume ?? 'anything'}`;
+    return Promise.reject(new ModelFailure('model_unauthorized', message, { retryable: false }));
+  };
+  const model = flaky(leaves, cannotResume);
+  const engine = await startEngine({ agents: [shop(model)], services: ledger() });
+  const { talk, result } = await engine.ask();
+  expect(result).toMatchObject({ status: 'failed', error: { message: 'no key for resp_1' } });
+  const call = await only(engine, talk, 'model_call');
+  expect(call).toMatchObject({ finishReason: 'failed', usage: { outputTokens: 13 } });
+  expect(call).not.toHaveProperty('id');
+  await expectTaken(engine, talk, call.usage);
+});
+
 test('a model call that lacks messages and is made again hands on what its attempts took', async () => {
   let queries = 0;
   const model = flaky(answers, breaksOff('model_stream_broken', true), answers);

@@ -1,6 +1,6 @@
 /** Details of heartbeats and failures come from workers of any version. */
 import { describe, expect, it } from 'vitest';
-import { spendIn } from '../../../src/protocol/spending.js';
+import { detailsIn } from '../../../src/protocol/spending.js';
 
 const usage = { inputTokens: 3, outputTokens: 2 };
 const spent = { model: 'gpt', attempt: 1, usage };
@@ -11,12 +11,14 @@ describe('what a model call has spent, as details tell it', () => {
       ...usage,
       ...{ cachedInputTokens: 1, reasoningTokens: 1, costMicros: 9, estimated: true },
     };
-    expect(spendIn({ spent: { ...spent, usage: full } })).toEqual({ ...spent, usage: full });
+    const open = { ...spent, usage: full, id: 'resp_1' };
+    const details = { spent: { ...spent, usage: full }, open };
+    expect(detailsIn(details)).toEqual(details);
   });
 
   it('leaves out what this version does not know', () => {
     const later = { ...spent, usage: { ...usage, audioTokens: 4, estimated: 'yes' }, more: 1 };
-    expect(spendIn({ spent: later, more: 2 })).toEqual(spent);
+    expect(detailsIn({ spent: later, more: 2 })).toEqual({ spent });
   });
 
   it.each([
@@ -30,7 +32,9 @@ describe('what a model call has spent, as details tell it', () => {
     { spent: { ...spent, usage: { inputTokens: 3 } } },
     { spent: { ...spent, usage: { inputTokens: Number.NaN, outputTokens: 1 } } },
     { spent: { ...spent, usage: { inputTokens: -1, outputTokens: 1 } } },
+    { open: spent },
+    { open: { id: 'resp_1' } },
   ])('counts nothing where it is not understood: %j', (details) => {
-    expect(spendIn(details)).toBeUndefined();
+    expect(detailsIn(details)).toEqual({});
   });
 });

@@ -1,0 +1,197 @@
+/** Requests that go on at the provider when their attempt does not: the next attempt has their answer, and they count once. */
+import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { ModelFailure } from '../../src/model/failure.js';
+import type { Model, ModelCallOptions } from '../../src/protocol/model.js';
+import type { ModelCallDetails } from '../../src/protocol/spending.js';
+import { until } from '../support/until.js';
+import { answer, environment, modelInput, modelOf, setUp } from './fixtures.js';
+
+const OPEN = {
+  ...{ id: 'resp_1', model: 'gpt-test', attempt: 1 },
+  usage: { inputTokens: 40, outputTokens: 20, estimated: true },
+} as const;
+const SPENT = {
+  ...{ model: 'gpt-test', attempt: 1 },
+  usage: { inputTokens: 7, outputTokens: 1 },
+} as const;
+/** 13 tokens, as sizes go. */
+const STREAMED = 'These are forty bytes of a long answer. ';
+
+type Asking = (options: ModelCallOptions) => Promise<unknown>;
+
+interface Patient extends Model {
+  readonly resumed: (string | undefined)[];
+  readonly cancelled: string[];
+}
+
+function patient(asking: Asking): Patient {
+  const resumed: (string | undefined)[] = [];
+  const cancelled: string[] = [];
+  const model = modelOf(async (_request, options) => {
+    resumed.push(options.resume);
+    await asking(options);
+    return answer();
+  });
+  const cancel = (id: string): Promise<void> => {
+    cancelled.push(id);
+    return Promise.resolve();
+  };
+  return { ...model, resumed, cancelled, cancel };
+}
+
+const begins = ({ onEvent, onReport }: ModelCallOptions): void => {
+  onReport?.({ type: 'accepted' });
+  onReport?.({ type: 'open', id: 'resp_1' });
+  onEvent({ type: 'text', text: STREAMED });
+};
+
+const cut = (): Promise<never> =>
+  Promise.reject(new ModelFailure('model_stream_broken', 'cut', { retryable: true }));
+
+type Info = Parameters<typeof environment>[0];
+
+async function failed(model: Model, info: Info = {}): Promise<ModelCallDetails> {
+  const env = environment(info);
+  let beat: unknown;
+  env.onHeartbeat((details) => {
+    beat = details;
+  });
+  const error: unknown = await env.run(setUp({ model }).activities.callModel, modelInput()).then(
+    () => new Error('it was answered'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApplicationFailure)) throw error;
+  const details = (error.details?.[0] ?? {}) as ModelCallDetails;
+  // The next attempt knows what the workflow is told.
+  expect(beat ?? {}).toEqual(details);
+  return details;
+}
+
+const second = (details: ModelCallDetails): Info => ({ attempt: 2, heartbeatDetails: details });
+
+describe('a request that goes on at the provider', () => {
+  it('is left to the next attempt when its stream breaks, apart from what is spent', async () => {
+    const model = patient((options) => {
+      begins(options);
+      return cut();
+    });
+    const details = await failed(model, second({ spent: SPENT }));
+    expect(details).toMatchObject({
+      spent: SPENT,
+      open: { id: 'resp_1', attempt: 2, usage: { outputTokens: 13, estimated: true } },
+    });
+  });
+
+  it('is resumed, and counts once: as the provider says in the end', async () => {
+    const model = patient((options) => {
+      begins(options);
+      options.onReport?.({ type: 'closed' });
+      return Promise.resolve();
+    });
+    const env = environment(second({ spent: SPENT, open: OPEN }));
+    const result = await env.run(setUp({ model }).activities.callModel, modelInput());
+    expect(model.resumed).toEqual(['resp_1']);
+    expect(result).toMatchObject({
+      usage: { inputTokens: 3, outputTokens: 2 },
+      earlierUsage: SPENT.usage,
+    });
+    expect(result.usage).not.toHaveProperty('estimated');
+  });
+
+  it.each([
+    ['cannot be reached', () => Promise.reject(new Error('refused')), 20],
+    [
+      'is cut before it has come as far again',
+      (options: ModelCallOptions) => {
+        begins(options);
+        return cut();
+      },
+      20,
+    ],
+    [
+      'is cut further on',
+      (options: ModelCallOptions) => {
+        begins(options);
+        begins(options);
+        return cut();
+      },
+      25,
+    ],
+  ] as const)('and %s is left to the attempt after', async (_what, asking, outputTokens) => {
+    const details = await failed(patient(asking), second({ open: OPEN }));
+    expect(details).toMatchObject({ open: { id: 'resp_1', usage: { outputTokens } } });
+    expect(details).not.toHaveProperty('spent');
+  });
+
+  it('that is gone counts as spent, and the next attempt asks anew', async () => {
+    const gone = patient(({ onReport }) => {
+      onReport?.({ type: 'closed' });
+      return cut();
+    });
+    const details = await failed(gone, second({ open: OPEN }));
+    expect(details).toEqual({ spent: { model: 'gpt-test', attempt: 2, usage: OPEN.usage } });
+    const model = patient(() => Promise.resolve());
+    const env = environment({ attempt: 3, heartbeatDetails: details });
+    const result = await env.run(setUp({ model }).activities.callModel, modelInput());
+    expect(model.resumed).toEqual([undefined]);
+    expect(result.earlierUsage).toEqual(OPEN.usage);
+  });
+
+  it('under another id counts beside the one that was to be resumed', async () => {
+    const model = patient(({ onReport }) => {
+      onReport?.({ type: 'closed' });
+      onReport?.({ type: 'open', id: 'resp_2' });
+      return cut();
+    });
+    const { open } = await failed(model, second({ open: OPEN }));
+    expect(open?.id).toBe('resp_2');
+    expect(open?.usage.inputTokens).toBeGreaterThan(OPEN.usage.inputTokens);
+  });
+
+  it('is known to another activity of the same call', async () => {
+    const model = patient(() => Promise.resolve());
+    const { activities } = setUp({ model });
+    await environment().run(activities.callModel, modelInput({ open: OPEN }));
+    expect(model.resumed).toEqual(['resp_1']);
+  });
+
+  it('stands in the heartbeats of a running attempt', async () => {
+    const env = environment({ heartbeatTimeoutMs: 30 });
+    const beats: ModelCallDetails[] = [];
+    env.onHeartbeat((details) => beats.push(details as ModelCallDetails));
+    const model = patient(async (options) => {
+      begins(options);
+      await until('a heartbeat', () => beats.at(-1)?.open?.usage.outputTokens === 13);
+    });
+    await env.run(setUp({ model }).activities.callModel, modelInput());
+    expect(beats.at(-1)).not.toHaveProperty('spent');
+  });
+
+  it('is ended at the provider when the turn is stopped, and counts', async () => {
+    const env = environment();
+    const model = patient((options) => {
+      begins(options);
+      setTimeout(() => env.cancel(), 5);
+      return new Promise(() => undefined);
+    });
+    const result = await env.run(setUp({ model }).activities.callModel, modelInput());
+    expect(result).toMatchObject({ aborted: true, usage: { outputTokens: 13, estimated: true } });
+    expect(model.cancelled).toEqual(['resp_1']);
+  });
+
+  it('is not ended when its worker stops: the next one has its answer', async () => {
+    const env = environment();
+    const model = patient((options) => {
+      begins(options);
+      const details = new ActivityCancellationDetails({ workerShutdown: true });
+      setTimeout(() => env.cancel('WORKER_SHUTDOWN', details), 5);
+      return new Promise(() => undefined);
+    });
+    const { activities } = setUp({ model });
+    await expect(env.run(activities.callModel, modelInput())).rejects.toMatchObject({
+      details: [{ open: { id: 'resp_1' } }],
+    });
+    expect(model.cancelled).toEqual([]);
+  });
+});
