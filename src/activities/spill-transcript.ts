@@ -39,7 +39,10 @@ export async function spillTranscript(
       unused.filter((id) => !ids.includes(id)),
     );
     const remove = async () => tools.chunks?.remove(key, ids);
-    return (await isStoredInVain(tools, key, remove)) ? {} : { ids };
+    if (await isStoredInVain(tools, key, remove)) return {};
+    const stored = ids.map((id, index) => ({ id, count: chunks[index] ?? 0 }));
+    tools.transcripts.stored(runOf(Context.current()), wanted, stored);
+    return { ids };
   } catch (error) {
     tools.logger.warn('messages not stored', { ...key, reason: reasonOf(error) });
     throw toFailure(error, 'store_unavailable');

@@ -4,6 +4,8 @@
  *
  * P1  A prefix is used only if its hash is the one that the workflow sent along.
  * P2  Messages of one run and epoch never change, so a longer memory may be cut, and a shorter one completed.
+ * P3  What a new run or epoch begins with is the end of what the one before it was given, behind what was sent of its front: where
+ *     the hash says so, nobody is asked and nothing is read.
  */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -55,9 +57,20 @@ interface Remembered {
   /** `hashes[n]` is of the first n + 1 messages; empty within a part that was stored. */
   readonly hashes: readonly string[];
   readonly bytes: number;
+  /** Which of the messages are known to lie in which chunk. */
+  readonly parts: readonly KnownPart[];
 }
 
-const NOTHING: Remembered = { messages: [], hashes: [], bytes: 0 };
+interface KnownPart {
+  readonly id: string;
+  /** Index in the chunk of the first of them, and how many they are. */
+  readonly from: number;
+  readonly count: number;
+  /** Place of the first in the transcript. */
+  readonly at: number;
+}
+
+const NOTHING: Remembered = { messages: [], hashes: [], bytes: 0, parts: [] };
 
 export class Transcripts {
   readonly #fetch: FetchTranscript;
@@ -79,7 +92,8 @@ export class Transcripts {
   async whole(run: RunOfConversation, delta: TranscriptDelta): Promise<readonly Message[]> {
     const { epoch, base, append } = delta;
     const name = `${run.workflowId} ${run.runId} ${epoch}`;
-    const prefix = base === 0 ? NOTHING : await this.#prefix(name, run, delta);
+    const goesOn = base === 0 || this.#known.has(name) ? undefined : await this.#goneOn(run, delta);
+    const prefix = goesOn ?? (base === 0 ? NOTHING : await this.#prefix(name, run, delta));
     const whole = extended(prefix, append);
     this.#remember(name, whole);
     return whole.messages;
@@ -111,6 +125,36 @@ export class Transcripts {
     throw miss('the run has other messages');
   }
 
+  /** This worker has stored messages of a run from one place on, so many in each chunk: it need not read them for the next run. */
+  stored(
+    run: RunOfConversation,
+    { epoch, from }: Pick<SpillTranscriptInput['messages'], 'epoch' | 'from'>,
+    chunks: readonly { readonly id: string; readonly count: number }[],
+  ): void {
+    const name = `${run.workflowId} ${run.runId} ${epoch}`;
+    const known = this.#known.get(name);
+    if (known === undefined) return;
+    let at = from;
+    const parts = chunks.map(({ id, count }) => {
+      const part = { id, from: 0, count, at };
+      at += count;
+      return part;
+    });
+    this.#known.set(name, { ...known, parts: [...known.parts, ...parts] });
+  }
+
+  /** P3. Undefined when the conversation was given something else before, or this worker does not know. */
+  async #goneOn(run: RunOfConversation, delta: TranscriptDelta): Promise<Remembered | undefined> {
+    const { base, prefixHash, stored } = delta;
+    const before = this.#known.get(this.#newest.get(run.workflowId) ?? '');
+    if (before === undefined) return undefined;
+    const front = await this.#sent(run, stored, before);
+    const count = base - front.messages.length;
+    if (count < 0 || count > before.messages.length) return undefined;
+    const whole = extended(front, before.messages.slice(before.messages.length - count));
+    return whole.hashes[base - 1] === prefixHash ? whole : undefined;
+  }
+
   async #prefix(name: string, run: RunOfConversation, delta: TranscriptDelta): Promise<Remembered> {
     const { base } = delta;
     const known = this.#known.get(name) ?? NOTHING;
@@ -131,11 +175,12 @@ export class Transcripts {
   async #sent(
     run: RunOfConversation,
     pieces: readonly TranscriptPiece[] = [],
+    before: Remembered = NOTHING,
   ): Promise<Remembered> {
     let prefix = NOTHING;
     for (const piece of pieces)
       prefix = isStoredPart(piece)
-        ? withPart(prefix, piece, await this.#readStored(run, piece))
+        ? withPart(prefix, piece, partOf(before, piece) ?? (await this.#readStored(run, piece)))
         : extended(prefix, piece.messages);
     return prefix;
   }
@@ -204,7 +249,21 @@ function extended(prefix: Remembered, append: readonly Message[]): Remembered {
     hashes.push(transcriptHash(hashes.at(-1) ?? '', json));
     bytes += json.length;
   }
-  return { messages: [...prefix.messages, ...append], hashes, bytes };
+  return { ...prefix, messages: [...prefix.messages, ...append], hashes, bytes };
+}
+
+/** Undefined when they are not remembered. */
+function partOf(
+  { messages, parts }: Remembered,
+  { id, from, to }: StoredPart,
+): readonly Message[] | undefined {
+  const known = parts.find(
+    (part) => part.id === id && part.from <= from && part.from + part.count >= to,
+  );
+  if (known === undefined) return undefined;
+  const start = known.at + from - known.from;
+  const found = messages.slice(start, start + to - from);
+  return found.length === to - from ? found : undefined;
 }
 
 function withPart(prefix: Remembered, part: StoredPart, messages: readonly Message[]): Remembered {
@@ -215,6 +274,10 @@ function withPart(prefix: Remembered, part: StoredPart, messages: readonly Messa
     messages: [...prefix.messages, ...messages],
     hashes: [...prefix.hashes, ...inner, hash],
     bytes: prefix.bytes + bytes,
+    parts: [
+      ...prefix.parts,
+      { id: part.id, from: part.from, count: messages.length, at: prefix.messages.length },
+    ],
   };
 }
 
@@ -222,7 +285,8 @@ function cut(known: Remembered, length: number): Remembered {
   if (known.messages.length === length) return known;
   const messages = known.messages.slice(0, length);
   const bytes = messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
-  return { messages, hashes: known.hashes.slice(0, length), bytes };
+  const parts = known.parts.filter(({ at, count }) => at + count <= length);
+  return { messages, hashes: known.hashes.slice(0, length), bytes, parts };
 }
 
 function miss(reason: string): ApplicationFailure {

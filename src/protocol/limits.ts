@@ -153,8 +153,8 @@ export const ROLL_OVER_SIGNAL_COUNT = 5_000;
 /** Transcript carried inline; with the rest below the 2 MiB payload bound. */
 export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
 /**
- * Messages that a roll-over carries whole. They stand three times in history (the end of a run, the beginning of the next, its first
- * model call), and a run has some 500 KB of new ones: with these, what is carried stays a small part of it.
+ * Messages that a roll-over carries whole. They stand twice in history (the end of a run, the beginning of the next), and a run has some
+ * 500 KB of new ones: with these, what is carried stays a small part of it.
  */
 export const SPILL_FROM_BYTES = 64 * 1024;
 /** What stays of more than that: the newest turns. */

@@ -107,7 +107,10 @@ export interface ConversationInput extends ConversationKey {
   readonly sealTasks?: true;
   /** So does every task while the run rolls over. Absent in runs that began before those were sealed. */
   readonly sealRollOvers?: true;
-  /** What is remembered of earlier runs is carried packed. Absent in runs that began before it could be: it is carried as it is. */
+  /**
+   * What is remembered of earlier runs is carried packed, and what their model calls were given is not sent again. Absent in runs that
+   * began before this could be.
+   */
   readonly packs?: true;
   /** When old messages are stored instead of carried. Absent in runs that began before there was a choice: never. */
   readonly spill?: SpillBounds;

@@ -138,6 +138,7 @@ class Shell {
     this.#driver = new Driver({
       machine: this.#machine,
       modelName: input.model ?? input.agent,
+      goesOn: input.packs === true,
       origin,
       wake,
       acted: () => {

@@ -28,6 +28,8 @@ interface UnderWay {
 export interface DriverOptions {
   readonly machine: ConversationMachine;
   readonly modelName: string;
+  /** What model calls of earlier runs were given is not sent again. */
+  readonly goesOn?: boolean;
   /** What has started the workflow task that is under way. */
   readonly origin: TaskOrigin;
   /** Called whenever an outcome has changed the state, so that the main loop looks again. */
@@ -42,7 +44,7 @@ export class Driver {
   readonly #origin: TaskOrigin;
   readonly #wake: () => void;
   readonly #acted: () => void;
-  readonly #transcript = new TranscriptWindow();
+  readonly #transcript: TranscriptWindow;
   readonly #pause = new SummaryPause();
   readonly #summaries: Summaries;
   readonly #underWay = new Map<string, UnderWay>();
@@ -58,6 +60,7 @@ export class Driver {
     this.#wake = options.wake;
     this.#acted = options.acted;
     const { machine } = options;
+    this.#transcript = new TranscriptWindow(options.goesOn === true ? machine.state : undefined);
     this.#summaries = { machine, transcript: this.#transcript, pause: this.#pause };
   }
 

@@ -1,10 +1,11 @@
 /**
- * What of the transcript the next model call is sent: what is new since an earlier call of this run that came back. Lives as
- * long as the run; after a roll-over, or when old messages are left out, everything visible is sent once: what lies in the blob
- * store by reference.
+ * What of the transcript the next model call is sent: what is new since an earlier call that came back. Lives as long as the
+ * run. After a roll-over, or when old messages are left out, what a call was given before still is not sent again: only what
+ * stands in front of it, which lies in the blob store or is a summary. A worker that does not remember asks the run. In runs that
+ * began before this could be, everything visible is sent once then.
  */
 import { isStored, piecesOf, storedEnd } from '../core/context/stored.js';
-import { messagesFrom } from '../core/context/turns.js';
+import { headLength, messagesFrom } from '../core/context/turns.js';
 import { visibleFrom, visibleTranscript } from '../core/context/visible.js';
 import type { ConversationState } from '../core/state.js';
 import { messageBytes } from '../core/transcript.js';
@@ -26,30 +27,58 @@ export class TranscriptWindow {
   /** Of the prefixes of the epoch, by length less one. */
   #hashes: string[] = [];
   #sent = 0;
-  /** Of these, how many were sent by reference if all was sent. */
+  /** Of these, how many were sent by reference if all was sent, and how many are taken for known. */
   #stored = 0;
+  #taken = 0;
   #sendsFront = false;
+  readonly #goesOn: boolean;
+  /** Id of the newest message that a model call of this conversation was given. */
+  #given = '';
+  #newest = '';
+
+  /** `before` is the state with which the run began, where it may go on from what earlier runs have sent. */
+  constructor(before?: Pick<ConversationState, 'transcript'>) {
+    this.#goesOn = before !== undefined;
+    const answer = before?.transcript.findLastIndex(({ role }) => role === 'assistant') ?? -1;
+    // What the newest answer was given: all before it.
+    this.#given = before?.transcript[answer - 1]?.id ?? '';
+  }
 
   next(state: ConversationState): TranscriptDelta {
     const { forgotten = 0 } = state;
     const from = visibleFrom(state);
     if (from !== this.#begun.from || forgotten !== this.#begun.forgotten)
       this.#begin({ forgotten, from });
-    if (state.settings.transcripts === 'full') this.#base = 0;
+    if (state.settings.transcripts === 'full') {
+      this.#base = 0;
+      this.#given = '';
+    }
     const visible = visibleTranscript(state);
     this.#sent = visible.length;
     addHashes(this.#hashes, visible);
     const stored = storedEnd(visible);
     this.#stored = stored;
-    const base = Math.max(this.#base, stored);
+    this.#newest = visible.at(-1)?.id ?? '';
+    const isFirst = this.#base <= stored;
+    const known = isFirst ? this.#knownBefore(visible, stored) : 0;
+    const base = Math.max(this.#base, stored, known);
+    this.#taken = base;
+    const front = known > 0 ? Math.max(stored, headLength(visible)) : stored;
     const prefixHash = this.#hashes[base - 1];
     return {
       epoch: forgotten + from,
       base,
       ...(prefixHash === undefined ? {} : { prefixHash }),
-      ...(base === stored ? storedPieces(visible, stored) : {}),
+      ...(isFirst ? storedPieces(visible, front) : {}),
       append: visible.slice(base),
     };
+  }
+
+  /** How many of the messages calls before this run, or before others were left out, have been given; 0 when none has. */
+  #knownBefore(visible: readonly Message[], stored: number): number {
+    if (!this.#goesOn || this.#given === '') return 0;
+    const known = visible.findLastIndex(({ id }) => id === this.#given) + 1;
+    return known > Math.max(stored, headLength(visible)) ? known : 0;
   }
 
   /**
@@ -82,12 +111,15 @@ export class TranscriptWindow {
   /** The call that was sent last came back: its worker had all of it. */
   cameBack(): void {
     this.#base = this.#sent;
+    this.#taken = this.#sent;
+    this.#given = this.#newest;
   }
 
   /** No worker could put it together: the next one is sent everything. False when it was: then it is no use to try again. */
   missed(): boolean {
-    const isNew = this.#base > this.#stored;
+    const isNew = this.#taken > this.#stored;
     this.#base = 0;
+    this.#given = '';
     return isNew;
   }
 

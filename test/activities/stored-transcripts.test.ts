@@ -55,7 +55,8 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
       fc.asyncProperty(
         happenings,
         fc.array(call, { minLength: 25, maxLength: 25 }),
-        async (all, calls) => {
+        fc.boolean(),
+        async (all, calls, goesOn) => {
           const shelf = new Shelf();
           let both = NOTHING_SAID;
           let window = new TranscriptWindow();
@@ -66,7 +67,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
           for (const [index, happening] of all.entries()) {
             both = after(both, happening, shelf);
             if (happening.what === 'roll_over') {
-              window = new TranscriptWindow();
+              window = new TranscriptWindow(goesOn ? both.state : undefined);
               run += 1;
             }
             const { worker = 0, comesBack, misses } = calls[index] ?? {};
@@ -85,7 +86,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 120 },
     );
   });
 
@@ -106,6 +107,66 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     expect(second).not.toHaveProperty('stored');
     expect(await transcripts.whole(RUN, second)).toHaveLength(state.transcript.length);
     expect([read.length, queries.length]).toEqual([before, 0]);
+  });
+
+  it('is not sent again to the next run: a worker that remembers the last one asks nobody and reads nothing', async () => {
+    const shelf = new Shelf();
+    let state = aConversationState(turns(9));
+    const { transcripts, queries, read } = aWorker(shelf, () => state, 1_000_000);
+    const answer = state.transcript.at(-1)!;
+    const asked = { ...state, transcript: state.transcript.slice(0, -1) };
+    await transcripts.whole(RUN, new TranscriptWindow().next(asked));
+    state = shelf.rolledOver(state, { ...BOUNDS, keepBytes: 3_000 });
+    const end = storedEnd(state.transcript);
+    expect(end).toBeGreaterThan(0);
+    transcripts.stored(RUN, { epoch: 0, from: 0 }, shelf.counts());
+    const window = new TranscriptWindow(state);
+    state = turns(1, 10).reduce(withMessage, state);
+    const delta = window.next(state);
+    expect(delta.append).toEqual([answer, ...turns(1, 10)]);
+    const next = { ...RUN, runId: 'run-3' };
+    expect(await transcripts.whole(next, delta)).toEqual(turns(10));
+    expect([queries, read]).toEqual([[], []]);
+    // Nor to a worker that has nothing: it reads and asks.
+    const other = aWorker(shelf, () => state, 1_000_000);
+    expect(await other.transcripts.whole(next, delta)).toEqual(turns(10));
+    expect(other.read.length).toBeGreaterThan(0);
+    // One that remembers something else of the conversation is not misled.
+    const misled = aWorker(shelf, () => state, 1_000_000);
+    await misled.transcripts.whole(RUN, new TranscriptWindow().next(aConversationState(turns(7))));
+    expect(await misled.transcripts.whole(next, delta)).toEqual(turns(10));
+    // A miss has all of it sent.
+    expect(window.missed()).toBe(true);
+    expect(window.next(state)).toMatchObject({
+      base: end,
+      append: { length: state.transcript.length - end },
+    });
+    expect(window.missed()).toBe(false);
+  });
+
+  it('is not sent again behind a summary: only the summary is new', async () => {
+    const shelf = new Shelf();
+    const before = aConversationState(turns(6));
+    const { transcripts, queries } = aWorker(shelf, () => before, 1_000_000);
+    const window = new TranscriptWindow({ transcript: [] });
+    await transcripts.whole(RUN, window.next(before));
+    window.cameBack();
+    const summary: Message = {
+      role: 'user',
+      id: 'summary.1',
+      turnId: 't3',
+      parts: [{ type: 'text', text: 'in short' }],
+      summary: 1,
+    };
+    const kept = before.transcript.filter(({ turnId }) => ['t4', 't5', 't6'].includes(turnId));
+    const state = {
+      ...aConversationState([summary, ...kept]),
+      forgotten: before.transcript.length - kept.length,
+    };
+    const delta = window.next(state);
+    expect(delta).toMatchObject({ stored: [{ messages: [summary] }], append: [] });
+    expect(await transcripts.whole(RUN, delta)).toEqual([summary, ...kept]);
+    expect(queries).toEqual([]);
   });
 
   it('is asked for, and read from the store, by another worker in the middle of a run', async () => {

@@ -52,7 +52,7 @@ describe('a transcript that is sent in part', () => {
     const second = window.next(aConversationState(messages(2)));
     await worker.whole(other, first);
     await worker.whole(RUN, first);
-    await worker.whole({ ...RUN, runId: 'run-b' }, first);
+    await worker.whole({ ...RUN, runId: 'run-b' }, { ...first, append: [message(0, 'another')] });
     await worker.whole(other, second);
     expect(run.queries).toEqual([]);
     expect(await worker.whole(RUN, second)).toEqual(messages(2));

@@ -41,6 +41,11 @@ export class Shelf {
     return messages.slice(from, to);
   };
 
+  /** How many messages lie in each chunk, in the order in which they were stored. */
+  counts(): { readonly id: string; readonly count: number }[] {
+    return [...this.chunks].map(([id, messages]) => ({ id, count: messages.length }));
+  }
+
   /** The messages as they were said, wherever they lie. */
   whole(messages: readonly Message[]): readonly Message[] {
     return piecesOf(messages).flatMap((piece) =>

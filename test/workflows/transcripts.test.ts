@@ -7,6 +7,7 @@ import type { Model, ModelRequest } from '../../src/protocol/model.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { interceptor } from '../support/interceptors.js';
+import { until } from '../support/until.js';
 
 /** Answers each message with its number, and keeps how many messages each request had. */
 function counting(): Model & { readonly seen: number[] } {
@@ -91,7 +92,7 @@ test('where the run cannot be asked, everything is sent once more', async () => 
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('another worker goes on, and a roll-over sends everything once', async () => {
+test('another worker goes on, and after a roll-over only what is new is sent, to a worker that remembers and to one that does not', async () => {
   const model = counting();
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const talk = await threeTurns(engine);
@@ -102,8 +103,19 @@ test('another worker goes on, and a roll-over sends everything once', async () =
   expect(await engine.say(talk, 'five')).toMatchObject({ text: 'answer 9' });
   expect(await engine.say(talk, 'six')).toMatchObject({ text: 'answer 11' });
   expect((await sent(engine, talk)).map(({ base, append }) => [base, append.length])).toEqual([
-    [0, 9],
+    [7, 2],
     [9, 2],
+  ]);
+  await engine.signal(talk, 'rollOver');
+  await until('it rolled over', () => engine.history.runs(engine.workflowId(talk)), {
+    holds: (runs) => runs.length === 3,
+    timeoutMs: 15_000,
+  });
+  await engine.stopWorker();
+  await engine.startWorker();
+  expect(await engine.say(talk, 'seven')).toMatchObject({ text: 'answer 13' });
+  expect((await sent(engine, talk)).map(({ base, append }) => [base, append.length])).toEqual([
+    [11, 2],
   ]);
 });
 
