@@ -268,6 +268,8 @@ export const MIN_MCP_RECONNECT_MS = 100;
 export const MAX_MCP_RECONNECT_MS = 60_000;
 /** Reports of progress of one call reach watchers no more often. */
 export const MCP_PROGRESS_MS = 50;
+/** What a server is told, such as that a call is given up, and does not have to answer. */
+export const MCP_NOTE_TIMEOUT_MS = 10_000;
 /** Telling a server of its session's end, which holds a worker that stops. */
 export const MCP_FAREWELL_MS = 1_000;
 /** Of a server's name: with it, tool names still fit on the provider's wire. */

@@ -64,6 +64,31 @@ describe('a server', () => {
     },
   );
 
+  it.each([
+    ['the current protocol', startMcpServer, 'application/json'],
+    ['the protocol before', startOldMcpServer, 'application/json'],
+    ['the protocol before, by events,', startOldMcpServer, 'text/event-stream'],
+  ] as const)(
+    'of %s whose answer comes a byte at a time is hung up on when the call is over',
+    async (_which, start, type) => {
+      const { worker, http } = await kit(start, { timeouts: { run: '100ms' } });
+      const plan = await worker.plan('kit.delete');
+      let closed = false;
+      http.instead = ({ method }, response) => {
+        if (method !== 'tools/call') return false;
+        response.writeHead(200, { 'content-type': type });
+        const timer = setInterval(() => response.write(' '), 5);
+        response.on('close', () => {
+          clearInterval(timer);
+          closed = true;
+        });
+        return true;
+      };
+      expect(await worker.run(plan)).toMatchObject({ envelope: { error: { code: 'timeout' } } });
+      await until('it was hung up on', () => closed);
+    },
+  );
+
   it('that redirects elsewhere is not followed, and its credentials go nowhere', async () => {
     const other = await startMcpServer(() => kitServer(mcpLedger()));
     const { worker, http } = await kit(startMcpServer, {

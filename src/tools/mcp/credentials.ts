@@ -24,7 +24,7 @@ export interface CredentialsNeeds {
 type Why = Pick<McpMeans, 'refused' | 'challenge'>;
 
 /** Sends with token and headers of the server's declaration. */
-export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike = fetch): FetchLike {
+export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): FetchLike {
   const { transport } = needs.server;
   if (transport.type !== 'http') return send;
   const { token, headers } = transport;

@@ -44,8 +44,9 @@ async function openHttp(opening: Opening): Promise<Way> {
   const { transport } = opening.server;
   if (transport.type !== 'http') throw new TypeError('unreachable: another transport');
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const { patientFetch } = await import('../http/patient-fetch.js');
   const http = new StreamableHTTPClientTransport(new URL(transport.url), {
-    fetch: boundedFetch(fetchWithCredentials(opening)),
+    fetch: boundedFetch(fetchWithCredentials(opening, patientFetch)),
     reconnectionScheduler: (reconnect, delayMs) => {
       const timer = setTimeout(reconnect, pauseOf(delayMs));
       timer.unref();

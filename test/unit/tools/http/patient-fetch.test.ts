@@ -1,0 +1,36 @@
+/** Requests whose answers take long. */
+import type { ServerResponse } from 'node:http';
+import { afterEach, expect, it, vi } from 'vitest';
+import { patientFetch } from '../../../../src/tools/http/patient-fetch.js';
+import { startPeer } from '../../../support/http-peer.js';
+import { until } from '../../../support/until.js';
+
+const TEN_MINUTES_MS = 10 * 60_000;
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('wait for an answer, and for what comes of it, however long nothing does', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const held: ServerResponse[] = [];
+  await using peer = await startPeer((_request, response) => held.push(response));
+  const answer = patientFetch(peer.url);
+  await until('it has arrived', () => held.length);
+  await vi.advanceTimersByTimeAsync(TEN_MINUTES_MS);
+  held[0]?.writeHead(200).write('a');
+  const body = (await answer).text();
+  await vi.advanceTimersByTimeAsync(TEN_MINUTES_MS);
+  held[0]?.end('b');
+  expect(await body).toBe('ab');
+});
+
+it('end with their signal', async () => {
+  await using peer = await startPeer(() => undefined);
+  const stop = new AbortController();
+  const answer = patientFetch(peer.url, { signal: stop.signal });
+  answer.catch(() => undefined);
+  await until('it has arrived', () => peer.requests.length);
+  stop.abort(new Error('enough'));
+  await expect(answer).rejects.toThrow('enough');
+  await until('the connection is closed', () => peer.sockets.open === 0);
+});
