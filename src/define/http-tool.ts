@@ -44,14 +44,14 @@ const NOT_TAKEN: readonly string[] = ['run', 'executor', 'streaming', 'executesF
 const SERVER_FIELDS = FIELDS.server.filter((field) => !NOT_TAKEN.includes(field));
 
 /** What a second request does, as HTTP has it. @see https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2 */
-const EFFECTS: Readonly<Record<HttpMethod, Effects>> = {
-  GET: 'none',
-  HEAD: 'none',
-  PUT: 'idempotent',
-  DELETE: 'idempotent',
-  POST: 'once',
-  PATCH: 'once',
-};
+const EFFECTS: ReadonlyMap<unknown, Effects> = new Map<HttpMethod, Effects>([
+  ['GET', 'none'],
+  ['HEAD', 'none'],
+  ['PUT', 'idempotent'],
+  ['DELETE', 'idempotent'],
+  ['POST', 'once'],
+  ['PATCH', 'once'],
+]);
 
 /**
  * Declares a tool that is an HTTP request; see `HttpToolSpec` for the fields and `docs/http-tools.md` for what the model reads.
@@ -94,7 +94,7 @@ function compileHttpTool(spec: unknown): AnyTool {
 /** The same fields as a server tool, without its code; its faults join the others. */
 function serverTool(spec: Untyped, problems: ProblemList): AnyTool | undefined {
   const fields = Object.fromEntries(SERVER_FIELDS.map((field) => [field, spec[field]]));
-  const effects = spec['effects'] ?? EFFECTS[spec['method'] as HttpMethod];
+  const effects = spec['effects'] ?? EFFECTS.get(spec['method']);
   // What a service answers is for somebody else to say.
   const provenance = spec['provenance'] ?? 'untrusted';
   try {

@@ -13,7 +13,9 @@ import { runClient, type Scenario } from '../support/mcp-conformance-client.js';
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const BRIDGE = fileURLToPath(new URL('../support/mcp-conformance-bridge.mjs', import.meta.url));
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 180_000;
+/** Of one scenario: all of them run at once. */
+const SCENARIO_TIMEOUT_MS = 100_000;
 
 /** Judges how many milliseconds after the end of a stream the client is back, so it runs by itself, and again where a machine is busy. */
 const IN_TIME = 'sse-retry';
@@ -67,7 +69,8 @@ async function suite(...args: readonly string[]): Promise<{ code: number; output
 
 async function client(...args: readonly string[]) {
   const command = `${process.execPath} ${BRIDGE} ${await openDoor()}`;
-  return await suite('client', '--command', command, ...args);
+  const timeout = String(SCENARIO_TIMEOUT_MS);
+  return await suite('client', '--command', command, '--timeout', timeout, ...args);
 }
 
 it(

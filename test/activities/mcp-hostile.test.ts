@@ -124,6 +124,50 @@ describe('a server', () => {
   });
 });
 
+/** Answers a call by a line without an end, as long as somebody reads it. */
+const TALKATIVE = `
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+const talk = () => {
+  while (process.stdout.write('x'.repeat(65536)));
+  process.stdout.once('drain', talk);
+};
+let rest = '';
+process.stdin.on('end', () => process.exit());
+process.stdin.on('data', (chunk) => {
+  const lines = (rest + chunk).split('\\n');
+  rest = lines.pop();
+  for (const { id, method } of lines.map((line) => JSON.parse(line))) {
+    const serverInfo = { name: 'own', version: '1' };
+    const about = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo };
+    const tools = [{ name: 'talk', inputSchema: { type: 'object' } }];
+    if (id === undefined) continue;
+    if (method === 'initialize') say({ id, result: about });
+    else if (method === 'tools/list') say({ id, result: { tools } });
+    else if (method === 'tools/call') talk();
+    else say({ id, error: { code: -32601, message: 'not known' } });
+  }
+});
+`;
+
+describe('a process', () => {
+  it.each([
+    ['idempotent', 'tool_retry'],
+    ['once', undefined],
+  ] as const)(
+    'that writes a line without an end is stopped, with effects %s as one that is lost',
+    async (effects, failure) => {
+      const [command, args] = [process.execPath, ['-e', TALKATIVE]];
+      const server = mcpServer({ name: 'own', command, args, effects });
+      const worker = mcpWorker({ mcpServers: [server] });
+      const plan = await worker.plan('own.talk');
+      const end = await worker.run(plan).catch((error: unknown) => error);
+      if (failure === undefined)
+        expect(end).toMatchObject({ envelope: { error: { code: 'outcome_unknown' } } });
+      else expect(end).toMatchObject({ type: failure });
+    },
+  );
+});
+
 describe('a worker that stops', () => {
   it('tells a server of the protocol before that its session is over', async () => {
     const { worker, http } = await kit(startOldMcpServer);
