@@ -32,7 +32,7 @@ const SHARED = [
   'retention',
   'executesFully',
 ] as const;
-const COMMON = [...SHARED, 'input'] as const;
+const COMMON = [...SHARED, 'input', 'strict'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
 
@@ -82,7 +82,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   onOutcomeUnknown: ['tell', 'hold'],
   provenance: ['trusted', 'untrusted'],
 };
-const BOOLEANS: readonly string[] = ['inline', 'streaming', 'visible', 'executesFully'];
+const BOOLEANS: readonly string[] = ['inline', 'streaming', 'visible', 'executesFully', 'strict'];
 
 /** The executor that a definition names, or `server`; undefined when there is no such executor. */
 export function executorOf(spec: Untyped): Executor | undefined {

@@ -74,6 +74,11 @@ interface SharedFields {
 interface CommonFields<Input extends Schema> extends SharedFields {
   /** An object: zod, or JSON Schema through `jsonSchema()`. The model sees its input side, the tool its output side. */
   readonly input: Input;
+  /**
+   * Whether the model is kept to the input's strict form. `false`: it never is, for servers or models that do it badly, or slowly;
+   * `true`: a tool whose input has no such form is a fault. @defaultValue where the input has such a form
+   */
+  readonly strict?: boolean;
 }
 
 interface WaitingFields {

@@ -87,13 +87,18 @@ function compileTool(spec: unknown): Tool<never> {
       ? undefined
       : checkExpireDefault(spec['onExpire'], output as Schema | undefined, problems);
   problems.throwIfAny(`tool ${shown(spec['name'])}`);
+  const strictness =
+    isHosted || spec['strict'] === false ? {} : strictnessOf(input as Schema, inputSchema);
+  // Whether it can be is known of a sound input alone.
+  if (spec['strict'] === true) problems.addIf('strict', strictness.notStrict);
+  problems.throwIfAny(`tool ${shown(spec['name'])}`);
   return Object.freeze({
     kind: 'tool',
     executor,
     ...textsOf(spec),
     input: input as Schema,
     inputSchema,
-    ...(isHosted ? {} : strictnessOf(input as Schema, inputSchema)),
+    ...strictness,
     ...(output === undefined ? {} : { output: output as Schema }),
     ...behaviour,
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),

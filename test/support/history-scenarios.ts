@@ -4,6 +4,7 @@ import type { AgentSettingsSpec, ContextSpec } from '../../src/define/agent.js';
 import {
   calls,
   callsAll,
+  fails,
   hangs,
   type ScriptedModel,
   says,
@@ -150,6 +151,26 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
       await engine.idle(talk);
       await rollOver(engine, talk, 2);
       await engine.say(talk, LONG);
+      await engine.idle(talk);
+    },
+  },
+  {
+    name: 'attempts-that-came-to-nothing',
+    model: () =>
+      script(
+        ...[says(''), says('here'), says('')],
+        fails('model_content_filtered', { retryable: false }),
+        says('and on'),
+      ),
+    play: async (engine, talk) => {
+      expect(await engine.say(talk, 'again')).toMatchObject({ status: 'failed' });
+      const taken = (await engine.log(talk)).filter(({ type }) => type === 'model_call');
+      expect(taken).toMatchObject([
+        { attempt: 2, earlierUsage: { inputTokens: 10, outputTokens: 5 } },
+        { attempt: 1, finishReason: 'failed', usage: { inputTokens: 10, outputTokens: 5 } },
+      ]);
+      await rollOver(engine, talk, 2);
+      await engine.say(talk, 'and on');
       await engine.idle(talk);
     },
   },

@@ -11,6 +11,7 @@ const run = (): string => 'done';
 /** Every field of `defineTool` but those that all executors have, with a value that is legal somewhere. */
 const VALUES: Readonly<Record<string, unknown>> = {
   input: z.object({}),
+  strict: false,
   output: z.object({}),
   approval: 'required',
   mode: 'await',
@@ -34,7 +35,17 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 const OUTSIDE = [
-  ...['input', 'output', 'mode', 'timeouts', 'onExpire', 'warnBefore', 'lateResult', 'audience'],
+  ...[
+    'input',
+    'strict',
+    'output',
+    'mode',
+    'timeouts',
+    'onExpire',
+    'warnBefore',
+    'lateResult',
+    'audience',
+  ],
 ];
 const LEGAL: Readonly<Record<string, readonly string[]>> = {
   server: Object.keys(VALUES).filter((field) => field !== 'preflight' && field !== 'provider'),
@@ -42,7 +53,7 @@ const LEGAL: Readonly<Record<string, readonly string[]>> = {
   client: [...OUTSIDE, 'approval', 'preflight', 'streaming'],
   external: [...OUTSIDE, 'approval', 'streaming'],
   provider: ['provider'],
-  internal: ['input', 'approval', 'timeouts', 'onExpire'],
+  internal: ['input', 'strict', 'approval', 'timeouts', 'onExpire'],
 };
 /** Whether the server alone finishes a call. */
 const FULLY: Readonly<Record<string, boolean>> = {

@@ -23,6 +23,23 @@ describe('a tool definition', () => {
     expect(Object.isFrozen(tool)).toBe(true);
   });
 
+  it('is strict where its input can be, unless it says that it shall not be; and may insist on it', () => {
+    const input = z.object({ text: z.string() });
+    const loose = z.record(z.string(), z.string());
+    expect(defineTool({ ...base, input, run })).toHaveProperty('strictInput');
+    const off = defineTool({ ...base, input, strict: false, run });
+    expect(off).not.toHaveProperty('strictInput');
+    // Nobody has to be told what was meant.
+    expect(defineTool({ ...base, input: loose, strict: false, run })).not.toHaveProperty(
+      'notStrict',
+    );
+    expect(defineTool({ ...base, input, strict: true, run })).toHaveProperty('strictInput');
+    expect(faultsOf({ ...base, input: loose, strict: true, run })).toMatchObject({
+      strict: expect.any(String) as string,
+    });
+    expect(faultsOf({ ...base, strict: 'yes', run })).toHaveProperty('strict');
+  });
+
   it('takes every field that the engine honours', () => {
     const tool = defineTool({
       ...base,
