@@ -127,7 +127,7 @@ async function oneRound(
   const pushed = new PushedQuestions(answers, mayAskAgain(callee));
   try {
     const answer = await send(callee, request, { ctx, pushed });
-    if (pushed.open === undefined) return endOf(answer, pushed.unasked);
+    if (pushed.open === undefined) return endOf(answer, pushed.unasked, callee);
   } catch (error) {
     if (pushed.open === undefined) return failureEnd(callee, error);
   }
@@ -139,9 +139,10 @@ function mayAskAgain({ server, effects }: Callee): boolean {
   return (pushedQuestions ?? (effects === 'once' ? 'cancel' : 'ask')) === 'ask';
 }
 
-function endOf(answer: unknown, unasked: readonly string[]): RoundEnd {
+function endOf(answer: unknown, unasked: readonly string[], { connection }: Callee): RoundEnd {
+  const clean = (text: string): string => connection.secrets.text(text);
   if (!isRecord(answer) || answer['resultType'] !== 'input_required')
-    return { result: resultOf(answer, unasked) };
+    return { result: resultOf(answer, unasked, clean) };
   const { requestState } = answer;
   const requests = requestsOf(answer['inputRequests']);
   if ('problem' in requests) return requests;

@@ -17,13 +17,15 @@ import { bytesIn, filenameOf, type SentFile, toolFileOf } from './files.js';
  *
  * Images, sounds and files stand beside the result, in the order of their notes; of those that cannot, the note says why.
  * `unasked`: questions that the server pushed and that were cancelled; the model is told, or it would blame the user.
+ * `clean` takes secrets out of names of files; in all else they are still there.
  */
 export function resultOf(
   answer: unknown,
   unasked: readonly string[],
+  clean: (text: string) => string = (text) => text,
 ): Json | ToolError | ToolFiles<Json> {
   const { structuredContent, content, isError } = isRecord(answer) ? answer : {};
-  const files: ToolFile[] = [];
+  const files: Files = { made: [], clean };
   const notes = unasked.map((question) => TEXTS.nobodyAsked(question));
   const text = [...textsOf(content, files), ...notes].join('\n');
   if (isError === true) {
@@ -31,7 +33,7 @@ export function resultOf(
     return toolError(said.slice(0, MAX_REASON_CHARS));
   }
   const value = structuredContent === undefined ? textOrNull(text) : toJson(structuredContent);
-  return files.length === 0 ? value : withFiles(value, files);
+  return files.made.length === 0 ? value : withFiles(value, files.made);
 }
 
 function textOrNull(text: string): Json {
@@ -44,13 +46,18 @@ function errorText(structured: unknown): string {
     : JSON.stringify(toJson(structured));
 }
 
+interface Files {
+  readonly made: ToolFile[];
+  readonly clean: (text: string) => string;
+}
+
 /** Adds what is a file to `files`. */
-function textsOf(content: unknown, files: ToolFile[]): readonly string[] {
+function textsOf(content: unknown, files: Files): readonly string[] {
   if (!Array.isArray(content)) return [];
   return (content as readonly unknown[]).map((block) => textOf(block, files));
 }
 
-function textOf(block: unknown, files: ToolFile[]): string {
+function textOf(block: unknown, files: Files): string {
   if (!isRecord(block)) return '';
   switch (block['type']) {
     case 'text':
@@ -67,25 +74,25 @@ function textOf(block: unknown, files: ToolFile[]): string {
   }
 }
 
-function resourceText(resource: unknown, files: ToolFile[]): string {
+function resourceText(resource: unknown, files: Files): string {
   if (!isRecord(resource)) return '';
   const uri = stringIn(resource, 'uri');
   const { text, blob } = resource;
   if (typeof text === 'string') return `[resource: ${uri}]\n${text}`;
-  const filename = filenameOf(uri);
+  const filename = filenameOf(files.clean(uri));
   const sent = { data: blob, mediaType: mediaOf(resource) };
   return noteOf(`resource: ${uri}`, filename === undefined ? sent : { ...sent, filename }, files);
 }
 
-function noteOf(what: string, sent: SentFile, files: ToolFile[]): string {
+function noteOf(what: string, sent: SentFile, files: Files): string {
   const made =
-    files.length < MAX_ATTACHMENTS
+    files.made.length < MAX_ATTACHMENTS
       ? toolFileOf(sent)
       : { problem: `more than ${MAX_ATTACHMENTS} files` };
   const name = what.includes(':') ? `${what},` : `${what}:`;
   const about = `${name} ${sent.mediaType || 'unknown type'}, ${bytesIn(sent.data)} bytes`;
   if ('problem' in made) return `[${about}, not shown: ${made.problem}]`;
-  files.push(made.file);
+  files.made.push(made.file);
   return `[${about}]`;
 }
 

@@ -134,6 +134,15 @@ describe('the answer of a server', () => {
 });
 
 describe('secrets', () => {
+  it('are taken out of names of files before those are shortened', () => {
+    const clean = (text: string) => text.replaceAll('to/k?en', '[redacted]');
+    const resource = { uri: 'x:/to/k?en-a.pdf', blob: 'JVBERi0x' };
+    const content = [{ type: 'resource', resource }];
+    expect(resultOf({ content }, [], clean)).toMatchObject({
+      files: [{ filename: '[redacted]-a.pdf' }],
+    });
+  });
+
   it('are taken out of every text and key that a server sends back', () => {
     const secrets = new Redactor({ minChars: 6, maxSecrets: 32 });
     secrets.add('tok_123456', 'short');
