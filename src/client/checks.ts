@@ -7,6 +7,7 @@ import { type ConversationKey, idProblem, requestIdProblem } from '../protocol/i
 import { isBoundedJson, utf8Bytes } from '../protocol/json.js';
 import { MAX_ACTOR_CHARS, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { schemaFormProblems } from '../protocol/schema-form.js';
 import { EngineError, invalidField } from './errors.js';
 
 /** `'20s'`, `'2 days'`, or a number of milliseconds. */
@@ -26,7 +27,8 @@ export function checkKey(key: ConversationKey): ConversationKey {
 
 /** @throws {EngineError} invalid_request with every field that breaks a rule. */
 export function checkMessage(input: SendMessageInput): void {
-  const problems = messageFieldProblems(input);
+  const given = messageFieldProblems(input);
+  const problems = given.length > 0 ? given : outputProblems(input.output);
   const [first] = problems;
   if (first === undefined) return;
   throw new EngineError(
@@ -36,6 +38,12 @@ export function checkMessage(input: SendMessageInput): void {
       problems,
     },
   );
+}
+
+/** What a provider would refuse a turn later, or what no answer could satisfy. The workflow looks at the whole alone. */
+function outputProblems(output: unknown): readonly FieldProblem[] {
+  const [fault] = output === undefined ? [] : schemaFormProblems(output);
+  return fault === undefined ? [] : [{ path: '/output', message: `${fault.path}: ${fault.rule}` }];
 }
 
 /** @throws {EngineError} invalid_request when the request id is empty or too long. */

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { jsonSchemaProblems } from '../protocol/answer-schema.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
+import { schemaFormProblems } from '../protocol/schema-form.js';
 
 /** A JSON Schema (draft 2020-12) as it stands; it reaches the model verbatim. */
 export interface RawSchema<Value = unknown> {
@@ -70,7 +71,7 @@ export function inputJsonSchema(
   options: { readonly closed?: boolean } = {},
 ): ConvertedSchema {
   if (!isZodSchema(schema))
-    return { jsonSchema: schema.jsonSchema, problems: jsonSchemaProblems(schema.jsonSchema) };
+    return { jsonSchema: schema.jsonSchema, problems: rawProblems(schema.jsonSchema) };
   const problems: SchemaProblem[] = [];
   try {
     const document: unknown = z.toJSONSchema(schema, {
@@ -93,6 +94,12 @@ export function inputJsonSchema(
     const rule = error instanceof Error ? error.message : 'cannot be represented in JSON Schema';
     return { jsonSchema: {}, problems: [...problems, { path: '', rule }] };
   }
+}
+
+/** References first: the rest may follow from them. */
+function rawProblems(schema: JsonSchema): readonly SchemaProblem[] {
+  const problems = jsonSchemaProblems(schema);
+  return problems.length > 0 ? problems : schemaFormProblems(schema);
 }
 
 const HISTORY_CANNOT_HOLD: readonly string[] = [
