@@ -3,6 +3,7 @@
  * nothing refers to any more. Safe to repeat: what is stored is named by its content.
  */
 import { Context } from '@temporalio/activity';
+import { chunkIdOf } from '../projection/transcript-chunks.js';
 import type { SpillTranscriptInput, SpillTranscriptResult } from '../protocol/stored-messages.js';
 import { isStoredInVain } from './deleted-runs.js';
 import type { ActivityTools } from './deps.js';
@@ -36,7 +37,7 @@ export async function spillTranscript(
     }
     await tools.chunks?.remove(
       key,
-      unused.filter((id) => !ids.includes(id)),
+      [...unused, ...(await untoldIds(tools, input))].filter((id) => !ids.includes(id)),
     );
     const remove = async () => tools.chunks?.remove(key, ids);
     if (await isStoredInVain(tools, key, remove)) return {};
@@ -47,4 +48,23 @@ export async function spillTranscript(
     tools.logger.warn('messages not stored', { ...key, reason: reasonOf(error) });
     throw toFailure(error, 'store_unavailable');
   }
+}
+
+/** Of chunks that an order may have left whose answer was lost: named by their content, they can be found by it. */
+async function untoldIds(
+  tools: ActivityTools,
+  { untold = [] }: SpillTranscriptInput,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const { messages: wanted, chunks } of untold) {
+    const messages = await tools.transcripts
+      .slice(runOf(Context.current()), wanted)
+      .catch(() => undefined);
+    let from = 0;
+    for (const count of messages === undefined ? [] : chunks) {
+      ids.push(chunkIdOf(messages?.slice(from, from + count) ?? []));
+      from += count;
+    }
+  }
+  return ids;
 }

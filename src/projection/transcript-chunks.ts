@@ -20,6 +20,11 @@ import { type ProjectionLogger, SILENT } from './outages.js';
 
 const TYPE: BlobType = 'application/json';
 
+/** The id that a chunk of these messages has, stored or not. */
+export function chunkIdOf(messages: readonly Message[]): string {
+  return blobRefOf({ type: TYPE, content: Buffer.from(chunkText(messages)) }).id;
+}
+
 /** Neither the blob store nor the event log has the messages; another try may find that they are back. */
 export class TranscriptLost extends Error {
   readonly code = 'transcript_lost';

@@ -26,7 +26,7 @@ import type { ConversationKey } from './ids.js';
 import type { InboxEventInput, InboxEventReply } from './inbox.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
 import type { RevokeRuleInput, RevokeRuleReply } from './rules.js';
-import type { CarriedChunk, SpillBounds } from './stored-messages.js';
+import type { CarriedChunk, SpillBounds, UntoldSpill } from './stored-messages.js';
 import type { PendingCall } from './suspensions.js';
 import type { CallStatus } from './tools.js';
 
@@ -141,6 +141,8 @@ export interface CarriedState {
   readonly chunks?: readonly CarriedChunk[];
   /** Ids of chunks that nothing refers to any more and that may still be there. Absent when there are none. */
   readonly unusedChunks?: readonly string[];
+  /** Chunks that may be there under ids that nobody was told. Absent when there are none. */
+  readonly untold?: readonly UntoldSpill[];
   /** Events that the store has not confirmed yet. */
   readonly events: readonly CanonicalEvent[];
   readonly reopened?: true;

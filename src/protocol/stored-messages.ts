@@ -73,6 +73,17 @@ export interface SpillTranscriptInput extends ConversationKey {
   readonly chunks: readonly number[];
   /** Ids of chunks that nothing refers to any more: removed. Absent when there are none. */
   readonly unused?: readonly string[];
+  /**
+   * What was ordered before, and may have been stored without the run having been told: chunks of these that are not among the new ones
+   * are removed. Absent when there is none.
+   */
+  readonly untold?: readonly Pick<SpillTranscriptInput, 'messages' | 'chunks'>[];
+}
+
+/** An order to store messages of which no answer came: where they began, and how many were to go into each chunk. */
+export interface UntoldSpill {
+  readonly firstId: MessageId;
+  readonly chunks: readonly number[];
 }
 
 export interface SpillTranscriptResult {

@@ -8,6 +8,7 @@ import { isoOf } from '../core/state.js';
 import type { CanonicalEvent, ConversationStarted } from '../protocol/events.js';
 import { chainOf } from '../protocol/ids.js';
 import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
+import type { UntoldSpill } from '../protocol/stored-messages.js';
 
 const KNOWN_VERSIONS: readonly number[] = [1, 2, 3];
 
@@ -42,6 +43,8 @@ interface NotInState {
   readonly unconfirmed: readonly CanonicalEvent[];
   /** Every chunk that may be in the store. */
   readonly knownChunks: ReadonlySet<string>;
+  /** Orders to store that were not answered. */
+  readonly untold: readonly UntoldSpill[];
 }
 
 /** The input of the next run: the state as it is, and the events that the store has not confirmed. */
@@ -81,5 +84,6 @@ function carriedState(state: ConversationState, rest: NotInState): CarriedState 
     ...(stored ? { chunks } : {}),
     events: rest.unconfirmed,
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
+    ...(rest.untold.length === 0 ? {} : { untold: rest.untold }),
   };
 }

@@ -240,9 +240,9 @@ class Shell {
     if (!canCarry(carried, this.#log.after(storedSeq))) return undefined;
     if (spilled !== undefined) this.#machine.stored(spilled);
     this.#machine.rolledOver(reason);
-    const { knownChunks } = this.#spill;
+    const { knownChunks, untold } = this.#spill;
     const unconfirmed = this.#log.after(storedSeq);
-    return nextInput(this.#input, this.#machine.state, { unconfirmed, knownChunks });
+    return nextInput(this.#input, this.#machine.state, { unconfirmed, knownChunks, untold });
   }
 
   /** Returns how far the store has confirmed the log; what it lacks is carried, never lost. */

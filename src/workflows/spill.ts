@@ -1,12 +1,19 @@
 /** Has old messages stored before a run ends, where the conversation was begun with bounds for that (decision 24). */
 import { isCancellation } from '@temporalio/workflow';
 import { spillPlan } from '../core/context/roll-over.js';
-import { chunkIdsIn, type Spilled, type SpillPlan } from '../core/context/stored.js';
+import { chunkIdsIn, isStored, type Spilled, type SpillPlan } from '../core/context/stored.js';
 import type { ConversationState } from '../core/state.js';
 import { transcriptHash } from '../protocol/activities.js';
 import type { ConversationInput } from '../protocol/messaging.js';
-import { areChunkIds, type SpillTranscriptInput } from '../protocol/stored-messages.js';
+import {
+  areChunkIds,
+  type SpillTranscriptInput,
+  type UntoldSpill,
+} from '../protocol/stored-messages.js';
 import { activities, SPILL_TRANSCRIPT, summaryOf } from './schedule.js';
+
+/** A store that never answers must not fill what is carried. */
+const MAX_UNTOLD = 8;
 
 const NOTHING: SpillPlan = { messages: [], chunks: [] };
 
@@ -14,15 +21,22 @@ export class Spill {
   readonly #input: ConversationInput;
   /** Every chunk that may be in the store. */
   readonly #known: Set<string>;
+  #untold: readonly UntoldSpill[];
 
   constructor(input: ConversationInput) {
     this.#input = input;
-    const { chunks = [], unusedChunks = [] } = input.carried ?? {};
+    const { chunks = [], unusedChunks = [], untold = [] } = input.carried ?? {};
+    this.#untold = untold;
     this.#known = new Set([...chunks.map(({ id }) => id), ...unusedChunks]);
   }
 
   get knownChunks(): ReadonlySet<string> {
     return this.#known;
+  }
+
+  /** Orders that may have been carried out without an answer. */
+  get untold(): readonly UntoldSpill[] {
+    return this.#untold;
   }
 
   /**
@@ -35,17 +49,26 @@ export class Spill {
     const plan = spillPlan(state, spill);
     const used = chunkIdsIn(state.transcript);
     const unused = [...this.#known].filter((id) => !used.has(id));
-    if (plan === undefined && unused.length === 0) return undefined;
+    const untold = this.#untold.flatMap((order) => orderOf(state, order) ?? []);
+    if (plan === undefined && unused.length === 0 && untold.length === 0) return undefined;
     const about = {
       tenant,
       conversationId,
       ...wanted(state, plan ?? NOTHING),
       ...(unused.length === 0 ? {} : { unused }),
+      ...(untold.length === 0 ? {} : { untold }),
     };
     const storing = this.#store(about, plan);
     // Whoever waits for it hears of it; until then nobody does.
     storing.catch(() => undefined);
     return storing;
+  }
+
+  /** Worker and store may have done it all the same. */
+  #noAnswer(plan: SpillPlan | undefined): void {
+    const firstId = plan?.messages[0]?.id;
+    if (plan === undefined || firstId === undefined || this.#input.packs !== true) return;
+    this.#untold = [...this.#untold, { firstId, chunks: plan.chunks }].slice(-MAX_UNTOLD);
   }
 
   async #store(
@@ -57,14 +80,29 @@ export class Spill {
     try {
       const { ids } = await activities.spillTranscript.executeWithOptions(options, [input]);
       if (!areChunkIds(ids, input.chunks.length)) return undefined;
+      // Of an order whose messages have left the transcript nothing can be found any more.
+      this.#untold = [];
       for (const id of input.unused ?? []) this.#known.delete(id);
       for (const id of ids) this.#known.add(id);
       return plan === undefined ? undefined : { plan, ids };
     } catch (error) {
       if (isCancellation(error)) throw error;
+      this.#noAnswer(plan);
       return undefined;
     }
   }
+}
+
+/** Undefined when its messages are not all there as they were. */
+function orderOf(
+  state: ConversationState,
+  { firstId, chunks }: UntoldSpill,
+): Pick<SpillTranscriptInput, 'messages' | 'chunks'> | undefined {
+  const from = state.transcript.findIndex((message) => message.id === firstId);
+  const count = chunks.reduce((sum, messages) => sum + messages, 0);
+  const messages = from < 0 ? [] : state.transcript.slice(from, from + count);
+  if (messages.length < count || messages.some(isStored)) return undefined;
+  return wanted(state, { messages, chunks });
 }
 
 function wanted(

@@ -260,6 +260,18 @@ describe('storing the oldest turns', () => {
     });
   });
 
+  it('removes what an earlier order has stored without an answer, but nothing that is stored now', async () => {
+    const shelf = new Shelf();
+    const { activities } = setUp({ chunks: chunksOf(shelf), fetchTranscript });
+    const before = order(turns(3), [8, 4]);
+    const { ids: stored = [] } = await environment().run(activities.spillTranscript, before);
+    removed.length = 0;
+    const input = { ...order(turns(4), [8, 8]), untold: [before, order(turns(2, 7), [8])] };
+    const { ids } = await environment().run(activities.spillTranscript, input);
+    expect(ids?.[0]).toBe(stored[0]);
+    expect(removed).toEqual([stored[1]]);
+  });
+
   it('gives no ids in a worker without a blob store', async () => {
     const without = { ...chunksOf(new Shelf()), put: () => Promise.resolve(undefined) };
     const { activities } = setUp({ chunks: without, fetchTranscript });

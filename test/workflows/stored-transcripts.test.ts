@@ -204,6 +204,42 @@ test('without a blob store, or while it is away, a roll-over carries everything 
   }
 });
 
+test('what was stored without an answer is found by the next roll-over, and removed', async () => {
+  const opened = await openEventLog(`${temporaryFolder()}/log.db`);
+  onTestFinished(() => opened.close());
+  const { blobs } = opened;
+  let isLost = true;
+  const losing = new Proxy(blobs as BlobStore, {
+    get: (store, name: keyof BlobStore) =>
+      name === 'put' && isLost
+        ? async (...args: Parameters<BlobStore['put']>) => {
+            await store.put(...args);
+            throw new Error('the answer is lost');
+          }
+        : store[name].bind(store),
+  });
+  const model = tenTools();
+  const engine = await anEngine(model, { eventLog: { ...opened, blobs: losing } });
+  const { talk } = await engine.ask('how much?');
+  await turns(engine, talk, 2);
+  await rollOver(engine, talk);
+  const [left] = await chunksOf(blobs);
+  expect(left).toBeDefined();
+  isLost = false;
+  await turns(engine, talk, 2);
+  await rollOver(engine, talk);
+  const [, second, third] = (await runsOf(engine, talk)).map(inputOf);
+  expect(second?.carried).toMatchObject({ untold: [expect.anything()] });
+  expect(second?.carried).not.toHaveProperty('chunks');
+  expect(third?.carried).not.toHaveProperty('untold');
+  const used = third?.carried?.chunks?.map(({ id }) => id) ?? [];
+  expect(used).not.toContain(left);
+  expect([...(await chunksOf(blobs))].sort()).toEqual([...used].sort());
+  await turns(engine, talk, 1);
+  expect(model.requests.at(-1)?.messages).toHaveLength(23);
+  await replays(engine, talk);
+});
+
 test('a summary takes the place of stored turns, and what nothing refers to any more is removed', async () => {
   const summarizer = new HeldModel(scriptedBy(() => says('They counted words.')));
   summarizer.held = true;

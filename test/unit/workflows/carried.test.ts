@@ -11,7 +11,7 @@ const INPUT: ConversationInput = {
   agent: 'support',
   settings: settings(),
 };
-const REST = { unconfirmed: [], knownChunks: new Set<string>() };
+const REST = { unconfirmed: [], knownChunks: new Set<string>(), untold: [] };
 
 /** With an ended call, and the requests of a message and of an answer. */
 function state(): ReturnType<typeof aMachineWith>['state'] {
