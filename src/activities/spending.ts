@@ -41,14 +41,21 @@ export class RequestMeter {
   #streamedBytes = 0;
   #said: Usage | undefined;
 
+  readonly #onOpen: () => void;
+
   /**
-   * @param promptTokens As the engine counts them.
-   * @param left By an attempt before; it is to be resumed.
+   * @param given `promptTokens`: as the engine counts them. `left`: by an attempt before, to be resumed. `onOpen`: told once it is
+   * known under which id the request goes on.
    */
-  constructor(promptTokens: number, left?: OpenRequest) {
-    this.#promptTokens = promptTokens;
-    this.#left = left;
-    this.#openId = left?.id;
+  constructor(given: {
+    readonly promptTokens: number;
+    readonly left: OpenRequest | undefined;
+    readonly onOpen: () => void;
+  }) {
+    this.#promptTokens = given.promptTokens;
+    this.#left = given.left;
+    this.#openId = given.left?.id;
+    this.#onOpen = given.onOpen;
   }
 
   /** It goes on at the provider, and the next attempt shall have its answer. */
@@ -100,8 +107,10 @@ export class RequestMeter {
     this.#isAccepted = true;
     if (report.type === 'usage') this.#said = report.usage;
     if (report.type !== 'open') return;
+    const isNew = report.id !== this.#openId;
     this.#openId = report.id;
     this.#isResumed = report.id === this.#left?.id;
+    if (isNew) this.#onOpen();
   }
 
   #own(code: string | undefined): Usage | undefined {
@@ -153,7 +162,11 @@ export class Spending {
     promptTokens: number,
     run: (meter: RequestMeter) => Promise<ModelResponse>,
   ): Promise<ModelResponse> {
-    const meter = new RequestMeter(promptTokens, this.#left);
+    const onOpen = (): void => {
+      // At once: until it is told, a lost worker loses the id.
+      this.#context.heartbeat(this.details());
+    };
+    const meter = new RequestMeter({ promptTokens, left: this.#left, onOpen });
     this.#left = undefined;
     this.#meter = meter;
     try {

@@ -168,6 +168,21 @@ describe('a request that goes on at the provider', () => {
     expect(beats.at(-1)).not.toHaveProperty('spent');
   });
 
+  it('is told of at once, whatever the pace of heartbeats', async () => {
+    const env = environment();
+    const beats: unknown[] = [];
+    env.onHeartbeat((details) => beats.push(details));
+    const model = patient((options) => {
+      expect(beats).toEqual([]);
+      options.onReport?.({ type: 'open', id: 'resp_1' });
+      expect(beats).toMatchObject([{ open: { id: 'resp_1' } }]);
+      options.onReport?.({ type: 'open', id: 'resp_1' });
+      return Promise.resolve();
+    });
+    await env.run(setUp({ model }).activities.callModel, modelInput());
+    expect(beats).toHaveLength(1);
+  });
+
   it('is ended at the provider when the turn is stopped, and counts', async () => {
     const env = environment();
     const model = patient((options) => {
