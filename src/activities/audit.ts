@@ -11,12 +11,6 @@ import type { ActivityTools } from './deps.js';
 import type { RequestMeter } from './spending.js';
 import { stored } from './stored-results.js';
 
-/**
- * `records`: one line of the log for each request to a model: who asked, which model, how long it took, what it used. `full`: besides,
- * request and answer go into the blob store, under the conversation, with which they are deleted.
- */
-export type AuditLevel = 'records' | 'full';
-
 export interface AuditedCall extends ConversationKey {
   /** `correction`: an answer had not its form, and is asked for once more. */
   readonly purpose: 'answer' | 'correction' | 'summary';

@@ -10,8 +10,13 @@ import type { EarlierResult } from '../protocol/messages.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import type { AgentRegistry } from '../tools/registry.js';
-import type { AuditLevel } from './audit.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
+
+/**
+ * `records`: one line of the log for each request to a model: who asked, which model, how long it took, what it used. `full`: besides,
+ * request and answer go into the blob store, under the conversation, with which they are deleted.
+ */
+export type AuditLevel = 'records' | 'full';
 
 export interface ActivityDeps<Services> {
   readonly agents: readonly Agent<Services>[];

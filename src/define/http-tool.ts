@@ -3,36 +3,14 @@ import { isRecord } from '../protocol/json.js';
 import { DEFAULT_HTTP_RESPONSE_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/limits.js';
 import type { Effects } from '../protocol/tools.js';
 import type { UntypedServices } from './context.js';
+import type { HttpPlan } from './http-plan.js';
 import { checkHttpFields } from './http-rules.js';
-import type { HttpHeader, HttpMethod, HttpToolSpec, Secret } from './http-spec.js';
+import type { HttpMethod, HttpToolSpec } from './http-spec.js';
 import { FIELDS, type Untyped } from './legal.js';
 import { checkKeys, DefinitionError, ProblemList, shown } from './problems.js';
 import { inputJsonSchema, type RawSchema, type Schema, schemaProblem } from './schema.js';
 import { type AnyTool, defineTool, type Tool, type ToolOf, type Unshaped } from './tool.js';
-import { parseUrlTemplate, type UrlTemplate } from './url-template.js';
-
-/** How the worker makes the request; judged. Part of a `Tool`, never recorded. */
-export interface HttpPlan {
-  readonly method: HttpMethod;
-  readonly url: UrlTemplate;
-  readonly query: FieldSource | undefined;
-  readonly fixedQuery: Readonly<Record<string, string | Secret<never>>>;
-  readonly body: FieldSource | undefined;
-  readonly bodyType: 'json' | 'form';
-  readonly headers: Readonly<Record<string, HttpHeader<never, unknown>>>;
-  readonly idempotencyHeader: string | undefined;
-  readonly response: 'json' | 'text' | 'auto';
-  readonly okStatuses: readonly number[] | undefined;
-  readonly result: string | ((answer: never) => unknown);
-  readonly error: string | ((answer: never) => unknown) | undefined;
-  readonly maxResponseBytes: number;
-  readonly maxRedirects: number;
-  readonly allowPrivate: true | readonly string[];
-  readonly proxy: string | Secret<never> | undefined;
-}
-
-/** `rest`: all fields of the input that are in no other place. */
-export type FieldSource = 'rest' | readonly string[] | ((input: never) => unknown);
+import { parseUrlTemplate } from './url-template.js';
 
 const HTTP_FIELDS = [
   ...['method', 'url', 'query', 'fixedQuery', 'body', 'bodyType', 'headers', 'idempotencyHeader'],

@@ -15,7 +15,7 @@ import type {
 } from '../protocol/tools.js';
 import type { CallContext, ToolContext, UntypedServices } from './context.js';
 import type { ExpireDefault } from './expiry.js';
-import type { HttpPlan } from './http-tool.js';
+import type { HttpPlan } from './http-plan.js';
 import type { PolicyContext } from './policy.js';
 import type { ParsedOf, Schema } from './schema.js';
 import type { ToolSpec } from './tool-spec.js';

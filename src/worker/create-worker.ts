@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
-import type { AuditLevel } from '../activities/audit.js';
+import type { AuditLevel } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
 import { CompressionCodec } from '../client/payload-codec.js';
 import type { Agent } from '../define/agent.js';

@@ -4,7 +4,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { isAddressRange } from '../../define/http-addresses.js';
-import type { HttpPlan } from '../../define/http-tool.js';
+import type { HttpPlan } from '../../define/http-plan.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

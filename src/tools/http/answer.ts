@@ -1,7 +1,7 @@
 /** From what came back to the call's result, or to the words of an error. Runs in the worker. */
 import type { Response } from 'undici';
+import type { HttpPlan } from '../../define/http-plan.js';
 import type { HttpAnswer } from '../../define/http-spec.js';
-import type { HttpPlan } from '../../define/http-tool.js';
 import { isRecord, type Json } from '../../protocol/json.js';
 import {
   MAX_ANSWER_DEPTH,

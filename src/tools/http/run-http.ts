@@ -1,7 +1,7 @@
 /** Runs a tool that is an HTTP request: one request a run, and one result or one error that a model can read. Runs in the worker. */
 import type { Dispatcher } from 'undici';
 import { type CallContext, toolError } from '../../define/context.js';
-import type { HttpPlan } from '../../define/http-tool.js';
+import type { HttpPlan } from '../../define/http-plan.js';
 import type { AnyTool } from '../../define/tool.js';
 import { ToolRetry } from '../../define/tool-retry.js';
 import type { Json } from '../../protocol/json.js';
