@@ -1,5 +1,5 @@
 /**
- * Temporal's worker without the guard that the SDK sets around every step of a workflow (decision 25). Node's `vm` times a call
+ * Temporal's worker without the guard that the SDK sets around every step of a workflow (decision 28). Node's `vm` times a call
  * in a thread that it makes for that call and joins after it, and the SDK makes four or five calls for each activation.
  */
 import {

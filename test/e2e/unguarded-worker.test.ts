@@ -1,4 +1,4 @@
-/** Temporal's worker as the engine runs it: no thread around each step, no trace of each promise (decision 25). */
+/** Temporal's worker as the engine runs it: no thread around each step, no trace of each promise (decision 28). */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
