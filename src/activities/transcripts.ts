@@ -112,28 +112,31 @@ export class Transcripts {
     { epoch, from, to, hash }: SpillTranscriptInput['messages'],
   ): Promise<readonly Message[]> {
     const known = this.#known.get(`${run.workflowId} ${run.runId} ${epoch}`) ?? NOTHING;
-    const remembered = extended(NOTHING, known.messages.slice(from, to));
-    if (remembered.messages.length === to - from && remembered.hashes.at(-1) === hash)
-      return remembered.messages;
+    const remembered = known.messages.slice(from, to);
+    if (hashOf(remembered) === hash) return remembered;
     const messages: Message[] = [];
     while (messages.length < to - from) {
       const page = await this.#page(run, { epoch, from: from + messages.length, to });
       if ('id' in page) throw miss('the run has stored them');
       messages.push(...page);
     }
-    if (extended(NOTHING, messages).hashes.at(-1) === hash) return messages;
+    if (hashOf(messages) === hash) return messages;
     throw miss('the run has other messages');
   }
 
-  /** This worker has stored messages of a run from one place on, so many in each chunk: it need not read them for the next run. */
+  /**
+   * This worker has stored these messages of a run, so many in each chunk: it need not read them for the next run. A summary may have
+   * come since a model call was given what is remembered, and then other messages stand in those places: nothing is noted.
+   */
   stored(
     run: RunOfConversation,
-    { epoch, from }: Pick<SpillTranscriptInput['messages'], 'epoch' | 'from'>,
+    { epoch, from, to, hash }: SpillTranscriptInput['messages'],
     chunks: readonly { readonly id: string; readonly count: number }[],
   ): void {
     const name = `${run.workflowId} ${run.runId} ${epoch}`;
     const known = this.#known.get(name);
-    if (known === undefined) return;
+    // What is noted here is believed without its hash.
+    if (known === undefined || hashOf(known.messages.slice(from, to)) !== hash) return;
     let at = from;
     const parts = chunks.map(({ id, count }) => {
       const part = { id, from: 0, count, at };
@@ -250,6 +253,11 @@ function extended(prefix: Remembered, append: readonly Message[]): Remembered {
     bytes += json.length;
   }
   return { ...prefix, messages: [...prefix.messages, ...append], hashes, bytes };
+}
+
+/** Of all of them. */
+function hashOf(messages: readonly Message[]): string | undefined {
+  return extended(NOTHING, messages).hashes.at(-1);
 }
 
 /** Undefined when they are not remembered. */

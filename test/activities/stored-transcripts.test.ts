@@ -7,12 +7,20 @@ import { summarizable } from '../../src/core/context/summaries.js';
 import { visibleTranscript } from '../../src/core/context/visible.js';
 import type { ConversationState } from '../../src/core/state.js';
 import { withMessage } from '../../src/core/transcript.js';
-import { type TranscriptQuery, transcriptHash } from '../../src/protocol/activities.js';
+import type { TranscriptQuery } from '../../src/protocol/activities.js';
 import type { Message } from '../../src/protocol/messages.js';
 import type { SpillTranscriptInput } from '../../src/protocol/stored-messages.js';
 import { StoreUnavailable } from '../../src/store/port.js';
 import { TranscriptWindow, transcriptSlice } from '../../src/workflows/transcript-window.js';
-import { after, aTurn, happenings, NOTHING_SAID, Shelf } from '../support/stored-transcripts.js';
+import {
+  after,
+  aSummary,
+  aTurn,
+  happenings,
+  NOTHING_SAID,
+  orderOf,
+  Shelf,
+} from '../support/stored-transcripts.js';
 import { aConversationState } from '../support/transcripts.js';
 import { answer, environment, key, modelInput, modelOf, setUp } from './fixtures.js';
 
@@ -119,7 +127,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     state = shelf.rolledOver(state, { ...BOUNDS, keepBytes: 3_000 });
     const end = storedEnd(state.transcript);
     expect(end).toBeGreaterThan(0);
-    transcripts.stored(RUN, { epoch: 0, from: 0 }, shelf.counts());
+    transcripts.stored(RUN, orderOf(asked, 0, end), shelf.counts());
     const window = new TranscriptWindow(state);
     state = turns(1, 10).reduce(withMessage, state);
     const delta = window.next(state);
@@ -151,13 +159,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
     const window = new TranscriptWindow({ transcript: [] });
     await transcripts.whole(RUN, window.next(before));
     window.cameBack();
-    const summary: Message = {
-      role: 'user',
-      id: 'summary.1',
-      turnId: 't3',
-      parts: [{ type: 'text', text: 'in short' }],
-      summary: 1,
-    };
+    const summary = aSummary('t3');
     const kept = before.transcript.filter(({ turnId }) => ['t4', 't5', 't6'].includes(turnId));
     const state = {
       ...aConversationState([summary, ...kept]),
@@ -213,9 +215,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
 
 /** What a workflow orders for these messages, all in chunks of so many. */
 function order(messages: readonly Message[], chunks: readonly number[]): SpillTranscriptInput {
-  let hash = '';
-  for (const message of messages) hash = transcriptHash(hash, JSON.stringify(message));
-  return { ...key, messages: { epoch: 0, from: 0, to: messages.length, hash }, chunks };
+  return { ...key, messages: orderOf(aConversationState(messages), 0), chunks };
 }
 
 describe('storing the oldest turns', () => {

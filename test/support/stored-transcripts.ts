@@ -11,11 +11,13 @@ import { nextSummary } from '../../src/core/context/summaries.js';
 import { headLength, turnSpans } from '../../src/core/context/turns.js';
 import type { ConversationState } from '../../src/core/state.js';
 import { summarized, withMessage, withoutOldest } from '../../src/core/transcript.js';
+import { transcriptHash } from '../../src/protocol/activities.js';
 import type { Message } from '../../src/protocol/messages.js';
 import {
   chunkText,
   isStoredPart,
   type SpillBounds,
+  type SpillTranscriptInput,
   type StoredPart,
 } from '../../src/protocol/stored-messages.js';
 import { blobRefOf } from '../../src/store/blobs-port.js';
@@ -120,6 +122,23 @@ export function aTurn(ordinal: number, steps: readonly number[], chars: number):
     parts: [{ type: 'text', text }],
   });
   return messages;
+}
+
+export function aSummary(turnId: string): Message {
+  const parts = [{ type: 'text', text: 'in short' }] as const;
+  return { role: 'user', id: 'summary.1', turnId, parts, summary: 1 };
+}
+
+/** As a run orders some of its messages to be stored. */
+export function orderOf(
+  { transcript, forgotten = 0 }: ConversationState,
+  from: number,
+  to = transcript.length,
+): SpillTranscriptInput['messages'] {
+  let hash = '';
+  for (const message of transcript.slice(from, to))
+    hash = transcriptHash(hash, JSON.stringify(message));
+  return { epoch: forgotten, from, to, hash };
 }
 
 export type Happening =
