@@ -150,6 +150,11 @@ async function hasBegun(talk: Talk, run: number): Promise<void> {
   await until(`run ${run} has begun`, runs, { holds: (seen) => seen === run, timeoutMs: 90_000 });
 }
 
+async function underWay(talk: Talk): Promise<readonly string[]> {
+  const { raw } = await world.temporal.workflow.getHandle(talk.workflowId).describe();
+  return (raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name ?? '');
+}
+
 function idOf(calls: readonly PendingCall[], index: number): string {
   return calls[index]?.toolCallId ?? '';
 }
@@ -262,6 +267,11 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
       const handle = world.temporal.workflow.getHandle(talk.workflowId);
       await handle.signal('rollOver');
       await held.met;
+      // A flush that is lost with the worker leaves more unconfirmed than a roll-over carries, which then has to wait.
+      await until('at most the storing is under way', () => underWay(talk), {
+        holds: (names) => names.every((name) => name === 'spillTranscript'),
+        timeoutMs: 60_000,
+      });
       const text = `do ${talk.id}.4: glance`;
       await handle.signal('sendMessage', { text, requestId: 'm1', onBusy: 'queue' });
       await world.stack.worker().kill();

@@ -22,7 +22,7 @@ function countBy(events: readonly CanonicalEvent[], type: CanonicalEvent['type']
 }
 
 test('messages and approvals that come while runs roll over are all taken, none twice, and the log is whole', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const services = ledger();
   const engine = await startEngine({
@@ -39,7 +39,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
     for (;;) {
       const clicks = [engine.client, engine.bareClient].map(async (client) => {
         const verdict = await client.resolve(target, { type: 'approve' });
-        return (await verdict.final({ timeout: '30s' })).verdict;
+        return (await verdict.final({ timeout: '120s' })).verdict;
       });
       const verdicts = await Promise.all(clicks);
       if (!verdicts.includes('unknown')) {
