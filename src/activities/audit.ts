@@ -8,7 +8,7 @@ import { utf8Bytes } from '../protocol/json.js';
 import { MAX_BLOB_BYTES } from '../protocol/limits.js';
 import type { Model, ModelRequest, ModelResponse, ModelTool } from '../protocol/model.js';
 import type { ActivityTools } from './deps.js';
-import type { RequestMeter } from './spending.js';
+import type { RequestMeter } from './request-meter.js';
 import { stored } from './stored-results.js';
 
 export interface AuditedCall extends ConversationKey {

@@ -40,7 +40,8 @@ import {
 import { withHeartbeat } from './heartbeat.js';
 import { equipped } from './listed-tools.js';
 import { ModelStream } from './model-stream.js';
-import { type RequestMeter, Spending } from './spending.js';
+import type { RequestMeter } from './request-meter.js';
+import { Spending } from './spending.js';
 import { modelFiles } from './stored-results.js';
 import { runOf } from './transcripts.js';
 
@@ -73,13 +74,14 @@ export async function callModel(
   };
   publish({ type: 'model_call_started', ...origin, model: defined.model.name });
   const stream = new ModelStream(origin, publish);
-  const spending = new Spending(defined.model, input);
+  const spending = new Spending(defined.model, tools.logger, input);
   try {
     const { agent, results, ...answer } = await withHeartbeat(
       () => asked(tools, input, { stream, spending }),
       () => spending.details(),
     );
     if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
+    spending.giveUp();
     const { response, output, outputProblem } = answer;
     const { parts, finishReason, model } = response;
     const shown = providerCallsOf(response);
@@ -107,7 +109,7 @@ export async function callModel(
     }
     if (!isCancelRequested(context))
       throw spending.failed(interruption(context, 'model_unavailable'));
-    spending.giveUp(tools.logger);
+    spending.giveUp();
     return { ...abortedResult(defined, stream, attempt), ...takenOf(spending) };
   } finally {
     stream.close();
@@ -206,7 +208,7 @@ async function generate(
   cancellationSignal.throwIfAborted();
   const { system, tools } = promptOf(agent);
   const request = { system, messages, tools, ...requestedOutput(agent, form) };
-  return spending.request(tokens, (meter) => {
+  return spending.request({ promptTokens: tokens, messages }, (meter) => {
     const run = (): Promise<ModelResponse> => {
       const answer = agent.model.generate(request, {
         signal: cancellationSignal,

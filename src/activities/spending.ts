@@ -6,140 +6,48 @@
  *    engine counts, marked as `estimated`.
  * I2 A request that the provider did not take - nobody answered, or it was refused before a word - counts nothing.
  * I3 A request that goes on at the provider counts once: with the attempt that has its answer, or that gives it up.
+ * I4 Only the same request resumes it. What nobody resumes is ended at the provider, once its call is over.
  */
 import { Context } from '@temporalio/activity';
-import { addUsage, NO_USAGE } from '../core/view.js';
+import { ApplicationFailure } from '@temporalio/common';
+import { addUsage, NO_USAGE, spentIn } from '../core/view.js';
 import type { Logger } from '../define/context.js';
 import { withCost } from '../model/cost.js';
-import { roughTokens } from '../model/count-tokens.js';
 import { toModelFailure } from '../model/failure.js';
+import { TRANSCRIPT_MISS } from '../protocol/activities.js';
 import type { Usage } from '../protocol/events.js';
-import type { FailureCode } from '../protocol/failures.js';
-import type { Model, ModelCallOptions, ModelReport, ModelResponse } from '../protocol/model.js';
+import { canonicalJson, fingerprint } from '../protocol/json.js';
+import type { Model, ModelResponse } from '../protocol/model.js';
 import {
   detailsIn,
   type ModelCallDetails,
   type ModelSpend,
   type OpenRequest,
 } from '../protocol/spending.js';
-import { framesOf, isCancelRequested, withDetails } from './failure.js';
-
-/** Failures of an answer that had begun. Others say that there was none: without a word of it they cost nothing. */
-const BROKEN_OFF: readonly string[] = [
-  'model_stream_broken',
-  'model_content_filtered',
-] satisfies readonly FailureCode[];
-
-/** One request, from its sending on. */
-export class RequestMeter {
-  readonly #promptTokens: number;
-  readonly #left: OpenRequest | undefined;
-  readonly #context = Context.current();
-  #isAccepted = false;
-  #isResumed = false;
-  #openId: string | undefined;
-  #streamedBytes = 0;
-  #said: Usage | undefined;
-
-  readonly #onOpen: () => void;
-
-  /**
-   * @param given `promptTokens`: as the engine counts them. `left`: by an attempt before, to be resumed. `onOpen`: told once it is
-   * known under which id the request goes on.
-   */
-  constructor(given: {
-    readonly promptTokens: number;
-    readonly left: OpenRequest | undefined;
-    readonly onOpen: () => void;
-  }) {
-    this.#promptTokens = given.promptTokens;
-    this.#left = given.left;
-    this.#openId = given.left?.id;
-    this.#onOpen = given.onOpen;
-  }
-
-  /** It goes on at the provider, and the next attempt shall have its answer. */
-  get goesOn(): boolean {
-    return this.#openId !== undefined && !isCancelRequested(this.#context);
-  }
-
-  get openId(): string | undefined {
-    return this.#openId;
-  }
-
-  /** What the adapter is given of it; `onEvent` is told of the pieces, too. */
-  options(
-    onEvent?: ModelCallOptions['onEvent'],
-  ): Pick<ModelCallOptions, 'onEvent' | 'onReport' | 'resume'> {
-    return {
-      onEvent: (event) => {
-        this.#isAccepted = true;
-        if ('text' in event) this.#streamedBytes += Buffer.byteLength(event.text ?? '');
-        onEvent?.(event);
-      },
-      onReport: (report) => {
-        this.#take(report);
-      },
-      ...(this.#left === undefined ? {} : { resume: this.#left.id }),
-    };
-  }
-
-  answered({ usage }: ModelResponse): void {
-    this.#said = usage;
-  }
-
-  /** What it took until now; undefined: nothing. `code`: what it has failed with. Absent: it goes on, or was stopped. */
-  usage(code?: string): Usage | undefined {
-    const own = this.#own(code);
-    if (this.#left === undefined) return own;
-    const { usage } = this.#left;
-    if (own === undefined) return usage;
-    if (!this.#isResumed) return addUsage(usage, own);
-    // It is read from its beginning, and may not have come as far again.
-    return own.estimated === true && own.outputTokens < usage.outputTokens ? usage : own;
-  }
-
-  #take(report: ModelReport): void {
-    if (report.type === 'closed') {
-      this.#openId = undefined;
-      return;
-    }
-    this.#isAccepted = true;
-    if (report.type === 'usage') this.#said = report.usage;
-    if (report.type !== 'open') return;
-    const isNew = report.id !== this.#openId;
-    this.#openId = report.id;
-    this.#isResumed = report.id === this.#left?.id;
-    if (isNew) this.#onOpen();
-  }
-
-  #own(code: string | undefined): Usage | undefined {
-    if (this.#said !== undefined) return this.#said;
-    const streamed = this.#streamedBytes;
-    const isRefused = code !== undefined && streamed === 0 && !BROKEN_OFF.includes(code);
-    if (!this.#isAccepted || isRefused) return undefined;
-    const outputTokens = streamed === 0 ? 0 : roughTokens(streamed);
-    return { inputTokens: this.#promptTokens, outputTokens, estimated: true };
-  }
-}
+import { framesOf, withDetails } from './failure.js';
+import { type AskedRequest, RequestMeter } from './request-meter.js';
 
 /** All requests of one activity, and what the attempts before it took. */
 export class Spending {
   readonly #context = Context.current();
   readonly #model: Model;
-  readonly #before: ModelSpend | undefined;
+  readonly #logger: Logger;
+  #before: ModelSpend | undefined;
   #own: Usage | undefined;
   #meter: RequestMeter | undefined;
-  /** By an attempt before, or by the request before. */
+  /** By the request before, in this attempt. */
   #left: OpenRequest | undefined;
+  /** By an attempt before, and not resumed yet. */
+  #leftBefore: OpenRequest | undefined;
 
   /** @param before What another activity left behind for the same call; heartbeats of this one know of it. */
-  constructor(model: Model, before: ModelCallDetails = {}) {
+  constructor(model: Model, logger: Logger, before: ModelCallDetails = {}) {
     this.#model = model;
+    this.#logger = logger;
     const told = detailsIn(this.#context.info.heartbeatDetails);
     const { spent, open } = told.spent === undefined && told.open === undefined ? before : told;
     this.#before = spent;
-    this.#left = open;
+    this.#leftBefore = open;
   }
 
   /** Of this attempt. */
@@ -159,15 +67,19 @@ export class Spending {
 
   /** Runs one request at a time. @throws what `run` throws */
   async request(
-    promptTokens: number,
+    { promptTokens, messages }: AskedRequest,
     run: (meter: RequestMeter) => Promise<ModelResponse>,
   ): Promise<ModelResponse> {
     const onOpen = (): void => {
       // At once: until it is told, a lost worker loses the id.
       this.#context.heartbeat(this.details());
     };
-    const meter = new RequestMeter({ promptTokens, left: this.#left, onOpen });
-    this.#left = undefined;
+    let print: string | undefined;
+    // Reads all of it: only where something goes on.
+    const asked = (): string => (print ??= fingerprint(canonicalJson(messages)));
+    // Another request takes its place.
+    this.#endLeft();
+    const meter = new RequestMeter({ promptTokens, asked, left: this.#leftOf(asked), onOpen });
     this.#meter = meter;
     try {
       const response = await run(meter);
@@ -187,8 +99,14 @@ export class Spending {
   details(): ModelCallDetails {
     const meter = this.#meter;
     const usage = meter?.usage();
-    const open = meter === undefined ? this.#left : this.#openOf(meter, usage);
-    const spent = this.#spent(open === undefined ? usage : undefined);
+    const own = meter === undefined ? this.#left : this.#openOf(meter, usage);
+    const before = this.#leftBefore;
+    const open = own ?? before;
+    // One is told: the other counts.
+    const spent = this.#spent(
+      own === undefined ? usage : undefined,
+      own === undefined ? undefined : before,
+    );
     return {
       ...(spent === undefined ? {} : { spent }),
       ...(open === undefined ? {} : { open }),
@@ -197,37 +115,81 @@ export class Spending {
 
   /**
    * The failure with what was taken until now, for the workflow; and the same as the last heartbeat, which is sent before a
-   * failure is, for the next attempt.
+   * failure is, for the next attempt. Where there is none, what goes on at the provider is ended there.
    */
   failed(failure: Error): Error {
+    if (this.#isFinal(failure)) this.giveUp();
+    else if (this.#left !== undefined) this.#endLeftBefore();
     const details = this.details();
     if (details.spent === undefined && details.open === undefined) return failure;
     this.#context.heartbeat(details);
     return withDetails(failure, details);
   }
 
-  /** Nobody wants the answer any more: what goes on at the provider is ended there. Nobody waits for that. */
-  giveUp(logger: Logger): void {
+  /** Nobody wants what is left any more: what goes on at the provider is ended there. Nobody waits for that. */
+  giveUp(): void {
+    this.#endLeft();
+    this.#endLeftBefore();
+  }
+
+  #endLeft(): void {
     const left = this.#left;
     this.#left = undefined;
     if (left === undefined) return;
     this.#close(left.usage);
-    this.#model.cancel?.(left.id).catch((error: unknown) => {
-      logger.warn('a response goes on at the provider', { at: framesOf(error) });
+    this.#end(left);
+  }
+
+  #endLeftBefore(): void {
+    const left = this.#leftBefore;
+    this.#leftBefore = undefined;
+    if (left === undefined) return;
+    this.#before = spentIn({ ...this.#spentBefore(), open: left });
+    this.#end(left);
+  }
+
+  #end({ id }: OpenRequest): void {
+    this.#model.cancel?.(id).catch((error: unknown) => {
+      this.#logger.warn('a response goes on at the provider', { at: framesOf(error) });
     });
   }
 
-  #openOf(meter: RequestMeter, usage: Usage = NO_USAGE): OpenRequest | undefined {
-    const { openId: id } = meter;
-    if (id === undefined) return undefined;
-    const { name, prices } = this.#model;
-    const { attempt } = this.#context.info;
-    return { id, model: name, attempt, usage: withCost(usage, prices) };
+  /** Nobody asks again. What lacked messages is asked by another activity, which is told what is open. */
+  #isFinal(failure: Error): boolean {
+    if (!(failure instanceof ApplicationFailure) || failure.type === TRANSCRIPT_MISS) return false;
+    const { attempt, retryPolicy } = this.#context.info;
+    const attempts = retryPolicy?.maximumAttempts ?? 0;
+    return failure.nonRetryable === true || (attempts > 0 && attempt >= attempts);
   }
 
-  #spent(open: Usage | undefined): ModelSpend | undefined {
-    const own = open === undefined ? this.#own : addUsage(this.#own ?? NO_USAGE, open);
-    const before = this.#before;
+  /** What an attempt before has left of the same request; another one waits for its own. */
+  #leftOf(asked: () => string): OpenRequest | undefined {
+    const left = this.#leftBefore;
+    const request = left?.request;
+    if (request !== undefined && request !== asked()) return undefined;
+    this.#leftBefore = undefined;
+    return left;
+  }
+
+  #openOf(meter: RequestMeter, usage: Usage = NO_USAGE): OpenRequest | undefined {
+    const { open } = meter;
+    if (open === undefined) return undefined;
+    const { name, prices } = this.#model;
+    const { attempt } = this.#context.info;
+    return { ...open, model: name, attempt, usage: withCost(usage, prices) };
+  }
+
+  #spentBefore(): ModelCallDetails {
+    return this.#before === undefined ? {} : { spent: this.#before };
+  }
+
+  /** `more`: of the request that runs. `lost`: by an attempt before, where it is not told. */
+  #spent(more: Usage | undefined, lost: OpenRequest | undefined): ModelSpend | undefined {
+    const own = more === undefined ? this.#own : addUsage(this.#own ?? NO_USAGE, more);
+    const before = spentIn({
+      ...this.#spentBefore(),
+      ...(lost === undefined ? {} : { open: lost }),
+    });
     if (own === undefined) return before;
     const { name, prices } = this.#model;
     const priced = withCost(own, prices);

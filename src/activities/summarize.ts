@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
 import type { SummarizeInput, SummarizeResult } from '../protocol/activities.js';
+import type { Message } from '../protocol/messages.js';
 import type { ModelRequest } from '../protocol/model.js';
 import { tokensOf } from '../tools/model-context.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../tools/summarize.js';
@@ -20,6 +21,7 @@ import {
   toFailure,
 } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
+import type { AskedRequest } from './request-meter.js';
 import { Spending } from './spending.js';
 import { runOf } from './transcripts.js';
 
@@ -48,7 +50,7 @@ export async function summarize(
     ...{ purpose: 'summary' as const, tenant, conversationId },
     ...{ agent: agent.name, model: summarizer.model },
   };
-  const spending = new Spending(summarizer.model);
+  const spending = new Spending(summarizer.model, logger);
   try {
     const made = await withHeartbeat(
       async () => {
@@ -58,7 +60,7 @@ export async function summarize(
           messages,
           counting: tokenCounting,
           ask: (request) =>
-            spending.request(promptTokens(request), (meter) =>
+            spending.request(askedOf(request), (meter) =>
               audited(tools, about, {
                 request,
                 meter,
@@ -74,11 +76,12 @@ export async function summarize(
     );
     if (made === undefined)
       throw failureOf('model_empty_answer', `Model "${summarizer.model.name}" wrote no summary`);
+    spending.giveUp();
     const { response, ...summary } = made;
     const { model } = response;
     return { ...summary, version: SUMMARY_VERSION, model, usage: spending.total };
   } catch (error) {
-    if (isCancelRequested(context)) spending.giveUp(logger);
+    if (isCancelRequested(context)) spending.giveUp();
     if (signal.aborted) throw spending.failed(interruption(context, 'model_unavailable'));
     const failure = toFailure(toModelFailureUnlessKnown(error), 'model_unavailable');
     logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
@@ -86,9 +89,10 @@ export async function summarize(
   }
 }
 
-function promptTokens({ system, messages }: ModelRequest): number {
+function askedOf({ system, messages }: ModelRequest): AskedRequest {
   const { rough } = tokenCounting;
-  return messages.reduce((sum, message) => sum + tokensOf(message, rough), rough(system));
+  const add = (sum: number, message: Message): number => sum + tokensOf(message, rough);
+  return { promptTokens: messages.reduce(add, rough(system)), messages };
 }
 
 /** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */

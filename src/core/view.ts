@@ -16,6 +16,7 @@ import type {
 } from '../protocol/events.js';
 import { stepIdFor, type TurnId } from '../protocol/ids.js';
 import { withoutRules, withRule } from '../protocol/rules.js';
+import type { ModelCallDetails, ModelSpend } from '../protocol/spending.js';
 import { callChanged } from './view-calls.js';
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -32,6 +33,13 @@ export function addUsage(left: Usage, right: Usage): Usage {
     ...(isPriced ? { costMicros: (left.costMicros ?? 0) + (right.costMicros ?? 0) } : {}),
     ...(left.estimated === true || right.estimated === true ? { estimated: true } : {}),
   };
+}
+
+/** All that is told of a model call, once nobody goes on with what is open. */
+export function spentIn({ spent, open }: ModelCallDetails): ModelSpend | undefined {
+  if (open === undefined) return spent;
+  const { model, attempt, usage } = open;
+  return { model, attempt, usage: spent === undefined ? usage : addUsage(spent.usage, usage) };
 }
 
 /** What one model call took, attempts included of which nothing came. */

@@ -63,7 +63,7 @@ export class BackgroundResponse {
     return stream;
   }
 
-  /** Reads until the stream ends, or is cut. @throws what the provider says of the answer, and a cut that cannot be mended */
+  /** Reads until the stream ends, or is cut. @throws what the provider says of an answer that failed, and a cut that cannot be mended */
   async #follow(stream: Stream<StreamEvent>): Promise<void> {
     const { answer, watch } = this.#reading;
     const reader = {
@@ -79,10 +79,20 @@ export class BackgroundResponse {
       await readStream(stream, reader, watch);
     } catch (error) {
       watch.throwIfOver();
-      const isCut = toModelFailure(error).code === 'model_stream_broken';
+      const { code } = toModelFailure(error);
+      if (this.#id === undefined || code === 'model_unavailable') throw error;
+      if (code !== 'model_stream_broken') await this.#settle(this.#id, error);
       // Without numbers it would be read from its beginning, and said twice.
-      if (!isCut || this.#id === undefined || this.#sequence === undefined) throw error;
+      else if (this.#sequence === undefined) throw error;
     }
+  }
+
+  /** The provider says in the stream that something failed; the response says whether that is the answer. @throws `error` if so */
+  async #settle(id: string, error: unknown): Promise<void> {
+    await this.#looked(id);
+    if (!this.#reading.answer.hasFailed) return;
+    this.#report({ type: 'closed' });
+    throw error;
   }
 
   #note(event: StreamEvent): void {

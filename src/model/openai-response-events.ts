@@ -57,6 +57,12 @@ export class ResponsesAnswer {
     return this.#last !== undefined;
   }
 
+  /** Its last word is that there is no answer, or no more of it. */
+  get hasFailed(): boolean {
+    const { status, error } = this.#last ?? {};
+    return status === 'failed' || status === 'cancelled' || Boolean(error);
+  }
+
   /** Takes the next event. @throws ModelFailure when it says that the answer has failed */
   add(event: StreamEvent): void {
     this.#isStarted = true;

@@ -13,6 +13,8 @@ export interface ModelSpend {
 export interface OpenRequest extends ModelSpend {
   /** The provider's. */
   readonly id: string;
+  /** Fingerprint of the messages that were sent: only the same request resumes it. Absent in what older workers wrote. */
+  readonly request?: string;
 }
 
 /** The one value in details of heartbeats and failures; its names are in history for ever. */
@@ -28,10 +30,11 @@ export function detailsIn(details: unknown): ModelCallDetails {
   if (!isRecord(details)) return {};
   const spent = spendIn(details['spent']);
   const open = spendIn(details['open']);
-  const id = isRecord(details['open']) ? details['open']['id'] : undefined;
+  const { id, request } = isRecord(details['open']) ? details['open'] : {};
+  const asked = typeof request === 'string' ? { request } : {};
   return {
     ...(spent === undefined ? {} : { spent }),
-    ...(open === undefined || typeof id !== 'string' ? {} : { open: { ...open, id } }),
+    ...(open === undefined || typeof id !== 'string' ? {} : { open: { ...open, id, ...asked } }),
   };
 }
 

@@ -7,11 +7,10 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Loss } from '../core/outcomes.js';
-import { addUsage } from '../core/view.js';
 import { TRANSCRIPT_MISS } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
 import { isFailureCode } from '../protocol/failures.js';
-import { detailsIn, type ModelCallDetails, type ModelSpend } from '../protocol/spending.js';
+import { detailsIn, type ModelCallDetails } from '../protocol/spending.js';
 
 /** In the words of the failure table. */
 export function turnErrorOf(error: unknown): TurnError {
@@ -30,13 +29,6 @@ export function modelDetailsOf(error: unknown): ModelCallDetails {
   const cause = activityCause(error);
   if (cause instanceof TimeoutFailure) return detailsIn(cause.lastHeartbeatDetails);
   return cause instanceof ApplicationFailure ? detailsIn(cause.details?.[0]) : {};
-}
-
-/** All of it, once nobody goes on with what is open. */
-export function spentIn({ spent, open }: ModelCallDetails): ModelSpend | undefined {
-  if (open === undefined) return spent;
-  const { model, attempt, usage } = open;
-  return { model, attempt, usage: spent === undefined ? usage : addUsage(spent.usage, usage) };
 }
 
 export function isTranscriptMiss(error: unknown): boolean {

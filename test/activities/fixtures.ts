@@ -91,6 +91,7 @@ export function environment(
     attempt?: number;
     heartbeatTimeoutMs?: number;
     heartbeatDetails?: unknown;
+    retryPolicy?: { maximumAttempts: number };
     workflowExecution?: { workflowId: string; runId: string };
   } = {},
 ) {

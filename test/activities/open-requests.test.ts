@@ -5,70 +5,8 @@ import { ModelFailure } from '../../src/model/failure.js';
 import type { Model, ModelCallOptions } from '../../src/protocol/model.js';
 import type { ModelCallDetails } from '../../src/protocol/spending.js';
 import { until } from '../support/until.js';
-import { answer, environment, modelInput, modelOf, setUp } from './fixtures.js';
-
-const OPEN = {
-  ...{ id: 'resp_1', model: 'gpt-test', attempt: 1 },
-  usage: { inputTokens: 40, outputTokens: 20, estimated: true },
-} as const;
-const SPENT = {
-  ...{ model: 'gpt-test', attempt: 1 },
-  usage: { inputTokens: 7, outputTokens: 1 },
-} as const;
-/** 13 tokens, as sizes go. */
-const STREAMED = 'These are forty bytes of a long answer. ';
-
-type Asking = (options: ModelCallOptions) => Promise<unknown>;
-
-interface Patient extends Model {
-  readonly resumed: (string | undefined)[];
-  readonly cancelled: string[];
-}
-
-function patient(asking: Asking): Patient {
-  const resumed: (string | undefined)[] = [];
-  const cancelled: string[] = [];
-  const model = modelOf(async (_request, options) => {
-    resumed.push(options.resume);
-    await asking(options);
-    return answer();
-  });
-  const cancel = (id: string): Promise<void> => {
-    cancelled.push(id);
-    return Promise.resolve();
-  };
-  return { ...model, resumed, cancelled, cancel };
-}
-
-const begins = ({ onEvent, onReport }: ModelCallOptions): void => {
-  onReport?.({ type: 'accepted' });
-  onReport?.({ type: 'open', id: 'resp_1' });
-  onEvent({ type: 'text', text: STREAMED });
-};
-
-const cut = (): Promise<never> =>
-  Promise.reject(new ModelFailure('model_stream_broken', 'cut', { retryable: true }));
-
-type Info = Parameters<typeof environment>[0];
-
-async function failed(model: Model, info: Info = {}): Promise<ModelCallDetails> {
-  const env = environment(info);
-  let beat: unknown;
-  env.onHeartbeat((details) => {
-    beat = details;
-  });
-  const error: unknown = await env.run(setUp({ model }).activities.callModel, modelInput()).then(
-    () => new Error('it was answered'),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ApplicationFailure)) throw error;
-  const details = (error.details?.[0] ?? {}) as ModelCallDetails;
-  // The next attempt knows what the workflow is told.
-  expect(beat ?? {}).toEqual(details);
-  return details;
-}
-
-const second = (details: ModelCallDetails): Info => ({ attempt: 2, heartbeatDetails: details });
+import { answer, environment, key, modelInput, modelOf, setUp } from './fixtures.js';
+import { begins, cut, failed, OPEN, patient, SPENT, second } from './open-requests-setup.js';
 
 describe('a request that goes on at the provider', () => {
   it('is left to the next attempt when its stream breaks, apart from what is spent', async () => {

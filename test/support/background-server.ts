@@ -17,6 +17,8 @@ export interface BackgroundOptions {
   readonly items: (ordinal: number) => Parameters<typeof eventsOf>[0];
   /** Said of the response at its end. */
   readonly last?: (ordinal: number) => Partial<Response>;
+  /** Behind so many events comes an `error` with this code, and no other; the response fails without a word, unless it goes on. */
+  readonly error?: { readonly behind: number; readonly code: string; readonly goesOn?: boolean };
   /** No more events than these are made before `release`. @defaultValue all are */
   readonly heldAfter?: number;
   /** How long an event takes to be made, until `release`. @defaultValue 0 */
@@ -30,6 +32,8 @@ export interface BackgroundOptions {
 interface Made {
   readonly id: string;
   readonly events: readonly StreamEvent[];
+  /** As it is in the end. */
+  readonly end: Response;
   readonly since: number;
   isCancelled: boolean;
 }
@@ -134,11 +138,14 @@ class Fake {
     this.creations.push(body);
     const ordinal = this.creations.length;
     const id = `resp_${ordinal}`;
-    const { items, last } = this.#options;
-    const events = eventsOf(items(ordinal), last?.(ordinal)).map((event) =>
+    const { items, last, error } = this.#options;
+    const whole = eventsOf(items(ordinal), last?.(ordinal)).map((event) =>
       'response' in event ? { ...event, response: { ...event.response, id } } : event,
     );
-    const made = { id, events, since: performance.now(), isCancelled: false };
+    const events = error === undefined ? whole : brokenOff(whole, error);
+    const end = endOf(whole);
+    if (error !== undefined && error.goesOn !== true) end.status = 'failed';
+    const made = { id, events, end, since: performance.now(), isCancelled: false };
     this.made.set(id, made);
     await this.#stream(made, -1, response);
   }
@@ -152,9 +159,8 @@ class Fake {
 
   #stateOf(made: Made): Response {
     const isWhole = this.#countOf(made) === made.events.length;
-    const event = isWhole ? made.events.at(-1) : made.events[0];
-    if (event === undefined || !('response' in event)) throw new Error('no response');
-    return made.isCancelled ? { ...event.response, status: 'cancelled' } : event.response;
+    const state = isWhole ? made.end : endOf(made.events.slice(0, 1));
+    return made.isCancelled ? { ...state, status: 'cancelled' } : state;
   }
 
   async #stream(made: Made, after: number, response: ServerResponse): Promise<void> {
@@ -180,6 +186,21 @@ class Fake {
     }
     response.end();
   }
+}
+
+function brokenOff(
+  events: readonly StreamEvent[],
+  { behind, code }: NonNullable<BackgroundOptions['error']>,
+): readonly StreamEvent[] {
+  const said = { code, message: 'It cannot be answered.', param: null };
+  return [...events.slice(0, behind), { type: 'error', ...said, sequence_number: behind }];
+}
+
+/** The response as the last of the events has it. */
+function endOf(events: readonly StreamEvent[]): Response {
+  const event = events.at(-1);
+  if (event === undefined || !('response' in event)) throw new Error('no response');
+  return { ...event.response };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Body> {

@@ -190,6 +190,27 @@ describe('an answer in background mode', () => {
     expect(cancelled.reports.at(-1)).toEqual({ type: 'closed' });
   });
 
+  it('that an error of the stream ended cannot be resumed, and fails as the error says', async () => {
+    const code = 'context_length_exceeded';
+    const server = await serving({ error: { behind: 2, code } });
+    const asked = ask(server);
+    expect(await failureOf(asked.answer)).toMatchObject({ code: 'model_context_too_long' });
+    expect(asked.reports.at(-1)).toEqual({ type: 'closed' });
+    const resumed = ask(server, 'resp_1');
+    expect(await failureOf(resumed.answer)).toMatchObject({ code: 'model_context_too_long' });
+    expect(resumed.reports.at(-1)).toEqual({ type: 'closed' });
+    expect(server.creations).toHaveLength(1);
+  });
+
+  it('is read to its end where an error of the stream was not that of the response', async () => {
+    const error = { behind: MIDDLE, code: 'rate_limit_exceeded', goesOn: true };
+    const server = await serving({ error });
+    const asked = ask(server);
+    await expectWhole(asked);
+    expect(asked.reports.at(-1)).toEqual({ type: 'closed' });
+    expect(server.creations).toHaveLength(1);
+  });
+
   it('stays open where it cannot be reached, and where its reader stops', async () => {
     const server = await serving({ heldAfter: MIDDLE });
     const stopped = ask(server);
