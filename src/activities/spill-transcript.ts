@@ -50,7 +50,10 @@ export async function spillTranscript(
   }
 }
 
-/** Of chunks that an order may have left whose answer was lost: named by their content, they can be found by it. */
+/**
+ * Of chunks that an order may have left whose answer was lost: named by their content, they can be found by it. None is in use but what
+ * this order stores: the workflow names only messages that the transcript still has whole, and no message is in it twice.
+ */
 async function untoldIds(
   tools: ActivityTools,
   { untold = [] }: SpillTranscriptInput,

@@ -83,6 +83,10 @@ export interface ColloquyWorkerOptions<Services> {
 }
 
 export interface ColloquyWorker {
+  /**
+   * Temporal's, for looking at and tuning. Run it with `run()` below: its own `run()` never hears of `WorkflowStuck`, sweeps nothing, and
+   * closes nothing.
+   */
   readonly worker: Worker;
   /**
    * Resolves after `shutdown()` has drained everything; rejects when the worker fails.

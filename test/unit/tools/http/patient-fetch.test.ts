@@ -1,8 +1,9 @@
 /** Requests whose answers take long. */
 import type { ServerResponse } from 'node:http';
+import { getGlobalDispatcher, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { patientFetch } from '../../../../src/tools/http/patient-fetch.js';
-import { startPeer } from '../../../support/http-peer.js';
+import { json, startPeer } from '../../../support/http-peer.js';
 import { until } from '../../../support/until.js';
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -33,4 +34,22 @@ it('end with their signal', async () => {
   stop.abort(new Error('enough'));
   await expect(answer).rejects.toThrow('enough');
   await until('the connection is closed', () => peer.sockets.open === 0);
+});
+
+it('go by what is set for the process, from then on', async () => {
+  await using peer = await startPeer(json('direct'));
+  await using proxy = await startPeer(json('by proxy'));
+  const before = getGlobalDispatcher();
+  const agent = new ProxyAgent(proxy.url);
+  const asked = async (url: string) => (await patientFetch(url)).json();
+  expect(await asked(peer.url)).toBe('direct');
+  setGlobalDispatcher(agent);
+  try {
+    expect(await asked('http://mcp.invalid/mcp')).toBe('by proxy');
+  } finally {
+    setGlobalDispatcher(before);
+    await agent.destroy();
+  }
+  expect(proxy.requests).toMatchObject([{ target: 'http://mcp.invalid/mcp' }]);
+  expect(await asked(peer.url)).toBe('direct');
 });
