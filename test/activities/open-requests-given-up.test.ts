@@ -1,11 +1,9 @@
 /** Requests that go on at the provider and that nobody resumes: asked anew, given up there, counted once. */
-import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { ModelFailure } from '../../src/model/failure.js';
-import type { Model, ModelCallOptions } from '../../src/protocol/model.js';
+import type { ModelCallOptions } from '../../src/protocol/model.js';
 import type { ModelCallDetails } from '../../src/protocol/spending.js';
-import { until } from '../support/until.js';
-import { answer, environment, key, modelInput, modelOf, setUp } from './fixtures.js';
+import { environment, key, modelInput, setUp } from './fixtures.js';
 import { begins, cut, failed, OPEN, patient, second } from './open-requests-setup.js';
 
 describe('another request than the one that goes on', () => {

@@ -1,11 +1,10 @@
 /** Models whose requests go on at the provider. */
-import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
-import { describe, expect, it } from 'vitest';
+import { ApplicationFailure } from '@temporalio/common';
+import { expect } from 'vitest';
 import { ModelFailure } from '../../src/model/failure.js';
 import type { Model, ModelCallOptions } from '../../src/protocol/model.js';
 import type { ModelCallDetails } from '../../src/protocol/spending.js';
-import { until } from '../support/until.js';
-import { answer, environment, key, modelInput, modelOf, setUp } from './fixtures.js';
+import { answer, environment, modelInput, modelOf, setUp } from './fixtures.js';
 
 export const OPEN = {
   ...{ id: 'resp_1', model: 'gpt-test', attempt: 1 },

@@ -1,11 +1,10 @@
 /** Requests that go on at the provider when their attempt does not: the next attempt has their answer, and they count once. */
-import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
+import { ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { ModelFailure } from '../../src/model/failure.js';
-import type { Model, ModelCallOptions } from '../../src/protocol/model.js';
+import type { ModelCallOptions } from '../../src/protocol/model.js';
 import type { ModelCallDetails } from '../../src/protocol/spending.js';
 import { until } from '../support/until.js';
-import { answer, environment, key, modelInput, modelOf, setUp } from './fixtures.js';
+import { environment, modelInput, setUp } from './fixtures.js';
 import { begins, cut, failed, OPEN, patient, SPENT, second } from './open-requests-setup.js';
 
 describe('a request that goes on at the provider', () => {

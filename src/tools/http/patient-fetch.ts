@@ -14,7 +14,9 @@ const PROCESS_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 /** Looks at each request: an application may set another one, and before its first request Node has none. */
 const patient: Pick<Dispatcher, 'dispatch'> = {
   dispatch: (options, handler) => {
-    const { [PROCESS_DISPATCHER]: dispatcher } = globalThis as { [PROCESS_DISPATCHER]?: Dispatcher };
+    const { [PROCESS_DISPATCHER]: dispatcher } = globalThis as {
+      [PROCESS_DISPATCHER]?: Dispatcher;
+    };
     if (dispatcher === undefined) throw new TypeError('the process has no dispatcher for fetch');
     return dispatcher.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
   },
