@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type OpenAI from 'openai';
-import { eventsOf } from './wire-events.js';
+import { eventsOf, wholeResponse } from './wire-events.js';
 
 type Response = OpenAI.Responses.Response;
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
@@ -143,7 +143,7 @@ class Fake {
       'response' in event ? { ...event, response: { ...event.response, id } } : event,
     );
     const events = error === undefined ? whole : brokenOff(whole, error);
-    const end = endOf(whole);
+    const end = wholeResponse(whole);
     if (error !== undefined && error.goesOn !== true) end.status = 'failed';
     const made = { id, events, end, since: performance.now(), isCancelled: false };
     this.made.set(id, made);
@@ -159,7 +159,7 @@ class Fake {
 
   #stateOf(made: Made): Response {
     const isWhole = this.#countOf(made) === made.events.length;
-    const state = isWhole ? made.end : endOf(made.events.slice(0, 1));
+    const state = isWhole ? made.end : wholeResponse(made.events.slice(0, 1));
     return made.isCancelled ? { ...state, status: 'cancelled' } : state;
   }
 
@@ -194,13 +194,6 @@ function brokenOff(
 ): readonly StreamEvent[] {
   const said = { code, message: 'It cannot be answered.', param: null };
   return [...events.slice(0, behind), { type: 'error', ...said, sequence_number: behind }];
-}
-
-/** The response as the last of the events has it. */
-function endOf(events: readonly StreamEvent[]): Response {
-  const event = events.at(-1);
-  if (event === undefined || !('response' in event)) throw new Error('no response');
-  return { ...event.response };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Body> {

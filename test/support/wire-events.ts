@@ -123,6 +123,13 @@ export function eventsOf(
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
 }
 
+/** What a server answers that was not asked to stream. */
+export function wholeResponse(events: readonly StreamEvent[]): Response {
+  const last = events.at(-1);
+  if (last === undefined || !('response' in last)) throw new Error('no response');
+  return { ...last.response };
+}
+
 function response(output: readonly Item[], fields: Partial<Response>): Response {
   return {
     id: 'resp_1',
@@ -170,21 +177,8 @@ function piecesOfItem(item: Item, output_index: number): readonly Piece[] {
   const at = { item_id, output_index };
   switch (item.type) {
     case 'message':
-      return item.content.flatMap((part, content_index): readonly Piece[] =>
-        part.type === 'refusal'
-          ? piecesOf(part.refusal).map((delta) => ({
-              type: 'response.refusal.delta',
-              ...at,
-              content_index,
-              delta,
-            }))
-          : piecesOf(part.text).map((delta) => ({
-              type: 'response.output_text.delta',
-              ...at,
-              content_index,
-              delta,
-              logprobs: [],
-            })),
+      return item.content.flatMap((part, content_index) =>
+        piecesOfContent(part, { ...at, content_index }),
       );
     case 'reasoning':
       return item.summary.flatMap(({ text }, summary_index) =>
@@ -257,6 +251,46 @@ function piecesOfItem(item: Item, output_index: number): readonly Piece[] {
     default:
       return [];
   }
+}
+
+type Place = Pick<
+  OpenAI.Responses.ResponseTextDeltaEvent,
+  'item_id' | 'output_index' | 'content_index'
+>;
+
+function piecesOfContent(
+  part: OpenAI.Responses.ResponseOutputMessage['content'][number],
+  at: Place,
+): readonly Piece[] {
+  const done: Piece = { type: 'response.content_part.done', ...at, part };
+  if (part.type === 'refusal') {
+    const { refusal } = part;
+    return [
+      { type: 'response.content_part.added', ...at, part: { ...part, refusal: '' } },
+      ...piecesOf(refusal).map(
+        (delta): Piece => ({ type: 'response.refusal.delta', ...at, delta }),
+      ),
+      { type: 'response.refusal.done', ...at, refusal },
+      done,
+    ];
+  }
+  const { text, annotations } = part;
+  return [
+    { type: 'response.content_part.added', ...at, part: { ...part, text: '', annotations: [] } },
+    ...piecesOf(text).map(
+      (delta): Piece => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] }),
+    ),
+    ...annotations.map(
+      (annotation, annotation_index): Piece => ({
+        type: 'response.output_text.annotation.added',
+        ...at,
+        annotation,
+        annotation_index,
+      }),
+    ),
+    { type: 'response.output_text.done', ...at, text, logprobs: [] },
+    done,
+  ];
 }
 
 function piecesOf(text: string): readonly string[] {

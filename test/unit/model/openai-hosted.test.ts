@@ -1,92 +1,22 @@
-/** Tools that OpenAI runs inside the model call. */
-import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { loadFiles } from '../../../src/model/files.js';
+/** Tools that OpenAI runs inside the model call, over real connections. */
+import OpenAI from 'openai';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openaiModel } from '../../../src/model/openai.js';
-import { ResponsesAnswer } from '../../../src/model/openai-response-events.js';
-import { toResponsesRequest } from '../../../src/model/openai-responses.js';
-import type { BlobRef } from '../../../src/protocol/blobs.js';
-import type { Message } from '../../../src/protocol/messages.js';
-import type {
-  ModelFiles,
-  ModelResponse,
-  ModelStreamEvent,
-  ModelTool,
-} from '../../../src/protocol/model.js';
 import type { ToolResultEnvelope } from '../../../src/protocol/tools.js';
-import { eventsOf, message } from '../../support/wire-events.js';
+import {
+  answered,
+  DONE,
+  Files,
+  type Items,
+  lookedAt,
+  progressOf,
+  sentAgain,
+  transcript,
+} from '../../support/hosted-wire.js';
+import { eventsOf, message, wholeResponse } from '../../support/wire-events.js';
+import { startWireServer } from '../../support/wire-server.js';
 
-type Items = Parameters<typeof eventsOf>[0];
-
-const TOOLS: readonly ModelTool[] = [
-  { name: 'web.search', provider: { type: 'web_search_preview' } },
-  { name: 'docs.search', provider: { type: 'file_search', vector_store_ids: ['vs_1'] } },
-  { name: 'python', provider: { type: 'code_interpreter', container: { type: 'auto' } } },
-  { name: 'draw', provider: { type: 'image_generation' } },
-  { name: 'github', provider: { type: 'mcp', server_label: 'gh' } },
-  { name: 'wiki', provider: { type: 'mcp', server_label: 'dw' } },
-];
-const DONE = message('msg_1', [{ type: 'output_text', text: 'Done.', annotations: [] }]);
-
-class Files implements ModelFiles {
-  readonly stored = new Map<string, Uint8Array>();
-
-  read({ id }: BlobRef): Promise<Uint8Array | undefined> {
-    return Promise.resolve(this.stored.get(id));
-  }
-
-  write(content: Uint8Array): Promise<BlobRef> {
-    const id = createHash('sha256').update(content).digest('hex');
-    this.stored.set(id, content);
-    return Promise.resolve({ id, bytes: content.length, type: 'application/octet-stream' });
-  }
-}
-
-async function answered(
-  items: Items,
-  files?: ModelFiles,
-): Promise<{ readonly response: ModelResponse; readonly events: readonly ModelStreamEvent[] }> {
-  const events: ModelStreamEvent[] = [];
-  const answer = new ResponsesAnswer(TOOLS, { onEvent: (event) => events.push(event) });
-  for (const event of eventsOf(items)) answer.add(event);
-  return { response: await answer.finish('m-1', files), events };
-}
-
-function transcript(
-  response: ModelResponse,
-  envelopes: Readonly<Record<string, ToolResultEnvelope>> = {},
-): readonly Message[] {
-  const at = { turnId: 't1', step: 1 };
-  const calls = response.calls.map(({ id, name, argumentsJson }) => ({
-    type: 'tool_call' as const,
-    toolCallId: id,
-    name,
-    argumentsJson,
-  }));
-  const parts = calls.map(({ toolCallId, name }) => ({
-    type: 'tool_result' as const,
-    toolCallId,
-    name,
-    envelope: envelopes[toolCallId] ?? { ok: true as const, result: null },
-  }));
-  return [
-    { role: 'assistant', id: 'a', ...at, parts: [...response.parts, ...calls] },
-    ...(parts.length === 0 ? [] : [{ role: 'tool' as const, id: 'r', ...at, parts }]),
-  ];
-}
-
-async function sentAgain(messages: readonly Message[], files?: ModelFiles): Promise<unknown> {
-  const loaded = await loadFiles(messages, files);
-  return toResponsesRequest({ system: '', messages, tools: TOOLS }, { model: 'm-1' }, loaded).input;
-}
-
-function progressOf(events: readonly ModelStreamEvent[]): readonly string[] {
-  return events.flatMap((event) => {
-    if (event.type === 'provider_call') return [`${event.name} begins`];
-    if (event.type !== 'provider_call_progress') return [];
-    return [`${event.name} ${event.status}${event.text === undefined ? '' : `: ${event.text}`}`];
-  });
-}
+type Item = Items[number];
 
 const SEARCHED = {
   type: 'web_search_call',
@@ -97,100 +27,187 @@ const SEARCHED = {
     queries: ['rain berlin'],
     sources: [{ type: 'url', url: 'https://example.com' }],
   },
-} as const;
+} satisfies Item;
+
+const FOUND = {
+  type: 'file_search_call',
+  id: 'fs_1',
+  status: 'completed',
+  queries: ['refunds'],
+  results: [{ file_id: 'file_1', filename: 'terms.pdf', score: 0.9, text: 'Within 14 days' }],
+} satisfies Item;
+
+const COMPUTED = {
+  type: 'code_interpreter_call',
+  id: 'ci_1',
+  status: 'completed',
+  container_id: 'cntr_1',
+  code: 'print(1+1)',
+  outputs: [{ type: 'logs', logs: '2' }],
+} satisfies Item;
+
+const LOOKED_UP = {
+  type: 'mcp_call',
+  id: 'mcp_1',
+  server_label: 'dw',
+  name: 'ask',
+  arguments: '{"q":"x"}',
+  output: 'It is so.',
+  status: 'completed',
+} satisfies Item;
+
+const LISTED = {
+  type: 'mcp_list_tools',
+  id: 'mcpl_1',
+  server_label: 'gh',
+  tools: [{ name: 'merge', input_schema: { type: 'object' } }],
+} satisfies Item;
+
+const ASKED = {
+  type: 'mcp_approval_request',
+  id: 'mcpr_1',
+  server_label: 'gh',
+  name: 'merge',
+  arguments: '{"pr":7}',
+} satisfies Item;
+
+const PICTURE_BYTES = Buffer.alloc(60_000, 7);
+const PICTURE = {
+  type: 'image_generation_call',
+  id: 'ig_1',
+  status: 'completed',
+  result: PICTURE_BYTES.toString('base64'),
+  output_format: 'png',
+} satisfies Item & { readonly output_format: 'png' };
+
+const CITED = message('msg_1', [
+  {
+    type: 'output_text',
+    text: 'Within 14 days.',
+    annotations: [
+      { type: 'file_citation', file_id: 'file_1', filename: 'terms.pdf', index: 14 },
+      {
+        type: 'container_file_citation',
+        container_id: 'cntr_1',
+        file_id: 'cfile_1',
+        filename: 'plot.png',
+        start_index: 0,
+        end_index: 6,
+      },
+    ],
+  },
+]);
+
+interface Row {
+  readonly item: Item;
+  readonly call: object;
+  readonly progress: readonly string[];
+}
+
+const ROWS: Readonly<Record<string, Row>> = {
+  'web search': {
+    item: SEARCHED,
+    call: {
+      name: 'web.search',
+      input: { type: 'search', queries: ['rain berlin'] },
+      outcome: { output: { sources: [{ type: 'url', url: 'https://example.com' }] } },
+    },
+    progress: ['begins', 'in_progress', 'searching', 'completed'],
+  },
+  'file search': {
+    item: FOUND,
+    call: {
+      name: 'docs.search',
+      input: { queries: ['refunds'] },
+      outcome: { output: { results: FOUND.results } },
+    },
+    progress: ['begins', 'in_progress', 'searching', 'completed'],
+  },
+  'the code interpreter': {
+    item: COMPUTED,
+    call: {
+      name: 'python',
+      input: { code: 'print(1+1)', containerId: 'cntr_1' },
+      outcome: { output: { outputs: COMPUTED.outputs } },
+    },
+    progress: ['begins', 'in_progress', 'writing_code: print(1+1)', 'interpreting', 'completed'],
+  },
+  'image generation': {
+    item: PICTURE,
+    call: {
+      name: 'draw',
+      outcome: { output: { image: { blob: { bytes: 60_000 }, mediaType: 'image/png' } } },
+    },
+    progress: ['begins', 'in_progress', 'generating', 'completed'],
+  },
+  'a hosted MCP server': {
+    item: LOOKED_UP,
+    call: {
+      name: 'wiki',
+      input: { server: 'dw', tool: 'ask', arguments: { q: 'x' } },
+      outcome: { output: { output: 'It is so.' } },
+    },
+    progress: ['begins', 'in_progress', 'arguments: {"q":"x"}', 'completed'],
+  },
+};
+
+describe('what the fake of these tests says', () => {
+  const everything: Items = [LISTED, ...Object.values(ROWS).map(({ item }) => item), ASKED, CITED];
+
+  it("is what the provider's own client makes of it, streamed and not", async () => {
+    const events = eventsOf(everything);
+    const server = await startWireServer(({ body }) =>
+      body['stream'] === true ? { events } : { status: 200, body: wholeResponse(events) },
+    );
+    onTestFinished(() => server.close());
+    const { responses } = new OpenAI({ baseURL: server.url, apiKey: 'any', maxRetries: 0 });
+    const asked = { model: 'm-1', input: 'Do it' };
+    expect((await responses.create(asked)).output).toEqual(everything);
+    const stream = responses.stream(asked);
+    const seen: string[] = [];
+    // The client builds the answer of the pieces, and refuses those that do not belong together.
+    for await (const { type } of stream) seen.push(type);
+    expect(seen).toEqual(events.map(({ type }) => type));
+    expect((await stream.finalResponse()).output).toMatchObject(everything);
+  });
+});
 
 describe('a tool of OpenAI', () => {
-  it.each([
-    [
-      'web search',
-      {
-        ...SEARCHED,
-        action: {
-          ...SEARCHED.action,
-          queries: ['rain berlin'],
-          sources: [{ type: 'url' as const, url: 'https://example.com' }],
-        },
-      },
-      {
-        name: 'web.search',
-        input: { type: 'search', queries: ['rain berlin'] },
-        outcome: { output: { sources: [{ type: 'url', url: 'https://example.com' }] } },
-      },
-      [
-        'web.search begins',
-        'web.search in_progress',
-        'web.search searching',
-        'web.search completed',
-      ],
-    ],
-    [
-      'file search',
-      {
-        type: 'file_search_call' as const,
-        id: 'fs_1',
-        status: 'completed' as const,
-        queries: ['refunds'],
-        results: [{ file_id: 'file_1', filename: 'terms.pdf', score: 0.9, text: 'Within 14 days' }],
-      },
-      { name: 'docs.search', input: { queries: ['refunds'] } },
-      [
-        'docs.search begins',
-        'docs.search in_progress',
-        'docs.search searching',
-        'docs.search completed',
-      ],
-    ],
-    [
-      'the code interpreter',
-      {
-        type: 'code_interpreter_call' as const,
-        id: 'ci_1',
-        status: 'completed' as const,
-        container_id: 'cntr_1',
-        code: 'print(1+1)',
-        outputs: [{ type: 'logs' as const, logs: '2' }],
-      },
-      {
-        name: 'python',
-        input: { code: 'print(1+1)', containerId: 'cntr_1' },
-        outcome: { output: { outputs: [{ type: 'logs', logs: '2' }] } },
-      },
-      [
-        'python begins',
-        'python in_progress',
-        'python writing_code: print(1+1)',
-        'python interpreting',
-        'python completed',
-      ],
-    ],
-    [
-      'a hosted MCP server',
-      {
-        type: 'mcp_call' as const,
-        id: 'mcp_1',
-        server_label: 'dw',
-        name: 'ask',
-        arguments: '{"q":"x"}',
-        output: 'It is so.',
-        status: 'completed' as const,
-      },
-      {
-        name: 'wiki',
-        input: { server: 'dw', tool: 'ask', arguments: { q: 'x' } },
-        outcome: { output: { output: 'It is so.' } },
-      },
-      ['wiki begins', 'wiki in_progress', 'wiki arguments: {"q":"x"}', 'wiki completed'],
-    ],
-  ])(
+  it.each(Object.entries(ROWS))(
     '%s is shown while it runs and with what it brought, and its item goes back as it came',
-    async (_what, item, call, progress) => {
-      const { response, events } = await answered([item, DONE]);
+    async (_what, { item, call, progress }) => {
+      const files = new Files();
+      const { response, events } = await answered([item, DONE], files);
       expect(response.providerCalls).toMatchObject([{ id: item.id, ...call }]);
       expect(response.calls).toEqual([]);
-      expect(progressOf(events)).toEqual(progress);
-      expect(await sentAgain(transcript(response))).toEqual([item, DONE]);
+      const name = response.providerCalls?.[0]?.name ?? '';
+      expect(progressOf(events)).toEqual(progress.map((step) => `${name} ${step}`));
+      expect(await sentAgain(transcript(response), files)).toEqual([item, DONE]);
     },
   );
+
+  it.each(Object.entries(ROWS))(
+    '%s is the same where the answer is not streamed',
+    async (_what, { item, call }) => {
+      const files = new Files();
+      const { response } = await lookedAt([item, DONE], files);
+      expect(response.providerCalls).toMatchObject([{ id: item.id, ...call }]);
+      expect(response).toEqual((await answered([item, DONE], files)).response);
+      expect(await sentAgain(transcript(response), files)).toEqual([item, DONE]);
+    },
+  );
+
+  it('has the files that a text cites kept with it, and given back', async () => {
+    const { response } = await answered([FOUND, COMPUTED, CITED]);
+    expect(response.parts.at(-1)).toMatchObject({
+      type: 'text',
+      sources: [
+        { type: 'file', fileId: 'file_1', filename: 'terms.pdf', startIndex: 14 },
+        { type: 'file', fileId: 'cfile_1', containerId: 'cntr_1', startIndex: 0, endIndex: 6 },
+      ],
+    });
+    expect(await sentAgain(transcript(response))).toEqual([FOUND, COMPUTED, CITED]);
+  });
 
   it('that failed is shown with the reason', async () => {
     const failed = {
@@ -224,58 +241,28 @@ describe('a tool of OpenAI', () => {
 });
 
 describe('a picture that the model made', () => {
-  const base64 = Buffer.alloc(60_000, 7).toString('base64');
-  const picture = {
-    type: 'image_generation_call' as const,
-    id: 'ig_1',
-    status: 'completed' as const,
-    result: base64,
-    output_format: 'png' as const,
-  };
-
-  it('is stored beside the transcript, and goes back whole', async () => {
+  it('is stored beside the transcript', async () => {
     const files = new Files();
-    const { response, events } = await answered([picture, DONE], files);
+    const { response } = await answered([PICTURE, DONE], files);
     expect(JSON.stringify(response).length).toBeLessThan(2_000);
-    expect(response.providerCalls).toMatchObject([
-      {
-        name: 'draw',
-        outcome: { output: { image: { blob: { bytes: 60_000 }, mediaType: 'image/png' } } },
-      },
-    ]);
-    expect(progressOf(events)).toEqual([
-      ...['draw begins', 'draw in_progress', 'draw generating', 'draw completed'],
-    ]);
-    expect(await sentAgain(transcript(response), files)).toEqual([picture, DONE]);
+    expect([...files.stored.values()].map((bytes) => PICTURE_BYTES.equals(bytes))).toEqual([true]);
   });
 
   it('is not kept where there is no store for it, nor sent when it is gone', async () => {
-    const unstored = await answered([picture, DONE]);
+    const unstored = await answered([PICTURE, DONE]);
     expect(JSON.stringify(unstored.response).length).toBeLessThan(2_000);
     expect(await sentAgain(transcript(unstored.response))).toEqual([DONE]);
-    const files = new Files();
-    const { response } = await answered([picture, DONE], files);
+    const { response } = await answered([PICTURE, DONE], new Files());
     expect(await sentAgain(transcript(response), new Files())).toEqual([DONE]);
   });
 });
 
-describe('a call of a hosted MCP server that needs approval', () => {
-  const listed = {
-    type: 'mcp_list_tools' as const,
-    id: 'mcpl_1',
-    server_label: 'gh',
-    tools: [{ name: 'merge', input_schema: { type: 'object' } }],
-  };
-  const asked = {
-    type: 'mcp_approval_request' as const,
-    id: 'mcpr_1',
-    server_label: 'gh',
-    name: 'merge',
-    arguments: '{"pr":7}',
-  };
-
+describe.each([
+  ['streamed', answered],
+  ['not streamed', lookedAt],
+] as const)('a call of a hosted MCP server that needs approval, %s', (_how, ask) => {
   it('is asked of us, and of nobody else', async () => {
-    const { response } = await answered([listed, asked]);
+    const { response } = await ask([LISTED, ASKED]);
     expect(response.providerCalls).toBeUndefined();
     expect(response.finishReason).toBe('tool_calls');
     expect(response.calls).toEqual([
@@ -289,22 +276,26 @@ describe('a call of a hosted MCP server that needs approval', () => {
   });
 
   it('is answered with the decision, and the reason of a denial', async () => {
-    const { response } = await answered([listed, asked, { ...asked, id: 'mcpr_2' }]);
+    const { response } = await ask([LISTED, ASKED, { ...ASKED, id: 'mcpr_2' }]);
     const denied: ToolResultEnvelope = {
       ok: false,
       error: { code: 'denied', message: 'Not on a Friday' },
     };
     expect(await sentAgain(transcript(response, { mcpr_2: denied }))).toEqual([
-      listed,
-      asked,
-      { ...asked, id: 'mcpr_2' },
-      { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true },
+      LISTED,
+      ASKED,
+      { ...ASKED, id: 'mcpr_2' },
+      {
+        type: 'mcp_approval_response',
+        approval_request_id: 'mcpr_1',
+        approve: true,
+      } satisfies OpenAI.Responses.ResponseInputItem,
       {
         type: 'mcp_approval_response',
         approval_request_id: 'mcpr_2',
         approve: false,
         reason: 'Not on a Friday',
-      },
+      } satisfies OpenAI.Responses.ResponseInputItem,
     ]);
   });
 });
