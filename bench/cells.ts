@@ -64,6 +64,8 @@ export interface ShapeResult {
 export interface LoadConfig {
   readonly address: string;
   readonly apiUrl: string;
+  /** Of the bare HTTP server before the bare update. */
+  readonly floorUrl: string;
   readonly logFile: string;
   /** Process ids by name, whose CPU time is read. */
   readonly pids: Readonly<Record<string, number>>;
@@ -73,9 +75,9 @@ export interface LoadConfig {
 export type ResolutionKind = 'answer' | 'approve';
 export const RESOLUTION_KINDS: readonly ResolutionKind[] = ['answer', 'approve'];
 
-/** Through the client library, through the HTTP API, or a bare update of a bare workflow. */
-export type ResolutionDoor = 'client' | 'http' | 'floor';
-export const RESOLUTION_DOORS: readonly ResolutionDoor[] = ['client', 'http', 'floor'];
+/** Through the client library, through the HTTP API, a bare update of a bare workflow, or that behind a bare HTTP server. */
+export const RESOLUTION_DOORS = ['client', 'http', 'floor', 'floor-http'] as const;
+export type ResolutionDoor = (typeof RESOLUTION_DOORS)[number];
 
 export interface ResolutionRequest {
   readonly door: ResolutionDoor;

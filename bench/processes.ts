@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild, startStack } from 'colloquy/dev';
+import { type Child, startChild, startStack } from 'colloquy/dev';
 import { startDevServer } from '../test/support/dev-server.js';
 import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
 
@@ -24,6 +24,7 @@ export interface BenchOptions {
 
 const AGENTS = fileURLToPath(new URL('./engine/agents.js', import.meta.url));
 const FLOOR_WORKER = fileURLToPath(new URL('./floor/worker.js', import.meta.url));
+const FLOOR_API = fileURLToPath(new URL('./floor/api.js', import.meta.url));
 const LOAD = fileURLToPath(new URL('./load/main.js', import.meta.url));
 
 /** Starts everything; what was started is stopped again when a part of it cannot be. */
@@ -46,23 +47,30 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
       ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
     });
     stops.push(() => stack.stop());
-    const floor = await startChild({
-      name: 'floor worker',
-      args: [],
-      script: FLOOR_WORKER,
-      env: { TEMPORAL_ADDRESS: server.address },
-      onLine: (line) => options.onLine?.(line, 'floor'),
-    });
-    stops.push(() => floor.stop());
+    const startFloor = async (name: string, script: string): Promise<Child> => {
+      const child = await startChild({
+        name,
+        args: [],
+        script,
+        env: { TEMPORAL_ADDRESS: server.address },
+        onLine: (line) => options.onLine?.(line, name),
+      });
+      stops.push(() => child.stop());
+      return child;
+    };
+    const floor = await startFloor('floor worker', FLOOR_WORKER);
+    const floorApi = await startFloor('floor api', FLOOR_API);
     const load = await startLoad({
       address: server.address,
       apiUrl: stack.apiUrl,
+      floorUrl: `http://127.0.0.1:${floorApi.output().trim()}`,
       logFile: join(dataDir, 'log.db'),
       pids: {
         server: server.pid,
         worker: stack.worker().pid,
         api: stack.api.pid,
         floorWorker: floor.pid,
+        floorApi: floorApi.pid,
       },
     });
     stops.push(() => endOf(load));

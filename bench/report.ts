@@ -78,11 +78,12 @@ export function resolutionTable(summaries: readonly ResolutionSummary[]): string
     times.p50Ratio.toFixed(2),
     times.p95.toFixed(1),
     times.p95Ratio.toFixed(2),
-    door === 'floor' ? '-' : met ? 'met' : 'missed',
+    times.p95OfBareHttp?.toFixed(2) ?? '-',
+    door === 'floor' || door === 'floor-http' ? '-' : met ? 'met' : 'missed',
   ]);
   const bar = `bar <= ${RESOLUTION_BAR.p95}`;
   const head = ['resolution', 'at once', 'parked', 'through', 'p50 ms', 'ratio', 'p95 ms', 'ratio'];
-  return tableOf([...head, bar], rows);
+  return tableOf([...head, 'to bare HTTP', bar], rows);
 }
 
 export function legend(): string {

@@ -1,25 +1,37 @@
-/** The resolution route of the API, over connections that stay open, as a backend would call it. */
+/** The resolution route of the API, or the bare server of the floor, over connections that stay open, as a backend would call it. */
 import { Agent, request } from 'node:http';
+import type { BareResolution } from '../floor/api.js';
 
 export class HttpDoor {
   readonly #apiUrl: string;
+  readonly #floorUrl: string;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(apiUrl: string) {
-    this.#apiUrl = apiUrl;
+  constructor(urls: { readonly apiUrl: string; readonly floorUrl: string }) {
+    this.#apiUrl = urls.apiUrl;
+    this.#floorUrl = urls.floorUrl;
   }
 
   /** The verdict. @throws when the reply holds none */
   async resolve(conversationId: string, toolCallId: string, resolution: object): Promise<string> {
     const path = `/v1/conversations/${conversationId}/tool-calls/${toolCallId}/resolution`;
-    const text = await this.#post(`${this.#apiUrl}${path}`, JSON.stringify({ resolution }));
-    const { verdict } = JSON.parse(text) as { readonly verdict?: string };
-    if (verdict === undefined) throw new Error(`no verdict: ${text}`);
-    return verdict;
+    return await this.#verdict(`${this.#apiUrl}${path}`, { resolution });
+  }
+
+  /** The same of the floor. @throws when the reply holds none */
+  async resolveBare(resolution: BareResolution): Promise<string> {
+    return await this.#verdict(this.#floorUrl, resolution);
   }
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  async #verdict(url: string, body: object): Promise<string> {
+    const text = await this.#post(url, JSON.stringify(body));
+    const { verdict } = JSON.parse(text) as { readonly verdict?: string };
+    if (verdict === undefined) throw new Error(`no verdict: ${text}`);
+    return verdict;
   }
 
   #post(url: string, body: string): Promise<string> {

@@ -29,7 +29,7 @@ const reader = createStoreReader({ log: opened.log, live: opened.live });
 const resolutionParts: ResolutionParts = {
   temporal,
   client: new ConversationClient({ temporal, agents, reader, actor: { id: 'bench' } }),
-  http: new HttpDoor(config.apiUrl),
+  http: new HttpDoor(config),
   pids,
 };
 

@@ -87,9 +87,9 @@ export async function park(count: number, { client }: ResolutionParts): Promise<
 }
 
 async function begin(request: ResolutionRequest, parts: ResolutionParts): Promise<Waiting> {
-  return request.door === 'floor'
-    ? await beginFloor(request, parts.temporal)
-    : await beginEngine(request, parts);
+  return request.door === 'client' || request.door === 'http'
+    ? await beginEngine(request, parts)
+    : await beginFloor(request, parts);
 }
 
 async function beginEngine(
@@ -119,7 +119,10 @@ async function beginEngine(
   };
 }
 
-async function beginFloor({ kind, waits }: ResolutionRequest, temporal: Client): Promise<Waiting> {
+async function beginFloor(
+  { kind, waits, door }: ResolutionRequest,
+  { temporal, http }: ResolutionParts,
+): Promise<Waiting> {
   const input: WaitsInput = { waits, runs: kind === 'approve' };
   const handle = await temporal.workflow.start('waits', {
     workflowId: `floor-${kind}-${randomUUID()}`,
@@ -131,9 +134,12 @@ async function beginFloor({ kind, waits }: ResolutionRequest, temporal: Client):
   let next = 0;
   return {
     resolve: async () => {
-      const args: [{ id: number }] = [{ id: next }];
+      const id = next;
       next += 1;
-      const verdict = await handle.executeUpdate<string, [{ id: number }]>(RESOLVE, { args });
+      const verdict =
+        door === 'floor'
+          ? await handle.executeUpdate<string, [{ id: number }]>(RESOLVE, { args: [{ id }] })
+          : await http.resolveBare({ workflowId: handle.workflowId, id });
       if (verdict !== 'accepted') throw new Error(`the verdict is ${verdict}`);
     },
     end: async () => {
