@@ -92,11 +92,14 @@ export async function sendMessage(
   }
 }
 
-/** What is left as a signal: its sender cannot be told of a running turn, so the message waits behind it unless told not to. */
+/** What is left as a signal: its sender cannot be told of a running turn, so where it would be rejected it waits. */
 export function asQueued<Request extends { readonly input: SendMessageInput }>(
   request: Request,
 ): Request {
-  return { ...request, input: { onBusy: 'queue', ...request.input } };
+  const { input } = request;
+  return input.onBusy === undefined
+    ? { ...request, input: { ...input, onBusy: 'queue', ifRejected: true } }
+    : request;
 }
 
 /** Finds that the message of a request was refused when it came as a signal; a later one of the same id may be taken. */

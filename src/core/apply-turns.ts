@@ -26,10 +26,11 @@ export function queued(
 ): ConversationState {
   const { turnId, messageId, parts, actor, requestId, seq, onBusy, output } = event;
   const form = output === undefined ? {} : { output };
-  const message = { turnId, messageId, parts, actor, ...form };
+  const patience = onBusy === 'queue' ? { patient: true as const } : {};
+  const message = { turnId, messageId, parts, actor, ...form, ...patience };
   const isSteering = onBusy === 'steer' && state.turn?.turnId === turnId;
   const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
-  const ahead = onBusy === undefined ? waiting : 0;
+  const ahead = onBusy === undefined || onBusy === 'queue' ? waiting : 0;
   const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
   const digest = isSince(state, 1) ? { digest: messageDigest(parts, output) } : {};
   const noted = remember(state, { requestId, operation: 'message', ...digest, reply });

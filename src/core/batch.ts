@@ -11,12 +11,12 @@ import { plainInput } from './input.js';
 import { type AcceptableResolution, judgeResolution, resolutionRequestId } from './judge.js';
 import type { ConversationMachine } from './machine.js';
 import { isKnownTurn } from './memory.js';
-import { resolutionEvents } from './outcomes.js';
 import { needsPreflight } from './preflight.js';
 import { REUSED, repeatVerdict } from './repeats.js';
 import type { PlainRecord } from './resolution-fields.js';
 import type { CallState, ConversationState } from './state.js';
 import { stepCalls } from './state.js';
+import { resolutionEvents } from './wait-ends.js';
 
 type BatchRefusal = Exclude<BatchVerdict, { verdict: 'accepted' }>;
 

@@ -34,9 +34,9 @@ import { plainInput } from './input.js';
 import { invalid, notWaiting, receivedAtMs } from './judge.js';
 import type { ConversationMachine } from './machine.js';
 import { remembered, tombstoneOf } from './memory.js';
-import { expiryEvents } from './outcomes.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf } from './state.js';
+import { expiryEvents } from './wait-ends.js';
 
 interface AcceptableClaim {
   readonly verdict: 'acceptable';

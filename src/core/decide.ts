@@ -9,6 +9,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools.js';
 import { asideCalls, detachResult } from './aside.js';
+import { dueAside } from './busy.js';
 import { warningAt } from './clocks.js';
 import { decideSummary } from './context/summaries.js';
 import type { Effect } from './effects.js';
@@ -59,9 +60,16 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
     }
     case 'tools':
       return turn.stop === undefined
-        ? dueCalls(state).flatMap((call) => stepEffects(state, call))
+        ? decideStep(state)
         : [{ type: 'stop_at_limit', turnId, limit: turn.stop }];
   }
+}
+
+function decideStep(state: ConversationState): readonly Effect[] {
+  const aside = dueAside(state);
+  return aside.length === 0
+    ? dueCalls(state).flatMap((call) => stepEffects(state, call))
+    : aside.map(({ plan: { toolCallId } }) => ({ type: 'set_aside', toolCallId }));
 }
 
 /** The calls whose turn it is: all, or the first that has not ended. Those that were set aside wait for nothing here. */

@@ -18,6 +18,8 @@ export type InternalEffect =
   /** A remembered decision takes the place of the approver. */
   | { readonly type: 'apply_rule'; readonly toolCallId: ToolCallId; readonly rule: Rule }
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
+  /** The call waits for a person, and a message for the turn: the turn goes on without the call. */
+  | { readonly type: 'set_aside'; readonly toolCallId: ToolCallId }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
   | { readonly type: 'end_turn'; readonly turnId: TurnId };
@@ -78,6 +80,7 @@ const INTERNAL: readonly Effect['type'][] = [
   'start_turn',
   'start_inbox_turn',
   'open_suspension',
+  'set_aside',
   'apply_rule',
   'record_result',
   'stop_at_limit',

@@ -28,7 +28,7 @@ const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
 /** The shape rules of a message; clients apply them before anything is sent. */
 export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "text"' }];
-  const { text, requestId, onBusy, agent } = input;
+  const { text, requestId, onBusy, ifRejected, agent } = input;
   const problems: FieldProblem[] = [];
   if (typeof text !== 'string') problems.push({ path: '/text', message: 'must be a string' });
   else if (text.trim() === '') problems.push({ path: '/text', message: 'must not be blank' });
@@ -53,6 +53,8 @@ export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
       path: '/onBusy',
       message: `must be ${ON_BUSY.map((known) => `"${known}"`).join(' or ')}`,
     });
+  if (ifRejected !== undefined && typeof ifRejected !== 'boolean')
+    problems.push({ path: '/ifRejected', message: 'must be true or false' });
   if (agent !== undefined && typeof agent !== 'string')
     problems.push({ path: '/agent', message: 'must be a string' });
   return problems;
@@ -72,7 +74,7 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
   const misplaced = misplacedRefusal(state, input['agent']);
   if (misplaced !== undefined) return misplaced;
   const busy = state.turn !== undefined || state.queue.length > 0;
-  const onBusy = onBusyOf(state, input['onBusy']);
+  const onBusy = onBusyOf(state, input);
   if (busy && onBusy === 'reject')
     return {
       code: 'busy',

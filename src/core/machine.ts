@@ -53,6 +53,7 @@ import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
 import { isSince } from './revision.js';
 import { reconciledEvents } from './server-calls.js';
 import { type CallState, type ConversationState, isoOf, type TurnState } from './state.js';
+import { answerCheckedEvents, expiryEvents, resolutionEvents } from './wait-ends.js';
 
 export type MessageOutcome =
   | { readonly accepted: true; readonly reply: SendMessageReply }
@@ -163,7 +164,7 @@ export class ConversationMachine {
     if (accepted.late === true) this.deadlinePassed(toolCallId);
     const call = this.#state.calls[toolCallId] ?? before;
     const { kind } = suspension;
-    const seq = this.record(outcomes.resolutionEvents(this.#state, call, { kind, ...accepted }));
+    const seq = this.record(resolutionEvents(this.#state, call, { kind, ...accepted }));
     return { verdict: accepted.late === true ? 'accepted_late' : 'accepted', toolCallId, seq };
   }
 
@@ -280,7 +281,7 @@ export class ConversationMachine {
     const { toolCallId, requestId } = at;
     const before = this.#state.calls[toolCallId];
     if (before?.answer?.requestId !== requestId) return;
-    this.#forOpenCall(toolCallId, (call) => outcomes.answerCheckedEvents(call, outcome));
+    this.#forOpenCall(toolCallId, (call) => answerCheckedEvents(call, outcome));
   }
 
   /** Outcome of `check_edit`; ignored unless it is about the edit that the call has now. */
@@ -296,9 +297,7 @@ export class ConversationMachine {
     this.#forOpenCall(callId, (call) => {
       const { suspension } = call;
       if (suspension === undefined) return [];
-      return deadline === undefined || suspension.deadline === deadline
-        ? outcomes.expiryEvents(call)
-        : [];
+      return deadline === undefined || suspension.deadline === deadline ? expiryEvents(call) : [];
     });
   }
 

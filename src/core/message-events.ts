@@ -4,7 +4,7 @@ import type { UserMessageEvent } from '../protocol/events.js';
 import { turnIdFor } from '../protocol/ids.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
 import { messageParts } from './attachments.js';
-import { onBusyOf } from './busy.js';
+import { canWait, onBusyOf } from './busy.js';
 import type { ConversationState } from './state.js';
 
 /** Reason of a cancel that a message with `onBusy: 'interrupt'` brought about. */
@@ -18,7 +18,7 @@ export function messageEvent(
 ): UserMessageEvent {
   const fields = isRecord(input) ? input : {};
   const { chain, turnCount, turn, lastSeq } = state;
-  const onBusy = onBusyOf(state, fields['onBusy']);
+  const onBusy = onBusyOf(state, fields);
   // A turn that is being stopped reads nothing more.
   const isSteering = onBusy === 'steer' && turn !== undefined && turn.cancel === undefined;
   const turnId = isSteering ? turn.turnId : turnIdFor(chain, turnCount + 1, turnToken?.());
@@ -34,5 +34,6 @@ export function messageEvent(
     ...(fields['output'] === undefined ? {} : { output: fields['output'] as JsonSchema }),
     ...(isSteering ? { onBusy: 'steer' as const } : {}),
     ...(onBusy === 'interrupt' && turn !== undefined ? { onBusy: 'interrupt' as const } : {}),
+    ...(turn !== undefined && canWait(state, fields) ? { onBusy: 'queue' as const } : {}),
   };
 }

@@ -94,10 +94,10 @@ function outcomeProblems(resolution: PlainRecord): readonly FieldProblem[] {
   return [...problems, ...answerProblems(value, undefined)];
 }
 
-/** A field that would be ignored is refused: its sender must not think that it was used. */
 /** A refusal has to fit into a reply, whatever was sent. */
 const MAX_REPORTED_FIELDS = 20;
 
+/** A field that would be ignored is refused: its sender must not think that it was used. */
 function unknownFields(
   resolution: PlainRecord,
   allowed: readonly string[],

@@ -33,6 +33,8 @@ export interface QueuedMessage {
   readonly actor: StampedActor;
   /** What its turn's final answer has to be. */
   readonly output?: JsonSchema;
+  /** It said itself that it can wait. */
+  readonly patient?: true;
 }
 
 export interface AcceptedAnswer {

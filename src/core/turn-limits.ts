@@ -11,6 +11,7 @@ import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools
 import type { TurnLimit } from '../protocol/turns.js';
 import { turnEndedEvent } from './event-bodies.js';
 import { withTurn } from './fold.js';
+import { isSince } from './revision.js';
 import type { ConversationState, Counts, TurnState } from './state.js';
 
 /** The bound that forbids the next model call, if any. */
@@ -170,6 +171,8 @@ export function withFailure(
   const { onToolError, onUnknownTool } = state.settings;
   if (status !== 'errored' || envelope.ok) return state;
   const { error } = envelope;
+  // Like a denial: a person has decided, and no tool has failed.
+  if (error.code === 'declined' && isSince(state, 3)) return state;
   const isFatal =
     error.code === 'unknown_tool' ? onUnknownTool === 'abort_turn' : onToolError === 'abort_turn';
   if (!isFatal) return state;

@@ -104,6 +104,8 @@ export interface SendMessageInput {
   readonly actor?: Actor | StampedActor;
   /** Overrides the agent's setting for this message. */
   readonly onBusy?: OnBusy;
+  /** `onBusy` counts only where the agent would reject the message: nobody could tell its sender. */
+  readonly ifRejected?: boolean;
   /** The agent that the caller expects; a conversation never changes its agent. */
   readonly agent?: string;
 }

@@ -46,9 +46,10 @@ export interface UserMessageEvent {
   readonly actor: StampedActor;
   /**
    * It came while a turn ran. `interrupt`: that turn is stopped, and this message is next. `steer`: it belongs to that turn
-   * (`turnId` is the running one) and enters the transcript before its next model call, or at its end.
+   * (`turnId` is the running one) and enters the transcript before its next model call, or at its end. `queue`: it said itself that
+   * it can wait, so no question is set aside for it.
    */
-  readonly onBusy?: 'interrupt' | 'steer';
+  readonly onBusy?: 'interrupt' | 'steer' | 'queue';
   /** What its turn's final answer has to be. Absent: what the agent says. */
   readonly output?: JsonSchema;
 }

@@ -12,6 +12,7 @@ import { foldView } from '../../src/core/view.js';
 import type { ConversationSnapshot } from '../../src/protocol/conversation.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
 import {
+  MAX_DETACHED_CALLS,
   MAX_EARLIER_RUNS_BYTES,
   MAX_REMEMBERED_REQUESTS,
   MAX_TOMBSTONES,
@@ -59,6 +60,7 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
     (effect) => effect.type === 'run_tool' && !mayRun(state.calls[effect.toolCallId]),
   );
   hold('what is gated runs after its approval only', ungated, []);
+  hold('no person keeps a message waiting', keepsWaiting(state), false);
   hold('a turn that runs, or a call beside it, has something under way', keys.length > 0, works);
   hold(
     'memory is bounded',
@@ -73,6 +75,16 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   expectHolders(m);
   expectTranscript(state);
   expectNothingAfterClose(events);
+}
+
+/** Of a conversation whose agent says that questions must not freeze the chat; none of these is full of calls set aside. */
+function keepsWaiting({ settings, turn, queue, calls }: ConversationState): boolean {
+  if (settings.whileWaiting !== 'detach' || (settings.coreRevision ?? 0) < 3) return false;
+  if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
+  const isWaiting = (turn.steering ?? []).length > 0 || queue.some(({ patient }) => !patient);
+  const isAsked = ({ aside, suspension }: CallState): boolean =>
+    aside === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
+  return isWaiting && Object.values(calls).some(isAsked);
 }
 
 /** S50: whatever came in by whichever door. */

@@ -7,8 +7,9 @@ export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
   { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
   // Begun before there were revisions.
   { onBusy: 'interrupt', maxSteps: 6, coreRevision: 0, budgets: { tokens: 40 }, repeatLimit: 2 },
-  { onBusy: 'queue', maxSteps: 4, budgets: { timeMs: 1_200_000 } },
+  { onBusy: 'queue', maxSteps: 4, whileWaiting: 'detach', budgets: { timeMs: 1_200_000 } },
   { onBusy: 'queue', maxSteps: 4, toolExecution: 'sequential', budgets: { calls: 6 } },
+  { onBusy: 'steer', maxSteps: 4, toolExecution: 'sequential', whileWaiting: 'detach' },
   { onBusy: 'queue', maxSteps: 5, budgets: { cost: { micros: 40, currency: 'USD' } } },
   {
     onBusy: 'steer',

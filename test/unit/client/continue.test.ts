@@ -61,6 +61,10 @@ describe('a message to a conversation that this client has talked to', () => {
       throw noAnswer();
     };
     expect(await conversation.send('And then?')).toMatchObject({ status: 'queued' });
-    expect(calls.at(-1)).toMatchObject({ kind: 'signalWithStart', input: { onBusy: 'queue' } });
+    const onBusy = (): unknown => (calls.at(-1) as { input: object }).input;
+    expect(calls.at(-1)).toMatchObject({ kind: 'signalWithStart' });
+    expect(onBusy()).toMatchObject({ onBusy: 'queue', ifRejected: true });
+    await conversation.send('In your own time', { onBusy: 'queue' });
+    expect(onBusy()).not.toHaveProperty('ifRejected');
   });
 });

@@ -268,7 +268,7 @@ describe('a failing tool', () => {
     expect(m.all('turn_ended')).toHaveLength(1);
   });
 
-  it('is told to the model otherwise; a denial or an expiry never ends a turn', () => {
+  it('is told to the model otherwise; a person who denies, declines or is silent never ends a turn', () => {
     const m = running({}, plannedCall('a'));
     failed(m, 'a');
     expect(m.effectTypes()).toEqual(['call_model']);
@@ -278,6 +278,15 @@ describe('a failing tool', () => {
     );
     strict.resolve('g', { type: 'deny' });
     expect(strict.effectTypes()).toEqual(['call_model']);
+    const asked = plannedCall('q', { executor: 'human' });
+    for (const [coreRevision, ends] of [
+      [3, 0],
+      [2, 1],
+    ] as const) {
+      const declined = running({ onToolError: 'abort_turn', coreRevision }, asked);
+      declined.resolve('q', { type: 'decline' });
+      expect(declined.all('turn_ended')).toHaveLength(ends);
+    }
   });
 
   it('that the agent does not have ends the turn in strict mode only', () => {

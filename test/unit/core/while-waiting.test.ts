@@ -113,9 +113,12 @@ describe('a message while a question is open', () => {
     m.send('one');
     m.send('two', { onBusy: 'steer' });
     m.model(modelCalls([question('r')]));
+    // The model had not read the second when it asked.
+    expect(m.effectTypes()).toContain('call_model');
+    m.model(modelCalls([question('s')]));
     m.send('three');
     m.model(modelSays('one, two, three'));
-    expect(m.pending.map(({ toolCallId }) => toolCallId)).toEqual(['q', 'r']);
+    expect(m.pending.map(({ toolCallId }) => toolCallId)).toEqual(['q', 'r', 's']);
     m.resolve('r', answer(1));
     m.resolve('q', answer(2));
     expect(m.all('inbox_event').map(({ eventId }) => eventId)).toEqual(['tr:r', 'tr:q']);
