@@ -33,8 +33,16 @@ export async function startPostgres(options: PostgresServerOptions): Promise<Pos
   const databaseDir = join(folder, 'data');
   const port = await freePort();
   const said: string[] = [];
+  // At Ctrl-C a terminal tells the server, too, and who stops it then would wait for ever.
+  let hasGone = (): void => undefined;
+  const untilGone = (): Promise<void> =>
+    new Promise((done) => {
+      hasGone = done;
+    });
+  let gone = untilGone();
   const note = (line: unknown): void => {
     said.push(String(line).trim());
+    if (String(line).includes('database system is shut down')) hasGone();
     if (said.length > KEPT_LINES) said.shift();
   };
   const durability = options.isThrowAway === true ? ['-c', 'fsync=off'] : [];
@@ -59,10 +67,11 @@ export async function startPostgres(options: PostgresServerOptions): Promise<Pos
   return {
     url: `postgres://${USER}:${USER}@127.0.0.1:${port}/postgres`,
     stop: async () => {
-      if (isUp) await server.stop();
+      if (isUp) await Promise.race([server.stop(), gone]);
       isUp = false;
     },
     startAgain: async () => {
+      gone = untilGone();
       await server.start();
       isUp = true;
     },

@@ -63,12 +63,28 @@ async function main(): Promise<void> {
 }
 
 async function startDatabase(data?: string): Promise<PostgresServer> {
-  const { startPostgres } = await import('./postgres.js');
+  const { startPostgres } = await withoutItsHooks(() => import('./postgres.js'));
   const folder = join(data ?? process.env['COLLOQUY_DATA'] ?? '.colloquy', 'postgres');
   const server = await startPostgres({ folder });
   process.env['COLLOQUY_DATABASE_URL'] = server.url;
   console.log(`postgres  ${server.url}  data ${folder}`);
   return server;
+}
+
+const ENDS = ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGBREAK', 'message', 'beforeExit', 'exit'] as const;
+
+/**
+ * The package of the server ends the process at a signal as soon as the server is stopped: before the rest of the stack is, which
+ * would stay behind. Here the server is stopped last, whatever happens.
+ */
+async function withoutItsHooks<Module>(load: () => Promise<Module>): Promise<Module> {
+  const emitter: NodeJS.EventEmitter = process;
+  const before = new Map(ENDS.map((event) => [event, emitter.listeners(event)]));
+  const module = await load();
+  for (const [event, known] of before)
+    for (const listener of emitter.listeners(event) as (() => void)[])
+      if (!known.includes(listener)) emitter.removeListener(event, listener);
+  return module;
 }
 
 await main().catch((error: unknown) => {

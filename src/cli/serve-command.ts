@@ -2,7 +2,6 @@
 import { mkdir } from 'node:fs/promises';
 import { ConversationClient } from '../client/conversation-client.js';
 import { CompressionCodec } from '../client/payload-codec.js';
-import { applyAll } from '../core/apply.js';
 import { createApp } from '../http/app.js';
 import { serve } from '../http/listen.js';
 import { createDeletions } from '../projection/deletions.js';
@@ -36,7 +35,6 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     log: opened.log,
     live: opened.live,
     source: createWorkflowSource(temporal),
-    rebuild: applyAll,
   });
   const client = new ConversationClient({
     temporal,

@@ -28,6 +28,7 @@ import {
   turnStarted,
 } from './apply-turns.js';
 import { asideEnded } from './aside.js';
+import { stateIn } from './carried.js';
 import { claimed, leaseWasLost } from './claims.js';
 import { inputEdited } from './edits.js';
 import { withInboxEvent } from './inbox.js';
@@ -43,8 +44,11 @@ export function apply(
   event: CanonicalEvent,
 ): ConversationState {
   if (event.type === 'conversation_started') return startedState(state, event);
+  if (event.type === 'events_lost' && event.carried !== undefined) return stateIn(event.carried);
   if (state === undefined)
     throw new TypeError(`a log must begin with conversation_started, not ${event.type}`);
+  // The state behind a gap knows what the gap and a few events after it would tell.
+  if (event.seq <= state.lastSeq || event.type === 'events_lost') return state;
   const updatedAt = isNoise(event) ? state.updatedAt : event.at;
   return { ...changed(state, event), lastSeq: event.seq, updatedAt };
 }
@@ -56,7 +60,7 @@ export function applyAll(events: readonly CanonicalEvent[]): ConversationState |
   return state;
 }
 
-type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;
+type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' | 'events_lost' }>;
 
 function changed(state: ConversationState, event: LaterEvent): ConversationState {
   switch (event.type) {

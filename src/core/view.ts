@@ -72,7 +72,10 @@ export function foldView(
       ...(view?.rules === undefined ? {} : { rules: view.rules }),
     };
   }
+  if (event.type === 'events_lost' && event.snapshot !== undefined) return event.snapshot;
   if (view === undefined) return undefined;
+  // That snapshot knows what the gap and a few events after it would tell.
+  if (event.seq <= view.seq) return view;
   const next = withStatus(changed(view, event));
   return { ...next, seq: event.seq, updatedAt: isNoise(event) ? view.updatedAt : event.at };
 }
@@ -128,6 +131,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'turn_limit_reached':
     case 'suspension_expiring':
     case 'rolled_over':
+    case 'events_lost':
     case 'log_rewritten':
       return view;
     default:

@@ -6,12 +6,14 @@
  * C2  After a change of run, or where C1 fails, everything that the current run still has is compared.
  * C3  A run that is current and ends its log earlier than what another run left in the store was reset: the rest goes.
  * C4  A current run that was ended from outside is never asked (`RunEndedFromOutside`): its log ends with a marker.
+ * C5  What the current run does not have is asked of the runs before it; what these have no more is marked (`older-runs.ts`).
  */
 import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
 import type { EventsPage } from '../protocol/messaging.js';
 import type { LiveChannel } from '../store/live-port.js';
 import type { AppendBatch, EventLog } from '../store/port.js';
+import { OlderRuns } from './older-runs.js';
 import type { ProjectionLogger } from './outages.js';
 import type { EndedRun } from './run-ended.js';
 import { markRunEnded } from './run-ended.js';
@@ -37,7 +39,7 @@ export interface Progress {
   /** Newest seq that the workflow told of, when it was asked. */
   readonly workflowSeq?: number;
   /**
-   * `gap`: the run no longer has what the store lacks. `gone`: there is no such workflow. `ended`: the run was ended from
+   * `gap`: the run no longer has what the store lacks, and who may have it does not answer. `gone`: there is no such workflow. `ended`: the run was ended from
    * outside, and its stored log, if any, is closed. `deleted`: nothing of it is to be stored.
    */
   readonly outcome: 'caught_up' | 'gap' | 'gone' | 'ended' | 'deleted';
@@ -52,8 +54,6 @@ export interface CatchUpDeps {
 
 /** Fresh tries when another process moves the log while pages are fetched. */
 const MAX_GAPS = 3;
-/** Runs that are asked for what a restored store lacks; a run holds some fifty turns at least. */
-const MAX_OLDER_RUNS = 1_000;
 /** Conversations with a gap are remembered, so that each is reported once. */
 const MAX_REPORTED_GAPS = 1_000;
 
@@ -68,11 +68,19 @@ interface Round {
 export class CatchUp {
   readonly #deps: CatchUpDeps;
   readonly #heads: StoredHeads;
+  readonly #older: OlderRuns;
   readonly #reportedGaps = new Set<string>();
 
   constructor(deps: CatchUpDeps) {
     this.#deps = deps;
     this.#heads = new StoredHeads(deps.log);
+    this.#older = new OlderRuns({
+      ...deps,
+      heads: this.#heads,
+      publish: (head) => {
+        this.#publish(head);
+      },
+    });
   }
 
   /** Safe to repeat; what was stored before an error stays stored. @throws what the store or the source throw. */
@@ -152,9 +160,9 @@ export class CatchUp {
   ): Promise<Progress> {
     if (stored === undefined) return { storedSeq: 0, outcome: 'ended' };
     // The run before it may have ended by itself: what is missed of that one is honest.
-    const isFilled = await this.#askOlderRuns(key, run, stored.lastSeq);
-    const position = isFilled ? ((await this.#heads.get(key)) ?? stored) : stored;
-    if (position.runId === stored.runId) {
+    const reached = await this.#older.fill(key, run.runId, stored.lastSeq);
+    const position = reached > stored.lastSeq ? ((await this.#heads.get(key)) ?? stored) : stored;
+    if (position.runId === stored.runId || position.runId === run.runId) {
       const head = await markRunEnded(this.#deps.log, { key, run, position });
       if (head !== undefined) this.#publish(head);
     }
@@ -185,8 +193,10 @@ export class CatchUp {
         // Somebody else rewrote the log, or it was lost: what is there now has not been compared with this run.
         after = 0;
         const isLost = isEmptyAhead || page.firstSeq > storedSeq + 1;
-        const isFilled = isLost && gaps === 1 && (await this.#askOlderRuns(key, round, storedSeq));
-        if (isFilled) storedSeq = (await this.#heads.get(key))?.lastSeq ?? storedSeq;
+        const reached =
+          isLost && gaps === 1 ? await this.#older.fill(key, round.runId, storedSeq) : storedSeq;
+        const isFilled = reached > storedSeq;
+        storedSeq = reached;
         if ((isLost && !isFilled) || gaps > MAX_GAPS)
           return this.#gap(key, { page, storedSeq, runId: round.runId });
         continue;
@@ -201,59 +211,6 @@ export class CatchUp {
       if (result.added > 0 || result.outcome === 'rewritten') this.#publish(head);
       if (!page.more) return { storedSeq, workflowSeq: page.lastSeq, outcome: 'caught_up' };
       after = page.events.at(-1)?.seq ?? after;
-    }
-  }
-
-  /**
-   * The run that the stored events came from, and those between it and this one, may still answer, closed as they are, until their
-   * retention is over: after a lost hint, or when the store was restored from an old backup. True when something was filled.
-   */
-  async #askOlderRuns(
-    key: ConversationKey,
-    round: Pick<Round, 'runId'>,
-    after: number,
-  ): Promise<boolean> {
-    const stored = await this.#heads.refresh(key);
-    if (stored?.runId === round.runId) return false;
-    let reached = after;
-    try {
-      for (const runId of await this.#runsBetween(key, stored?.runId, round.runId))
-        reached = await this.#askRun(key, runId, reached);
-    } catch {
-      // What was filled is filled; the next look goes on from there.
-    }
-    return reached > after;
-  }
-
-  /** Oldest first, from the run of the stored events; without the one that is current. */
-  async #runsBetween(
-    key: ConversationKey,
-    storedRunId: string | undefined,
-    currentRunId: string,
-  ): Promise<readonly string[]> {
-    const { source } = this.#deps;
-    const runIds: string[] = [];
-    for (let runId: string | undefined = currentRunId; runIds.length < MAX_OLDER_RUNS; ) {
-      runId = await source.previousRun?.(key, runId);
-      if (runId === undefined || runId === storedRunId) break;
-      runIds.push(runId);
-    }
-    return [...(storedRunId === undefined ? [] : [storedRunId]), ...runIds.reverse()];
-  }
-
-  /** Appends what one older run has behind a seq; the seq that is reached. */
-  async #askRun(key: ConversationKey, runId: string, after: number): Promise<number> {
-    const { log, source } = this.#deps;
-    for (let reached = after; ; ) {
-      const page = await source.events(key, { after: reached, runId }).catch(unlessEnded);
-      const last = page?.events.at(-1);
-      if (page === undefined || last === undefined) return reached;
-      const result = await log.append({ ...key, runId, events: page.events });
-      if (result.outcome === 'gap' || result.outcome === 'deleted') return reached;
-      this.#heads.remember(result.head, last);
-      this.#publish(result.head);
-      reached = last.seq;
-      if (!page.more) return reached;
     }
   }
 
@@ -274,18 +231,12 @@ export class CatchUp {
       if (this.#reportedGaps.size >= MAX_REPORTED_GAPS) this.#reportedGaps.clear();
       this.#reportedGaps.add(conversation);
       this.#deps.logger.warn(
-        `The event log of ${conversation} ends at seq ${storedSeq}, its run begins at ${page.firstSeq}: the events between are lost`,
+        `The event log of ${conversation} ends at seq ${storedSeq}, its run begins at ${page.firstSeq}: the events between are lost, unless an older run answers again`,
         { conversation, runId },
       );
     }
     return { storedSeq, workflowSeq: page.lastSeq, outcome: 'gap' };
   }
-}
-
-/** A run that was ended from outside is not asked; those after it may be. */
-function unlessEnded(error: unknown): undefined {
-  if (error instanceof RunEndedFromOutside) return undefined;
-  throw error;
 }
 
 /** Undefined when there is nothing to tell the store. */

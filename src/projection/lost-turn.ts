@@ -35,7 +35,8 @@ export async function resultOfLostTurn(
     if (event.type === 'assistant_message') text = textOf(event.parts);
     if (event.type === 'model_call') usage = addUsage(usage, takenBy(event));
   }
-  const error = { code: 'conversation_closed', message: messageOf(end) };
+  const code = end.type === 'events_lost' ? 'internal' : 'conversation_closed';
+  const error = { code, message: messageOf(end) };
   return { status: 'failed', turnId, error, text, usage, seq: end.seq };
 }
 
@@ -57,11 +58,13 @@ const ENDS: readonly string[] = [
   'run_ended',
   'conversation_closed',
   'conversation_started',
+  'events_lost',
 ] satisfies readonly CanonicalEvent['type'][];
 
 function messageOf(end: CanonicalEvent): string {
   if (end.type === 'run_ended')
     return `The workflow run of the conversation ${ENDED_TEXTS[end.status]} before the turn ended`;
+  if (end.type === 'events_lost') return 'What became of the turn is lost: the event log has a gap';
   if (end.type === 'conversation_closed')
     return 'The conversation was closed before the turn ended';
   return 'The workflow run of the conversation was over before the turn ended; the conversation was opened again';

@@ -12,6 +12,7 @@ import type {
   WatchFrame,
 } from '../client/reader.js';
 import { applyAll } from '../core/apply.js';
+import { carriedMemory } from '../core/carried.js';
 import { foldView } from '../core/view.js';
 import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';
@@ -32,8 +33,6 @@ export interface StoreReaderDeps {
   readonly live?: LiveChannel;
   /** Without it, readers see what is stored, however old. */
   readonly source?: WorkflowSource;
-  /** Folds a whole log into the state that a workflow carries; undefined when there is none. */
-  readonly rebuild?: (events: readonly CanonicalEvent[]) => unknown;
 }
 
 export function createStoreReader(deps: StoreReaderDeps): ConversationReader {
@@ -44,13 +43,11 @@ class StoreReader implements ConversationReader {
   readonly #log: EventLog;
   readonly #live: LiveChannel | undefined;
   readonly #source: WorkflowSource | undefined;
-  readonly #rebuild: (events: readonly CanonicalEvent[]) => unknown;
 
   constructor(deps: StoreReaderDeps) {
     this.#log = deps.log;
     this.#live = deps.live;
     this.#source = deps.source;
-    this.#rebuild = deps.rebuild ?? applyAll;
   }
 
   async snapshot(
@@ -139,8 +136,10 @@ class StoreReader implements ConversationReader {
       events.push(...read.events);
       more = read.more;
     }
-    const state = this.#rebuild(events);
-    return state === undefined ? undefined : { version: 1, state, events: [], reopened: true };
+    const state = applyAll(events);
+    return state === undefined
+      ? undefined
+      : { ...carriedMemory(state), events: [], reopened: true };
   }
 
   async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {

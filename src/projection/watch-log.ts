@@ -21,8 +21,8 @@ export async function readAfter(
   const page = { limit, maxBytes: PAGE_BYTES };
   const read = await log.read(key, { ...page, afterSeq: after?.seq ?? -1 });
   if (after === undefined || read === undefined || read.generation === after.generation)
-    return read;
-  return await log.read(key, { ...page, afterSeq: -1 });
+    return shown(read);
+  return shown(await log.read(key, { ...page, afterSeq: -1 }));
 }
 
 /** The newest events before a position, newest first; a position in another generation stands for the end of the newest. */
@@ -35,8 +35,20 @@ export async function readBefore(
   const page = { limit, maxBytes: PAGE_BYTES };
   const end = Number.MAX_SAFE_INTEGER;
   const read = await log.read(key, { ...page, beforeSeq: before === 'end' ? end : before.seq });
-  if (before === 'end' || read === undefined || read.generation === before.generation) return read;
-  return await log.read(key, { ...page, beforeSeq: end });
+  if (before === 'end' || read === undefined || read.generation === before.generation)
+    return shown(read);
+  return shown(await log.read(key, { ...page, beforeSeq: end }));
+}
+
+/** Without what is for the engine alone. */
+function shown(read: EventsRead | undefined): EventsRead | undefined {
+  if (read?.events.some((event) => event.type === 'events_lost') !== true) return read;
+  const events = read.events.map((event) => {
+    if (event.type !== 'events_lost') return event;
+    const { carried: _carried, ...rest } = event;
+    return rest;
+  });
+  return { ...read, events };
 }
 
 /**

@@ -7,12 +7,16 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
+import { requiredTsToDate } from '@temporalio/common/lib/time.js';
+
 import { askAgain } from '../client/ask-again.js';
 import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
+import { isRecord } from '../protocol/json.js';
 import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
-import type { EventsPage, EventsQuery, Hint } from '../protocol/messaging.js';
+import type { CarriedState, EventsPage, EventsQuery, Hint } from '../protocol/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../protocol/messaging.js';
 
 /** How a run was ended by something else than its own code. */
@@ -40,6 +44,22 @@ export class RunEndedFromOutside extends Error {
   }
 }
 
+/** The server does not know the run (any more). */
+export class RunUnknown extends Error {
+  constructor() {
+    super('The run is not known to Temporal');
+    this.name = 'RunUnknown';
+  }
+}
+
+/** With what a run began. */
+export interface RunStart {
+  /** ISO 8601 */
+  readonly at: string;
+  /** Absent when it began with nothing. */
+  readonly carried?: CarriedState;
+}
+
 export interface EventsWanted {
   readonly after: number;
   /** @defaultValue the current run */
@@ -52,6 +72,7 @@ export interface WorkflowSource {
   /**
    * One page of events after a seq. Rejects when no worker answers in time.
    * @throws {RunEndedFromOutside} when the run was terminated, timed out or failed.
+   * @throws {RunUnknown} when the server does not have the run any more.
    */
   events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
   /** The current run; needs no worker. Undefined when the server does not know the workflow (any more). */
@@ -61,6 +82,8 @@ export interface WorkflowSource {
    * when the server knows none (any more). Absent where the source cannot tell.
    */
   previousRun?(key: ConversationKey, runId: string): Promise<string | undefined>;
+  /** With what a run began; needs no worker. Undefined when the server does not know the run. Absent where the source cannot tell. */
+  startOf?(key: ConversationKey, runId: string): Promise<RunStart | undefined>;
   /** Takes what came with a hint, for later pages. Never throws. Absent where every page is asked for. */
   told?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent where the source cannot list. */
@@ -105,6 +128,7 @@ export function createWorkflowSource(
       try {
         return await query(careful, target, after);
       } catch (error) {
+        if (isNotFound(error)) throw new RunUnknown();
         if (!(error instanceof QueryRejectedError)) throw error;
         if (ENDED_BY_CODES.includes(error.status)) throw new RunEndedFromOutside();
         // Cancelled or rolled over: closed by its own code, so its history is whole.
@@ -129,6 +153,7 @@ export function createWorkflowSource(
       }
     },
     previousRun: async (key, runId) => await previousRun(client, look, { key, runId }),
+    startOf: async (key, runId) => await startOf(client, look, { key, runId }),
     running: async function* () {
       const filter = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running'`;
       const listed = client.workflow.list({ query: filter })[Symbol.asyncIterator]();
@@ -144,21 +169,46 @@ export function createWorkflowSource(
 
 type Look = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
+interface Run {
+  readonly key: ConversationKey;
+  readonly runId: string;
+}
+
+/** The event with which a run began. @throws what the server answers: NOT_FOUND for a run that it does not have */
+async function firstEvent(client: Client, look: Look, { key, runId }: Run) {
+  const { history } = await look(() =>
+    client.workflowService.getWorkflowExecutionHistory({
+      namespace: client.options.namespace,
+      execution: { workflowId: workflowIdFor(key), runId },
+      maximumPageSize: 1,
+    }),
+  );
+  return history?.events?.[0];
+}
+
+async function startOf(client: Client, look: Look, run: Run): Promise<RunStart | undefined> {
+  try {
+    const event = await firstEvent(client, look, run);
+    const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
+    const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
+    const carried = isRecord(input) ? (input['carried'] as CarriedState | undefined) : undefined;
+    const at = requiredTsToDate(event?.eventTime, 'eventTime').toISOString();
+    return { at, ...(carried === undefined ? {} : { carried }) };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
 async function previousRun(
   client: Client,
   look: Look,
-  { key, runId }: { readonly key: ConversationKey; readonly runId: string },
+  { key, runId }: Run,
 ): Promise<string | undefined> {
   const workflowId = workflowIdFor(key);
   try {
-    const { history } = await look(() =>
-      client.workflowService.getWorkflowExecutionHistory({
-        namespace: client.options.namespace,
-        execution: { workflowId, runId },
-        maximumPageSize: 1,
-      }),
-    );
-    const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+    const event = await firstEvent(client, look, { key, runId });
+    const started = event?.workflowExecutionStartedEventAttributes;
     const continuedFrom = started?.continuedExecutionRunId ?? '';
     if (continuedFrom !== '') return continuedFrom;
     const { startTime } = await look(() => client.workflow.getHandle(workflowId, runId).describe());

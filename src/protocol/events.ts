@@ -7,10 +7,11 @@
 import type { StampedActor } from './actors.js';
 import type { CallEventBody } from './call-events.js';
 import type { ModelContext } from './context.js';
-import type { AgentSettings } from './conversation.js';
+import type { AgentSettings, ConversationSnapshot } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
 import type { AssistantPart, EarlierResult, UserPart } from './messages.js';
+import type { CarriedMemory } from './stored-messages.js';
 import type { ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
 
@@ -224,6 +225,24 @@ export interface LogRewritten {
   readonly divergedAtSeq: number;
 }
 
+/**
+ * Written by the projector, not by the workflow: what stood at this seq is in no store and in no run any more. There is one for each
+ * seq of a gap, so that seqs stay dense; the first says what is known behind it.
+ */
+export interface EventsLost {
+  readonly type: 'events_lost';
+  /** First and last seq of the gap. */
+  readonly from: number;
+  readonly through: number;
+  /**
+   * On the first: the conversation as the run behind the gap began with it. Its `seq` is `through`, or greater where that run began with
+   * events that the store had not confirmed: these follow, and are told in it already.
+   */
+  readonly snapshot?: ConversationSnapshot;
+  /** Beside the snapshot, in the store alone: what is needed to open the conversation again. */
+  readonly carried?: CarriedMemory;
+}
+
 export type EventBody =
   | CallEventBody
   | ConversationStarted
@@ -240,6 +259,7 @@ export type EventBody =
   | TurnEnded
   | ConversationClosed
   | RunEnded
+  | EventsLost
   | LogRewritten;
 
 export type CanonicalEvent = EventBody & Stamp;

@@ -26,7 +26,7 @@ import type { ConversationKey } from './ids.js';
 import type { InboxEventInput, InboxEventReply } from './inbox.js';
 import type { AcceptedVerdict, ResolveToolCallInput } from './resolutions.js';
 import type { RevokeRuleInput, RevokeRuleReply } from './rules.js';
-import type { CarriedChunk, SpillBounds, UntoldSpill } from './stored-messages.js';
+import type { CarriedMemory, SpillBounds, UntoldSpill } from './stored-messages.js';
 import type { PendingCall } from './suspensions.js';
 import type { CallStatus } from './tools.js';
 
@@ -130,15 +130,7 @@ export interface RollOverBounds {
   readonly signals?: number;
 }
 
-export interface CarriedState {
-  /**
-   * Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. 3: what is
-   * remembered of earlier runs is packed, and messages may be in `chunks`.
-   */
-  readonly version: 1 | 2 | 3;
-  readonly state: unknown;
-  /** Messages that lie in the blob store. Absent when none do. */
-  readonly chunks?: readonly CarriedChunk[];
+export interface CarriedState extends CarriedMemory {
   /** Ids of chunks that nothing refers to any more and that may still be there. Absent when there are none. */
   readonly unusedChunks?: readonly string[];
   /** Chunks that may be there under ids that nobody was told. Absent when there are none. */

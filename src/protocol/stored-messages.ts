@@ -91,6 +91,18 @@ export interface SpillTranscriptResult {
   readonly ids?: readonly string[];
 }
 
+/** What a conversation remembers, in the form in which it goes from one run to the next. Opaque to everyone but `core`. */
+export interface CarriedMemory {
+  /**
+   * Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. 3: what is
+   * remembered of earlier runs is packed, and messages may be in `chunks`.
+   */
+  readonly version: 1 | 2 | 3;
+  readonly state: unknown;
+  /** Messages that lie in the blob store. Absent when none do. */
+  readonly chunks?: readonly CarriedChunk[];
+}
+
 export function chunkText(messages: readonly Message[]): string {
   return JSON.stringify({ messages });
 }

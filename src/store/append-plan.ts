@@ -88,9 +88,14 @@ export function foldSnapshot(
   generation: number,
 ): ConversationSnapshot {
   let view = from;
-  for (const event of events) view = foldView(view, event);
+  let lastSeq = from?.seq ?? 0;
+  for (const event of events) {
+    view = foldView(view, event);
+    lastSeq = event.seq;
+  }
   if (view === undefined) throw new TypeError('a log must begin with conversation_started');
-  return { ...view, generation };
+  // The snapshot behind a gap may be ahead of the rows that it is kept with.
+  return { ...view, seq: lastSeq, generation };
 }
 
 /** The marker that opens a generation after the first. */

@@ -1,6 +1,7 @@
 /** What goes from one run to the next, and how a run begins with it. */
 import { workflowInfo } from '@temporalio/workflow';
-import { carriedTranscript, chunkIdsIn, restoredTranscript } from '../core/context/stored.js';
+import { carriedMemory, stateIn } from '../core/carried.js';
+import { chunkIdsIn } from '../core/context/stored.js';
 import { withPackedMemory } from '../core/earlier.js';
 import { type Opening, openingOf } from '../core/opening.js';
 import type { ConversationState } from '../core/state.js';
@@ -31,12 +32,6 @@ export function initialState(input: ConversationInput): Opening {
     settings,
   };
   return openingOf(before, started, isoOf(Date.now()));
-}
-
-function stateIn({ state: plain, chunks }: CarriedState): ConversationState {
-  const state = plain as ConversationState;
-  if (chunks === undefined) return state;
-  return { ...state, transcript: restoredTranscript({ messages: state.transcript, chunks }) };
 }
 
 interface NotInState {
@@ -72,16 +67,11 @@ export function nextInput(
   };
 }
 
-/** Of the lowest version that can say it: so a worker of before may go on with it. */
 function carriedState(state: ConversationState, rest: NotInState): CarriedState {
-  const { messages, chunks } = carriedTranscript(state);
   const used = chunkIdsIn(state.transcript);
   const unusedChunks = [...rest.knownChunks].filter((id) => !used.has(id));
-  const stored = chunks.length > 0;
   return {
-    version: state.earlier !== undefined ? 3 : stored ? 2 : 1,
-    state: stored ? { ...state, transcript: messages } : state,
-    ...(stored ? { chunks } : {}),
+    ...carriedMemory(state),
     events: rest.unconfirmed,
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
     ...(rest.untold.length === 0 ? {} : { untold: rest.untold }),

@@ -1,4 +1,5 @@
 /** Several workers and API processes on one Postgres: nothing depends on which of them takes what. */
+import type { PendingCall } from 'colloquy';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../examples/demo/postgres.js';
 import { startTestPostgres } from '../support/postgres-server.js';
@@ -87,7 +88,8 @@ it.each([1, 2, 3])(
     await dice.pick([first, second]).kill();
     for (const [nth, talk] of talks.entries()) {
       const [waiting] = await talk.waitingCalls(1);
-      const calls = `${at(nth + 1)}/v1/conversations/${talk.id}/tool-calls`;
+      // Half of them through the API that streams it, the others through the one that does not.
+      const calls = `${at(nth < 3 ? nth : nth + 1)}/v1/conversations/${talk.id}/tool-calls`;
       const reply = await call(`${calls}/${waiting?.toolCallId ?? ''}/resolution`, {
         body: { type: 'approve' },
       });
@@ -118,10 +120,20 @@ it.each([1, 2, 3])(
 it('a database that is away stops no turn; when it is back, the log has everything once', async () => {
   const talk = world.talk('outage');
   await talk.begin('support', 'refund');
-  const [waiting] = await talk.waitingCalls(1);
+  const stream = await talk.stream();
+  await until('the model speaks', () =>
+    stream.frames.some(({ event }) => event === 'live.text_delta'),
+  );
   const refunded = (await world.lines('refunds.jsonl')).length;
   await postgres.stop();
-  await world.temporal.workflow.getHandle(talk.workflowId).signal('resolveToolCall', {
+  // In the middle of the turn: its first answer, its approval, its refund and its end fall into the outage.
+  const handle = world.temporal.workflow.getHandle(talk.workflowId);
+  const [waiting] = await until(
+    'the call waits',
+    () => handle.query<readonly PendingCall[]>('pending'),
+    { holds: (calls) => calls.length === 1, timeoutMs: 30_000 },
+  );
+  await handle.signal('resolveToolCall', {
     toolCallId: waiting?.toolCallId,
     resolution: { type: 'approve' },
     actor: { id: 'ops' },
@@ -132,8 +144,17 @@ it('a database that is away stops no turn; when it is back, the log has everythi
     holds: (count) => count === refunded + 1,
     timeoutMs: 30_000,
   });
+  const status = async () => (await handle.query<{ status: string }>('snapshot')).status;
+  await until('the turn is over', status, { holds: (is) => is === 'idle', timeoutMs: 30_000 });
   await postgres.startAgain();
   expect((await talk.ended()).text).toBe('It is paid back');
   const events = await talk.events();
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  // Whoever watched all the while has seen each event once, in order.
+  await until('the stream has its end', () =>
+    stream.frames.some(({ event }) => event === 'turn_ended'),
+  );
+  stream.close();
+  const ids = stream.frames.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  expect(ids).toEqual(events.map(({ seq }) => `1-${seq}`));
 });

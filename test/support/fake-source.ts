@@ -2,14 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   EndedBy,
+  RunStart,
   WorkflowDescription,
   WorkflowSource,
 } from '../../src/projection/workflow-source.js';
-import { RunEndedFromOutside } from '../../src/projection/workflow-source.js';
+import { RunEndedFromOutside, RunUnknown } from '../../src/projection/workflow-source.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
 import type { ConversationKey } from '../../src/protocol/ids.js';
 import { conversationKey } from '../../src/protocol/ids.js';
-import type { EventsPage, Hint } from '../../src/protocol/messaging.js';
+import type { CarriedState, EventsPage, Hint } from '../../src/protocol/messaging.js';
 import { KEY } from './log-events.js';
 
 export interface FakeRun {
@@ -21,6 +22,10 @@ export interface FakeRun {
   /** Closed, and not by itself: queries are refused. */
   endedBy?: EndedBy;
   historyLength?: number;
+  /** What it began with. */
+  carried?: CarriedState;
+  /** The run before it. */
+  previous?: string;
 }
 
 export class FakeSource implements WorkflowSource {
@@ -67,7 +72,7 @@ export class FakeSource implements WorkflowSource {
       const runs = this.runs.get(name) ?? [];
       const run =
         query.runId === undefined ? runs.at(-1) : runs.find((one) => one.runId === query.runId);
-      if (run === undefined) throw new Error('no such run');
+      if (run === undefined) throw new RunUnknown();
       if (run.endedBy !== undefined) throw new RunEndedFromOutside();
       const rest = run.events.filter((event) => event.seq > query.after);
       const lastSeq = run.events.at(-1)?.seq ?? run.carriedSeq ?? 0;
@@ -77,6 +82,22 @@ export class FakeSource implements WorkflowSource {
     } finally {
       this.#inFlight.set(name, (this.#inFlight.get(name) ?? 1) - 1);
     }
+  }
+
+  async startOf(key: ConversationKey, runId: string): Promise<RunStart | undefined> {
+    const run = await this.#run(key, runId);
+    if (run === undefined) return undefined;
+    const { carried } = run;
+    return { at: '2030-01-15T00:00:00.000Z', ...(carried === undefined ? {} : { carried }) };
+  }
+
+  async previousRun(key: ConversationKey, runId: string): Promise<string | undefined> {
+    return (await this.#run(key, runId))?.previous;
+  }
+
+  async #run(key: ConversationKey, runId: string): Promise<FakeRun | undefined> {
+    await Promise.resolve();
+    return this.runs.get(conversationKey(key))?.find((run) => run.runId === runId);
   }
 
   async describe(key: ConversationKey): Promise<WorkflowDescription | undefined> {

@@ -1,5 +1,5 @@
 /** A folder of the test's own, removed when it ends. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,5 +10,12 @@ export function temporaryFolder(): string {
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });
   });
+  return folder;
+}
+
+/** The same, open to every user of the machine: a Postgres that root starts runs as another. */
+export function temporaryFolderForAll(): string {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
   return folder;
 }

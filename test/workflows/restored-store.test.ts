@@ -1,85 +1,205 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { isGrpcServiceError } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted.js';
 import { Projector } from '../../src/projection/projector.js';
 import { Sweep } from '../../src/projection/sweep.js';
 import { createWorkflowSource } from '../../src/projection/workflow-source.js';
-import { startEngine } from '../support/engine.js';
+import type { CanonicalEvent } from '../../src/protocol/events.js';
+import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import {
+  type RestorableStore,
+  restorablePostgres,
+  restorableSqlite,
+} from '../support/restorable-stores.js';
 import { until } from '../support/until.js';
 
-test('a store that is restored from an old backup is refilled, over several roll-overs and a reopening', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'colloquy-restored-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const [file, backup] = [join(folder, 'log.db'), join(folder, 'backup.db')];
-  const model = script(
-    says('one'),
-    says('two'),
-    says('three'),
-    says('four'),
-    calls('customer.ask', { question: 'A?' }),
-  );
+const QUESTION = calls('customer.ask', { question: 'A?' });
+
+/** A conversation of which the store has only the first turn, since its backup was put in place. */
+interface Restored {
+  readonly id: string;
+  /** With a worker on the store that was restored. */
+  readonly after: Engine;
+  /** What the backup has. */
+  readonly saved: readonly CanonicalEvent[];
+  /** What the store had before. */
+  readonly all: readonly CanonicalEvent[];
+}
+
+interface Life {
+  readonly say: (text: string, options?: { readonly reopen?: boolean }) => Promise<unknown>;
+  readonly rollOver: () => Promise<void>;
+  readonly close: () => Promise<void>;
+  /** Has Temporal remove the runs before the current one. */
+  readonly forget: () => Promise<void>;
+}
+
+async function restored(
+  makeStore: () => Promise<RestorableStore>,
+  live: (life: Life) => Promise<void>,
+): Promise<Restored> {
+  const store = await makeStore();
+  const model = script(says('one'), says('two'), says('three'), says('four'), QUESTION);
   const before = await startEngine({
     agents: [shop(model)],
     services: ledger(),
-    eventLog: file,
+    eventLog: store.eventLog,
   });
   const { talk } = await before.ask('first');
   const saved = await before.log(talk);
-  const copying = new DatabaseSync(file);
-  copying.exec(`VACUUM INTO '${backup}'`);
-  copying.close();
-
-  const runs = async (): Promise<number> =>
-    (await before.history.runs(before.workflowId(talk))).length;
-  const rollOver = async (count: number): Promise<void> => {
-    await before.signal(talk, 'rollOver');
-    await until('it rolled over', runs, { holds: (found) => found === count, timeoutMs: 25_000 });
-  };
-  await before.say(talk, 'second');
-  await rollOver(2);
-  await before.say(talk, 'third');
-  await rollOver(3);
-  await talk.close();
-  const isOver = async () => (await before.handle(talk).describe()).status.name !== 'RUNNING';
-  await until('its run is over', isOver, { timeoutMs: 15_000 });
-  await before.say(talk, 'fourth', { reopen: true });
-  // Counted are the runs of the new chain.
-  await rollOver(2);
-  const waiting = await before.say(talk, 'fifth');
-  expect(waiting.status).toBe('waiting');
+  await store.backUp();
+  const currentRun = async () => (await before.handle(talk).describe()).runId;
+  await live({
+    say: (text, options) => before.say(talk, text, options),
+    rollOver: async () => {
+      const run = await currentRun();
+      await before.signal(talk, 'rollOver');
+      await until('it rolled over', async () => (await currentRun()) !== run, {
+        timeoutMs: 25_000,
+      });
+    },
+    forget: async () => {
+      const workflowId = before.workflowId(talk);
+      const runIds = await before.history.runs(workflowId);
+      await Promise.all(
+        runIds.slice(0, -1).map((runId) => removeRun(before, { workflowId, runId })),
+      );
+    },
+    close: async () => {
+      await talk.close();
+      const isOver = async () => (await before.handle(talk).describe()).status.name !== 'RUNNING';
+      await until('its run is over', isOver, { timeoutMs: 15_000 });
+    },
+  });
   const all = await before.log(talk);
-  expect(all.filter(({ type }) => type === 'rolled_over')).toHaveLength(3);
   await before.close();
-
+  await store.restore();
   const after = await startEngine({
-    agents: [shop(script(says('six')))],
+    agents: [shop(script(says('six'), says('seven')))],
     services: ledger(),
-    eventLog: backup,
+    eventLog: store.eventLog,
     taskQueue: before.taskQueue,
   });
+  return { id: talk.id, after, saved, all };
+}
+
+/** Sweeps until the stored log is so long. */
+async function sweptThrough({ id, after, all }: Restored): Promise<void> {
   const { log, live } = after.opened;
-  const key = { tenant: 'default', conversationId: talk.id };
-  expect((await log.head(key))?.lastSeq).toBe(saved.length);
   const source = createWorkflowSource(after.temporal);
   const sweep = new Sweep({ log, source, projector: new Projector({ log, live, source }) });
   onTestFinished(() => sweep.stop());
   const refilled = async (): Promise<number> => {
     await sweep.pass();
-    return (await log.head(key))?.lastSeq ?? 0;
+    return (await log.head(keyOf(id)))?.lastSeq ?? 0;
   };
-  await until('the log is whole again', refilled, {
+  await until('the log is as long as it was', refilled, {
     holds: (seq) => seq >= all.length,
     timeoutMs: 30_000,
   });
-  const read = await log.read(key);
-  expect(read).toMatchObject({ generation: 1, events: all });
-  // What waits can be listed, and answered.
-  const listed = await after.client.list({ pendingTool: 'customer.ask' });
-  expect(listed.conversations.map(({ conversationId }) => conversationId)).toEqual([talk.id]);
-});
+}
+
+function keyOf(conversationId: string) {
+  return { tenant: 'default', conversationId };
+}
+
+/** Temporal removes histories in the background. */
+async function removeRun(
+  { temporal }: Engine,
+  execution: { readonly workflowId: string; readonly runId: string },
+): Promise<void> {
+  const { namespace } = temporal.options;
+  await temporal.workflowService.deleteWorkflowExecution({
+    namespace,
+    workflowExecution: execution,
+  });
+  const isGone = async (): Promise<boolean> => {
+    try {
+      await temporal.workflowService.getWorkflowExecutionHistory({ namespace, execution });
+      return false;
+    } catch (error) {
+      const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+      return code === 5;
+    }
+  };
+  await until('the run is gone', isGone, { timeoutMs: 60_000 });
+}
+
+const STORES = [
+  ['sqlite', restorableSqlite],
+  ['postgres', restorablePostgres],
+] as const;
+
+test.each(STORES)(
+  'a store that is restored from an old backup is refilled, over several roll-overs and a reopening: %s',
+  async (_, makeStore) => {
+    const found = await restored(makeStore, async ({ say, rollOver, close }) => {
+      await say('second');
+      await rollOver();
+      await say('third');
+      await rollOver();
+      await close();
+      await say('fourth', { reopen: true });
+      await rollOver();
+      expect(await say('fifth')).toMatchObject({ status: 'waiting' });
+    });
+    const { id, after, saved, all } = found;
+    expect(all.filter(({ type }) => type === 'rolled_over')).toHaveLength(3);
+    expect((await after.opened.log.head(keyOf(id)))?.lastSeq).toBe(saved.length);
+    await sweptThrough(found);
+    const read = await after.opened.log.read(keyOf(id));
+    expect(read).toMatchObject({ generation: 1, events: all });
+    // What waits can be listed, and answered.
+    const listed = await after.client.list({ pendingTool: 'customer.ask' });
+    expect(listed.conversations.map(({ conversationId }) => conversationId)).toEqual([id]);
+  },
+  120_000,
+);
+
+test.each(STORES)(
+  'what no run has any more is marked in a restored store, and the conversation goes on, is closed and opened again: %s',
+  async (_, makeStore) => {
+    const found = await restored(makeStore, async ({ say, rollOver, forget }) => {
+      await say('second');
+      await rollOver();
+      await say('third');
+      await rollOver();
+      await say('fourth');
+      expect(await say('fifth')).toMatchObject({ status: 'waiting' });
+      await forget();
+    });
+    const { id, after, saved, all } = found;
+    await sweptThrough(found);
+    // The last run began behind its predecessor’s last event.
+    const known = all.findLastIndex(({ type }) => type === 'rolled_over') + 1;
+    const read = await after.opened.log.read(keyOf(id));
+    expect(read?.events.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));
+    const outline = read?.events.map(({ type }) => type) ?? [];
+    expect(read?.events.slice(0, saved.length)).toEqual(saved);
+    const lost = outline.filter((type) => type === 'events_lost').length;
+    expect(lost).toBeGreaterThan(0);
+    expect(saved.length + lost).toBeLessThanOrEqual(known);
+    expect(read?.events.slice(saved.length + lost)).toEqual(all.slice(saved.length + lost));
+    // Readers are shown the conversation as it is.
+    const { generation: _generation, ...snapshot } = await after.snapshot({ id });
+    expect(snapshot).toEqual(await after.query(id, 'snapshot'));
+    const talk = after.client.conversation(id, { agent: 'shop' });
+    const { pending } = await talk.snapshot();
+    const answer = { type: 'answer', value: { answer: '42' } } as const;
+    expect(await talk.resolve(pending[0]?.toolCallId ?? '', answer)).toMatchObject({
+      verdict: 'accepted',
+    });
+    await after.idle(talk);
+    await talk.close();
+    const isOver = async () => (await after.handle(talk).describe()).status.name !== 'RUNNING';
+    await until('its run is over', isOver, { timeoutMs: 15_000 });
+    expect(await after.say(talk, 'sixth', { reopen: true })).toMatchObject({
+      status: 'completed',
+      text: 'seven',
+    });
+    const events = await after.log(talk);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
+  },
+  180_000,
+);

@@ -25,10 +25,16 @@ const PATIENCE_MS = 60_000;
 export function start(
   executable: string,
   args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
+  options: {
+    readonly env?: NodeJS.ProcessEnv;
+    readonly cwd?: string;
+    /** It leads a process group of its own, so that a signal can reach all of it. */
+    readonly leads?: boolean;
+  } = {},
 ): Command {
   const child = spawn(executable, args, {
     cwd: options.cwd ?? ROOT,
+    detached: options.leads ?? false,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...cleanEnvironment(), ...options.env },
   });
