@@ -24,9 +24,11 @@ export interface CommittedOptions {
   readonly identity: string;
 }
 
-/** Pages of the newest transactions of a history; what is buried deeper is left to a query. */
-const PAGE_TRANSACTIONS = 3;
-const MAX_PAGES = 2;
+/**
+ * Transactions of the history on each page, newest first: the server reads and decodes whole ones. The completion mostly stands
+ * in the newest; what is buried deeper than these is left to a query.
+ */
+const PAGES = [1, 5] as const;
 const LOOK_DEADLINE_MS = 1_000;
 const MAX_LOOKS = 6;
 const MIN_WAIT_MS = 1;
@@ -52,17 +54,17 @@ export function createIsCommitted(client: Client, options: CommittedOptions): Is
   const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
     const execution = { workflowId: workflowIdFor(key), runId };
     let nextPageToken: Uint8Array | undefined;
-    for (let page = 1; page <= MAX_PAGES; page += 1) {
+    for (const [page, maximumPageSize] of PAGES.entries()) {
       const found = await client.withDeadline(Date.now() + LOOK_DEADLINE_MS, () =>
         client.workflowService.getWorkflowExecutionHistoryReverse({
           namespace: client.options.namespace,
           execution,
-          maximumPageSize: PAGE_TRANSACTIONS,
+          maximumPageSize,
           ...(nextPageToken === undefined ? {} : { nextPageToken }),
         }),
       );
       const events = found.history?.events ?? [];
-      if (page === 1 && Number(events[0]?.eventId ?? 0) <= task) return 'not_yet';
+      if (page === 0 && Number(events[0]?.eventId ?? 0) <= task) return 'not_yet';
       const next = events.find(({ eventId }) => Number(eventId) === task + 1);
       if (next !== undefined) return isCompletionBy(identity, next, task) ? 'yes' : 'no';
       nextPageToken = found.nextPageToken;

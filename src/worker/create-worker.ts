@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/deps.js';
@@ -169,7 +169,8 @@ async function assemble<Services>(
   const identity = tuning?.identity ?? ownIdentity();
   const source = createToldSource(
     createWorkflowSource(client),
-    createIsCommitted(client, { identity }),
+    // Its looks are among the most frequent calls of a worker, and native ones cost its main thread half.
+    createIsCommitted(new Client({ connection, namespace }), { identity }),
   );
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger, afterPass: keeping(options, parts) });
