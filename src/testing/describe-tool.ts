@@ -1,12 +1,15 @@
-/** `describeTool`: what every server tool has to keep, as tests of the author's own runner. */
+/** `describeTool`: what every tool with code in a worker has to keep, as tests of the author's own runner. */
+import { outsideReason } from '../core/audience.js';
 import { type Agent, defineAgent } from '../define/agent.js';
 import { checkTools } from '../define/check-tools.js';
 import type { Tool } from '../define/tool.js';
 import { calls, says, script } from '../model/scripted.js';
+import type { Actor } from '../protocol/actors.js';
 import type { Json } from '../protocol/json.js';
+import type { PendingCall } from '../protocol/suspensions.js';
 import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/tools.js';
 import { handlerOf } from '../tools/run.js';
-import { testConversation } from './test-conversation.js';
+import { TESTER, testConversation } from './test-conversation.js';
 
 export interface ToolCase<Services> {
   readonly title: string;
@@ -14,9 +17,11 @@ export interface ToolCase<Services> {
   readonly input: Json;
   /** Made anew for each run, so that runs cannot help each other. */
   readonly services?: () => Services;
+  /** Given to the questions that the tool asks in mid-run, in their order. */
+  readonly answers?: readonly Json[];
   /** Code of the error that must come of it; absent: it must succeed. */
   readonly error?: ToolErrorCode;
-  /** Looks at the result; throws when it is not as it should be. */
+  /** Looks at the result, or at what a preflight has shaped; throws when it is not as it should be. */
   readonly check?: (result: Json) => void;
 }
 
@@ -28,8 +33,9 @@ export interface TestRunner {
 
 /**
  * Registers one test for the definition and one for each case. Every case goes the whole way, from the model's call through
- * validation and `run` to the result that the model reads. A tool that says `effects: 'none'` is run twice, and must give
- * results of the same shape. For server tools without an approval.
+ * validation, policies and `run` to the result that the model reads; that of a client tool goes to what its `preflight` shapes.
+ * Where an approval is asked for, somebody gives it whom its audience admits. What says `effects: 'none'` is run twice, as every
+ * preflight is, and must give results of the same shape.
  */
 export function describeTool<Services>(
   tool: Tool<Services>,
@@ -38,9 +44,9 @@ export function describeTool<Services>(
 ): void {
   const { describe, it } = runner;
   describe(`tool ${tool.name}`, () => {
-    it('runs in a worker, without an approval, and has no errors', () => {
-      if (handlerOf(tool) === undefined || tool.approval.needed || tool.policy !== undefined)
-        fail(tool.name, 'is no server tool without an approval');
+    it('has code that runs in a worker, and no errors', () => {
+      if (handlerOf(tool) === undefined && tool.preflight === undefined)
+        fail(tool.name, 'has no code that runs in a worker');
       const errors = checkTools([tool as Tool<never>]).filter(({ level }) => level === 'error');
       if (errors.length > 0) fail(tool.name, errors.map(({ message }) => message).join('; '));
       return Promise.resolve();
@@ -49,7 +55,7 @@ export function describeTool<Services>(
       it(entry.title, async () => {
         const first = await resultOf(tool, entry);
         judge(tool.name, entry, first);
-        if (tool.effects !== 'none') return;
+        if (tool.effects !== 'none' && tool.preflight === undefined) return;
         const second = await resultOf(tool, entry);
         if (shapeOf(first) !== shapeOf(second))
           fail(tool.name, `gave ${shapeOf(first)} once, and then ${shapeOf(second)}`);
@@ -59,7 +65,7 @@ export function describeTool<Services>(
 
 async function resultOf<Services>(
   tool: Tool<Services>,
-  { input, services }: ToolCase<Services>,
+  { input, services, answers = [] }: ToolCase<Services>,
 ): Promise<ToolResultEnvelope> {
   const model = script(calls(tool.name, input), says('done'));
   const spec = { name: 'conformance', instructions: 'Call the tool.', model, tools: [tool] };
@@ -69,9 +75,39 @@ async function resultOf<Services>(
     services === undefined ? {} : { services: services() },
   );
   await conversation.send('go');
+  const left = [...answers];
+  for (;;) {
+    const [asked] = conversation.pending;
+    const value = asked?.kind === 'elicitation' ? left.shift() : undefined;
+    if (asked?.kind === 'approval')
+      await conversation.approve(tool.name, { actor: admittedBy(tool.name, asked) });
+    else if (asked !== undefined && value !== undefined)
+      await conversation.answer(tool.name, value, digestOf(asked));
+    else if (asked?.kind === 'client_execution') return { ok: true, result: asked.prompt };
+    else break;
+  }
   const result = conversation.result(tool.name);
   if (result === undefined) return fail(tool.name, 'ended without a result: it still waits');
   return result;
+}
+
+function digestOf({ argsDigest }: PendingCall): { argsDigest?: string } {
+  return argsDigest === undefined ? {} : { argsDigest };
+}
+
+/** Somebody who may approve the call, and has not asked for it. */
+function admittedBy(name: string, { audience = {} }: PendingCall): Actor {
+  const all = [audience, ...(audience.also ?? [])];
+  const roles = all.flatMap((one) => one.roles ?? []);
+  const people = ['approver', ...all.flatMap(({ users = [] }) => users)].map((id) => ({
+    id,
+    roles,
+  }));
+  const admitted = people.find(({ id }) => {
+    const actor = { id, roles, verified: true, channel: 'client' } as const;
+    return outsideReason(audience, actor, [TESTER.id]) === undefined;
+  });
+  return admitted ?? fail(name, 'asks for an approval that nobody can give');
 }
 
 function judge(

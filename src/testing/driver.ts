@@ -18,6 +18,8 @@ import type { StampedActor } from '../protocol/actors.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { PendingCall } from '../protocol/suspensions.js';
+import { localMeans } from './local-means.js';
+import { LocalModel } from './local-model.js';
 import { LocalWork } from './local-work.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
 import type { TestClaimOptions, TestConversationOptions } from './test-options.js';
@@ -38,6 +40,7 @@ export class TestDriver<Services> {
   readonly events: CanonicalEvent[] = [];
   #machine: ConversationMachine;
   #nowMs: number;
+  readonly #model: LocalModel<Services>;
   readonly #work: LocalWork<Services>;
   readonly #leases = new TestLeases();
   readonly #pause = new SummaryPause();
@@ -46,7 +49,9 @@ export class TestDriver<Services> {
 
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services>) {
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
-    this.#work = new LocalWork(agent, options);
+    const local = localMeans(agent, options);
+    this.#model = new LocalModel(local);
+    this.#work = new LocalWork(local);
     const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
       type: 'conversation_started',
       seq: 1,
@@ -169,7 +174,7 @@ export class TestDriver<Services> {
     const { state } = this.#machine;
     switch (effect.type) {
       case 'call_model': {
-        const answer = await this.#work.callModel(state, effect, signal);
+        const answer = await this.#model.callModel(state, effect, signal);
         if (answer.ok) this.#machine.modelCompleted(effect, answer.value);
         else this.#machine.modelFailed(effect, answer.error);
         return;
@@ -178,7 +183,7 @@ export class TestDriver<Services> {
         this.#machine.modelAborted(effect);
         return;
       case 'summarize': {
-        const made = await this.#work.summarize(state, signal);
+        const made = await this.#model.summarize(state, signal);
         const isTaken = made !== undefined && this.#machine.summarized(effect.ordinal, made);
         if (isTaken) this.#pause.succeeded();
         else this.#pause.failed(this.#machine.state);

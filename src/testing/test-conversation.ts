@@ -14,7 +14,7 @@ import type { AnyTool, Tool } from '../define/tool.js';
 import type { BatchResult, BatchVerdict } from '../protocol/batch.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type { ConversationSnapshot, SendMessageReply } from '../protocol/conversation.js';
-import type { CanonicalEvent, EventType } from '../protocol/events.js';
+import type { CanonicalEvent } from '../protocol/events.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
 import type { Json } from '../protocol/json.js';
@@ -22,9 +22,8 @@ import type { AcceptedVerdict, Resolution, Verdict } from '../protocol/resolutio
 import { isAccepted } from '../protocol/resolutions.js';
 import type { Remember } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
-import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { TestDriver } from './driver.js';
-import { type SeenCall, seenCalls } from './seen-calls.js';
+import { SeenConversation } from './seen-conversation.js';
 import {
   MessageRefused,
   ResolutionRefused,
@@ -34,14 +33,16 @@ import {
   type TestSendOptions,
 } from './test-options.js';
 
-const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;
+/** Who speaks and answers where a test does not say. */
+export const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;
 
 /** `Call`: what its pending calls are known to be. */
-export class TestConversation<Services, Call = PendingCall> {
+export class TestConversation<Services, Call = PendingCall> extends SeenConversation<Call> {
   readonly #driver: TestDriver<Services>;
   #requests = 0;
 
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services> = {}) {
+    super();
     this.#driver = new TestDriver(agent, options);
   }
 
@@ -94,14 +95,16 @@ export class TestConversation<Services, Call = PendingCall> {
     return await this.#accepted(target, { type: 'approve', ...edit, ...rule }, rest);
   }
 
-  /** @throws {ResolutionRefused} */
+  /** Denies a call, remembered where that is said. @throws {ResolutionRefused} */
   async deny(
     target: string,
     reason?: string,
-    options: TestResolveOptions = {},
+    options: TestResolveOptions & { readonly remember?: Remember } = {},
   ): Promise<AcceptedVerdict> {
+    const { remember, ...rest } = options;
     const why = reason === undefined ? {} : { reason };
-    return await this.#accepted(target, { type: 'deny', ...why }, options);
+    const rule = remember === undefined ? {} : { remember };
+    return await this.#accepted(target, { type: 'deny', ...why, ...rule }, rest);
   }
 
   /**
@@ -206,67 +209,12 @@ export class TestConversation<Services, Call = PendingCall> {
     return new Date(this.#driver.nowMs);
   }
 
-  /** The calls that wait for somebody, typed by the tools of the agent: there are no others. */
-  get pending(): readonly Call[] {
-    const { pending }: { readonly pending: readonly unknown[] } = this.snapshot;
-    return pending as readonly Call[];
-  }
-
-  get snapshot(): ConversationSnapshot {
+  override get snapshot(): ConversationSnapshot {
     return snapshotOf(this.#driver.machine.state);
   }
 
-  /** Text of the newest assistant message; empty before the first. */
-  get text(): string {
-    return this.eventsOf('turn_ended').at(-1)?.text ?? '';
-  }
-
-  /** What the newest turn answered in the form that was asked for; undefined where none was. */
-  get output(): Json | undefined {
-    return this.eventsOf('turn_ended').at(-1)?.output;
-  }
-
-  /** The log. */
-  get events(): readonly CanonicalEvent[] {
+  override get events(): readonly CanonicalEvent[] {
     return this.#driver.events;
-  }
-
-  /** The log, as types: the first thing to assert on. */
-  get eventTypes(): readonly EventType[] {
-    return this.events.map((event) => event.type);
-  }
-
-  /** The events of one type, in order, with its fields. */
-  eventsOf<Type extends EventType>(
-    type: Type,
-  ): readonly Extract<CanonicalEvent, { readonly type: Type }>[] {
-    return this.events.filter(
-      (event): event is Extract<CanonicalEvent, { readonly type: Type }> => event.type === type,
-    );
-  }
-
-  /** The calls that the model made, of one tool or of all, in order, and what became of them. */
-  calls(name?: string): readonly SeenCall[] {
-    const all = seenCalls(this.events);
-    return name === undefined ? all : all.filter((call) => call.name === name);
-  }
-
-  /** What the model got as the result of a call, by its id or by the name of its tool (the newest). */
-  result(target: string): ToolResultEnvelope | undefined {
-    return this.eventsOf('tool_result').findLast(
-      (event) => event.toolCallId === target || event.name === target,
-    )?.result.envelope;
-  }
-
-  /** The last line of most tests: nothing was left waiting. @throws naming what is */
-  expectNothingOpen(): void {
-    const { pending, inFlightTools, turn } = this.snapshot;
-    const open = [
-      ...pending.map(({ name, kind }) => `${name} waits for ${kind}`),
-      ...inFlightTools.map(({ name }) => `${name} is running`),
-    ];
-    if (open.length > 0) throw new Error(`still open: ${open.join(', ')}`);
-    if (turn !== undefined) throw new Error('the turn has not ended');
   }
 
   /** Runs until only people, clients or the clock can move the conversation on. */

@@ -76,7 +76,87 @@ describe('describeTool', () => {
     expect(await failures(toolOf(() => ({ at: Math.random() })))).toBe('');
   });
 
-  it('fails a tool that waits for an approval', async () => {
-    expect(await failures(toolOf(() => 1, { approval: 'required' }))).toContain('no server tool');
+  it('approves a gated call as somebody whom its audience admits', async () => {
+    const once = { effects: 'once' } as const;
+    const seen: unknown[] = [];
+    const run: Run = (_input, ctx) => {
+      const { approver } = ctx as unknown as { approver?: { id: string; roles?: string[] } };
+      seen.push([approver?.id, approver?.roles]);
+      return 1;
+    };
+    const audiences = [
+      undefined,
+      { roles: ['lead'], exclude: ['requester'] },
+      { users: ['lena', 'ann'], exclude: ['lena'], requireVerified: true },
+    ];
+    for (const audience of audiences) {
+      const approval = { ask: audience === undefined ? {} : { audience } };
+      expect(await failures(toolOf(run, { approval, ...once }))).toBe('');
+    }
+    expect(seen).toEqual([
+      ['approver', []],
+      ['approver', ['lead']],
+      ['ann', []],
+    ]);
+    const denies = toolOf(run, { approval: () => ({ deny: 'no' }), ...once });
+    expect(await failures(denies)).toContain('failed with denied: no');
+    expect(await failures(denies, { error: 'denied' })).toBe('');
+    const locked = { ask: { audience: { users: ['tester'], exclude: ['requester'] } } };
+    expect(await failures(toolOf(run, { approval: locked }))).toContain('nobody can give');
+  });
+
+  it('answers the questions of a tool, in their order', async () => {
+    const asks = defineTool<Services>({
+      name: 'math.sum',
+      description: 'Adds what it is told.',
+      input: z.object({}),
+      run: (_input, ctx) => {
+        const told = [...((ctx.state as number[] | undefined) ?? []), ctx.answer].filter(Boolean);
+        if (told.length < 2)
+          return ctx.ask({ form: z.number(), ...(told.length > 0 && { state: told as number[] }) });
+        return told as number[];
+      },
+    });
+    const check = (result: unknown): void => {
+      expect(result).toEqual([1, 2]);
+    };
+    expect(await failures(asks, { input: {}, answers: [1, 2], check })).toBe('');
+    expect(await failures(asks, { input: {}, answers: [1] })).toContain('it still waits');
+  });
+
+  it('looks at what a preflight shapes, twice, and at what it refuses', async () => {
+    let runs = 0;
+    const shaping = (preflight: (input: { a: number }) => unknown): Tool<Services> =>
+      defineTool<Services>({
+        name: 'cart.show',
+        description: 'Shows the cart in the browser.',
+        executor: 'client',
+        approval: 'required',
+        input: z.object({ a: z.number() }),
+        preflight: preflight as never,
+      });
+    const shapes = shaping(({ a }) => {
+      runs += 1;
+      if (a < 0) throw new Error('not yours');
+      return { shown: a };
+    });
+    const check = (result: unknown): void => {
+      expect(result).toEqual({ shown: 1 });
+    };
+    expect(await failures(shapes, { check })).toBe('');
+    expect(runs).toBe(2);
+    expect(await failures(shapes, { input: { a: -1 }, error: 'tool_error' })).toBe('');
+    const moody = shaping(() => (runs++ % 2 === 0 ? 1 : 'one'));
+    expect(await failures(moody)).toContain('and then');
+  });
+
+  it('fails a tool that has no code in a worker', async () => {
+    const human = defineTool<Services>({
+      name: 'customer.ask',
+      description: 'Asks the customer.',
+      executor: 'human',
+      input: z.object({}),
+    });
+    expect(await failures(human, { input: {} })).toContain('no code that runs in a worker');
   });
 });

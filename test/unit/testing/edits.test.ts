@@ -47,6 +47,29 @@ describe('an approver who edits the input', () => {
     expect(t.text).toBe('Done.');
   });
 
+  it('after its call was set aside is asked about in the name of who had the call made', async () => {
+    const askers: string[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({ cents: z.int() }),
+      approval: (_input, { requester }) => {
+        askers.push(requester.id);
+        return { ask: {} };
+      },
+      run: () => 'paid',
+    });
+    const model = script(calls('pay', { cents: 5 }), says('Asked.'), says('Paid.'));
+    const t = testConversation(
+      defineAgent({ name: 'shop', model, instructions: 'Help.', tools: [pay] }),
+    );
+    await t.send('Pay', { actor: { id: 'ann' } });
+    await t.send('And?', { actor: { id: 'bob' } });
+    await t.approve('pay', { input: { cents: 4 } });
+    expect(askers).toEqual(['ann', 'ann']);
+    expect(t.text).toBe('Paid.');
+  });
+
   it.each<[string, Json, RegExp]>([
     ['breaks the schema', { cents: 0 }, /^\/resolution\/input\/cents: /],
     ['is no object', 'all of it', /^\/resolution\/input: /],

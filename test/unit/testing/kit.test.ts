@@ -55,10 +55,14 @@ describe('a shorthand', () => {
   });
 
   it('remembers a decision', async () => {
-    const t = talk('pay', 'pay');
+    const t = talk('pay', 'pay', 'ask');
     await t.send('go');
     await t.approve('pay', { remember: { for: 'conversation' } });
-    expect(t.snapshot.rules).toHaveLength(1);
+    await t.deny('pay', 'too much', { remember: { for: 'turn', match: { '/cents': 5 } } });
+    expect(t.snapshot.rules).toMatchObject([
+      { decision: 'approve', for: 'conversation' },
+      { decision: 'deny', for: 'turn', match: { '/cents': 5 }, reason: 'too much' },
+    ]);
   });
 
   it('denies, with the reason that the model reads', async () => {
