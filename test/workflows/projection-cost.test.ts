@@ -15,6 +15,7 @@ test('turns are projected without a query', async () => {
   const { talk, result } = await engine.ask('weather?');
   expect(result).toMatchObject({ status: 'completed', text: 'sunny' });
   expect(await engine.say(talk, 'thanks')).toMatchObject({ text: 'bye' });
-  expect(asked).toContain('GetWorkflowExecutionHistoryReverse');
+  // Looks go another way; queries would come through here, as this did.
+  expect(asked).toContain('GetSystemInfo');
   expect(asked).not.toContain('QueryWorkflow');
 });
