@@ -113,8 +113,8 @@ describe('describeTool', () => {
       run: (_input, ctx) => {
         const told = [...((ctx.state as number[] | undefined) ?? []), ctx.answer].filter(Boolean);
         if (told.length < 2)
-          return ctx.ask({ form: z.number(), ...(told.length > 0 && { state: told as number[] }) });
-        return told as number[];
+          return ctx.ask({ form: z.number(), ...(told.length > 0 && { state: told }) });
+        return told;
       },
     });
     const check = (result: unknown): void => {
