@@ -11,6 +11,9 @@ export const RESOLUTION_BAR = { p95: 1.3 } as const;
 /** Calls that wait side by side in one conversation; one of them is never resolved. */
 const WAITS = 40;
 
+/** Of each kind through each door before anything counts: new processes have not compiled what they run, on neither side. */
+const WARM_UP_SAMPLES = 100;
+
 export interface ResolutionOptions {
   readonly rounds: number;
   /** Of one measurement. */
@@ -47,6 +50,12 @@ export async function measureResolutions(
   options: ResolutionOptions,
 ): Promise<readonly ResolutionCell[]> {
   const cells: ResolutionCell[] = [];
+  console.error('resolutions, warming up');
+  for (const kind of RESOLUTION_KINDS)
+    for (const door of RESOLUTION_DOORS) {
+      const request = { door, kind, lanes: 1, waits: WAITS, samples: WARM_UP_SAMPLES };
+      await bench.ask<ResolutionResult>({ type: 'resolution', request });
+    }
   for (const parked of [0, options.parked]) {
     if (parked > 0) {
       const done = await bench.ask<ParkResult>({ type: 'park', count: parked });
