@@ -6,9 +6,11 @@
  * P2  Messages of one run and epoch never change, so a longer memory may be cut, and a shorter one completed.
  * P3  What a new run or epoch begins with is the end of what the one before it was given, behind what was sent of its front: where
  *     the hash says so, nobody is asked and nothing is read.
+ * P4  Who asks a run, or reads, what is being asked or read, waits for that.
  */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { messageBytes } from '../core/transcript.js';
 import {
   TRANSCRIPT_MISS,
   type TranscriptDelta,
@@ -24,6 +26,7 @@ import {
   type StoredPart,
   type TranscriptPiece,
 } from '../protocol/stored-messages.js';
+import { singleFlight } from './single-flight.js';
 
 /** The run that the messages are of. */
 export interface RunOfConversation {
@@ -83,8 +86,10 @@ export class Transcripts {
   #bytes = 0;
 
   constructor({ fetch, readStored, maxBytes }: TranscriptsOptions) {
-    this.#fetch = fetch;
-    this.#readStored = readStored ?? (() => Promise.reject(miss('nothing is stored')));
+    this.#fetch = singleFlight(fetch);
+    this.#readStored = singleFlight(
+      readStored ?? (() => Promise.reject(miss('nothing is stored'))),
+    );
     this.#maxBytes = maxBytes;
   }
 
@@ -250,7 +255,7 @@ function extended(prefix: Remembered, append: readonly Message[]): Remembered {
   for (const message of append) {
     const json = JSON.stringify(message);
     hashes.push(transcriptHash(hashes.at(-1) ?? '', json));
-    bytes += json.length;
+    bytes += Buffer.byteLength(json);
   }
   return { ...prefix, messages: [...prefix.messages, ...append], hashes, bytes };
 }
@@ -275,7 +280,7 @@ function partOf(
 }
 
 function withPart(prefix: Remembered, part: StoredPart, messages: readonly Message[]): Remembered {
-  const bytes = JSON.stringify(messages).length;
+  const bytes = Buffer.byteLength(JSON.stringify(messages));
   const inner = messages.slice(1).map(() => '');
   const hash = transcriptHash(prefix.hashes.at(-1) ?? '', hashedPart(part));
   return {
@@ -292,7 +297,7 @@ function withPart(prefix: Remembered, part: StoredPart, messages: readonly Messa
 function cut(known: Remembered, length: number): Remembered {
   if (known.messages.length === length) return known;
   const messages = known.messages.slice(0, length);
-  const bytes = messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
+  const bytes = messages.reduce((sum, message) => sum + messageBytes(message), 0);
   const parts = known.parts.filter(({ at, count }) => at + count <= length);
   return { messages, hashes: known.hashes.slice(0, length), bytes, parts };
 }

@@ -2,8 +2,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Transcripts } from '../../src/activities/transcripts.js';
-import type { TranscriptQuery, TranscriptSlice } from '../../src/protocol/activities.js';
+import {
+  type TranscriptQuery,
+  type TranscriptSlice,
+  transcriptHash,
+} from '../../src/protocol/activities.js';
 import type { Message } from '../../src/protocol/messages.js';
+import { hashedPart } from '../../src/protocol/stored-messages.js';
 import { TranscriptWindow, transcriptSlice } from '../../src/workflows/transcript-window.js';
 import { aConversationState } from '../support/transcripts.js';
 
@@ -99,22 +104,22 @@ describe('a transcript that is sent in part', () => {
   it('is asked for by a worker that has nothing of it, in as many pages as it takes', async () => {
     const all = Array.from({ length: 4 }, (_, index) => message(index, 'y'.repeat(400_000)));
     const window = new TranscriptWindow();
-    const state = aConversationState(all.slice(0, 2));
-    window.next(state);
+    window.next(aConversationState(all.slice(0, 3)));
     window.cameBack();
     const run = aRun(() => all);
     const worker = new Transcripts({ fetch: run.fetch, maxBytes: 0 });
-    const delta = { ...window.next(aConversationState(all.slice(0, 2))), append: [] };
-    expect(await worker.whole(RUN, delta)).toEqual(all.slice(0, 2));
-    expect(await worker.whole(RUN, delta)).toEqual(all.slice(0, 2));
-    expect(run.queries.map(({ from, to }) => [from, to])).toEqual([
-      [0, 2],
-      [0, 2],
-    ]);
-    const pages = aRun(() => all);
-    await expect(pages.fetch(RUN, { epoch: 0, from: 0, to: 4 })).resolves.toMatchObject({
-      messages: [{}, {}],
-    });
+    const delta = window.next(aConversationState(all.slice(0, 3)));
+    expect(delta).toMatchObject({ base: 3, append: [] });
+    expect(await worker.whole(RUN, delta)).toEqual(all.slice(0, 3));
+    // A page has two of them.
+    const pages = [
+      { epoch: 0, from: 0, to: 3 },
+      { epoch: 0, from: 2, to: 3 },
+    ];
+    expect(run.queries).toEqual(pages);
+    // It keeps nothing, so it asks for all of it again.
+    expect(await worker.whole(RUN, delta)).toEqual(all.slice(0, 3));
+    expect(run.queries).toEqual([...pages, ...pages]);
   });
 
   it('is completed from a shorter memory, and cut from a longer one', async () => {
@@ -157,6 +162,100 @@ describe('a transcript that is sent in part', () => {
     const delta = { epoch: 0, base: 2, prefixHash: 'abc', append: [message(2)] };
     await expect(worker.whole(RUN, delta)).rejects.toMatchObject(MISS);
     expect(await worker.whole(RUN, { epoch: 0, base: 0, append: messages(3) })).toHaveLength(3);
+  });
+
+  describe('where two model calls ask the same at the same time', () => {
+    const delta = (() => {
+      const window = new TranscriptWindow();
+      window.next(aConversationState(messages(2)));
+      window.cameBack();
+      return window.next(aConversationState(messages(3)));
+    })();
+
+    it('is asked for once, and both have the answer', async () => {
+      const run = aRun(() => messages(3));
+      const worker = new Transcripts({ fetch: run.fetch, maxBytes: 0 });
+      const both = await Promise.all([worker.whole(RUN, delta), worker.whole(RUN, delta)]);
+      expect(both).toEqual([messages(3), messages(3)]);
+      expect(run.queries).toEqual([{ epoch: 0, from: 0, to: 2 }]);
+      // Whoever comes later asks anew.
+      await worker.whole(RUN, delta);
+      // Another run is another question.
+      await Promise.all([worker.whole(RUN, delta), worker.whole({ ...RUN, runId: 'b' }, delta)]);
+      expect(run.queries).toHaveLength(4);
+    });
+
+    it('is a miss for both when nobody answers, and for nobody who comes later', async () => {
+      const run = aRun(() => messages(3));
+      let isDown = true;
+      let asked = 0;
+      const worker = new Transcripts({
+        fetch: (of, query) => {
+          asked += 1;
+          return isDown ? Promise.reject(new Error('no worker')) : run.fetch(of, query);
+        },
+        maxBytes: 0,
+      });
+      const both = [worker.whole(RUN, delta), worker.whole(RUN, delta)];
+      for (const one of both) await expect(one).rejects.toMatchObject(MISS);
+      expect(asked).toBe(1);
+      isDown = false;
+      expect(await worker.whole(RUN, delta)).toEqual(messages(3));
+    });
+
+    it('is read once from where it is stored', async () => {
+      const part = {
+        ...{ id: 'blob_1', fromTurnId: 't0', throughTurnId: 't1' },
+        ...{ from: 0, to: 2 },
+      };
+      let reads = 0;
+      const worker = new Transcripts({
+        fetch: () => Promise.resolve({ epoch: 0, from: 0, messages: [], stored: part }),
+        readStored: async () => {
+          reads += 1;
+          await Promise.resolve();
+          return messages(2);
+        },
+        maxBytes: 0,
+      });
+      const prefixHash = transcriptHash('', hashedPart(part));
+      const stored = { epoch: 0, base: 2, prefixHash, stored: [part], append: [message(2)] };
+      const both = await Promise.all([worker.whole(RUN, stored), worker.whole(RUN, stored)]);
+      expect(both).toEqual([messages(3), messages(3)]);
+      expect(reads).toBe(1);
+      await worker.whole(RUN, stored);
+      expect(reads).toBe(2);
+    });
+  });
+
+  it('is remembered by bytes, and that of the conversation that was not used for longest goes first', async () => {
+    const run = aRun(() => [message(0, 'x'.repeat(400)), message(1)]);
+    // As many UTF-16 units as the others have, and twice the bytes.
+    const wide = message(0, '\u{1F600}'.repeat(200));
+    const narrow = message(0, 'x'.repeat(400));
+    const bytesOf = (one: Message) => Buffer.byteLength(JSON.stringify(one));
+    expect(JSON.stringify(wide)).toHaveLength(JSON.stringify(narrow).length);
+    const of = (conversation: string) => ({
+      ...RUN,
+      workflowId: `conversation:default:${conversation}`,
+    });
+    const first = { epoch: 0, base: 0, append: [narrow] };
+    const known = {
+      epoch: 0,
+      base: 1,
+      prefixHash: transcriptHash('', JSON.stringify(narrow)),
+      append: [],
+    };
+    const worker = new Transcripts({ fetch: run.fetch, maxBytes: 3 * bytesOf(narrow) });
+    for (const name of ['a', 'b', 'c']) await worker.whole(of(name), first);
+    await worker.whole(of('a'), known);
+    expect(run.queries).toEqual([]);
+    // Takes the room of two: those of `b` and `c`, since `a` was used after them.
+    await worker.whole(of('d'), { ...first, append: [wide] });
+    await worker.whole(of('a'), known);
+    expect(run.queries).toEqual([]);
+    await worker.whole(of('c'), known);
+    expect(run.queries).toHaveLength(1);
   });
 
   it('is the same for any sequence of calls, workers and memories', async () => {

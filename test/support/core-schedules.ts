@@ -6,9 +6,11 @@ import * as fc from 'fast-check';
 import { claimToolCall, leaseLost } from '../../src/core/claims.js';
 import { type ExternalEffect, effectKey } from '../../src/core/effects.js';
 import { takeInboxSignal } from '../../src/core/inbox.js';
+import type { ConversationState } from '../../src/core/state.js';
 import { timerFired } from '../../src/core/timers.js';
 
-import type { CallModelResult } from '../../src/protocol/activities.js';
+import type { CallModelResult, RunToolResult } from '../../src/protocol/activities.js';
+import type { ModelContext } from '../../src/protocol/context.js';
 
 import { ON_BUSY } from '../../src/protocol/conversation.js';
 
@@ -75,13 +77,23 @@ export function endedCallIds({ events }: MachineUnderTest): readonly string[] {
   return events.flatMap((event) => (event.type === 'tool_result' ? [event.toolCallId] : []));
 }
 
+/** What a worker does in a schedule, where a test has its own. */
+export interface ScheduleWork {
+  /** Puts the context of a model call together; what it returns goes into the call's event. */
+  readonly reads?: (state: ConversationState) => ModelContext;
+  /** @defaultValue endOfRun */
+  readonly endOfRun?: (variant: number) => RunToolResult;
+}
+
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
+  readonly #work: ScheduleWork;
   readonly #sent: unknown[] = [];
   #minted = 0;
 
   /** `variant` chooses the agent's settings. */
-  constructor(variant: number) {
+  constructor(variant: number, work: ScheduleWork = {}) {
+    this.#work = work;
     this.m = aMachine({ settings: SCHEDULE_SETTINGS[variant % SCHEDULE_SETTINGS.length] ?? {} });
   }
 
@@ -160,7 +172,7 @@ export class ScheduleRunner {
         if (REMINDERS.includes(effect.type)) continue;
         if (effect.type === 'await_deadline' || effect.type === 'await_claim')
           this.#answer(effect, round);
-        else if (effect.type === 'call_model') this.m.model(modelSays('done'));
+        else if (effect.type === 'call_model') this.m.model(this.#read(modelSays('done')));
         else if (effect.type === 'summarize')
           this.m.machine.summarized(effect.ordinal, summaryOfAll(this.m.state));
         else this.#carryOut(effect, 0);
@@ -190,7 +202,7 @@ export class ScheduleRunner {
       case 'call_model':
         if (variant % 29 === 0) machine.modelFailed(effect, { code: 'internal', message: 'down' });
         else if (variant % 37 === 0) machine.modelAborted(effect);
-        else machine.modelCompleted(effect, this.#modelOutcome(variant));
+        else machine.modelCompleted(effect, this.#read(this.#modelOutcome(variant)));
         return;
       case 'abort_model':
         if (variant % 3 === 0) machine.modelAborted(effect);
@@ -212,7 +224,7 @@ export class ScheduleRunner {
       case 'run_tool':
         if (variant % 5 === 0)
           machine.toolLost(effect.toolCallId, { timedOut: variant % 2 === 0, message: 'lost' });
-        else machine.toolFinished(effect.toolCallId, endOfRun(variant));
+        else machine.toolFinished(effect.toolCallId, (this.#work.endOfRun ?? endOfRun)(variant));
         return;
       case 'preflight_tool':
         machine.toolPrepared(effect.toolCallId, PREPARED[variant % PREPARED.length]!);
@@ -255,6 +267,11 @@ export class ScheduleRunner {
         : { ...call, plan: { ...call.plan, unplanned: { argumentsJson: '{}' } } },
     );
     return { ...outcome, calls };
+  }
+
+  #read(outcome: CallModelResult): CallModelResult {
+    const { reads } = this.#work;
+    return reads === undefined ? outcome : { ...outcome, context: reads(this.m.state) };
   }
 
   #resolve({ kind, pick, variant }: Step): void {
