@@ -2,6 +2,7 @@
  * One model call: assembles the prompt, streams, and returns the finished answer with a plan for every call in it. Safe to
  * repeat: an attempt that failed left nothing but live events, which the next one replaces by its higher number.
  */
+import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AnyAgent } from '../define/agent.js';
@@ -13,10 +14,12 @@ import {
   type CallModelResult,
   providerResultsOf,
 } from '../protocol/activities.js';
+import { type ConversationKey, conversationKey } from '../protocol/ids.js';
 import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
+import type { GivenContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import type { PolicyMeans } from '../tools/policy.js';
 import { promptOf } from '../tools/prompt.js';
@@ -125,7 +128,8 @@ async function asked(
   const agent = await equipped(tools, agentOf(tools, input.agent));
   const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
   const form = outputFormOf(agent, input.output);
-  const means = { form, spending, ...modelFiles(tools, input) };
+  const cacheKey = cacheKeyOf(input);
+  const means = { form, spending, cacheKey, ...modelFiles(tools, input) };
   const { tenant, conversationId, turnId, step } = input;
   const about = { tenant, conversationId, agent: agent.name, model: agent.model, turnId, step };
   const keeper =
@@ -136,13 +140,12 @@ async function asked(
     agent,
     messages,
     mark: input.context,
+    heldBytes: input.heldBytes,
     counting: tokenCounting,
     form,
-    ask: (given, tokens) =>
-      generate(agent, given, { ...means, tokens, stream, keep: keeper('answer') }),
+    ask: (given) => generate(agent, given, { ...means, stream, keep: keeper('answer') }),
     // Watchers have seen the first answer; the second is in the message that takes its place.
-    askAgain: (given, tokens) =>
-      generate(agent, given, { ...means, tokens, keep: keeper('correction') }),
+    askAgain: (given) => generate(agent, given, { ...means, keep: keeper('correction') }),
     look: (response) => {
       failIfEmpty(response, messages.at(-1)?.role);
     },
@@ -183,8 +186,7 @@ interface GenerateMeans {
   readonly files?: ModelFiles;
   readonly form: AnswerForm | undefined;
   readonly spending: Spending;
-  /** Of the prompt, as the engine counts. */
-  readonly tokens: number;
+  readonly cacheKey: string;
   /** Runs the request, and keeps of it what the worker is told to. */
   readonly keep: (
     request: ModelRequest,
@@ -198,16 +200,22 @@ function failIfEmpty(response: ModelResponse, after: Message['role'] | undefined
     throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
 }
 
+/** Ids of conversations are the application's business, so the provider is told a digest of them. */
+function cacheKeyOf(key: ConversationKey): string {
+  return createHash('sha256').update(conversationKey(key)).digest('hex').slice(0, 32);
+}
+
 /** Ends as soon as the signal fires, even when the adapter does not heed it: a stop must not wait for a provider. */
 async function generate(
   agent: AnyAgent,
-  messages: readonly Message[],
-  { stream, files, form, spending, tokens, keep }: GenerateMeans,
+  { messages, stable, tokens }: GivenContext,
+  { stream, files, form, spending, cacheKey, keep }: GenerateMeans,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
   const { system, tools } = promptOf(agent);
-  const request = { system, messages, tools, ...requestedOutput(agent, form) };
+  const cached = { stableMessages: stable, cacheKey };
+  const request = { system, messages, tools, ...requestedOutput(agent, form), ...cached };
   return spending.request({ promptTokens: tokens, messages }, (meter) => {
     const run = (): Promise<ModelResponse> => {
       const answer = agent.model.generate(request, {

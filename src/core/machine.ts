@@ -33,7 +33,7 @@ import { setAsideEvents } from './busy.js';
 import { droppedAtRollOver } from './context/roll-over.js';
 import { type Spilled, withStored } from './context/stored.js';
 import { summarizedEvents } from './context/summaries.js';
-import { turnTooLong } from './context/visible.js';
+import { turnTooLong, turnTooLongText } from './context/visible.js';
 import { decide, decideCall } from './decide.js';
 import { editCheckedEvents } from './edits.js';
 import type { ExternalEffect } from './effects.js';
@@ -349,7 +349,7 @@ export class ConversationMachine {
     const { turn } = this.#state;
     const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
     if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
-    const message = 'The turn alone is larger than a model call may be';
+    const message = turnTooLongText(this.#state);
     const error = { code: 'model_context_too_long', message };
     this.#commit(modelFailedEvents(this.#state, turn, { error }));
     return true;

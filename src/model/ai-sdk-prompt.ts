@@ -29,6 +29,8 @@ export interface PromptTarget {
   readonly provider: string;
   readonly specificationVersion: 'v3' | 'v4';
   readonly loaded: LoadedFiles;
+  /** The provider caches a prompt up to marks in it. @defaultValue false */
+  readonly marksCache?: boolean;
 }
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -36,10 +38,35 @@ type AssistantContentPart = AssistantContent[number];
 
 /** The whole conversation: what another provider marked goes without its marks, and its thoughts do not go at all. */
 export function toAiSdkPrompt(request: ModelRequest, target: PromptTarget): LanguageModelV4Prompt {
-  const messages = request.messages.flatMap((message) => toMessages(message, target));
-  return request.system === ''
-    ? messages
-    : [{ role: 'system', content: request.system }, ...messages];
+  const isMarked = target.marksCache === true;
+  const marked = isMarked ? markedMessages(request) : [];
+  const messages = request.messages.flatMap((message, index) => {
+    const converted = toMessages(message, target);
+    return marked.includes(index) ? converted.map(withCacheMark) : converted;
+  });
+  if (request.system === '') return messages;
+  // The tools stand before it, so they are in the cache with it.
+  const system = { role: 'system', content: request.system } as const;
+  return [isMarked ? withCacheMark(system) : system, ...messages];
+}
+
+/**
+ * Where the part of the prompt ends that the next request begins with, and where that of the request before has ended: what lies more
+ * than twenty pieces behind a mark would not be looked for. A request may have four marks.
+ */
+function markedMessages({ messages, stableMessages = 0 }: ModelRequest): readonly number[] {
+  const stable = messages.slice(0, stableMessages);
+  const isAsked = ({ role }: Message): boolean => role !== 'assistant';
+  const last = stable.findLastIndex(isAsked);
+  const answer = stable
+    .slice(0, Math.max(0, last))
+    .findLastIndex(({ role }) => role === 'assistant');
+  const before = stable.slice(0, Math.max(0, answer)).findLastIndex(isAsked);
+  return [last, before].filter((index) => index >= 0);
+}
+
+function withCacheMark<Marked extends LanguageModelV4Message>(message: Marked): Marked {
+  return { ...message, providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
 }
 
 function toMessages(message: Message, target: PromptTarget): LanguageModelV4Message[] {

@@ -56,6 +56,11 @@ export interface AiSdkModelOptions {
   readonly toolChoice?: ToolChoice;
   /** Input tokens that one request may have at most. @defaultValue not known, but for OpenAI's own models */
   readonly contextTokens?: number;
+  /**
+   * Marks the stable beginning of a request for the prompt cache of a provider that needs marks (Anthropic). Not where `providerOptions` have
+   * a `cacheControl` of their own. @defaultValue true
+   */
+  readonly promptCache?: boolean;
   /** Longest silence of the provider: before the first piece and between pieces. @defaultValue 300,000 (5 minutes) */
   readonly requestTimeoutMs?: number;
   /** What the provider charges; needed for `budgets.cost`, and shown as the cost of calls. */
@@ -150,9 +155,10 @@ class AiSdkModel implements Model {
     const { settings, toolChoice } = this.#options;
     const { provider, specificationVersion } = this.#languageModel;
     const { tools, output } = request;
+    const marksCache = this.#marksCache();
     const options: LanguageModelV4CallOptions = {
       ...settings,
-      prompt: toAiSdkPrompt(request, { provider, specificationVersion, loaded }),
+      prompt: toAiSdkPrompt(request, { provider, specificationVersion, loaded, marksCache }),
       ...(tools.length === 0
         ? {}
         : { tools: toAiSdkTools(tools), toolChoice: toChoice(toolChoice) }),
@@ -161,6 +167,19 @@ class AiSdkModel implements Model {
     };
     // Version 3 differs in files alone, and those are in the form of its version.
     return await (this.#languageModel as LanguageModelV4).doStream(options);
+  }
+
+  #marksCache(): boolean {
+    const { promptCache = true, settings } = this.#options;
+    const { provider, modelId } = this.#languageModel;
+    const isAnthropic =
+      /(^|\.)anthropic(\.|$)/.test(provider) ||
+      (provider === 'gateway' && modelId.startsWith('anthropic/'));
+    return (
+      isAnthropic &&
+      promptCache &&
+      settings?.providerOptions?.['anthropic']?.['cacheControl'] === undefined
+    );
   }
 
   #warn(warnings: readonly Warning[]): void {

@@ -6,7 +6,7 @@ import type { ModelRequest, ModelTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { ModelFailure } from './failure.js';
 import { isUnreadable, type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
-import type { RequestSettings } from './openai-settings.js';
+import { cacheKeyOf, type RequestSettings } from './openai-settings.js';
 import { sendableArguments, sendableName } from './wire-calls.js';
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
@@ -25,6 +25,7 @@ export function toChatRequest(
     messages: toChatMessages(request, loaded),
     stream: true,
     stream_options: { include_usage: true },
+    ...cacheKeyOf(request, settings),
     // An empty list is refused.
     ...(tools.length === 0 ? {} : { tools: tools.map(toChatTool) }),
     ...(toolChoice === undefined || tools.length === 0

@@ -13,7 +13,7 @@ import { toWireName } from '../protocol/names.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { isUnreadable, type LoadedFiles, NO_FILES, notShown, urlOf } from './files.js';
 import { answerInput, type InputItem } from './openai-items.js';
-import type { RequestSettings } from './openai-settings.js';
+import { cacheKeyOf, type RequestSettings } from './openai-settings.js';
 
 type Content = OpenAI.Responses.ResponseInputContent;
 type Include = OpenAI.Responses.ResponseIncludable;
@@ -41,6 +41,7 @@ export function toResponsesRequest(
     // The conversation is ours: nothing of it lies at the provider between two requests, unless it works while nobody listens.
     ...(background === true ? { background, store: true } : { store: false }),
     ...(system === '' ? {} : { instructions: system }),
+    ...cacheKeyOf(request, settings),
     ...(include.length === 0 ? {} : { include: [...include] }),
     ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
     ...(toolChoice === undefined || tools.length === 0

@@ -1,5 +1,7 @@
 /** What of a request to OpenAI does not come from the conversation. */
 
+import type { ModelRequest } from '../protocol/model.js';
+
 /** Which tool the model has to call: whichever it likes or none, one at least, none, or this one. */
 export type ToolChoice = 'auto' | 'required' | 'none' | { readonly name: string };
 
@@ -16,6 +18,16 @@ export interface RequestSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly toolChoice?: ToolChoice | undefined;
   readonly reasoning?: ReasoningSettings | undefined;
+  /** Whether the server knows `prompt_cache_key`: OpenAI's own does, others may refuse a request that has it. */
+  readonly cacheKeys?: boolean | undefined;
   /** Responses only. */
   readonly background?: boolean | undefined;
+}
+
+/** By it the provider finds the machine that has the beginning of the request in its cache. */
+export function cacheKeyOf(
+  { cacheKey }: ModelRequest,
+  { cacheKeys }: RequestSettings,
+): { readonly prompt_cache_key?: string } {
+  return cacheKeys === true && cacheKey !== undefined ? { prompt_cache_key: cacheKey } : {};
 }

@@ -186,6 +186,7 @@ class OpenAIModel implements Model {
 
   #settings(): RequestSettings {
     const { temperature, maxOutputTokens, toolChoice, reasoning, background } = this.#options;
-    return { model: this.name, temperature, maxOutputTokens, toolChoice, reasoning, background };
+    const own = { temperature, maxOutputTokens, toolChoice, reasoning, background };
+    return { model: this.name, ...own, cacheKeys: isOpenAI(this.#options) };
   }
 }

@@ -84,6 +84,8 @@ export interface CallModelInput extends OfStep {
   readonly requester: StampedActor;
   /** Of the last model call that was completed. Absent: there was none, or an older version did not keep it. */
   readonly context?: ContextMark;
+  /** Bytes of transcript that the conversation can hold. Absent: `MAX_CARRIED_TRANSCRIPT_BYTES`. */
+  readonly heldBytes?: number;
   /** What the final answer has to be, as the turn's message says. Absent: as the agent says. */
   readonly output?: JsonSchema;
   /** What an activity before took for this very call: it lacked the messages before `append`. Absent: there was none. */

@@ -163,6 +163,8 @@ export const SPILL_KEEP_BYTES = 32 * 1024;
 export const SPILL_CHUNK_BYTES = 256 * 1024;
 /** Transcript sent to one model call; the activity input is one payload. */
 export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
+/** Transcript that a conversation has in all, where most of it lies in the blob store: more than any model reads. */
+export const MAX_STORED_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
 /** Of what a model reads, so much is the conversation's by default: the answer needs room, and counts are estimates. */
 export const CONTEXT_SHARE_OF_MODEL = 0.75;
 /** Where nobody knows what the model reads. Current models read more. */

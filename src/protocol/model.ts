@@ -34,6 +34,13 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   /** The answer shall be JSON of this form; calls may come before it. Absent: text. */
   readonly output?: ModelOutput;
+  /**
+   * With so many of the messages, from the first, the next request of the conversation begins, too, unless its context is made smaller:
+   * for providers that cache a prompt up to a mark. Absent: nobody knows.
+   */
+  readonly stableMessages?: number;
+  /** The same for all requests that begin alike: opaque, at most 64 characters. Absent: nobody knows. */
+  readonly cacheKey?: string;
 }
 
 /** What a model's final answer has to be: one JSON text. Adapters pass it on and check nothing. */

@@ -11,9 +11,9 @@ import {
   type SummarizeResult,
 } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
-import type { Message } from '../protocol/messages.js';
 import type { ModelStreamEvent } from '../protocol/model.js';
 import { answerTooLarge } from '../tools/model-answer.js';
+import type { GivenContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import { promptOf } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
@@ -52,8 +52,8 @@ export class LocalModel<Services> {
     };
     const form = outputFormOf(agent, state.turn?.outputSchema);
     const request = { system, tools, ...requestedOutput(agent, form) };
-    const ask = (messages: readonly Message[]) =>
-      player.generate({ ...request, messages }, { signal, onEvent });
+    const ask = ({ messages, stable }: GivenContext) =>
+      player.generate({ ...request, messages, stableMessages: stable }, { signal, onEvent });
     try {
       const answer = await askInForm({
         agent,

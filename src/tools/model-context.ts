@@ -2,7 +2,11 @@
  * Asks a model with what its agent may be given of a conversation: assembles it, and once more, smaller, where the provider
  * finds it too long all the same. Runs in the worker, and in tests of users.
  */
-import { assembleContext, type ContextParts } from '../core/context/assemble.js';
+import {
+  type AssembledContext,
+  assembleContext,
+  type ContextParts,
+} from '../core/context/assemble.js';
 import type { AnyAgent } from '../define/agent.js';
 import type { ContextMark, ModelContext } from '../protocol/context.js';
 import type { AssistantPart, Message, ToolResultPart, UserPart } from '../protocol/messages.js';
@@ -22,14 +26,23 @@ export interface ModelQuestion {
   /** The transcript as the log has it; the last turn is the one in progress. */
   readonly messages: readonly Message[];
   readonly mark?: ContextMark | undefined;
+  /** See `ContextParts`. */
+  readonly heldBytes?: number | undefined;
   readonly counting: Counting;
   readonly ask: AskModel;
   /** Whether an error of `ask` says that there were too many tokens. */
   readonly isTooLong: (error: unknown) => boolean;
 }
 
-/** @param tokens Of the whole prompt, about. */
-export type AskModel = (messages: readonly Message[], tokens: number) => Promise<ModelResponse>;
+export type AskModel = (given: GivenContext) => Promise<ModelResponse>;
+
+export interface GivenContext {
+  readonly messages: readonly Message[];
+  /** With so many of them the next call begins, too. */
+  readonly stable: number;
+  /** Of the whole prompt, about. */
+  readonly tokens: number;
+}
 
 export type ModelAnswer =
   | { readonly response: ModelResponse; readonly context: ModelContext }
@@ -56,15 +69,14 @@ export async function askInContext(question: ModelQuestion): Promise<ModelAnswer
       tooLong: `The turn alone, with the system prompt and the tools, has about ${tokens} tokens; the agent's model calls may have ${budget}`,
     };
   try {
-    return { response: await ask(first.messages, tokens), context: first.context };
+    return { response: await ask(givenBy(first)), context: first.context };
   } catch (error) {
     if (!isTooLong(error)) throw error;
     const smaller = assembleContext({ ...parts, refusedAt: tokens });
     // There is nothing to leave out: the provider's own words are as clear as any.
     if (smaller.context.compacted === undefined) throw error;
     try {
-      const { messages, context } = smaller;
-      return { response: await ask(messages, context.tokens), context };
+      return { response: await ask(givenBy(smaller)), context: smaller.context };
     } catch (again) {
       if (!isTooLong(again)) throw again;
       return {
@@ -74,8 +86,12 @@ export async function askInContext(question: ModelQuestion): Promise<ModelAnswer
   }
 }
 
+function givenBy({ messages, stable, context }: AssembledContext): GivenContext {
+  return { messages, stable, tokens: context.tokens };
+}
+
 async function partsOf(question: ModelQuestion): Promise<ContextParts> {
-  const { agent, messages, mark, counting } = question;
+  const { agent, messages, mark, heldBytes, counting } = question;
   const { context, tools } = agent;
   const fixed = promptOf(agent).whole;
   const retentions = new Map(tools.map(({ name, retention }) => [name, retention]));
@@ -92,6 +108,7 @@ async function partsOf(question: ModelQuestion): Promise<ContextParts> {
     messages,
     policy,
     mark,
+    heldBytes,
     countTokens: (message) => tokensOf(message, count),
     fixedTokens: count(fixed),
     ...(isFar ? { rough: true } : {}),

@@ -17,6 +17,7 @@ import {
   type AskModel,
   askInContext,
   type Counting,
+  type GivenContext,
   type ModelQuestion,
   tokensOf,
 } from './model-context.js';
@@ -27,9 +28,7 @@ interface OutputQuestion {
   readonly form: AnswerForm | undefined;
   readonly response: ModelResponse;
   /** What the model was given. */
-  readonly messages: readonly Message[];
-  /** Of all that, as they were counted for it. */
-  readonly tokens: number;
+  readonly given: GivenContext;
   readonly counting: Counting;
   /** Asks it again. */
   readonly ask: AskModel;
@@ -60,19 +59,18 @@ export type FormAnswer =
 /** Asks a model in its context (`askInContext`), and settles the form of what it answers. @throws what `ask` and `look` throw */
 export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
   const { form, counting, askAgain } = question;
-  let messages: readonly Message[] = [];
+  let given: GivenContext = { messages: [], stable: 0, tokens: 0 };
   const answer = await askInContext({
     ...question,
-    ask: (given, tokens) => {
-      messages = given;
-      return question.ask(given, tokens);
+    ask: (context) => {
+      given = context;
+      return question.ask(context);
     },
   });
   if ('tooLong' in answer) return answer;
   const { response, context } = answer;
   question.look?.(response);
-  const { tokens } = context;
-  const settled = await settleOutput({ form, response, messages, tokens, counting, ask: askAgain });
+  const settled = await settleOutput({ form, response, given, counting, ask: askAgain });
   return { ...settled, context };
 }
 
@@ -101,15 +99,16 @@ export function requestedOutput(
 
 /** Judges a final answer, and asks for it once more, with what is wrong, where it has not its form. @throws what `ask` throws */
 async function settleOutput(question: OutputQuestion): Promise<SettledAnswer> {
-  const { form, response, messages, tokens, counting, ask } = question;
+  const { form, response, given, counting, ask } = question;
   if (form === undefined || !isFinal(response)) return { response };
   if (response.finishReason === 'refusal')
     return { response, outputProblem: `it declined: ${textOf(response.parts)}` };
   const first = await judge(form, response);
   if (first.ok) return { response, output: first.output };
-  const added = correction(messages, response, first.problem);
+  const added = correction(given.messages, response, first.problem);
   const addedTokens = added.reduce((sum, message) => sum + tokensOf(message, counting.rough), 0);
-  const again = await ask([...messages, ...added], tokens + addedTokens);
+  const messages = [...given.messages, ...added];
+  const again = await ask({ ...given, messages, tokens: given.tokens + addedTokens });
   const both = { ...again, usage: addUsage(response.usage, again.usage) };
   if (!isFinal(again)) return { response: both };
   const second = await judge(form, again);

@@ -27,7 +27,7 @@ import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { TaskOrigin } from './inline.js';
-import { canCarry, RollOver } from './roll-over.js';
+import { canCarry, losesMessages, RollOver } from './roll-over.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
 import { detailsText, SearchAttributes, shownIds } from './show.js';
 import { Spill } from './spill.js';
@@ -238,6 +238,7 @@ class Shell {
     const { state } = this.#machine;
     const carried = spilled === undefined ? state : withStored(state, spilled);
     if (!canCarry(carried, this.#log.after(storedSeq))) return undefined;
+    if (this.#spill.failed && losesMessages(carried) && !this.#rollOver.overdue) return undefined;
     if (spilled !== undefined) this.#machine.stored(spilled);
     this.#machine.rolledOver(reason);
     const { knownChunks, untold } = this.#spill;

@@ -5,6 +5,7 @@
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { markOf } from '../core/context/mark.js';
+import { heldBytesOf } from '../core/context/roll-over.js';
 import { SummaryPause } from '../core/context/summaries.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
@@ -204,6 +205,7 @@ export class Driver {
       requester: turn.requester,
       ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
       ...markOf(state),
+      ...heldBytesOf(state),
       ...left,
     };
     const options = {

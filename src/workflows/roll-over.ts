@@ -1,6 +1,11 @@
 /** When a conversation continues in a new run: what is asked of the server's counters, and whether it can be carried. */
 import { workflowInfo } from '@temporalio/workflow';
-import { carriedBytes, MAX_CARRIED_STATE_BYTES } from '../core/context/roll-over.js';
+import {
+  carriedBytes,
+  droppedAtRollOver,
+  MAX_CARRIED_STATE_BYTES,
+} from '../core/context/roll-over.js';
+import { isSince } from '../core/revision.js';
 import type { ConversationState } from '../core/state.js';
 import type { CanonicalEvent, RollOverReason } from '../protocol/events.js';
 import { utf8Bytes } from '../protocol/json.js';
@@ -66,6 +71,11 @@ export class RollOver {
     if (this.#updates >= (updates ?? ROLL_OVER_UPDATE_COUNT)) return 'update_count';
     return this.#signals >= (signals ?? ROLL_OVER_SIGNAL_COUNT) ? 'signal_count' : undefined;
   }
+}
+
+/** Whether a roll-over would leave messages behind that the blob store takes as soon as it is there again. */
+export function losesMessages(state: ConversationState): boolean {
+  return isSince(state, 4) && droppedAtRollOver(state) > 0;
 }
 
 /**

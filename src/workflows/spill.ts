@@ -22,6 +22,7 @@ export class Spill {
   /** Every chunk that may be in the store. */
   readonly #known: Set<string>;
   #untold: readonly UntoldSpill[];
+  #failed = false;
 
   constructor(input: ConversationInput) {
     this.#input = input;
@@ -37,6 +38,11 @@ export class Spill {
   /** Orders that may have been carried out without an answer. */
   get untold(): readonly UntoldSpill[] {
     return this.#untold;
+  }
+
+  /** The last order was not carried out, as far as is known: what cannot be carried would be lost, and may be stored later. */
+  get failed(): boolean {
+    return this.#failed;
   }
 
   /**
@@ -76,6 +82,7 @@ export class Spill {
     plan: SpillPlan | undefined,
   ): Promise<Spilled | undefined> {
     const count = plan?.messages.length ?? 0;
+    this.#failed = false;
     const options = { ...SPILL_TRANSCRIPT, summary: summaryOf(`${count} messages to be stored`) };
     try {
       const { ids } = await activities.spillTranscript.executeWithOptions(options, [input]);
@@ -87,6 +94,7 @@ export class Spill {
       return plan === undefined ? undefined : { plan, ids };
     } catch (error) {
       if (isCancellation(error)) throw error;
+      this.#failed = plan !== undefined;
       this.#noAnswer(plan);
       return undefined;
     }

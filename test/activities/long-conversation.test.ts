@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/protocol/messages.js';
+import type { ModelRequest } from '../../src/protocol/model.js';
 import { answer, environment, modelInput, modelOf, setUp } from './fixtures.js';
 
 async function failureOf(promise: Promise<unknown>): Promise<ApplicationFailure> {
@@ -45,6 +46,24 @@ describe('a model call in a long conversation', () => {
     const next = await environment().run(activities.callModel, more);
     expect(next.context?.messages).toBe(seen[0]! + 1);
     expect(next.context).not.toHaveProperty('compacted');
+  });
+
+  it('says with what the next request begins, too, and by which key of a cache: one that tells nothing', async () => {
+    const requests: ModelRequest[] = [];
+    const model = modelOf((request) => {
+      requests.push(request);
+      return Promise.resolve(answer());
+    });
+    const { activities } = setUp({ model });
+    const { transcript, ...input } = modelInput();
+    const call = async (conversationId: string): Promise<unknown> =>
+      environment().run(activities.callModel, { ...input, conversationId, transcript });
+    for (const conversation of ['order-42', 'order-42', 'order-43']) await call(conversation);
+    const [first, again, other] = requests;
+    expect(first?.stableMessages).toBe(1);
+    expect(first?.cacheKey).toMatch(/^[0-9a-f]{32}$/);
+    expect(again?.cacheKey).toBe(first?.cacheKey);
+    expect(other?.cacheKey).not.toBe(first?.cacheKey);
   });
 
   it('that its provider finds too long is made smaller and asked again, once', async () => {

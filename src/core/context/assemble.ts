@@ -45,6 +45,8 @@ export interface ContextParts {
   readonly rough?: true;
   /** For this call alone. */
   readonly injections?: readonly UserMessage[];
+  /** Bytes of transcript that the conversation can hold. @defaultValue `MAX_CARRIED_TRANSCRIPT_BYTES` */
+  readonly heldBytes?: number | undefined;
   /** The provider has refused what was given before: no more than so many tokens now, whatever the budget. */
   readonly refusedAt?: number;
 }
@@ -52,6 +54,8 @@ export interface ContextParts {
 export interface AssembledContext {
   readonly messages: readonly Message[];
   readonly context: ModelContext;
+  /** With so many of them the next call begins, too, while nothing leaps: all but what is for this call alone. */
+  readonly stable: number;
   /** The turn in progress alone exceeds the budget. */
   readonly tooLong: boolean;
 }
@@ -153,6 +157,7 @@ class View {
     const shown = { messages: messages.length, stubs };
     return {
       messages: [...messages, ...injections],
+      stable: messages.length,
       context: this.#record(cut, { ...known, ...shown }),
       tooLong: known.tooLong,
     };
@@ -167,7 +172,7 @@ class View {
       readonly stubs: number;
     },
   ): ModelContext {
-    const { policy, messages, refusedAt } = this.#parts;
+    const { policy, messages, refusedAt, heldBytes = MAX_CARRIED_TRANSCRIPT_BYTES } = this.#parts;
     const { before, tokens, stubs } = known;
     const dropped = this.#spans.filter(({ from }) => from < cut.from).length;
     const isBudgets = cut.from > this.#windowFrom;
@@ -181,7 +186,7 @@ class View {
     const isDue =
       isBudgets ||
       tokens > policy.budget * COMPACTION_SHARE ||
-      bytes > MAX_CARRIED_TRANSCRIPT_BYTES * COMPACTION_SHARE;
+      bytes > heldBytes * COMPACTION_SHARE;
     return {
       tokens,
       budget: policy.budget,

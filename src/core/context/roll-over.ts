@@ -1,11 +1,16 @@
 /** What of the transcript a roll-over carries, and what it has stored beside the log. Pure; never touches the log. */
+import type { CallModelInput } from '../../protocol/activities.js';
 import { utf8Bytes } from '../../protocol/json.js';
-import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
+import {
+  MAX_CARRIED_TRANSCRIPT_BYTES,
+  MAX_STORED_TRANSCRIPT_BYTES,
+} from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
 import type { SpillBounds } from '../../protocol/stored-messages.js';
+import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
-import { carriedTranscript, isStored, type SpillPlan, storedEnd } from './stored.js';
+import { carriedTranscript, type SpillPlan, sizeInPayload, storedEnd } from './stored.js';
 import { headLength, turnSpans } from './turns.js';
 
 /**
@@ -58,10 +63,31 @@ export function droppedAtRollOver(state: ConversationState): number {
   const room = MAX_CARRIED_STATE_BYTES - besidesTurns(state);
   if (storedEnd(state.transcript) === 0)
     return droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room));
+  if (isSince(state, 4))
+    return Math.max(
+      droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES),
+      droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room), sizeInPayload),
+    );
   return Math.max(
     droppedWithin(state, MAX_CARRIED_TRANSCRIPT_BYTES),
-    droppedWithin(state, room, sizeAsCarried),
+    droppedWithin(state, room, sizeInPayload),
   );
+}
+
+/** How many of the oldest messages will be left behind whatever is stored first. */
+function droppedAnyway(state: ConversationState): number {
+  return isSince(state, 4)
+    ? droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES)
+    : droppedAtRollOver(state);
+}
+
+/** How much transcript the conversation can hold, as a model call is told. Where something lies in the blob store, there is one. */
+export function heldBytesOf(
+  state: Pick<ConversationState, 'settings' | 'transcript'>,
+): Pick<CallModelInput, 'heldBytes'> {
+  return isSince(state, 4) && storedEnd(state.transcript) > 0
+    ? { heldBytes: MAX_STORED_TRANSCRIPT_BYTES }
+    : {};
 }
 
 function droppedWithin(
@@ -76,20 +102,11 @@ function droppedWithin(
   return bytesOf(messages.slice(from), sizeOf) > budget ? messages.length : from;
 }
 
-/** What is known of a stored message: its size, and the ids of its calls. */
-const STORED_BYTES = 128;
-const STORED_BYTES_PER_PART = 160;
-
-function sizeAsCarried(message: Message): number {
-  if (!isStored(message)) return messageBytes(message);
-  return STORED_BYTES + message.parts.length * STORED_BYTES_PER_PART;
-}
-
 /** Undefined when what would be carried whole is within bounds, or is one turn that stays. */
 export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillPlan | undefined {
   const { transcript, turn } = state;
   // What the roll-over leaves behind is not stored first.
-  const kept = headLength(transcript) + droppedAtRollOver(state);
+  const kept = headLength(transcript) + droppedAnyway(state);
   const from = Math.max(storedEnd(transcript), kept);
   let left = bytesOf(transcript.slice(from));
   if (left <= bounds.fromBytes) return undefined;

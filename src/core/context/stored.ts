@@ -32,6 +32,16 @@ export function isStored(message: Message): boolean {
   return places.has(message);
 }
 
+/** What is known of a stored message: its size, and the ids of its calls. */
+const STORED_BYTES = 128;
+const STORED_BYTES_PER_PART = 160;
+
+/** Of a message in a payload, about, where stored ones are named and not sent. */
+export function sizeInPayload(message: Message): number {
+  if (!isStored(message)) return messageBytes(message);
+  return STORED_BYTES + message.parts.length * STORED_BYTES_PER_PART;
+}
+
 /** Index after the last stored message; 0 when none is. */
 export function storedEnd(messages: readonly Message[]): number {
   return messages.findLastIndex(isStored) + 1;

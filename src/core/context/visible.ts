@@ -1,9 +1,13 @@
 /** What of the transcript fits into one payload: what is sent to the worker of a model call at all. Pure. */
 import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
+import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
+import { sizeInPayload } from './stored.js';
 import { headLength, messagesFrom, turnSpans } from './turns.js';
+
+type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes' | 'settings'>;
 
 /** What is left after a leap: a window that slides with every message would be sent anew, and read anew, at every call. */
 const LEFT_AFTER_LEAP = 0.5;
@@ -12,23 +16,22 @@ const LEFT_AFTER_LEAP = 0.5;
  * Index of the oldest message that the next model call is sent, behind the summary. It moves in leaps: whenever what is sent
  * would outgrow one payload, whole turns are left out until half of that is left. A function of the transcript alone.
  */
-export function visibleFrom(
-  state: Pick<ConversationState, 'transcript' | 'transcriptBytes'>,
-): number {
-  return state.transcriptBytes <= MAX_TRANSCRIPT_BYTES
-    ? 0
-    : leapingFrom(state.transcript, MAX_TRANSCRIPT_BYTES);
+export function visibleFrom(state: Visible): number {
+  if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return 0;
+  // What lies in the blob store is named, and not sent.
+  return leapingFrom(state.transcript, isSince(state, 4) ? sizeInPayload : messageBytes);
 }
 
 /** The messages of the next model call. */
-export function visibleTranscript(
-  state: Pick<ConversationState, 'transcript' | 'transcriptBytes'>,
-): readonly Message[] {
+export function visibleTranscript(state: Visible): readonly Message[] {
   return messagesFrom(state.transcript, visibleFrom(state));
 }
 
 /** As if each message had been looked at when it came, so that the answer stays until the next leap is due. */
-function leapingFrom(transcript: readonly Message[], maxBytes: number): number {
+function leapingFrom(transcript: readonly Message[], sizeOf: (message: Message) => number): number {
+  const maxBytes = MAX_TRANSCRIPT_BYTES;
+  const bytesOf = (messages: readonly Message[]): number =>
+    messages.reduce((sum, message) => sum + sizeOf(message), 0);
   const head = headLength(transcript);
   const spans = turnSpans(transcript);
   let bytes = bytesOf(transcript.slice(0, head));
@@ -48,17 +51,22 @@ function leapingFrom(transcript: readonly Message[], maxBytes: number): number {
 
 /** True when the turn in progress alone is larger than a model call's input may be. */
 export function turnTooLong(state: ConversationState): boolean {
-  if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return false;
-  const { turn, transcript } = state;
+  return state.transcriptBytes > MAX_TRANSCRIPT_BYTES && turnBytes(state) > MAX_TRANSCRIPT_BYTES;
+}
+
+export function turnTooLongText(state: ConversationState): string {
+  return isSince(state, 4)
+    ? `The messages of the turn have ${turnBytes(state)} bytes; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call`
+    : 'The turn alone is larger than a model call may be';
+}
+
+/** Of the messages of the turn in progress. */
+function turnBytes({ turn, transcript }: ConversationState): number {
   let bytes = 0;
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const message = transcript[index];
     if (message === undefined || message.turnId !== turn?.turnId) break;
     bytes += messageBytes(message);
   }
-  return bytes > MAX_TRANSCRIPT_BYTES;
-}
-
-function bytesOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + messageBytes(message), 0);
+  return bytes;
 }

@@ -1,5 +1,5 @@
 /** Which of OpenAI's two APIs a model is asked through. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type OpenAIModelOptions, openaiModel } from '../../../src/model/openai.js';
 import { chatEvents, responsesEvents } from '../../support/wire-events.js';
 import { startWireServer } from '../../support/wire-server.js';
@@ -54,6 +54,34 @@ describe('a model is asked through', () => {
     await server.close();
     expect(server.requests.map(({ path }) => path)).toEqual([
       ...['/v1/responses', '/v1/chat/completions', '/v1/chat/completions'],
+    ]);
+  });
+
+  it('OpenAI itself with the key of its prompt cache, which other servers may not know', async () => {
+    const sent: unknown[] = [];
+    vi.stubGlobal('fetch', (_url: unknown, init?: RequestInit) => {
+      sent.push(JSON.parse(typeof init?.body === 'string' ? init.body : '{}'));
+      return Promise.resolve(new Response('{}', { status: 400 }));
+    });
+    onTestFinished(() => {
+      vi.unstubAllGlobals();
+    });
+    const { signal } = new AbortController();
+    const request = { system: '', messages: [], tools: [], cacheKey: 'a-digest' };
+    for (const options of [
+      { baseURL: 'https://api.openai.com/v1' },
+      { baseURL: 'https://api.openai.com/v1', api: 'chat' },
+      { baseURL: 'http://localhost:8080/v1' },
+      { baseURL: 'http://localhost:8080/v1', api: 'responses' },
+    ] as const)
+      await openaiModel('m', { apiKey: 'sk-test-0123456789', ...options })
+        .generate(request, { signal, onEvent: () => undefined })
+        .catch(() => undefined);
+    expect(sent).toEqual([
+      expect.objectContaining({ prompt_cache_key: 'a-digest' }),
+      expect.objectContaining({ prompt_cache_key: 'a-digest' }),
+      expect.not.objectContaining({ prompt_cache_key: 'a-digest' }),
+      expect.not.objectContaining({ prompt_cache_key: 'a-digest' }),
     ]);
   });
 

@@ -35,6 +35,8 @@ describe('within its budget', () => {
     const messages = transcript([{}, { open: true }]);
     const injected: UserMessage = { role: 'user', id: 'i', turnId: 't2', parts: [] };
     const given = assembleContext(contextParts(messages, { injections: [injected] }));
+    // The next call begins with what stands before it.
+    expect(given.stable).toBe(messages.length);
     expect(given.messages).toEqual([...messages, injected]);
     expect(given.context).toMatchObject({
       messages: messages.length,

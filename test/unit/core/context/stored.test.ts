@@ -4,18 +4,20 @@ import { describe, expect, it } from 'vitest';
 import {
   carriedBytes,
   droppedAtRollOver,
+  heldBytesOf,
   spillPlan,
 } from '../../../../src/core/context/roll-over.js';
 import { carriedTranscript, isStored, storedEnd } from '../../../../src/core/context/stored.js';
 import { summarizable } from '../../../../src/core/context/summaries.js';
 import { turnSpans } from '../../../../src/core/context/turns.js';
-import { visibleFrom } from '../../../../src/core/context/visible.js';
+import { visibleFrom, visibleTranscript } from '../../../../src/core/context/visible.js';
 import { takenCallIds } from '../../../../src/core/memory.js';
 import type { ConversationState } from '../../../../src/core/state.js';
 import { messageBytes } from '../../../../src/core/transcript.js';
 import { utf8Bytes } from '../../../../src/protocol/json.js';
 import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
+  MAX_STORED_TRANSCRIPT_BYTES,
   MAX_TOMBSTONES,
   SPILL_CHUNK_BYTES,
   SPILL_FROM_BYTES,
@@ -151,9 +153,42 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(carriedBytes(state)).toBeGreaterThan(0.9 * MAX_CARRIED_TRANSCRIPT_BYTES);
   });
 
-  it('are left behind when all that is remembered outgrows its bound, though they weigh nothing', () => {
+  it('beyond what one payload holds are stored and not left behind, and a model is given all of them', () => {
+    const state = aConversationState(turns(160, [10], 1_300));
+    expect(state.transcriptBytes).toBeGreaterThan(2 * MAX_CARRIED_TRANSCRIPT_BYTES);
+    expect(droppedAtRollOver(state)).toBeGreaterThan(0);
+    expect(visibleFrom(state)).toBeGreaterThan(0);
     const shelf = new Shelf();
-    let state = shelf.rolledOver(aConversationState(turns(60, [10], 1_300)), DEFAULTS);
+    const next = shelf.rolledOver(state, DEFAULTS);
+    expect(droppedAtRollOver(next)).toBe(0);
+    expect(shelf.whole(visibleTranscript(next))).toEqual(state.transcript);
+    expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + SPILL_KEEP_BYTES);
+    expect(heldBytesOf(next)).toEqual({ heldBytes: MAX_STORED_TRANSCRIPT_BYTES });
+    // Begun before that was so.
+    const old = aConversationState(state.transcript, { coreRevision: 3 });
+    const left = shelf.rolledOver(old, DEFAULTS);
+    expect(droppedAtRollOver(left)).toBeGreaterThan(0);
+    expect(heldBytesOf(left)).toEqual({});
+  });
+
+  it('are left behind when all that is remembered outgrows what a conversation can hold', () => {
+    const shelf = new Shelf();
+    const state = aConversationState(turns(560, [10], 1_300));
+    expect(state.transcriptBytes).toBeGreaterThan(MAX_STORED_TRANSCRIPT_BYTES);
+    const next = shelf.rolledOver(state, { ...DEFAULTS, chunkBytes: 4 * SPILL_CHUNK_BYTES });
+    const dropped = droppedAtRollOver(next);
+    expect(dropped).toBeGreaterThan(0);
+    const kept = next.transcript.slice(dropped);
+    const bytes = kept.reduce((sum, message) => sum + messageBytes(message), 0);
+    expect(bytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
+    // What is left behind at once is not stored first.
+    expect(shelf.stored).toBeLessThan(state.transcript.length - dropped + 1);
+  });
+
+  it('of conversations begun before are left behind when all outgrows a payload, though they weigh nothing', () => {
+    const shelf = new Shelf();
+    const begun = aConversationState(turns(60, [10], 1_300), { coreRevision: 3 });
+    let state = shelf.rolledOver(begun, DEFAULTS);
     const more = turns(20, [10], 1_300);
     for (const message of more.map((each) => ({ ...each, turnId: `later_${each.turnId}` })))
       state = {
