@@ -93,9 +93,10 @@ export function durationMs(field: string, duration: Duration): number {
 export function stampActor(
   actor: Actor | StampedActor | undefined,
   channel: Channel,
+  field = 'actor',
 ): StampedActor {
   if (actor === undefined) return { id: 'anonymous', verified: false, channel };
-  checkActor(actor);
+  checkActor(actor, field);
   const { id, name, roles } = actor;
   // Known fields only: whoever has more about the caller at hand (a session, its token) may pass it without a thought.
   const known = {
@@ -109,10 +110,10 @@ export function stampActor(
 }
 
 /** The workflow would cut what is too long, and an audience that names the whole id would no longer know the actor. */
-function checkActor(actor: Actor): void {
+function checkActor(actor: Actor, named: string): void {
   const { id, name, roles }: { readonly [Field in keyof Actor]?: unknown } = actor;
   const refuse = (field: keyof Actor, problem: string): never => {
-    throw invalidField(`/actor/${field}`, problem);
+    throw invalidField(`/${named}/${field}`, problem);
   };
   if (typeof id !== 'string' || id === '') refuse('id', 'must be a non-empty string');
   else if (id.length > MAX_ACTOR_CHARS) refuse('id', tooLong(id));

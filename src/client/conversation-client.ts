@@ -161,7 +161,8 @@ export class ConversationClient {
    */
   async list(options: ListOptions = {}): Promise<ConversationPage> {
     try {
-      return await listConversations(this.#reader, this.#tenant, options);
+      const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
+      return await listConversations(this.#reader, own, options);
     } catch (error) {
       throw this.#door.toEngineError(error);
     }

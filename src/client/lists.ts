@@ -1,8 +1,10 @@
 /** Listing conversations: the bounds of what may be asked, each refusal with its field. */
 
+import type { Channel } from '../protocol/actors.js';
 import { CONVERSATION_STATUSES } from '../protocol/conversation.js';
 import { idProblem } from '../protocol/ids.js';
 import { SUSPENSION_KINDS } from '../protocol/suspensions.js';
+import { stampActor } from './checks.js';
 import { invalidField } from './errors.js';
 import type { ConversationPage, ConversationReader, ListedBy } from './reader.js';
 import type { ListOptions } from './types.js';
@@ -12,10 +14,10 @@ const MAX_PAGE = 1_000;
 /** @throws {EngineError} invalid_request naming the option */
 export async function listConversations(
   reader: ConversationReader,
-  tenant: string,
+  own: { readonly tenant: string; readonly channel: Channel },
   options: ListOptions,
 ): Promise<ConversationPage> {
-  const listed = listedBy(tenant, options);
+  const listed = listedBy(own, options);
   try {
     return await reader.list(listed);
   } catch (error) {
@@ -25,8 +27,11 @@ export async function listConversations(
   }
 }
 
-function listedBy(ownTenant: string, options: ListOptions): ListedBy {
-  const { tenant = ownTenant, agent, status, pendingTool, pendingKind, limit, cursor } = options;
+function listedBy(
+  own: { readonly tenant: string; readonly channel: Channel },
+  options: ListOptions,
+): ListedBy {
+  const { tenant = own.tenant, agent, status, pendingTool, pendingKind, limit, cursor } = options;
   const problem = idProblem('tenant', tenant);
   if (problem !== undefined) throw invalidField('/tenant', problem);
   if (status !== undefined && !CONVERSATION_STATUSES.includes(status))
@@ -35,6 +40,7 @@ function listedBy(ownTenant: string, options: ListOptions): ListedBy {
     throw invalidField('/pendingKind', `must be one of ${SUSPENSION_KINDS.join(', ')}`);
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
     throw invalidField('/limit', `must be a whole number from 1 to ${MAX_PAGE}`);
+  const pendingFor = listedFor(options.pendingFor, own.channel);
   const deadlineBefore = timeOf(options.deadlineBefore);
   return {
     tenant,
@@ -42,10 +48,20 @@ function listedBy(ownTenant: string, options: ListOptions): ListedBy {
     ...(status === undefined ? {} : { status }),
     ...(pendingTool === undefined ? {} : { pendingTool }),
     ...(pendingKind === undefined ? {} : { pendingKind }),
+    ...(pendingFor === undefined ? {} : { pendingFor }),
     ...(deadlineBefore === undefined ? {} : { deadlineBefore }),
     ...(limit === undefined ? {} : { limit }),
     ...(cursor === undefined ? {} : { cursor }),
   };
+}
+
+function listedFor(
+  actor: ListOptions['pendingFor'],
+  channel: Channel,
+): ListedBy['pendingFor'] | undefined {
+  if (actor === undefined) return undefined;
+  const { id, roles, verified } = stampActor(actor, channel, 'pendingFor');
+  return { id, verified, ...(roles === undefined ? {} : { roles }) };
 }
 
 function timeOf(deadlineBefore: ListOptions['deadlineBefore']): string | undefined {

@@ -32,6 +32,13 @@ export interface ReadPosition {
   readonly after?: LogCursor;
 }
 
+/** Who wants to know what waits for him; `verified`: somebody checked who he is. */
+export interface ListedFor {
+  readonly id: string;
+  readonly roles?: readonly string[];
+  readonly verified: boolean;
+}
+
 /** Which conversations are listed; all that are given hold at once. */
 export interface ListedBy {
   readonly tenant: string;
@@ -39,6 +46,7 @@ export interface ListedBy {
   readonly status?: string;
   readonly pendingTool?: string;
   readonly pendingKind?: SuspensionKind;
+  readonly pendingFor?: ListedFor;
   /** ISO 8601 */
   readonly deadlineBefore?: string;
   readonly limit?: number;

@@ -262,9 +262,14 @@ export interface ListOptions {
   readonly tenant?: string | undefined;
   readonly agent?: string | undefined;
   readonly status?: ConversationStatus | undefined;
-  /** Conversations with an open call of this tool. This and the next two list those first whose call ends earliest. */
+  /** Conversations with an open call of this tool. This and the next three list those first whose call ends earliest. */
   readonly pendingTool?: string | undefined;
   readonly pendingKind?: SuspensionKind | undefined;
+  /**
+   * Conversations with an open call whose audience admits the actor. A call that excludes whoever asked for it is listed for him, too;
+   * his answer is refused.
+   */
+  readonly pendingFor?: Actor | StampedActor | undefined;
   /** Conversations with an open call whose deadline is earlier; a text is ISO 8601 with its offset. */
   readonly deadlineBefore?: Date | string | undefined;
   /** From 1 to 1,000. @defaultValue 50 */

@@ -1,4 +1,5 @@
 /** What the HTTP app is made of. Everything that has a lifetime is given; the app opens and closes nothing. */
+import type { Request } from 'express';
 import type { Logger } from 'pino';
 import type { PayloadCodec } from '../client/codec-json.js';
 import type { ConversationClient } from '../client/conversation-client.js';
@@ -26,6 +27,11 @@ export interface AppDeps {
   readonly client: ConversationClient;
   readonly reader: ConversationReader;
   readonly conversations: ConversationLister;
+  /**
+   * Tenants whose conversations whoever sent the request may list; the first is listed where the query names none. For applications that
+   * know who asks, such as by a middleware before the app. @defaultValue the default tenant alone: nobody checked who asks
+   */
+  readonly tenantsOf?: (request: Request) => readonly string[];
   /** @defaultValue the client's own */
   readonly agents?: () => Promise<readonly AgentManifest[]>;
   /** One line for each request. Absent = silent. */

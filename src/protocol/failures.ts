@@ -14,6 +14,7 @@ export const FAILURES = {
   // Refusals at the doors.
   invalid_request: { httpStatus: 422, title: 'The request breaks a rule', retryable: false },
   malformed_json: { httpStatus: 400, title: 'The body is not JSON', retryable: false },
+  forbidden: { httpStatus: 403, title: 'Not allowed to whoever asks', retryable: false },
   unsupported_media_type: {
     httpStatus: 415,
     title: 'The content type is not JSON',

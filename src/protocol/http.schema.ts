@@ -7,6 +7,7 @@ import { CONVERSATION_STATUSES, ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
 import { isRecord, type Json, type JsonSchema } from './json.js';
 import {
+  MAX_ACTOR_CHARS,
   MAX_CALLS_PER_STEP,
   MAX_ID_CHARS,
   MAX_REASON_CHARS,
@@ -235,12 +236,20 @@ export const TurnQuerySchema = z.strictObject({
   atLeastSeq: SeqSchema.exactOptional(),
 });
 
+const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
+
 /** `GET /v1/conversations` */
 export const ListQuerySchema = z.strictObject({
+  tenant: IdSchema.exactOptional(),
   agent: IdSchema.exactOptional(),
   status: z.enum(CONVERSATION_STATUSES).exactOptional(),
   pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
   pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),
+  /** Id of an actor, and roles that he has besides: `pendingForRole=a&pendingForRole=b`. */
+  pendingFor: NameSchema.exactOptional(),
+  pendingForRole: z
+    .union([NameSchema, z.array(NameSchema).max(50)], 'must be a text of at most 200 characters')
+    .exactOptional(),
   deadlineBefore: z.iso
     .datetime({
       offset: true,

@@ -9,13 +9,25 @@ import {
   listLimit,
   positionOf,
 } from './paging.js';
-import type { ConversationList, ListOptions } from './port.js';
+import { asStored } from './pending-plan.js';
+import type { ConversationList, ListOptions, PendingFor } from './port.js';
 
 export interface Dialect {
   readonly conversations: string;
   readonly pendingCalls: string;
+  /** After `pendingCalls AS name`: has the calls of one conversation found by its key. */
+  readonly byKey: string;
   /** The n-th parameter, from 1. */
   readonly parameter: (nth: number) => string;
+  /** Whether a column of JSON objects, one or none in each row, admits an actor: see `Admission`. */
+  readonly admits: (column: string, actor: Admission) => string;
+}
+
+/** Parameters of the statement: the actor's id and roles, as JSON of a list each, and 1 where he is verified, else 0. */
+export interface Admission {
+  readonly id: string;
+  readonly roles: string;
+  readonly verified: string;
 }
 
 export interface ListQuery {
@@ -71,13 +83,18 @@ function byPosition(options: ListOptions, dialect: Dialect): ListQuery {
 
 /** Of several calls of a conversation that are meant, the one that ends first stands for it. */
 function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
-  const { tenant, agent, status, pendingTool, pendingKind, deadlineBefore, cursor } = options;
+  const { tenant, agent, status, pendingTool, pendingKind, pendingFor, cursor } = options;
+  const { deadlineBefore } = options;
   const statement = new Statement(dialect);
-  const meant = (call: string): string[] =>
-    statement.where([
+  const meant = (call: string): string[] => [
+    ...statement.where([
       [`${call}.tool =`, pendingTool],
       [`${call}.kind =`, pendingKind],
-    ]);
+    ]),
+    ...(pendingFor === undefined
+      ? []
+      : [dialect.admits(`${call}.audience`, admission(statement, pendingFor))]),
+  ];
   const conditions = [
     ...statement.where([['call.tenant =', tenant]]),
     ...meant('call'),
@@ -102,7 +119,7 @@ function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
     ...meant('earlier'),
   ];
   conditions.push(
-    `NOT EXISTS (SELECT 1 FROM ${dialect.pendingCalls} AS earlier WHERE ${earlier.join(' AND ')})`,
+    `NOT EXISTS (SELECT 1 FROM ${dialect.pendingCalls} AS earlier ${dialect.byKey} WHERE ${earlier.join(' AND ')})`,
   );
   const sql = `SELECT call.position, call.deadline_ms, conversations.snapshot
      FROM ${dialect.pendingCalls} AS call JOIN ${dialect.conversations} AS conversations
@@ -110,6 +127,14 @@ function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
      ${allOf(conditions)}
      ORDER BY call.deadline_ms, call.position LIMIT ${statement.value(listLimit(options) + 1)}`;
   return { sql, values: statement.values };
+}
+
+function admission(statement: Statement, { id, roles = [], verified }: PendingFor): Admission {
+  return {
+    id: statement.value(asStored(JSON.stringify([id]))),
+    roles: statement.value(asStored(JSON.stringify(roles))),
+    verified: statement.value(verified ? 1 : 0),
+  };
 }
 
 function allOf(conditions: readonly string[]): string {

@@ -3,9 +3,18 @@ import type { ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 
+/** Who wants to know what waits for him. */
+export interface PendingFor {
+  /** Of the actor, as the audiences of calls name him. */
+  readonly id: string;
+  readonly roles?: readonly string[];
+  /** Whether somebody checked who he is: some calls admit no others. */
+  readonly verified: boolean;
+}
+
 /**
- * All filters hold at once. Newest conversations first; where one of `pendingTool`, `pendingKind` and `deadlineBefore` is given,
- * those first whose pending call (of those that are meant) ends earliest.
+ * All filters hold at once. Newest conversations first; where one of `pendingTool`, `pendingKind`, `pendingFor` and `deadlineBefore`
+ * is given, those first whose pending call (of those that are meant) ends earliest.
  */
 export interface ListOptions {
   readonly tenant?: string;
@@ -15,6 +24,11 @@ export interface ListOptions {
   readonly pendingTool?: string;
   /** Conversations with an open call that waits for this. */
   readonly pendingKind?: SuspensionKind;
+  /**
+   * Conversations with an open call whose audience admits the actor. Who asked in a turn is not known here: a call that excludes its
+   * requester is listed for him, too, and the conversation refuses his answer.
+   */
+  readonly pendingFor?: PendingFor;
   /** ISO 8601; conversations with an open call whose deadline is earlier. */
   readonly deadlineBefore?: string;
   /** @defaultValue 50; 1,000 at most */

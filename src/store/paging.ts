@@ -30,8 +30,10 @@ export function listLimit(options: Pick<ListOptions, 'limit'>): number {
 
 /** Whether a list is one of pending calls, in the order of their deadlines. */
 export function isByDeadline(options: ListOptions): boolean {
-  const { pendingTool, pendingKind, deadlineBefore } = options;
-  return pendingTool !== undefined || pendingKind !== undefined || deadlineBefore !== undefined;
+  const { pendingTool, pendingKind, pendingFor, deadlineBefore } = options;
+  return [pendingTool, pendingKind, pendingFor, deadlineBefore].some(
+    (given) => given !== undefined,
+  );
 }
 
 export function cursorOf(position: number): string {

@@ -7,6 +7,8 @@ export interface PendingRow {
   readonly tool: string;
   readonly kind: string;
   readonly deadlineMs: number;
+  /** As JSON; absent where anybody may resolve it. */
+  readonly audience?: string;
 }
 
 export interface PendingChange {
@@ -29,12 +31,26 @@ export function pendingChange(
   };
 }
 
-function rowOf({ toolCallId, name, kind, deadline }: PendingCall): PendingRow {
-  return { toolCallId, tool: name, kind, deadlineMs: Date.parse(deadline) };
+function rowOf({ toolCallId, name, kind, deadline, audience }: PendingCall): PendingRow {
+  return {
+    toolCallId,
+    tool: name,
+    kind,
+    deadlineMs: Date.parse(deadline),
+    ...(audience === undefined ? {} : { audience: asStored(JSON.stringify(audience)) }),
+  };
+}
+
+/** Escapes that no text of Postgres can hold become the sign for what cannot be shown, here and in what is looked for. */
+export function asStored(json: string): string {
+  return json.replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '\\ufffd');
 }
 
 function isSame(left: PendingRow | undefined, right: PendingRow): boolean {
   return (
-    left?.tool === right.tool && left.kind === right.kind && left.deadlineMs === right.deadlineMs
+    left?.tool === right.tool &&
+    left.kind === right.kind &&
+    left.deadlineMs === right.deadlineMs &&
+    left.audience === right.audience
   );
 }

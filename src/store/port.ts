@@ -17,6 +17,7 @@ export type {
   ConversationLists,
   ListOptions,
   OpenHead,
+  PendingFor,
 } from './lists-port.js';
 
 export class StoreUnavailable extends Error {

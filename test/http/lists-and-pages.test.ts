@@ -56,7 +56,77 @@ describe('conversations', () => {
     });
   });
 
+  it('are listed by who may answer what waits in them, by what he says of himself', async () => {
+    const { app, log } = await lists();
+    const events = sampleLog('c-4').slice(0, 5);
+    const audience = { users: ['ann'], roles: ['lead', 'ops'] };
+    await log.append({
+      tenant: 'default',
+      conversationId: 'c-4',
+      runId: 'r',
+      events: events.map((event) =>
+        event.type === 'suspension'
+          ? { ...event, suspension: { ...event.suspension, audience } }
+          : event,
+      ),
+    });
+    const listed = async (query: string): Promise<readonly string[]> => {
+      const { conversations } = (await json(app, `/v1/conversations?${query}`)) as {
+        conversations: readonly { conversationId: string }[];
+      };
+      return conversations.map(({ conversationId }) => conversationId);
+    };
+    expect(await listed('pendingFor=ann')).toEqual(['c-1', 'c-2', 'c-4']);
+    expect(await listed('pendingFor=bo')).toEqual(['c-1', 'c-2']);
+    expect(await listed('pendingFor=bo&pendingForRole=ops')).toEqual(['c-1', 'c-2', 'c-4']);
+    expect(await listed('pendingFor=bo&pendingForRole=x&pendingForRole=lead')).toHaveLength(3);
+    expect(await listed('pendingFor=ann&pendingTool=customer.ask&limit=1')).toEqual(['c-1']);
+  });
+
+  it('are listed of no other tenant, unless the application knows that the caller may', async () => {
+    const { app, log, client } = await lists();
+    const key = { tenant: 'acme', conversationId: 'a-1' };
+    const [started, ...rest] = sampleLog('a-1');
+    if (started?.type === 'conversation_started')
+      await log.append({ ...key, runId: 'r', events: [{ ...started, tenant: 'acme' }, ...rest] });
+    const problem = await problemOf(await app.request('/v1/conversations?tenant=acme'));
+    expect(problem).toMatchObject({
+      status: 403,
+      code: 'forbidden',
+      errors: [
+        { path: '?tenant', message: 'must be a tenant whose conversations whoever asks may list' },
+      ],
+    });
+    expect(await json(app, '/v1/conversations?tenant=default&status=closed')).toMatchObject({
+      conversations: [{ conversationId: 'c-3' }],
+    });
+    const other = await startHttpApp(
+      {},
+      {
+        client,
+        reader: createStoreReader({ log }),
+        conversations: log,
+        tenantsOf: (request) => (request.get('authorization') === 'Bearer acme' ? ['acme'] : []),
+      },
+    );
+    const ask = async (query: string, token: string) =>
+      await other.request(`/v1/conversations${query}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    for (const query of ['', '?tenant=acme'])
+      expect(await (await ask(query, 'acme')).json()).toMatchObject({
+        conversations: [{ tenant: 'acme', conversationId: 'a-1' }],
+      });
+    expect((await ask('?tenant=default', 'acme')).status).toBe(403);
+    for (const query of ['', '?tenant=acme']) expect((await ask(query, 'nobody')).status).toBe(403);
+  });
+
   it.each([
+    ['tenant=a:b', '?tenant'],
+    ['pendingFor=', '?pendingFor'],
+    ['pendingForRole=lead', '?pendingForRole'],
+    ['pendingFor=ann&pendingForRole=', '?pendingForRole'],
+    ['pendingFor=ann&cursor=7', '?cursor'],
     ['pendingKind=lunch', '?pendingKind'],
     ['pendingTool=', '?pendingTool'],
     ['deadlineBefore=tomorrow', '?deadlineBefore'],
@@ -77,6 +147,7 @@ describe('conversations', () => {
     expect(page.conversations.map(({ conversationId }) => conversationId)).toEqual(['c-1']);
     const rest = await client.list({ pendingTool: 'customer.ask', cursor: page.nextCursor });
     expect(rest.conversations.map(({ conversationId }) => conversationId)).toEqual(['c-2']);
+    expect((await client.list({ pendingFor: { id: 'ann' } })).conversations).toHaveLength(2);
     expect(await client.list({ deadlineBefore: new Date(0) })).toEqual({ conversations: [] });
     expect((await client.list({ status: 'closed' })).conversations).toHaveLength(1);
     for (const [options, path] of [
@@ -86,6 +157,8 @@ describe('conversations', () => {
       [{ cursor: 'x' }, '/cursor'],
       [{ status: 'asleep' as 'idle' }, '/status'],
       [{ pendingKind: 'lunch' as 'approval' }, '/pendingKind'],
+      [{ pendingFor: { id: '' } }, '/pendingFor/id'],
+      [{ pendingFor: { id: 'ann', roles: [''] } }, '/pendingFor/roles'],
     ] as const)
       await expect(client.list(options)).rejects.toMatchObject({
         code: 'invalid_request',

@@ -5,6 +5,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { EventLog } from '../../src/store/port.js';
 import { StoreUnavailable } from '../../src/store/port.js';
 import { openPostgresEventLog, openPostgresStores } from '../../src/store/postgres.js';
+import { describeAudiences } from '../support/audience-conformance.js';
 import { describeBlobs } from '../support/blob-conformance.js';
 import { describeDeletedBlobs } from '../support/blob-deletion-conformance.js';
 import { describeDeletions } from '../support/deletion-conformance.js';
@@ -55,6 +56,7 @@ describeBlobs(
   'postgres blobs',
   async () => (await openPostgresStores({ url, schema: anySchema(), maxConnections: 4 })).blobs,
 );
+describeAudiences('postgres lists by audience', open);
 describeLists('postgres lists', open);
 describeDeletions('postgres deletions', open);
 

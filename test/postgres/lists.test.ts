@@ -44,6 +44,7 @@ it('lists of a tenant go along an index in their order, whatever is asked: no sc
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, [...values]);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(`${JSON.stringify(options)}\n${plan}`).not.toMatch(/Seq Scan|Sort|Hash/);
+    expect(plan).not.toMatch(/using pending_calls_by_\w+ on pending_calls earlier/);
   }
 });
 
@@ -67,7 +68,14 @@ it('tables of an older version are listed by what waits and by when it was close
   const suspension = suspends('t', 'call-1');
   const waiting =
     suspension.type === 'suspension'
-      ? { ...suspension, suspension: { ...suspension.suspension, prompt: { odd } } }
+      ? {
+          ...suspension,
+          suspension: {
+            ...suspension.suspension,
+            prompt: { odd },
+            audience: { users: ['ann', odd] },
+          },
+        }
       : suspension;
   const logs = {
     waits: stamped([started(key('waits')), ...asks('t'), waiting]),
@@ -88,6 +96,14 @@ it('tables of an older version are listed by what waits and by when it was close
   expect((await log.list(due)).conversations).toMatchObject([
     { conversationId: 'waits', pending: [{ prompt: { odd } }] },
   ]);
+  for (const [id, count] of [
+    ['ann', 1],
+    [odd, 1],
+    ['bo', 0],
+  ] as const) {
+    const mine = await log.list({ ...due, pendingFor: { id, verified: true } });
+    expect(mine.conversations).toHaveLength(count);
+  }
   expect(await log.list({ ...due, deadlineBefore: '2030-01-02T00:00:00.000Z' })).toEqual({
     conversations: [],
   });

@@ -1,35 +1,12 @@
 /** What lists, pages towards the start, and the looks of the sweep do in every adapter of the event log port. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CanonicalEvent, EventBody } from '../../src/protocol/events.js';
-import type { ConversationKey } from '../../src/protocol/ids.js';
 import type { Suspension } from '../../src/protocol/suspensions.js';
 import type { EventLog, ListOptions } from '../../src/store/port.js';
-import { asks, closes, KEY, outline, stamped, started, suspends, turn } from './log-events.js';
+import { keyed, minute, result, waits } from './list-events.js';
+import { asks, closes, KEY, outline, stamped, started, turn } from './log-events.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
-
-function keyed(conversationId: string, tenant = 'default'): ConversationKey {
-  return { tenant, conversationId };
-}
-
-const minute = (minutes: number): string =>
-  new Date(Date.parse('2030-01-02T00:00:00.000Z') + minutes * 60_000).toISOString();
-
-function waits(toolCallId: string, more: Partial<Suspension>): EventBody {
-  const event = suspends('t', toolCallId);
-  if (event.type !== 'suspension') throw new TypeError('no suspension');
-  return { ...event, suspension: { ...event.suspension, ...more } };
-}
-
-function result(toolCallId: string): EventBody {
-  return {
-    type: 'tool_result',
-    turnId: 't',
-    toolCallId,
-    name: 'pay',
-    result: { status: 'resolved', envelope: { ok: true, result: 1 }, provenance: 'trusted' },
-  };
-}
 
 /** A conversation whose calls wait: `[tool, minutes until the deadline, kind?]` each. */
 function parked(

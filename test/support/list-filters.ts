@@ -6,6 +6,7 @@ const PENDING = [
   { pendingTool: 'pay' },
   { pendingKind: 'approval' },
   { deadlineBefore: '2030-01-02T00:10:00.000Z' },
+  { pendingFor: { id: 'ann', roles: ['lead'], verified: true } },
   { pendingTool: 'pay', deadlineBefore: '2030-01-02T00:10:00.000Z' },
 ] as const;
 

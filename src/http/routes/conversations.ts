@@ -4,6 +4,7 @@ import type { Request, Response, Router } from 'express';
 import { checkMessage } from '../../client/checks.js';
 import type { Conversation } from '../../client/conversation.js';
 import { EngineError, invalidField } from '../../client/errors.js';
+import type { ListedBy } from '../../client/reader.js';
 import type { Sent } from '../../client/types.js';
 import type { ConversationSnapshot } from '../../protocol/conversation.js';
 import {
@@ -108,11 +109,12 @@ export async function snapshotOf(
 }
 
 async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
-  const query = parseQuery(ListQuerySchema, request);
+  const { pendingFor, pendingForRole, ...query } = parseQuery(ListQuerySchema, request);
   const options = {
-    tenant: DEFAULT_TENANT,
     limit: DEFAULT_PAGE,
     ...query,
+    tenant: tenantOf(deps, request, query.tenant),
+    ...listedFor(pendingFor, pendingForRole),
   };
   try {
     response.json(await deps.conversations.list(options));
@@ -121,6 +123,29 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
     if (query.cursor === undefined || !(error instanceof RangeError)) throw error;
     throw invalidField('?cursor', 'must be the nextCursor of an earlier page');
   }
+}
+
+/** @throws {EngineError} forbidden for a tenant that is not the caller's */
+function tenantOf(deps: AppDeps, request: Request, named: string | undefined): string {
+  const tenants = deps.tenantsOf?.(request) ?? [DEFAULT_TENANT];
+  const tenant = named ?? tenants[0];
+  if (tenant !== undefined && tenants.includes(tenant)) return tenant;
+  const message = 'must be a tenant whose conversations whoever asks may list';
+  throw new EngineError('forbidden', `?tenant ${message}`, {
+    problems: [{ path: '?tenant', message }],
+  });
+}
+
+/** Nobody checked who asks, so calls that admit only actors who were are nobody's here. */
+function listedFor(
+  id: string | undefined,
+  role: string | readonly string[] | undefined,
+): Pick<ListedBy, 'pendingFor'> {
+  if (id === undefined && role !== undefined)
+    throw invalidField('?pendingForRole', 'needs pendingFor, the id of the actor');
+  if (id === undefined) return {};
+  const roles = role === undefined || typeof role !== 'string' ? role : [role];
+  return { pendingFor: { id, verified: false, ...(roles === undefined ? {} : { roles }) } };
 }
 
 async function create(deps: AppDeps, request: Request, response: Response): Promise<void> {

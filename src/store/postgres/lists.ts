@@ -12,7 +12,17 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
   return {
     conversations: database.table('conversations'),
     pendingCalls: database.table('pending_calls'),
+    byKey: '',
     parameter: (nth) => `$${nth}`,
+    admits: (column, { id, roles, verified }) => {
+      const has = (list: string, names: string): string =>
+        `coalesce(rule.json -> '${list}', '[]') ?| ARRAY(SELECT jsonb_array_elements_text(${names}::jsonb))`;
+      const also = `jsonb_array_elements(coalesce(${column} -> 'also', '[]'))`;
+      return `(${column} IS NULL OR NOT EXISTS (
+        SELECT 1 FROM (SELECT ${column} UNION ALL SELECT ${also}) AS rule (json)
+        WHERE ((rule.json ? 'users' OR rule.json ? 'roles') AND NOT ${has('users', id)} AND NOT ${has('roles', roles)})
+          OR ${has('exclude', id)} OR (rule.json ? 'requireVerified' AND ${verified}::int = 0)))`;
+    },
   };
 }
 

@@ -23,18 +23,21 @@ export async function followPending(
     );
   if (put.length === 0) return;
   await queries.run(
-    `INSERT INTO ${table} (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms)
-     SELECT tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms
+    `INSERT INTO ${table} (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, audience)
+     SELECT tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, audience::jsonb
      FROM ${database.table('conversations')},
-       unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) AS row (tool_call_id, tool, kind, deadline_ms)
+       unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
+         AS row (tool_call_id, tool, kind, deadline_ms, audience)
      WHERE tenant = $1 AND conversation_id = $2
      ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
-       tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms`,
+       tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms,
+       audience = excluded.audience`,
     tenant,
     conversationId,
     put.map(({ toolCallId }) => toolCallId),
     put.map(({ tool }) => tool),
     put.map(({ kind }) => kind),
     put.map(({ deadlineMs }) => deadlineMs),
+    put.map(({ audience }) => audience ?? null),
   );
 }

@@ -17,17 +17,19 @@ export function followPending(
       conversationId,
       toolCallId,
     );
-  for (const { toolCallId, tool, kind, deadlineMs } of put)
+  for (const { toolCallId, tool, kind, deadlineMs, audience } of put)
     database.run(
-      `INSERT INTO pending_calls (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms)
-       SELECT tenant, conversation_id, ?, position, ?, ?, ? FROM conversations
+      `INSERT INTO pending_calls (tenant, conversation_id, tool_call_id, position, tool, kind, deadline_ms, audience)
+       SELECT tenant, conversation_id, ?, position, ?, ?, ?, ? FROM conversations
        WHERE tenant = ? AND conversation_id = ?
        ON CONFLICT (tenant, conversation_id, tool_call_id) DO UPDATE SET
-         tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms`,
+         tool = excluded.tool, kind = excluded.kind, deadline_ms = excluded.deadline_ms,
+         audience = excluded.audience`,
       toolCallId,
       tool,
       kind,
       deadlineMs,
+      audience ?? null,
       tenant,
       conversationId,
     );

@@ -112,4 +112,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX deletions_unfinished ON deletions (requested_at_ms) WHERE finished_at_ms IS NULL;
   CREATE INDEX deletions_finished ON deletions (finished_at_ms) WHERE finished_at_ms IS NOT NULL;
   `,
+  `
+  ALTER TABLE pending_calls ADD COLUMN audience TEXT;
+  UPDATE pending_calls SET audience = (
+    SELECT call.value -> '$.audience' FROM conversations, json_each(snapshot, '$.pending') AS call
+    WHERE conversations.tenant = pending_calls.tenant AND conversations.conversation_id = pending_calls.conversation_id
+      AND call.value ->> 'toolCallId' = pending_calls.tool_call_id
+  );
+  `,
 ];

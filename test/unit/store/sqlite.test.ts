@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/store/port.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
+import { describeAudiences } from '../../support/audience-conformance.js';
 import { startChild } from '../../support/children.js';
 import { describeDeletions } from '../../support/deletion-conformance.js';
 import { describeEventLog } from '../../support/event-log-conformance.js';
@@ -16,6 +17,10 @@ import { temporaryFolder } from '../../support/temporary.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLeases('sqlite leases', async () => await openSqliteEventLog({ file: ':memory:' }));
+describeAudiences(
+  'sqlite lists by audience',
+  async () => await openSqliteEventLog({ file: ':memory:' }),
+);
 describeLists('sqlite lists', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeDeletions('sqlite deletions', async () => await openSqliteEventLog({ file: ':memory:' }));
 
