@@ -129,48 +129,13 @@ describe.each(['chat', 'responses'] as const)('a mock of OpenAI, asked through %
     expect(mock.getRequests()).toHaveLength(1);
   });
 
-  it.each([
-    ['is cut', { truncateAfterChunks: 4, latency: 10 }],
-    ['has its connection cut', { disconnectAfterMs: 40, latency: 15 }],
-  ] as const)('that %s in the middle is asked again', async (_what, options) => {
-    const mock = await mocking({ content: TEXT }, options);
-    await expect(ask(modelAt(mock, api))).rejects.toMatchObject({
-      code: 'model_stream_broken',
-      retryable: true,
-    });
-  });
-
-  it('that sends nonsense is asked again', async () => {
-    const mock = await mocking({ content: TEXT });
-    mock.setChaos({ malformedRate: 1 });
-    await expect(ask(modelAt(mock, api))).rejects.toMatchObject({ retryable: true });
-  });
-
-  it('is waited for when it is slow, and hung up on when it is stopped', async () => {
+  it('is hung up on when it is stopped', async () => {
     const slow = await mocking({ content: TEXT }, { streamingProfile: { ttft: 40, tps: 200 } });
-    expect(textOf((await ask(modelAt(slow, api))).response.parts)).toBe(TEXT);
     const stop = new AbortController();
     const asked = ask(modelAt(slow, api), [QUESTION], stop.signal);
-    await until('a second request', () => slow.getRequests().length === 2);
+    await until('a request', () => slow.getRequests().length === 1);
     stop.abort(new Error('enough'));
     await expect(asked).rejects.toThrow('enough');
-  });
-});
-
-describe('a mock of OpenAI that searches the web', () => {
-  it('has its searches shown and given back', async () => {
-    const mock = await mocking({ content: TEXT, webSearches: ['weather berlin'] });
-    const model = modelAt(mock, 'responses');
-    const { response, events } = await ask(model);
-    expect(response.providerCalls).toMatchObject([{ name: 'web_search' }]);
-    expect(JSON.stringify(response.providerCalls)).toContain('weather berlin');
-    expect(events).toContainEqual(expect.objectContaining({ type: 'provider_call' }));
-    await ask(model, [
-      QUESTION,
-      { role: 'assistant', id: 'a', turnId: 't1', step: 1, parts: response.parts },
-      { ...QUESTION, id: 'u2', turnId: 't2' },
-    ]);
-    expect(JSON.stringify(mock.getLastRequest()?.body)).toContain('How is the weather?');
   });
 });
 
