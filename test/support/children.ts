@@ -16,10 +16,16 @@ export interface Child {
   readonly ended: Promise<number | null>;
 }
 
-export function startChild(file: URL, args: readonly string[]): Child {
+/** `env`: beside that of this process. */
+export function startChild(
+  file: URL,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Child {
   const hooks = new URL('./typescript-hooks.mjs', import.meta.url);
   const child = spawn(process.execPath, ['--import', hooks.href, fileURLToPath(file), ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   });
   const lines: unknown[] = [];
   const errors: string[] = [];

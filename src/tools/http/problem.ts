@@ -40,6 +40,12 @@ export function problemOf(error: unknown, host: string): HttpProblem {
       return new HttpProblem(`${host}: its answer is compressed wrongly and cannot be read`);
     if (code === 'UND_ERR_HEADERS_OVERFLOW')
       return new HttpProblem(`${host}: its headers are too large`);
+    const refusal = TUNNEL_REFUSED.exec(message)?.[1];
+    if (refusal !== undefined)
+      return new HttpProblem(
+        `${host}: the proxy refused the connection (HTTP ${refusal}); the request was not sent`,
+        { retryable: isRetryableStatus(Number(refusal)) },
+      );
     if (NOT_HTTP.includes(code))
       return new HttpProblem(`${host}: its answer is not HTTP and cannot be read`);
   }
@@ -47,6 +53,9 @@ export function problemOf(error: unknown, host: string): HttpProblem {
     `${host}: the request failed; it is not known whether the request took effect`,
   );
 }
+
+/** undici has no code of its own for it. */
+const TUNNEL_REFUSED = /^Proxy response \((\d{3})\) !== 200/;
 
 /** What undici cannot parse has a name and no code. */
 const NOT_HTTP: readonly string[] = ['HTTPParserError', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'];

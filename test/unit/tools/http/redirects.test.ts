@@ -1,18 +1,7 @@
-/** Redirects and proxies of HTTP tools. */
-
-import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect } from 'node:net';
+/** Redirects of HTTP tools. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
-import {
-  type Answer,
-  envelopeOf,
-  errorOf,
-  json,
-  type Peer,
-  startPeer,
-} from '../../../support/http-peer.js';
+import { type Answer, envelopeOf, errorOf, json, startPeer } from '../../../support/http-peer.js';
 
 const open = jsonSchema<Record<string, never>>({ type: 'object' });
 afterEach(() => {
@@ -126,78 +115,5 @@ describe('a redirect', () => {
   ])('to %s is refused', async (_what, target, rule) => {
     await using peer = await startPeer(once(target));
     expect(await errorOf(toolOf(peer.url, { allowPrivate: ['127.0.0.1'] }))).toContain(rule);
-  });
-});
-
-/** A proxy that forwards, and tunnels; it has a password. */
-async function startProxy(): Promise<
-  Pick<Peer, 'url'> & { readonly seen: string[]; readonly keys: unknown[] } & AsyncDisposable
-> {
-  const seen: string[] = [];
-  const keys: unknown[] = [];
-  const sockets = new Set<Socket>();
-  const proxy = createServer((request, response) => {
-    seen.push(`${request.method ?? ''} ${request.url ?? ''}`);
-    keys.push(request.headers['proxy-authorization']);
-    response.writeHead(200, { 'content-type': 'application/json' }).end('"by proxy"');
-  });
-  proxy.on('connect', (request, socket: Socket) => {
-    seen.push(`CONNECT ${request.url ?? ''}`);
-    keys.push(request.headers['proxy-authorization']);
-    const port = Number((request.url ?? '').split(':').at(-1));
-    const up = connect(port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      up.pipe(socket).pipe(up);
-    });
-    for (const it of [up, socket]) it.on('error', () => undefined);
-  });
-  proxy.on('connection', (socket: Socket) => sockets.add(socket));
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const { port } = proxy.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    seen,
-    keys,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        proxy.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
-}
-
-describe('a proxy', () => {
-  it('is used where the tool names it, with its password from a secret', async () => {
-    await using proxy = await startProxy();
-    vi.stubEnv('PROXY_URL', proxy.url.replace('//', '//user:hush-hush@'));
-    const over = { proxy: secret('PROXY_URL'), allowPrivate: undefined };
-    // The name is the proxy's to look up.
-    expect(await envelopeOf(toolOf('http://api.invalid/x', over))).toMatchObject({ ok: true });
-    expect(proxy.seen).toEqual(['GET http://api.invalid/x']);
-    expect(proxy.keys).toEqual([`Basic ${btoa('user:hush-hush')}`]);
-  });
-
-  it('is used where the environment names it, but for what that excepts', async () => {
-    await using proxy = await startProxy();
-    await using peer = await startPeer(json('direct'));
-    vi.stubEnv('HTTP_PROXY', proxy.url);
-    vi.stubEnv('http_proxy', proxy.url);
-    vi.stubEnv('NO_PROXY', '127.0.0.1');
-    vi.stubEnv('no_proxy', '127.0.0.1');
-    const over = { proxy: 'environment' };
-    expect(await envelopeOf(toolOf('http://api.invalid/', over))).toMatchObject({ ok: true });
-    expect(await envelopeOf(toolOf(peer.url, over))).toEqual({ ok: true, result: 'direct' });
-    expect(proxy.seen).toHaveLength(1);
-    // What goes around the proxy is checked as ever.
-    const guarded = { ...over, allowPrivate: undefined };
-    expect(await errorOf(toolOf(peer.url, guarded))).toContain('has no address that');
-  });
-
-  it('does not reach addresses that the tool may not: they stand in the URL', async () => {
-    await using proxy = await startProxy();
-    const over = { proxy: proxy.url, allowPrivate: undefined };
-    for (const url of ['http://169.254.169.254/', 'http://[::1]/', 'http://10.0.0.1/'])
-      expect(await errorOf(toolOf(url, over))).toContain('has no address that');
-    expect(proxy.seen).toEqual([]);
   });
 });
