@@ -10,8 +10,10 @@ import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
 import { FAILURES, type FailureCode } from '../protocol/failures.js';
 import { MAX_PROGRESS_BYTES, MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { LiveEvent } from '../protocol/live-events.js';
+import type { Question } from '../protocol/questions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
+import { heldAt } from '../tools/mcp/questions.js';
 import { boundedJson, toJson } from '../tools/normalise.js';
 import { handlerOf, runToolCall } from '../tools/run.js';
 import { type ActivityTools, publishLive } from './deps.js';
@@ -71,6 +73,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         answerByCode: input.asked?.byCode === true,
       }),
     );
+    if ('ask' in end) return { ...end, ask: placed(end.ask) };
     if (!('envelope' in end)) return end;
     const { retry, ...result } = end;
     if (retry === undefined || isLastAttempt(input, attempt, retry)) return result;
@@ -81,6 +84,12 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
   } finally {
     progress.end();
   }
+}
+
+/** A question of a call that this worker holds open names where the call goes on. */
+function placed(ask: Question): Question {
+  const at = heldAt(ask.state);
+  return at === undefined ? ask : { ...ask, heldAt: at };
 }
 
 /** Of the run's own clock: later attempts have less of the call's time in all. */

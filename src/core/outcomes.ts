@@ -109,7 +109,8 @@ export interface Loss {
 /** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
 export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
   const { plan } = call;
-  if (loss.neverStarted === true) {
+  // The run of a held call goes on with what is under way: nobody knows what became of that.
+  if (loss.neverStarted === true && call.ask?.question.heldAt === undefined) {
     const message = TEXTS.notTaken(plan.name, FOREIGN_QUEUE_TIMEOUT_MS);
     return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
   }

@@ -12,7 +12,16 @@ import {
 
 type PlainRecord = Readonly<Record<string, unknown>>;
 
-const FIELDS = ['form', 'state', 'reason', 'audience', 'timeoutMs', 'onDecline', 'byCode'];
+const FIELDS = [
+  'form',
+  'state',
+  'reason',
+  'audience',
+  'timeoutMs',
+  'onDecline',
+  'byCode',
+  'heldAt',
+];
 const AUDIENCE = ['users', 'roles', 'exclude', 'requireVerified'];
 
 /** The first rule that a question breaks, with its field; undefined when it can be asked. Workers in any language ask some. */
@@ -48,7 +57,13 @@ function stateProblem(state: unknown): string | undefined {
     : `state has ${bytes} bytes as JSON; at most ${MAX_ASK_STATE_BYTES}: keep what is large elsewhere, and its id here`;
 }
 
-function textProblem({ reason, timeoutMs, onDecline, byCode }: PlainRecord): string | undefined {
+function textProblem({
+  reason,
+  timeoutMs,
+  onDecline,
+  byCode,
+  heldAt,
+}: PlainRecord): string | undefined {
   const isReason =
     typeof reason === 'string' && reason.trim() !== '' && reason.length <= MAX_REASON_CHARS;
   if (reason !== undefined && !isReason)
@@ -62,7 +77,9 @@ function textProblem({ reason, timeoutMs, onDecline, byCode }: PlainRecord): str
     return `the timeout must be a whole number of milliseconds from 1 to ${MAX_WAIT_MS}`;
   if (onDecline !== undefined && onDecline !== 'enter')
     return 'onDecline must be "enter", or be left out';
-  return byCode === undefined || byCode === true ? undefined : 'byCode must be true or left out';
+  if (byCode !== undefined && byCode !== true) return 'byCode must be true or left out';
+  const isQueue = typeof heldAt === 'string' && heldAt !== '' && heldAt.length <= MAX_REASON_CHARS;
+  return heldAt === undefined || isQueue ? undefined : 'heldAt must be the name of a task queue';
 }
 
 /** In normal form: a fault in it would open the question to everybody, or trip whoever judges answers. */

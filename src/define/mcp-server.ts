@@ -65,6 +65,7 @@ const OWN = {
 } as const;
 const TIMEOUTS = ['connect', 'list', 'approval', 'answer', 'run', 'total'];
 const EFFECTS: readonly unknown[] = ['none', 'idempotent', 'once'];
+const PUSH_MODES: readonly unknown[] = ['ask', 'hold', 'cancel'];
 const IDENTITIES: readonly unknown[] = ['worker', 'tenant', 'requester'];
 const NAME = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
@@ -132,8 +133,11 @@ function checkServer(spec: Untyped, problems: ProblemList): void {
   problems.addIf('retention', retentionProblem(spec['retention']));
   checkResultBytes(spec['maxResultBytes'], problems);
   const { pushedQuestions } = spec;
-  if (pushedQuestions !== undefined && pushedQuestions !== 'ask' && pushedQuestions !== 'cancel')
-    problems.add('pushedQuestions', `must be one of ask, cancel, got ${shown(pushedQuestions)}`);
+  if (pushedQuestions !== undefined && !PUSH_MODES.includes(pushedQuestions))
+    problems.add(
+      'pushedQuestions',
+      `must be one of ${PUSH_MODES.join(', ')}, got ${shown(pushedQuestions)}`,
+    );
 }
 
 function checkTransport(spec: Untyped, problems: ProblemList): void {

@@ -81,10 +81,11 @@ interface SharedFields<Services> {
   readonly maxResultBytes?: number;
   /**
    * What a question does that a server of a protocol before 2026-07-28 pushes into a call that it holds open. `'ask'`: the call is
-   * given up, somebody is asked, and with the answer the call is made again from its start. `'cancel'`: the server is told that
-   * nobody answers. @defaultValue 'cancel' for tools whose effects are `'once'`, else 'ask'
+   * given up, somebody is asked, and with the answer the call is made again from its start. `'hold'`: the call stays open in its worker
+   * until somebody has answered, and is lost with it (`outcome_unknown`). `'cancel'`: the server is told that nobody answers.
+   * @defaultValue 'hold' for tools whose effects are `'once'`, else 'ask'
    */
-  readonly pushedQuestions?: 'ask' | 'cancel';
+  readonly pushedQuestions?: 'ask' | 'hold' | 'cancel';
 }
 
 /** A server that is reached by streamable HTTP. */

@@ -234,6 +234,8 @@ export const LEASE_WATCH_INTERVAL_MS = 2_000;
 export const INLINE_TIMEOUT_MS = 500;
 /** A call on a queue that nobody polls ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
+/** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */
+export const HELD_QUEUE_TIMEOUT_MS = 10_000;
 /** The server ends a workflow whose search attribute value exceeds 2 KiB; names in it are cut well before. */
 export const MAX_PENDING_TOOLS_BYTES = 1_500;
 /** A worker killed in the middle of a task holds it for this long (default 10 s); tasks take milliseconds, a replay under a second. */

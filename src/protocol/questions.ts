@@ -19,6 +19,8 @@ export interface Question {
   readonly onDecline?: 'enter';
   /** The form has checks that no JSON Schema can say: the tool runs them when it takes the answer, and may refuse it. */
   readonly byCode?: true;
+  /** Only the worker that polls this task queue can go on: it holds something open. Its run is lost where nobody polls it. */
+  readonly heldAt?: string;
 }
 
 /** What a tool is given of its last question when it is entered again: exactly one of `answer` and `declined`. */

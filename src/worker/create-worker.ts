@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
-import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
 import { CompressionCodec } from '../client/payload-codec.js';
@@ -29,6 +29,7 @@ import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js'
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
+import { OwnQueue } from './own-queue.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
@@ -142,6 +143,8 @@ function checkAudit(audit: unknown): void {
   throw new TypeError(`audit must be "off", "records" or "full", got ${JSON.stringify(audit)}`);
 }
 
+type Activities = ReturnType<typeof createActivities>;
+
 interface Parts {
   readonly client: Client;
   readonly connection: NativeConnection;
@@ -163,7 +166,7 @@ async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
 ): Promise<ColloquyWorker> {
-  const { client, connection, opened, logger, namespace, codecs } = parts;
+  const { client, connection, namespace, opened, logger } = parts;
   const { log, live } = opened;
   const { tuning } = options;
   const identity = tuning?.identity ?? ownIdentity();
@@ -175,30 +178,28 @@ async function assemble<Services>(
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger, afterPass: keeping(options, parts) });
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
-  const mcp = new McpServers({ services: options.services, logger });
-  const activities = activitiesOf(options, parts, { projector, mcp });
+  const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
+  const common = commonOptions(options, parts, identity);
+  const own: OwnQueue = new OwnQueue(taskQueue, (ownQueue): Promise<Worker> => {
+    const runTool: Activities['runTool'] = (input) => activities.runTool(input);
+    return Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
+  });
+  const mcp = new McpServers({ services: options.services, logger, ownQueue: () => own.poll() });
+  const activities: Activities = activitiesOf(options, parts, { projector, mcp });
   const { worker, stuck } = await createWatchedWorker({
-    connection,
-    namespace,
-    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    ...common,
+    taskQueue,
     ...(tuning?.workflowBundle === undefined ? workflowCode(options) : {}),
     activities: { ...activities },
     sinks: hintSinks(projector),
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
-    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
-    shutdownGraceTime: options.shutdownGraceMs ?? 60_000,
     ...deploymentOptions(options),
     ...tuning,
     identity,
-    // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
-    dataConverter: {
-      payloadConverterPath: PAYLOAD_CONVERTER_PATH,
-      ...tuning?.dataConverter,
-      payloadCodecs: [...codecs],
-    },
+    dataConverter: common.dataConverter,
   });
   const close = async (): Promise<void> => {
-    await mcp.close();
+    await Promise.all([mcp.close(), own.stop()]);
     await leases.stop();
     await sweep.stop();
     await projector.drain();
@@ -221,6 +222,30 @@ async function assemble<Services>(
       });
     },
   };
+}
+
+/** Of the worker of all, and of that of its own queue. */
+function commonOptions(
+  {
+    tuning,
+    shutdownGraceMs = 60_000,
+  }: Pick<ColloquyWorkerOptions<never>, 'tuning' | 'shutdownGraceMs'>,
+  { connection, namespace, codecs }: Parts,
+  identity: string,
+) {
+  return {
+    connection,
+    namespace,
+    identity,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    shutdownGraceTime: shutdownGraceMs,
+    // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
+    dataConverter: {
+      payloadConverterPath: PAYLOAD_CONVERTER_PATH,
+      ...tuning?.dataConverter,
+      payloadCodecs: [...codecs],
+    },
+  } satisfies Partial<WorkerOptions>;
 }
 
 /** What the worker that leads the sweep does after each pass. */
@@ -249,7 +274,7 @@ function activitiesOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened, logger }: Parts,
   { projector, mcp }: { readonly projector: Projector; readonly mcp: McpServers },
-): ReturnType<typeof createActivities> {
+): Activities {
   const { log, live, blobs } = opened;
   return createActivities({
     agents: options.agents,

@@ -71,7 +71,7 @@ function runTool(
 ) {
   const plan = planForRun(call, Date.now());
   const endMs = isSince(machine.state, 1) ? totalEndOf(call) : undefined;
-  const due = { plan, run, endMs };
+  const due = { plan, run, endMs, heldAt: call.ask?.question.heldAt };
   const input = {
     ...runToolInput(machine.state, { ...call, plan }),
     ...(endMs === undefined ? {} : { endsAt: isoOf(endMs) }),

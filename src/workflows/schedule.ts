@@ -9,7 +9,11 @@ import {
 } from '@temporalio/workflow';
 import type { TimerEffect } from '../core/effects.js';
 import type { ConversationActivities } from '../protocol/activities.js';
-import { FOREIGN_QUEUE_TIMEOUT_MS, INLINE_TIMEOUT_MS } from '../protocol/limits.js';
+import {
+  FOREIGN_QUEUE_TIMEOUT_MS,
+  HELD_QUEUE_TIMEOUT_MS,
+  INLINE_TIMEOUT_MS,
+} from '../protocol/limits.js';
 import type { PlannedCall } from '../protocol/tools.js';
 
 /** Summaries are bounded by the server (400 bytes) and hold no arguments: they are not encrypted by every codec. */
@@ -99,6 +103,8 @@ export interface ToolRun {
   readonly run: number;
   /** When the call's time in all is over. */
   readonly endMs?: number | undefined;
+  /** The task queue of the one worker that can go on with it. */
+  readonly heldAt?: string | undefined;
 }
 
 /** `run` counts from 1: how often the call was entered. The first has the plain id, which histories hold. */
@@ -123,8 +129,13 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
 }
 
 /** All attempts of a run: their pauses, too, end with the call's time in all. Its activity knows that, and has the better text. */
-export function runOptions({ plan, run, endMs }: ToolRun): ActivityOptions {
-  const options = toolOptions(plan, run);
+export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptions {
+  const options = {
+    ...toolOptions(plan, run),
+    ...(heldAt === undefined
+      ? {}
+      : { taskQueue: heldAt, scheduleToStartTimeout: HELD_QUEUE_TIMEOUT_MS }),
+  };
   if (endMs === undefined) return options;
   const leftMs = Math.max(1, endMs - Date.now());
   return { ...options, scheduleToCloseTimeout: leftMs + RUN_TIMEOUT_SLACK_MS };

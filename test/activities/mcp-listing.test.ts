@@ -10,7 +10,18 @@ import { until } from '../support/until.js';
 import { mcpWorker } from './mcp-setup.js';
 
 const ALL = [
-  ...['delete', 'deploy', 'fail', 'push', 'push-large', 'push-once', 'sample', 'search', 'slow'],
+  ...[
+    'delete',
+    'deploy',
+    'fail',
+    'push',
+    'push-form',
+    'push-large',
+    'push-once',
+    'sample',
+    'search',
+    'slow',
+  ],
 ];
 const named = (server: string): readonly string[] => ALL.map((name) => `${server}.${name}`);
 

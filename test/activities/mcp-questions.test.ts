@@ -117,6 +117,21 @@ describe('a server that wants input', () => {
     expect(end).toMatchObject({ envelope: { ok: false, error: { code: 'tool_error' } } });
   });
 
+  it('with a form that is too large for anybody to be shown has nobody asked: model and log say why', async () => {
+    const { worker, ledger } = await kit();
+    const one = worker();
+    const end = await one.run(await one.plan('kit.push-form'));
+    const why =
+      /^MCP server "kit" cannot be answered: .*form has \d+ bytes as JSON Schema; at most 8192$/;
+    expect(end).toMatchObject({
+      envelope: { ok: false, error: { message: expect.stringMatching(why) as string } },
+    });
+    expect(one.logged).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'MCP server cannot be answered' }),
+    );
+    expect(ledger.runs).toEqual(['push-form']);
+  });
+
   it('is not given an answer without its state', async () => {
     const { worker, ledger } = await kit();
     const plan = await worker().plan('kit.push', { repository: 'tea' });
@@ -166,6 +181,13 @@ describe('a server of the protocol before, which asks in the middle of a call', 
     expect(textIn(end)).toMatch(/^not pushed: \{"action":"cancel"\}\n\[The server asked/);
     ledger.release();
     expect(textIn(await slow)).toMatch(/^done\n\[The server asked/);
+  });
+
+  it('and with a form that is too large hears that nobody answers, and so does the model', async () => {
+    const { worker, ledger } = await kit({}, startOldMcpServer);
+    const end = await worker().run(await worker().plan('kit.push-form'));
+    expect(textIn(end)).toMatch(/^\{"action":"cancel"\}\n\[The server asked .*Fill this in\]$/);
+    expect(ledger.runs).toEqual(['push-form', 'push-form']);
   });
 
   it('does as its author says in either case', async () => {

@@ -32,10 +32,12 @@ export interface McpWorkerSetup {
   readonly services?: unknown;
   /** @defaultValue of its own; null: none */
   readonly blobs?: Pick<MemoryBlobs, 'put' | 'get'> | null;
+  /** Of the worker alone; where calls that are held open go on. @defaultValue it holds none */
+  readonly ownQueue?: () => Promise<string>;
 }
 
 /** One worker. Closed when the test ends, or by the test. */
-export function mcpWorker({ services, blobs, ...agentFields }: McpWorkerSetup) {
+export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWorkerSetup) {
   const requests: ModelRequest[] = [];
   const live: LiveEvent[] = [];
   const logged: { level: string; message: string; fields: unknown }[] = [];
@@ -63,7 +65,7 @@ export function mcpWorker({ services, blobs, ...agentFields }: McpWorkerSetup) {
     instructions: 'Help.',
     ...agentFields,
   });
-  const mcp = new McpServers({ services, logger });
+  const mcp = new McpServers({ services, logger, ...(ownQueue === undefined ? {} : { ownQueue }) });
   onTestFinished(() => mcp.close());
   const activities = createActivities({
     agents: [agent],

@@ -156,6 +156,22 @@ function registerAsking(tool: McpServer['registerTool'], ledger: McpLedger): voi
       });
     },
   );
+  tool(
+    'push-form',
+    { description: 'Asks with a form that is too large.', inputSchema: z.object({}) },
+    (_input, ctx) => {
+      runs.push('push-form');
+      const { inputResponses } = ctx.mcpReq;
+      if (inputResponses !== undefined) return text(JSON.stringify(inputResponses['form']));
+      const fields = Array.from({ length: 200 }, (_, index) => [`field_${index}`, z.string()]);
+      const requestedSchema = z.object(Object.fromEntries(fields) as Record<string, z.ZodString>);
+      return inputRequired({
+        inputRequests: {
+          form: inputRequired.elicit({ message: 'Fill this in', requestedSchema }),
+        },
+      });
+    },
+  );
   tool('sample', { description: 'Asks for what we do not offer.', inputSchema: z.object({}) }, () =>
     inputRequired({ inputRequests: { roots: inputRequired.listRoots() } }),
   );

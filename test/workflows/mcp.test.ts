@@ -1,14 +1,15 @@
 /** A question of an MCP server as part of a durable conversation. */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, inject, test } from 'vitest';
+import type { Conversation } from '../../src/client/index.js';
 import { defineAgent } from '../../src/define/agent.js';
 import { mcpServer } from '../../src/define/mcp-server.js';
-import { calls, says, script } from '../../src/model/scripted.js';
+import { calls, says, script, scriptedBy } from '../../src/model/scripted.js';
 import { startEngine } from '../support/engine.js';
 import { payloadsIn } from '../support/engine-history.js';
 import { replay } from '../support/engine-replay.js';
 import { kitServer, mcpLedger } from '../support/mcp-kit.js';
-import { startMcpServer } from '../support/mcp-servers.js';
+import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
 
 const TOKEN = 'tok_never_recorded';
@@ -63,6 +64,50 @@ test('an MCP server wants input, its worker is stopped, and another worker takes
   expect(recorded).not.toContain(TOKEN);
   expect(JSON.stringify(log)).not.toContain(TOKEN);
   const handle = engine.temporal.workflow.getHandle(workflowId);
+  const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
+  await replay({ codePath: inject('workflowBundlePath') }, history);
+});
+
+test('a server of the protocol before asks in the middle of calls that must not be made twice: each goes on in the worker that holds it', async () => {
+  const ledger = mcpLedger();
+  const { url } = await startOldMcpServer(() => kitServer(ledger));
+  const agent = defineAgent({
+    name: 'support',
+    model: scriptedBy(({ messages }) => ({
+      type: 'answer',
+      ...(messages.at(-1)?.role === 'tool'
+        ? { text: 'Pushed.' }
+        : { calls: [{ name: 'kit.push-once', input: { repository: 'tea' } }] }),
+    })),
+    instructions: 'Help.',
+    mcpServers: [mcpServer({ name: 'kit', url })],
+  });
+  const engine = await startEngine({ agents: [agent] });
+  const { opened, taskQueue } = engine;
+  await startEngine({ agents: [agent], eventLog: opened, taskQueue });
+  const asked: Conversation[] = [];
+  // One after the other: while two work, nobody knows which of them has asked.
+  for (const id of ['held-1', 'held-2', 'held-3', 'held-4']) {
+    const talk = engine.begin(id);
+    const result = await engine.say(talk, 'push tea');
+    expect(result).toMatchObject({ status: 'waiting', pending: [{ kind: 'elicitation' }] });
+    asked.push(talk);
+  }
+  const branch = { type: 'answer', value: { branch: 'main' } } as const;
+  for (const talk of asked) {
+    expect((await talk.resolve('call_1', branch)).verdict).toBe('accepted');
+    await engine.idle(talk);
+    const log = await engine.log(talk);
+    expect(log.find((event) => event.type === 'tool_result')).toMatchObject({
+      result: { envelope: { ok: true, result: 'pushed tea to {"force":false,"branch":"main"}' } },
+    });
+    const question = log.find((event) => event.type === 'tool_asked');
+    expect(question).toMatchObject({
+      question: { heldAt: expect.stringContaining(`${taskQueue}-held-`) as string },
+    });
+  }
+  expect(ledger.runs.filter((run) => run === 'push-once tea first')).toHaveLength(4);
+  const handle = engine.temporal.workflow.getHandle(engine.workflowId({ id: 'held-1' }));
   const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });

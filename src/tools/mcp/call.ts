@@ -10,13 +10,21 @@ import { isRecord, type Json } from '../../protocol/json.js';
 import { MAX_MCP_ROUNDS } from '../../protocol/limits.js';
 import type { Effects } from '../../protocol/tools.js';
 import type { CallRequest, McpConnection, OpenCall, Session } from './connection.js';
-import { callFailure, isSessionGone, reasonIn, ServerUnreachable } from './failures.js';
+import {
+  ConnectionLost,
+  callFailure,
+  isSessionGone,
+  reasonIn,
+  ServerUnreachable,
+} from './failures.js';
+import { type HeldCalls, LiveCall } from './held.js';
 import type { ListedTool } from './listed-tool.js';
-import { PushedQuestions } from './pushed.js';
+import { PushedQuestions, type PushMode } from './pushed.js';
 import {
   type AskedState,
   type ElicitAnswer,
   type ElicitRequest,
+  type HeldPlace,
   openFirst,
   questionOf,
   requestOf,
@@ -30,6 +38,12 @@ export interface Callee {
   readonly connection: McpConnection;
   readonly tool: ListedTool;
   readonly effects: Effects;
+  /** Where calls are held that wait for an answer. Absent: nowhere. */
+  readonly held?: HeldCalls | undefined;
+  /** How long an answer may take. */
+  readonly answerMs: number;
+  /** Keeps the connection beyond the run, until it is released. */
+  readonly lease: () => { readonly release: () => void };
 }
 
 type Keyed = readonly (readonly [key: string, request: ElicitRequest])[];
@@ -39,7 +53,12 @@ type Result = Json | ToolError | ToolFiles<Json>;
 /** What ends a round: a result, or what has to be asked before there can be one. */
 type RoundEnd =
   | { readonly result: Result }
-  | { readonly ask: Keyed; readonly kind: AskedState['kind']; readonly requestState?: string }
+  | {
+      readonly ask: Keyed;
+      readonly kind: AskedState['kind'];
+      readonly requestState?: string;
+      readonly held?: HeldPlace;
+    }
   | { readonly again: string }
   | { readonly problem: string };
 
@@ -67,10 +86,15 @@ export async function callListedTool(
   const given = isRecord(input) ? input : {};
   let request: CallRequest = { name: callee.tool.name, arguments: given, ...responsesOf(before) };
   for (let round = 1; round <= MAX_MCP_ROUNDS; round += 1) {
-    const end = await oneRound(callee, { request, before }, ctx);
+    const end = await (before?.held === undefined
+      ? oneRound(callee, { request, before }, ctx)
+      : goOn(callee, { ...before, held: before.held }, ctx));
     if ('result' in end) return withoutSecrets(connection, end.result);
-    if ('problem' in end)
-      return toolError(`MCP server "${server.name}" cannot be answered: ${end.problem}`);
+    if ('problem' in end) {
+      const { problem } = end;
+      ctx.logger.warn('MCP server cannot be answered', { mcpServer: server.name, problem });
+      return toolError(`MCP server "${server.name}" cannot be answered: ${problem}`);
+    }
     if ('ask' in end)
       ask(callee, ctx, { ...end, requests: end.ask, answered: earlierPushes(end.kind, before) });
     else request = { ...request, inputResponses: {}, requestState: end.again };
@@ -103,7 +127,7 @@ function earlierPushes(kind: AskedState['kind'], before: Before): AskedState['an
 function ask(
   { server }: Callee,
   ctx: ToolContext<never>,
-  state: Pick<AskedState, 'kind' | 'answered'> & {
+  state: Pick<AskedState, 'kind' | 'answered' | 'held'> & {
     readonly requests: Keyed;
     readonly requestState?: string;
   },
@@ -124,19 +148,59 @@ async function oneRound(
   const answers: ReadonlyMap<string, ElicitAnswer> = new Map(
     before?.kind === 'replay' ? before.answered : [],
   );
-  const pushed = new PushedQuestions(answers, mayAskAgain(callee));
-  try {
-    const answer = await send(callee, request, { ctx, pushed });
-    if (pushed.open === undefined) return endOf(answer, pushed.unasked, callee);
-  } catch (error) {
-    if (pushed.open === undefined) return failureEnd(callee, error);
-  }
-  return { ask: [pushed.open], kind: 'replay' };
+  const pushed = new PushedQuestions(answers, pushModeOf(callee));
+  const call = new LiveCall(pushed, (means) => send(callee, request, { ...means, pushed }));
+  return await roundEnd(callee, call, ctx);
 }
 
-function mayAskAgain({ server, effects }: Callee): boolean {
-  const { pushedQuestions } = server.spec;
-  return (pushedQuestions ?? (effects === 'once' ? 'cancel' : 'ask')) === 'ask';
+/** Gives a held call its answer. @throws {ConnectionLost} where this worker does not have it, or no more */
+async function goOn(
+  callee: Callee,
+  before: Pick<AskedState, 'answered'> & { readonly held: HeldPlace },
+  ctx: ToolContext<never>,
+): Promise<RoundEnd> {
+  const call = callee.held?.take(before.held.id);
+  const answer = before.answered.at(-1)?.[1];
+  if (call === undefined || answer === undefined)
+    throw new ConnectionLost(
+      `MCP server "${callee.server.name}": the call was lost with its worker`,
+    );
+  call.pushed.settle(answer);
+  return await roundEnd(callee, call, ctx);
+}
+
+async function roundEnd(
+  callee: Callee,
+  call: LiveCall,
+  ctx: ToolContext<never>,
+): Promise<RoundEnd> {
+  const { pushed } = call;
+  try {
+    const end = await call.under(ctx);
+    if (end !== 'asked') return endOf(end.answer, pushed.unasked, callee);
+  } catch (error) {
+    // A call that was given up for a question ends so.
+    const { open } = pushed;
+    if (open === undefined || pushed.mode === 'hold') return failureEnd(callee, error);
+    return { ask: [open], kind: 'replay' };
+  }
+  const { open } = pushed;
+  if (open === undefined)
+    throw new TypeError('unreachable: a server waits for an answer to nothing');
+  const held = await callee.held?.keep(call, callee.answerMs);
+  if (held !== undefined) {
+    const { release } = callee.lease();
+    call.answer.finally(release).catch(() => undefined);
+    return { ask: [open], kind: 'held', held };
+  }
+  pushed.giveUp();
+  return await roundEnd(callee, call, ctx);
+}
+
+/** A call that must not run twice is held where that is possible. */
+function pushModeOf({ server, effects, held }: Callee): PushMode {
+  const { pushedQuestions = effects === 'once' ? 'hold' : 'ask' } = server.spec;
+  return pushedQuestions === 'hold' && held === undefined ? 'cancel' : pushedQuestions;
 }
 
 function endOf(answer: unknown, unasked: readonly string[], { connection }: Callee): RoundEnd {
@@ -173,33 +237,26 @@ function failureEnd({ server, connection, effects }: Callee, error: unknown): Ro
 }
 
 interface Sending {
-  readonly ctx: ToolContext<never>;
-  readonly pushed: PushedQuestions & OpenCall;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Json) => void;
+  readonly pushed: OpenCall;
 }
 
 async function send(
   callee: Callee,
   request: CallRequest,
-  { ctx, pushed }: Sending,
+  { pushed, ...means }: Sending,
 ): Promise<unknown> {
   const { connection, tool } = callee;
-  const signal = AbortSignal.any([ctx.signal, pushed.signal]);
-  const means = {
-    signal,
-    onProgress: (progress: Json) => {
-      ctx.progress(progress);
-    },
-    definition: tool.definition,
-    openCall: pushed,
-  };
+  const all = { ...means, definition: tool.definition, openCall: pushed };
   const session = await sessionOf(callee);
   try {
-    return await connection.call(session, request, means);
+    return await connection.call(session, request, all);
   } catch (error) {
     if (!isSessionGone(error)) throw error;
     // A server that was restarted has forgotten the session, and has not looked at the call.
     await connection.drop(session);
-    return await connection.call(await sessionOf(callee), request, means);
+    return await connection.call(await sessionOf(callee), request, all);
   }
 }
 

@@ -16,7 +16,9 @@ import { checkedByUs } from './validator.js';
 
 /** A call that a server has open; takes what an older server asks in the middle of it. */
 export interface OpenCall {
-  push(params: unknown): PushAnswer;
+  /** The server waits for an answer of this call already: another question is not of it. */
+  readonly isWaiting: boolean;
+  push(params: unknown): PushAnswer | Promise<PushAnswer>;
 }
 
 /** `later`: the call is given up, and made again when there is an answer. */
@@ -170,8 +172,8 @@ export class McpConnection {
       },
     );
     const openCalls = new Set<OpenCall>();
-    client.setRequestHandler('elicitation/create', ({ params }) => {
-      const answer = pushTo(openCalls, params);
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      const answer = await pushTo(openCalls, params);
       // Not a word of the user's: the server must not act on it.
       if (answer === 'later') throw new Error('Nobody can be asked now; the call is made again');
       if (answer.action === 'cancel')
@@ -209,11 +211,14 @@ async function farewell({ endSession }: Session): Promise<void> {
 }
 
 /** The protocol does not say which call an older server asks for: that is known only while there is one. */
-function pushTo(openCalls: ReadonlySet<OpenCall>, params: unknown): PushAnswer {
-  const [only, ...others] = openCalls;
+function pushTo(
+  openCalls: ReadonlySet<OpenCall>,
+  params: unknown,
+): PushAnswer | Promise<PushAnswer> {
+  const [only, ...others] = [...openCalls].filter(({ isWaiting }) => !isWaiting);
   if (only === undefined) return { action: 'cancel' };
   if (others.length === 0) return only.push(params);
   const message = isRecord(params) ? params['message'] : undefined;
-  for (const call of openCalls) call.push({ ambiguous: true, message });
+  for (const call of [only, ...others]) void call.push({ ambiguous: true, message });
   return { action: 'cancel' };
 }

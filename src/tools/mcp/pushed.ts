@@ -1,25 +1,32 @@
 /**
- * What an older server asks in the middle of a call. Nobody can be asked while a call is held open for days, so the call is given up,
- * the question is asked, and the call is made again: the same questions, in the same order, then have their answers. That runs the
- * server's work before the question twice, so it is done only where the tool allows for that. Runs in the worker.
+ * What an older server asks in the middle of a call. Three ways: the call is given up, the question asked, and the call made again from
+ * its start (`ask`: the server's work before the question runs twice); the call stays open in this worker until there is an answer
+ * (`hold`: it is lost with its worker); the server hears that nobody answers (`cancel`). Runs in the worker.
  */
 import { isRecord } from '../../protocol/json.js';
 import type { OpenCall, PushAnswer } from './connection.js';
 import { type ElicitAnswer, type ElicitRequest, pushedKey, requestOf } from './questions.js';
 
-const CANCEL: PushAnswer = { action: 'cancel' };
+const CANCEL = { action: 'cancel' } as const;
+
+export type PushMode = 'ask' | 'hold' | 'cancel';
 
 export class PushedQuestions implements OpenCall {
+  readonly mode: PushMode;
   readonly #answers: ReadonlyMap<string, ElicitAnswer>;
-  readonly #mayAsk: boolean;
   readonly #stop = new AbortController();
   readonly #unasked: string[] = [];
   #place = 0;
   #open: readonly [key: string, request: ElicitRequest] | undefined;
+  /** Of the server, which waits with its call open. */
+  #settle: ((answer: ElicitAnswer | typeof CANCEL) => void) | undefined;
+  #tellAsked: () => void = () => undefined;
+  #asked: Promise<void>;
 
-  constructor(answers: ReadonlyMap<string, ElicitAnswer>, mayAsk: boolean) {
+  constructor(answers: ReadonlyMap<string, ElicitAnswer>, mode: PushMode) {
     this.#answers = answers;
-    this.#mayAsk = mayAsk;
+    this.mode = mode;
+    this.#asked = this.#nextQuestion();
   }
 
   /** Fires when the call is given up for a question. */
@@ -27,9 +34,19 @@ export class PushedQuestions implements OpenCall {
     return this.#stop.signal;
   }
 
-  /** The question that the call was given up for. */
+  /** The question that the call was given up for, or waits with. */
   get open(): readonly [key: string, request: ElicitRequest] | undefined {
     return this.#open;
+  }
+
+  /** Resolves when the server waits for an answer, with its call open. */
+  get asked(): Promise<void> {
+    return this.#asked;
+  }
+
+  /** The server waits for an answer: what else it asks meanwhile is not of this call. */
+  get isWaiting(): boolean {
+    return this.#settle !== undefined;
   }
 
   /** Questions that nobody was asked, in the server's words. */
@@ -37,23 +54,59 @@ export class PushedQuestions implements OpenCall {
     return this.#unasked;
   }
 
-  push(params: unknown): PushAnswer {
+  push(params: unknown): PushAnswer | Promise<PushAnswer> {
     const request = requestOf(params);
-    if (this.#open !== undefined) return 'later';
+    if (this.#open !== undefined) return this.mode === 'ask' ? 'later' : this.#cancelled(params);
     if ('problem' in request) return this.#cancelled(params);
     this.#place += 1;
     const key = pushedKey(this.#place, request);
     const answer = this.#answers.get(key);
     if (answer !== undefined) return answer;
-    if (!this.#mayAsk) return this.#cancelled(params);
+    if (this.mode === 'cancel') return this.#cancelled(params);
     this.#open = [key, request];
+    if (this.mode === 'hold') {
+      const settled = new Promise<PushAnswer>((resolve) => {
+        this.#settle = resolve;
+      });
+      this.#tellAsked();
+      return settled;
+    }
     this.#stop.abort(new Error('the call waits for an answer'));
     return 'later';
   }
 
+  /** Gives the server its answer; its call goes on, and may ask again. */
+  settle(answer: ElicitAnswer): void {
+    this.#end(answer);
+  }
+
+  /** Nobody will answer: the server hears it, and so does the model. */
+  giveUp(): void {
+    if (this.#open === undefined) return;
+    this.#unasked.push(wordsOf(this.#open[1].message));
+    this.#end(CANCEL);
+  }
+
+  #end(answer: ElicitAnswer | typeof CANCEL): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#open = undefined;
+    this.#asked = this.#nextQuestion();
+    settle?.(answer);
+  }
+
+  #nextQuestion(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tellAsked = resolve;
+    });
+  }
+
   #cancelled(params: unknown): PushAnswer {
-    const message = isRecord(params) ? params['message'] : undefined;
-    this.#unasked.push(typeof message === 'string' && message !== '' ? message : 'no words given');
+    this.#unasked.push(wordsOf(isRecord(params) ? params['message'] : undefined));
     return CANCEL;
   }
+}
+
+function wordsOf(message: unknown): string {
+  return typeof message === 'string' && message !== '' ? message : 'no words given';
 }

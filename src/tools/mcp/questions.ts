@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28 - elicitation, input_required
  */
 import { createHash } from 'node:crypto';
+import { questionProblem } from '../../core/questions.js';
 import { canonicalJson, isRecord, type Json, type JsonSchema } from '../../protocol/json.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits.js';
 
@@ -18,13 +19,21 @@ export type ElicitRequest =
   | { readonly mode: 'form'; readonly message: string; readonly schema: JsonSchema }
   | { readonly mode: 'url'; readonly message: string; readonly url: string };
 
+/** Which call is held, and the task queue on which its worker, and no other, takes its next run. */
+export interface HeldPlace {
+  readonly id: string;
+  readonly at: string;
+}
+
 /**
  * What a call keeps between its runs. `resume`: made again with responses and the server's state. `retry`: made again as it was,
  * since what the server wanted was done elsewhere. `replay`: made again, and the questions that the server then pushes are
- * answered in their order.
+ * answered in their order. `held`: open in one worker, which waits for the answer to the question that was pushed.
  */
 export interface AskedState {
-  readonly kind: 'resume' | 'retry' | 'replay';
+  readonly kind: 'resume' | 'retry' | 'replay' | 'held';
+  /** Of `held`. */
+  readonly held?: HeldPlace;
   /** Opaque; echoed to the letter. */
   readonly requestState?: string;
   /** By the server's key, or the place of a pushed question. */
@@ -70,6 +79,8 @@ export function requestOf(params: unknown): ElicitRequest | { readonly problem: 
   if (!isRecord(schema) || schema['type'] !== 'object')
     return { problem: 'it asked for input without a form' };
   const { $schema: _dialect, ...form } = schema as JsonSchema;
+  const fault = questionProblem({ form });
+  if (fault !== undefined) return { problem: `nobody can be shown what it asks with: ${fault}` };
   return { mode: 'form', message, schema: form };
 }
 
@@ -100,18 +111,21 @@ export function questionOf(
 /** The state in which the first of several requests is open. */
 export function openFirst(
   requests: Keyed,
-  state: Pick<AskedState, 'kind' | 'answered'> & { readonly requestState?: string | undefined },
+  state: Pick<AskedState, 'kind' | 'answered' | 'held'> & {
+    readonly requestState?: string | undefined;
+  },
 ): { readonly state: AskedState; readonly request: ElicitRequest } | undefined {
   const [first, ...waiting] = requests;
   if (first === undefined) return undefined;
   const [key, request] = first;
-  const { kind, answered, requestState } = state;
+  const { kind, answered, requestState, held } = state;
   const defaults = request.mode === 'form' ? defaultsOf(request.schema) : undefined;
   return {
     request,
     state: {
       kind,
       ...(requestState === undefined ? {} : { requestState }),
+      ...(held === undefined ? {} : { held }),
       answered,
       open: { key, mode: request.mode, ...(defaults === undefined ? {} : { defaults }) },
       waiting,
@@ -123,13 +137,14 @@ export function openFirst(
 export function settledState(
   state: unknown,
   outcome: { readonly answer: Json | undefined },
-): Pick<AskedState, 'kind' | 'requestState' | 'answered' | 'waiting'> | undefined {
+): Pick<AskedState, 'kind' | 'requestState' | 'answered' | 'waiting' | 'held'> | undefined {
   if (!isAskedState(state)) return undefined;
-  const { open, answered, waiting, kind, requestState } = state;
+  const { open, answered, waiting, kind, requestState, held } = state;
   const settled: readonly [string, ElicitAnswer] = [open.key, answerOf(open, outcome.answer)];
   return {
     kind,
     ...(requestState === undefined ? {} : { requestState }),
+    ...(held === undefined ? {} : { held }),
     answered: [...answered, settled],
     waiting,
   };
@@ -156,6 +171,11 @@ function defaultsOf({ properties }: JsonSchema): AskedState['open']['defaults'] 
 export function pushedKey(place: number, request: ElicitRequest): string {
   const content = request.mode === 'form' ? canonicalJson(request.schema) : 'url';
   return `${place}:${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
+}
+
+/** The task queue of the one worker that can go on with the call; undefined when every worker can. */
+export function heldAt(state: unknown): string | undefined {
+  return isAskedState(state) ? state.held?.at : undefined;
 }
 
 function isAskedState(value: unknown): value is AskedState {

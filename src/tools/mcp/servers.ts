@@ -9,6 +9,7 @@ import type { McpToolRef } from '../../protocol/mcp.js';
 import { toWireName } from '../../protocol/names.js';
 import type { Effects } from '../../protocol/tools.js';
 import { McpConnections } from './connections.js';
+import { HeldCalls } from './held.js';
 import type { ListedTool } from './listed-tool.js';
 import { McpListing } from './listing.js';
 import { digestedName, plainName, prefixedName } from './names.js';
@@ -39,11 +40,13 @@ export type NoTool = { readonly missing: 'gone' | 'changed' };
 
 export class McpServers {
   readonly #worker: McpWorker;
+  readonly #held: HeldCalls | undefined;
   readonly #known = new Map<AnyMcpServer, Known>();
   readonly #equipped = new WeakMap<AnyAgent, Equipped>();
 
   constructor(worker: McpWorker) {
     this.#worker = worker;
+    this.#held = worker.ownQueue && new HeldCalls(worker.ownQueue);
   }
 
   /**
@@ -79,11 +82,13 @@ export class McpServers {
     if (tool !== undefined && tool.digest !== ref.digest && isNew) return { missing: 'changed' };
     const { connections } = known;
     const pinned = effects === undefined ? {} : { effects };
-    return mcpTool(name, tool ?? unlisted(ref), { server, connections, ...pinned });
+    const way = { server, connections, held: this.#held, ...pinned };
+    return mcpTool(name, tool ?? unlisted(ref), way);
   }
 
   /** Closes every connection and stops every process that was started. Never throws. */
   async close(): Promise<void> {
+    await this.#held?.close();
     await Promise.all([...this.#known.values()].map(({ connections }) => connections.close()));
   }
 
@@ -114,7 +119,7 @@ export class McpServers {
       (listings[index] ?? []).flatMap((tool) => {
         const name = freeName(known.server, tool.name, taken);
         try {
-          const made = mcpTool(name, tool, known);
+          const made = mcpTool(name, tool, { ...known, held: this.#held });
           taken.add(toWireName(name));
           return [made];
         } catch (error) {

@@ -12,18 +12,20 @@ import type { Effects } from '../../protocol/tools.js';
 import { policyCall } from '../policy.js';
 import { callListedTool } from './call.js';
 import type { McpConnections } from './connections.js';
+import type { HeldCalls } from './held.js';
 import type { ListedTool } from './listed-tool.js';
 
 interface Way {
   readonly server: AnyMcpServer;
   readonly connections: McpConnections;
+  readonly held?: HeldCalls | undefined;
   /** As they were pinned when the call was planned. @defaultValue as the author, or the server, says now */
   readonly effects?: Effects;
 }
 
 /** @throws {DefinitionError} when it cannot be a tool of ours */
 export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
-  const { server, connections, effects = effectsOf(server, tool) } = way;
+  const { server, connections, held, effects = effectsOf(server, tool) } = way;
   const { spec } = server;
   const { approval, answer, run, total } = spec.timeouts ?? {};
   const mcp = {
@@ -50,7 +52,10 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
     run: async (input: unknown, ctx: ToolContext<never>) => {
       const { connection, release } = connections.lease(ctx);
       try {
-        return await callListedTool({ server, connection, tool, effects }, input, ctx);
+        const { answerMs } = whole.timeouts;
+        const lease = () => connections.lease(ctx);
+        const callee = { server, connection, tool, effects, held, answerMs, lease };
+        return await callListedTool(callee, input, ctx);
       } finally {
         release();
       }

@@ -22,6 +22,11 @@ export interface McpWorker {
   /** Handed to the resolvers of secrets. */
   readonly services: unknown;
   readonly logger: Logger;
+  /**
+   * A task queue that this worker alone polls, from the first call on: a call that is held open goes on there. Absent: none is held.
+   * @throws when it cannot be polled
+   */
+  readonly ownQueue?: () => Promise<string>;
 }
 
 /** Of the connection for one caller, or for the worker itself. */

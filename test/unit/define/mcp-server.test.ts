@@ -69,7 +69,7 @@ describe('a declaration of an MCP server', () => {
     ['a bound of results out of range', { url: URL_OF, maxResultBytes: 1 }, ['maxResultBytes']],
     [
       'an unknown way with questions',
-      { url: URL_OF, pushedQuestions: 'hold' },
+      { url: URL_OF, pushedQuestions: 'later' },
       ['pushedQuestions'],
     ],
   ])('with %s names the field', (_what, spec, fields) => {

@@ -1,0 +1,160 @@
+/** Calls of older servers that stay open while somebody is asked: they must not be made twice. */
+import { inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { mcpServer } from '../../src/define/mcp-server.js';
+import type { McpHttpServerSpec } from '../../src/define/mcp-spec.js';
+import type { RunToolResult } from '../../src/protocol/activities.js';
+import { isRecord } from '../../src/protocol/json.js';
+import type { Question } from '../../src/protocol/questions.js';
+import { startOldMcpServer } from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
+import { after, mcpWorker, questionIn, textIn } from './mcp-setup.js';
+
+type More = Partial<Omit<McpHttpServerSpec, 'name'>>;
+
+const BRANCH = z.object({ branch: z.string() });
+const QUEUE = 'colloquy-held-1';
+
+/** A server that pushes as many questions as it is told to, and notes how often its work was begun. */
+async function asking(more: More = {}) {
+  const runs: string[] = [];
+  const { url } = await startOldMcpServer(() => {
+    const server = new McpServer({ name: 'old', version: '1' });
+    const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
+    const input = { description: 'Pushes.', inputSchema: z.object({ questions: z.number() }) };
+    server.registerTool('push', input, ({ questions }, { mcpReq }) => {
+      const given = mcpReq.inputResponses?.['branch'];
+      const answers = JSON.parse(mcpReq.requestState<string>() ?? '[]') as unknown[];
+      if (given === undefined) runs.push('begun');
+      else answers.push(isRecord(given) ? (given['content'] ?? given['action']) : given);
+      if (answers.length < questions)
+        return inputRequired({
+          requestState: JSON.stringify(answers),
+          inputRequests: {
+            branch: inputRequired.elicit({
+              message: `Which branch, ${answers.length + 1}?`,
+              requestedSchema: BRANCH,
+            }),
+          },
+        });
+      runs.push('ended');
+      return text(`pushed to ${JSON.stringify(answers)}`);
+    });
+    const other = { description: 'Looks.', inputSchema: z.object({}) };
+    server.registerTool('look', other, () => text('seen'));
+    return server;
+  });
+  const server = mcpServer({ name: 'old', url, ...more });
+  const worker = (ownQueue: () => Promise<string> = () => Promise.resolve(QUEUE)) =>
+    mcpWorker({ mcpServers: [server], ownQueue });
+  return { worker, runs };
+}
+
+/** A question names the queue of the worker that holds its call. */
+function heldIn(end: RunToolResult): Question {
+  if (!('ask' in end)) throw new Error(`no question: ${JSON.stringify(end)}`);
+  return end.ask;
+}
+
+const MAIN = { answer: { value: { branch: 'main' } } };
+
+describe('a call that must not be made twice, whose server asks in the middle of it', () => {
+  it('stays open while somebody is asked, and goes on with the answer: the server has worked once', async () => {
+    const { worker, runs } = await asking();
+    const holder = worker();
+    const plan = await holder.plan('old.push', { questions: 1 });
+    expect(plan.effects).toBe('once');
+    const end = await holder.run(plan);
+    expect(heldIn(end)).toMatchObject({
+      reason: 'Which branch, 1? (asked by the MCP server "old")',
+      form: { properties: { branch: { type: 'string' } }, required: ['branch'] },
+      heldAt: QUEUE,
+    });
+    expect(runs).toEqual(['begun']);
+    const last = await holder.run(plan, after(questionIn(end), MAIN));
+    expect(textIn(last)).toBe('pushed to [{"branch":"main"}]');
+    expect(runs).toEqual(['begun', 'ended']);
+  });
+
+  it('may be asked for more than once, and hears that somebody declined', async () => {
+    const { worker, runs } = await asking();
+    const holder = worker();
+    const plan = await holder.plan('old.push', { questions: 2 });
+    const first = questionIn(await holder.run(plan));
+    const second = await holder.run(plan, after(first, MAIN));
+    expect(heldIn(second)).toMatchObject({ heldAt: QUEUE });
+    expect(questionIn(second).reason).toMatch(/^Which branch, 2\?/);
+    const last = await holder.run(plan, after(questionIn(second), { declined: {} }, 2));
+    expect(textIn(last)).toBe('pushed to [{"branch":"main"},"decline"]');
+    expect(runs).toEqual(['begun', 'ended']);
+  });
+
+  it('is of unknown outcome to any other worker, which does not make it again', async () => {
+    const { worker, runs } = await asking();
+    const plan = await worker().plan('old.push', { questions: 1 });
+    const question = questionIn(await worker().run(plan));
+    expect(await worker().run(plan, after(question, MAIN))).toMatchObject({
+      envelope: { ok: false, error: { code: 'outcome_unknown' } },
+    });
+    expect(runs).toEqual(['begun']);
+  });
+
+  it('hears that nobody answers when its worker stops', async () => {
+    const { worker, runs } = await asking();
+    const holder = worker();
+    await holder.run(await holder.plan('old.push', { questions: 1 }));
+    await holder.mcp.close();
+    await until('the server goes on', () => runs, { holds: (seen) => seen.length === 2 });
+  });
+
+  it('hears the same when the time for the answer is over', async () => {
+    const { worker, runs } = await asking({ timeouts: { answer: '200ms' } });
+    const holder = worker();
+    const plan = await holder.plan('old.push', { questions: 1 });
+    const question = questionIn(await holder.run(plan));
+    await until('the server goes on', () => runs, { holds: (seen) => seen.length === 2 });
+    // An answer that was on its way is too late.
+    expect(await holder.run(plan, after(question, MAIN))).toMatchObject({
+      envelope: { ok: false, error: { code: 'outcome_unknown' } },
+    });
+  });
+
+  it('keeps nobody from calling other tools, nor another call from being asked for', async () => {
+    const { worker } = await asking();
+    const holder = worker();
+    const plan = await holder.plan('old.push', { questions: 1 });
+    const first = questionIn(await holder.run(plan));
+    expect(textIn(await holder.run(await holder.plan('old.look')))).toBe('seen');
+    const again = await holder.plan('old.push', { questions: 1 });
+    const second = questionIn(await holder.run(again));
+    const other = { answer: { value: { branch: 'other' } } };
+    expect(textIn(await holder.run(again, after(second, other)))).toBe(
+      'pushed to [{"branch":"other"}]',
+    );
+    expect(textIn(await holder.run(plan, after(first, MAIN)))).toBe(
+      'pushed to [{"branch":"main"}]',
+    );
+  });
+
+  it('hears that nobody can be asked where its worker cannot hold it', async () => {
+    const { worker, runs } = await asking();
+    const lame = worker(() => Promise.reject(new Error('no connection')));
+    const end = await lame.run(await lame.plan('old.push', { questions: 1 }));
+    expect(textIn(end)).toMatch(
+      /^pushed to \["cancel"\]\n\[The server asked .*Which branch, 1\?\]$/,
+    );
+    expect(runs).toEqual(['begun', 'ended']);
+  });
+
+  it('is held for tools that may run twice, too, where the author says so', async () => {
+    const { worker, runs } = await asking({ effects: 'idempotent', pushedQuestions: 'hold' });
+    const holder = worker();
+    const plan = await holder.plan('old.push', { questions: 1 });
+    const question = questionIn(await holder.run(plan));
+    expect(textIn(await holder.run(plan, after(question, MAIN)))).toBe(
+      'pushed to [{"branch":"main"}]',
+    );
+    expect(runs).toEqual(['begun', 'ended']);
+  });
+});
