@@ -18,6 +18,7 @@ export type { AskSpec, Declined } from './define/ask.js';
 export type { AudienceSpec } from './define/audience.js';
 export type { ToolFinding, ToolRule } from './define/check-tools.js';
 export { checkTools } from './define/check-tools.js';
+export type { AgentTimeoutsSpec } from './define/clocks.js';
 export type {
   CallContext,
   Logger,

@@ -6,6 +6,7 @@ import type { Model, ProviderTool } from '../protocol/model.js';
 import { toWireName } from '../protocol/names.js';
 import { MAY_BE_GATED } from '../protocol/tools.js';
 import { type AnswerForm, type AnswersIn, answerFormOf, checkAgentOutput } from './agent-output.js';
+import { agentTimeoutsOf, type ClockDefaults, checkAgentTimeouts } from './clocks.js';
 import type { UntypedServices } from './context.js';
 import {
   type AgentContext,
@@ -64,6 +65,8 @@ export interface Agent<
   readonly mcpServers?: readonly McpServer<Services>[];
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings: AgentSettings;
+  /** Clocks of calls whose tools say nothing of them. Absent: the engine's. */
+  readonly timeouts?: ClockDefaults;
   readonly context: AgentContext;
   /** Present where final answers have a form. */
   readonly output?: AnswerForm;
@@ -113,6 +116,7 @@ export function defineAgent<
       ...settingsOf(settings, currencyOf(model)),
       ...(context.summarize === false ? {} : { summaries: true as const }),
     },
+    ...(settings?.timeouts === undefined ? {} : { timeouts: agentTimeoutsOf(settings.timeouts) }),
     context,
     ...(spec.output === undefined ? {} : { output: answerFormOf(spec.output) }),
   });
@@ -186,6 +190,8 @@ function checkAgent(spec: Untyped, problems: ProblemList): void {
   const isTool = (tool: string): boolean =>
     own.includes(tool) || isNameOfListed(spec['mcpServers'], tool);
   checkSettings(spec['settings'], isTool, problems);
+  const settings = isRecord(spec['settings']) ? spec['settings'] : {};
+  checkAgentTimeouts(settings['timeouts'], toolsIn(spec['tools']), problems);
 }
 
 function isModel(value: unknown): value is Model {
@@ -213,6 +219,13 @@ function toolNamesOf(tools: unknown): readonly string[] {
   if (!Array.isArray(tools)) return [];
   return (tools as readonly unknown[]).flatMap((tool) =>
     isRecord(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
+  );
+}
+
+function toolsIn(tools: unknown): readonly AnyTool[] {
+  if (!Array.isArray(tools)) return [];
+  return (tools as readonly unknown[]).filter(
+    (tool): tool is AnyTool => isRecord(tool) && tool['kind'] === 'tool',
   );
 }
 

@@ -3,11 +3,12 @@ import { Validator } from '@cfworker/json-schema';
 import { z } from 'zod';
 import { isBoundedJson, isRecord, type Json, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
-import { type CallTimeouts, type Executor, WAITS_OUTSIDE } from '../protocol/tools.js';
-import { durationMs, durationProblem } from './durations.js';
+import { type CallTimeouts, WAITS_OUTSIDE } from '../protocol/tools.js';
+import { durationProblem } from './durations.js';
 import type { Untyped } from './legal.js';
 import { type ProblemList, shown } from './problems.js';
 import { isZodSchema, type Schema } from './schema.js';
+import type { AnyTool } from './tool-types.js';
 
 /** Given as the result when nobody answers in time. */
 export interface ExpireDefault {
@@ -71,24 +72,30 @@ function addProblem(
 
 /** A warning must come while the call waits. */
 export function checkWarnBefore(
-  spec: Untyped,
-  of: { readonly executor: Executor; readonly gated: boolean; readonly timeouts: CallTimeouts },
+  { warnBefore }: Untyped,
+  tool: Warned,
   problems: ProblemList,
 ): void {
-  const { warnBefore } = spec;
   if (warnBefore === undefined) return;
   const fault = durationProblem(warnBefore, { minMs: 1, maxMs: Number.MAX_SAFE_INTEGER });
-  problems.addIf('warnBefore', fault);
-  if (fault !== undefined) return;
-  const { executor, gated, timeouts } = of;
+  problems.addIf('warnBefore', fault ?? warnBeforeProblem(tool, tool.timeouts, warnBefore));
+}
+
+type Warned = Pick<AnyTool, 'executor' | 'approval' | 'timeouts' | 'warnBeforeMs'>;
+
+/** Why a warning would never be given, with these clocks. `given`: as its author wrote it. */
+export function warnBeforeProblem(
+  { executor, approval, warnBeforeMs }: Omit<Warned, 'timeouts'>,
+  { approvalMs, answerMs }: CallTimeouts,
+  given: unknown = warnBeforeMs,
+): string | undefined {
+  if (warnBeforeMs === undefined) return undefined;
   const waits = [
-    ...(gated ? [timeouts.approvalMs] : []),
-    ...(WAITS_OUTSIDE[executor] ? [timeouts.answerMs] : []),
+    ...(approval.needed ? [approvalMs] : []),
+    ...(WAITS_OUTSIDE[executor] ? [answerMs] : []),
   ];
-  if (waits.length === 0) problems.add('warnBefore', 'the tool waits for nobody');
-  else if ((durationMs(warnBefore) ?? 0) >= Math.max(...waits))
-    problems.add(
-      'warnBefore',
-      `must be shorter than the longest wait of the tool, got ${shown(warnBefore)}`,
-    );
+  if (waits.length === 0) return 'the tool waits for nobody';
+  return warnBeforeMs < Math.max(...waits)
+    ? undefined
+    : `must be shorter than the longest wait of the tool, got ${shown(given)}`;
 }

@@ -9,6 +9,7 @@ import {
 } from '../protocol/limits.js';
 import { CORE_REVISION } from '../protocol/revisions.js';
 import type { TurnBudgets } from '../protocol/turns.js';
+import type { AgentTimeoutsSpec } from './clocks.js';
 import { type Duration, durationMs, durationProblem } from './durations.js';
 import type { Untyped } from './legal.js';
 import { checkKeys, type ProblemList, shown } from './problems.js';
@@ -48,6 +49,8 @@ export interface AgentSettingsSpec {
   readonly transcripts?: 'delta' | 'full';
   /** @defaultValue no bounds but `maxSteps` */
   readonly budgets?: TurnBudgetsSpec;
+  /** Clocks of calls whose tools do not set them themselves. @defaultValue those of the engine */
+  readonly timeouts?: AgentTimeoutsSpec;
   /**
    * From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. The repetition before
    * runs, and a `notice` beside its result warns the model. @defaultValue never
@@ -83,7 +86,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   onUnknownTool: TOOL_ERROR_RULES,
 };
 const LATER_FIELDS = ['plugins'];
-const FIELDS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit', ...Object.keys(VALUES)];
+const COUNTS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit'];
+const FIELDS = [...COUNTS, 'timeouts', ...Object.keys(VALUES)];
 const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
 const MICROS_PER_UNIT = 1_000_000;
 /** More is no bound, and its millionths would not be exact. */

@@ -63,7 +63,10 @@ export interface Tool<
   /** Of its result, as the model sees it; absent = `MAX_TOOL_RESULT_BYTES`. */
   readonly maxResultBytes?: number;
   readonly taskQueue?: string;
+  /** Where its agent says nothing of clocks. */
   readonly timeouts: CallTimeouts;
+  /** Those that the definition sets itself. */
+  readonly declaredTimeouts: Partial<CallTimeouts>;
   readonly mode: ToolMode;
   readonly lateResult: LateResult;
   readonly warnBeforeMs?: number;

@@ -2,18 +2,9 @@
 import { relaxedSchema } from '../protocol/answer-schema.js';
 import type { Retention } from '../protocol/context.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
-import {
-  DEFAULT_ANSWER_TIMEOUT_MS,
-  DEFAULT_APPROVAL_TIMEOUT_MS,
-  DEFAULT_CLIENT_TIMEOUT_MS,
-  DEFAULT_DETACHED_TIMEOUT_MS,
-  DEFAULT_EXTERNAL_TIMEOUT_MS,
-  DEFAULT_RUN_TIMEOUT_MS,
-  DEFAULT_TOOL_ATTEMPTS,
-} from '../protocol/limits.js';
+import { DEFAULT_TOOL_ATTEMPTS } from '../protocol/limits.js';
 import {
   type ApprovalPlan,
-  type CallTimeouts,
   type Effects,
   type Executor,
   type LateResult,
@@ -21,7 +12,8 @@ import {
   WAITS_OUTSIDE,
 } from '../protocol/tools.js';
 import { audienceOf } from './audience.js';
-import { checkClaim, claimGraceOf } from './claim.js';
+import { claimProblem } from './claim.js';
+import { declaredTimeouts, timeoutsOf } from './clocks.js';
 import type { CallContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
 import { checkExpireDefault, checkWarnBefore } from './expiry.js';
@@ -79,9 +71,8 @@ function compileTool(spec: unknown): Tool<never> {
   const output = spec['output'] ?? (executor === 'human' ? FREE_TEXT : undefined);
   const answer = checkOutput(output, executor, problems);
   const behaviour = behaviourOf(spec, executor);
-  const { approval, timeouts } = behaviour;
-  checkClaim(spec, timeouts, problems);
-  checkWarnBefore(spec, { executor, gated: approval.needed, timeouts }, problems);
+  problems.addIf('timeouts.claim', claimProblem(behaviour.timeouts, claimIn(spec)));
+  checkWarnBefore(spec, { executor, ...behaviour }, problems);
   const onExpireDefault =
     answer === undefined
       ? undefined
@@ -138,6 +129,7 @@ function behaviourOf(
   | 'maxResultBytes'
   | 'taskQueue'
   | 'timeouts'
+  | 'declaredTimeouts'
   | 'mode'
   | 'lateResult'
   | 'warnBeforeMs'
@@ -158,7 +150,7 @@ function behaviourOf(
     inline: spec['inline'] === true,
     ...(typeof maxResultBytes === 'number' ? { maxResultBytes } : {}),
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
-    timeouts: timeoutsOf(spec['timeouts'], executor, mode),
+    ...clocksOf(spec, { executor, mode }),
     mode,
     lateResult: lateResultOf(spec['lateResult'], executor, mode),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
@@ -166,6 +158,21 @@ function behaviourOf(
     onOutcomeUnknown: spec['onOutcomeUnknown'] === 'hold' ? 'hold' : 'tell',
     ...(spec['provenance'] === 'untrusted' ? { provenance: 'untrusted' } : {}),
     executesFully: !WAITS_OUTSIDE[executor],
+  };
+}
+
+function claimIn({ timeouts }: Untyped): unknown {
+  return isRecord(timeouts) ? timeouts['claim'] : undefined;
+}
+
+function clocksOf(
+  { timeouts }: Untyped,
+  of: Pick<AnyTool, 'executor' | 'mode'>,
+): Pick<AnyTool, 'timeouts' | 'declaredTimeouts'> {
+  const declared = declaredTimeouts(timeouts);
+  return {
+    timeouts: timeoutsOf({ ...of, declaredTimeouts: declared }),
+    declaredTimeouts: declared,
   };
 }
 
@@ -211,35 +218,11 @@ function approvalPlanOf(approval: unknown): ApprovalPlan {
   };
 }
 
-/** People take their time; programs answer soon or are gone. */
-const DEFAULT_ANSWER_MS: Readonly<Partial<Record<Executor, number>>> = {
-  client: DEFAULT_CLIENT_TIMEOUT_MS,
-  external: DEFAULT_EXTERNAL_TIMEOUT_MS,
-};
-
 /** Programs that answer after their deadline have still done the work; a person's late answer meets a changed talk. */
 function lateResultOf(given: unknown, executor: Executor, mode: ToolMode): LateResult {
   if (given === 'reject' || given === 'inbox') return given;
   const isTaken = executor === 'external' || (mode === 'detach' && WAITS_OUTSIDE[executor]);
   return isTaken ? 'inbox' : 'reject';
-}
-
-function timeoutsOf(timeouts: unknown, executor: Executor, mode: ToolMode): CallTimeouts {
-  const given = isRecord(timeouts) ? timeouts : {};
-  const totalMs = durationMs(given['total']);
-  const detachedMs = mode === 'detach' ? DEFAULT_DETACHED_TIMEOUT_MS : undefined;
-  const answerMs =
-    durationMs(given['answer']) ??
-    detachedMs ??
-    DEFAULT_ANSWER_MS[executor] ??
-    DEFAULT_ANSWER_TIMEOUT_MS;
-  return {
-    approvalMs: durationMs(given['approval']) ?? detachedMs ?? DEFAULT_APPROVAL_TIMEOUT_MS,
-    answerMs,
-    ...claimGraceOf(given['claim'], { executor, mode, answerMs }),
-    runMs: durationMs(given['run']) ?? DEFAULT_RUN_TIMEOUT_MS,
-    ...(totalMs === undefined ? {} : { totalMs }),
-  };
 }
 
 function checkInput(input: unknown, problems: ProblemList): JsonSchema {

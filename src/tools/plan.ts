@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { AnyAgent } from '../define/agent.js';
+import { timeoutsOf } from '../define/clocks.js';
 import type { AnyTool } from '../define/tool.js';
 import { withoutAbsentNulls } from '../protocol/absent-nulls.js';
 import type { CallModelResult } from '../protocol/activities.js';
@@ -70,10 +71,10 @@ async function planCall(
     return failed(unknownCall(call.id, name), 'unknown_tool', TEXTS.unknownTool(name, available));
   }
   if (tool.executor === 'provider' && call.hosted === true && index < MAX_CALLS_PER_STEP)
-    return hostedPlan(tool, call);
+    return hostedPlan(agent, tool, call);
   if (tool.executor === 'provider')
     return failed(unknownCall(call.id, tool.name), 'not_available', TEXTS.providerTool(tool.name));
-  const plan = planOf(tool, call.id);
+  const plan = planOf(agent, tool, call.id);
   if (index >= MAX_CALLS_PER_STEP)
     return failed(plan, 'too_many_calls', TEXTS.tooManyCalls(MAX_CALLS_PER_STEP));
   const parsed = parseArguments(call.argumentsJson);
@@ -90,8 +91,9 @@ async function planCall(
  * The provider asks before it runs a call: what is planned is the approval alone. Approved, its result is its input, and the
  * provider runs the call inside the next model call.
  */
-function hostedPlan(tool: AnyTool, call: RequestedCall): PlannedCall {
-  const plan = { ...unknownCall(call.id, tool.name), executor: 'internal' as const };
+function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): PlannedCall {
+  const timeouts = timeoutsOf(tool, agent.timeouts);
+  const plan = { ...unknownCall(call.id, tool.name), executor: 'internal' as const, timeouts };
   const parsed = parseArguments(call.argumentsJson);
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = toJson(parsed.value);
@@ -115,7 +117,7 @@ function unplanned(agent: AnyAgent, call: RequestedCall): PlannedCall {
   const plan =
     tool === undefined || tool.executor === 'provider'
       ? unknownCall(call.id, call.name.slice(0, MAX_UNKNOWN_NAME_CHARS))
-      : planOf(tool, call.id);
+      : planOf(agent, tool, call.id);
   return { ...plan, unplanned: { argumentsJson: call.argumentsJson } };
 }
 
@@ -158,7 +160,7 @@ function failed(plan: PlannedCall, code: ToolResultError['code'], message: strin
   return { ...plan, error: { code, message } };
 }
 
-function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
+function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall {
   const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, provenance } = tool;
   return {
     toolCallId,
@@ -166,7 +168,7 @@ function planOf(tool: AnyTool, toolCallId: string): PlannedCall {
     executor: tool.executor,
     mode: tool.mode,
     approval: tool.approval,
-    timeouts: tool.timeouts,
+    timeouts: timeoutsOf(tool, agent.timeouts),
     effects: tool.effects,
     maxAttempts: tool.maxAttempts,
     ...(tool.preflight === undefined ? {} : { preflight: true }),
