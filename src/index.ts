@@ -101,6 +101,8 @@ export type { AgentManifest, TurnResult } from './protocol/conversation.js';
 export type { CanonicalEvent } from './protocol/events.js';
 export type { Json, JsonSchema } from './protocol/json.js';
 export type { LiveEvent } from './protocol/live-events.js';
+export type { StreamedAnswer, StreamedCall } from './protocol/live-view.js';
+export { LiveView } from './protocol/live-view.js';
 export type { ToolAnnotations } from './protocol/mcp.js';
 export type {
   EarlierResult,

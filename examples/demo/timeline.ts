@@ -1,16 +1,10 @@
 /** Prints what happens, as it happens, from the conversation's own event stream. */
-import type { CanonicalEvent, LiveEvent } from 'colloquy';
+import { type CanonicalEvent, type LiveEvent, LiveView } from 'colloquy';
 import { createParser } from 'eventsource-parser';
 
 /** A pause without events after which the stream is taken to be caught up. */
 const QUIET_MS = 300;
 const RETRY_MS = 200;
-
-interface Streamed {
-  readonly messageId: string;
-  readonly attempt: number;
-  readonly text: string;
-}
 
 export class Timeline {
   readonly #startedAt = Date.now();
@@ -18,8 +12,9 @@ export class Timeline {
   readonly #closing = new AbortController();
   #cursor = '';
   #streaming = false;
-  /** Text of the newest message as far as it was streamed here. */
-  #streamed: Streamed | undefined;
+  /** Of what is streamed, what is news: late, repeated and superseded pieces are not. */
+  readonly #view = new LiveView();
+  #shownAttempt = '';
 
   note(text: string): void {
     this.#line('  ', text);
@@ -78,26 +73,31 @@ export class Timeline {
   }
 
   #live(event: LiveEvent): void {
-    if (event.type !== 'text_delta') return;
-    const { messageId, attempt, offset, text } = event;
-    const before = this.#streamed;
-    const goesOn = before?.messageId === messageId && before.attempt === attempt;
-    const known = goesOn ? before.text : '';
-    if (!goesOn) this.#endStream();
+    const isGap = this.#view.missingBefore(event) > 0;
+    const news = this.#view.take(event);
+    if (news?.type === 'model_call_failed') {
+      const { attempt, code, nextInMs } = news;
+      const next = nextInMs === undefined ? '' : `, next in ${nextInMs / 1_000} s`;
+      this.#line('  ', `  attempt ${attempt} failed: ${code}${next}`);
+    }
+    if (news?.type !== 'text_delta') return;
+    const { messageId, attempt, text } = news;
+    const shown = `${messageId} ${attempt}`;
+    if (shown !== this.#shownAttempt) this.#endStream();
+    this.#shownAttempt = shown;
     if (!this.#streaming) {
       const again = attempt === 1 ? '' : ` (attempt ${attempt})`;
-      const gap = offset === known.length ? '' : '… ';
-      process.stdout.write(`${this.#stamp()}    model${again}: ${gap}`);
+      process.stdout.write(`${this.#stamp()}    model${again}: `);
     }
     this.#streaming = true;
-    this.#streamed = { messageId, attempt, text: known + text };
-    process.stdout.write(text);
+    process.stdout.write(isGap ? `… ${text}` : text);
   }
 
-  /** What was streamed may lack a part: whoever subscribes late has missed it, and live events may be lost. */
+  /** What was streamed may lack a part: live events may be lost. */
   #completeText(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): void {
     const whole = event.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    const shown = this.#streamed?.messageId === event.messageId ? this.#streamed.text : '';
+    const { answer } = this.#view;
+    const shown = answer?.messageId === event.messageId ? answer.text : '';
     if (whole !== '' && whole !== shown)
       this.#line(
         '  ',
@@ -108,6 +108,7 @@ export class Timeline {
   #canonical(event: CanonicalEvent): void {
     this.#lastEventAt = Date.now();
     if (event.type === 'assistant_message') this.#completeText(event);
+    this.#view.note(event);
     const words = describe(event);
     if (words !== undefined) this.#line('  ', `${String(event.seq).padStart(3)} ${words}`);
   }

@@ -16,6 +16,8 @@ export interface AuditedCall extends ConversationKey {
   readonly purpose: 'answer' | 'correction' | 'summary';
   readonly agent: string;
   readonly model: Model;
+  /** From 1, over all activities of the call. */
+  readonly attempt: number;
   readonly turnId?: string;
   readonly step?: number;
 }
@@ -80,12 +82,10 @@ async function record(
   kept: { readonly said: Readonly<Record<string, unknown>>; readonly content?: unknown },
 ): Promise<void> {
   const { model, ...about } = call;
-  const { attempt } = Context.current().info;
   const content = tools.audit === 'full' ? await contentOf(tools, call, kept.content) : {};
   tools.logger.info('model call', {
     audit: 'model_call',
     ...about,
-    attempt,
     model: model.name,
     ...kept.said,
     ...content,

@@ -13,9 +13,10 @@ import {
   type CallModelInput,
   type CallModelResult,
   providerResultsOf,
+  TRANSCRIPT_MISS,
 } from '../protocol/activities.js';
 import { type ConversationKey, conversationKey } from '../protocol/ids.js';
-import { assistantMessageId, type LiveEvent } from '../protocol/live-events.js';
+import { assistantMessageId } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
@@ -31,19 +32,21 @@ import {
   requestedOutput,
 } from '../tools/structured-output.js';
 import { type AuditedCall, audited } from './audit.js';
-import { type ActivityTools, policyMeans, publishLive } from './deps.js';
+import { type ActivityTools, policyMeans } from './deps.js';
 import {
   agentOf,
   failureOf,
   framesOf,
+  httpStatusOf,
   interruption,
   isCancelRequested,
   toFailure,
 } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { equipped } from './listed-tools.js';
-import { ModelStream } from './model-stream.js';
+import type { ModelStream } from './model-stream.js';
 import type { RequestMeter } from './request-meter.js';
+import { type Showing, showing } from './showing.js';
 import { Spending } from './spending.js';
 import { modelFiles } from './stored-results.js';
 import { runOf } from './transcripts.js';
@@ -69,15 +72,13 @@ export async function callModel(
 ): Promise<CallModelResult> {
   const defined = agentOf(tools, input.agent);
   const context = Context.current();
-  const { attempt } = context.info;
   const { turnId, step } = input;
-  const origin = { turnId, step, attempt, messageId: assistantMessageId(turnId, step) };
-  const publish = (event: LiveEvent): void => {
-    publishLive(tools, input, event);
-  };
-  publish({ type: 'model_call_started', ...origin, model: defined.model.name });
-  const stream = new ModelStream(origin, publish);
   const spending = new Spending(defined.model, tools.logger, input);
+  const { number: attempt } = spending.attempts;
+  const origin = { turnId, step, attempt, messageId: assistantMessageId(turnId, step) };
+  const shown = showing(tools, input, origin);
+  const { stream } = shown;
+  stream.begin(defined.model.name);
   try {
     const { agent, results, ...answer } = await withHeartbeat(
       () => asked(tools, input, { stream, spending }),
@@ -87,12 +88,12 @@ export async function callModel(
     spending.giveUp();
     const { response, output, outputProblem } = answer;
     const { parts, finishReason, model } = response;
-    const shown = providerCallsOf(response);
-    const known = [...results, ...providerResultsOf(shown.providerCalls)];
+    const ran = providerCallsOf(response);
+    const known = [...results, ...providerResultsOf(ran.providerCalls)];
     const means = policyMeans(tools, { ...input, results: known });
     const calls = await plansOf(agent, response, { means, spending });
     const result = {
-      ...{ parts, calls, ...shown, model, finishReason, ...takenOf(spending), attempt },
+      ...{ parts, calls, ...ran, model, finishReason, ...takenOf(spending), attempt },
       context: answer.context,
       ...(output === undefined ? {} : { output }),
       ...(outputProblem === undefined ? {} : { outputProblem }),
@@ -108,15 +109,26 @@ export async function callModel(
         reason: failure.message,
         at: framesOf(error),
       });
-      throw spending.failed(failure);
+      throw failed({ shown, spending }, failure, httpStatusOf(error));
     }
     if (!isCancelRequested(context))
-      throw spending.failed(interruption(context, 'model_unavailable'));
+      throw failed({ shown, spending }, interruption(context, 'model_unavailable'));
     spending.giveUp();
     return { ...abortedResult(defined, stream, attempt), ...takenOf(spending) };
   } finally {
-    stream.close();
+    shown.end();
   }
+}
+
+/** The failure as the workflow and the next attempt are told of it, and watchers. A lack of messages is nobody's business. */
+function failed(
+  { shown, spending }: { readonly shown: Showing; readonly spending: Spending },
+  failure: Error,
+  httpStatus?: number,
+): Error {
+  if (failure instanceof ApplicationFailure && failure.type !== TRANSCRIPT_MISS)
+    shown.fail(spending.attempts.fail(failure, httpStatus));
+  return spending.failed(failure);
 }
 
 /** What the model answers, and the results of the turn until then. */
@@ -131,7 +143,10 @@ async function asked(
   const cacheKey = cacheKeyOf(input);
   const means = { form, spending, cacheKey, ...modelFiles(tools, input) };
   const { tenant, conversationId, turnId, step } = input;
-  const about = { tenant, conversationId, agent: agent.name, model: agent.model, turnId, step };
+  const about = {
+    ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
+    ...{ agent: agent.name, model: agent.model },
+  };
   const keeper =
     (purpose: AuditedCall['purpose']): GenerateMeans['keep'] =>
     (request, asking) =>
@@ -168,8 +183,16 @@ async function plansOf(
 }
 
 /** What the outcome says of it, whatever comes of the answer. */
-function takenOf({ own, earlier }: Spending): Pick<CallModelResult, 'usage' | 'earlierUsage'> {
-  return { usage: own, ...(earlier === undefined ? {} : { earlierUsage: earlier }) };
+function takenOf({
+  own,
+  earlier,
+  attempts: { failed },
+}: Spending): Pick<CallModelResult, 'usage' | 'earlierUsage' | 'failedAttempts'> {
+  return {
+    usage: own,
+    ...(earlier === undefined ? {} : { earlierUsage: earlier }),
+    ...(failed.length === 0 ? {} : { failedAttempts: failed }),
+  };
 }
 
 /**

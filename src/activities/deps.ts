@@ -26,6 +26,10 @@ export interface ActivityDeps<Services> {
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
   /** Publishes to watchers. May drop; what it throws is logged and forgotten. */
   readonly publish: (key: ConversationKey, event: LiveEvent) => void;
+  /** Says again what has been streamed so far, for those who came later; as `publish`. Absent: they see what comes from then on. */
+  readonly repeat?: (key: ConversationKey, event: LiveEvent) => void;
+  /** Calls back when somebody begins to watch; returns a function that stops. Absent: nobody is told. */
+  readonly onJoin?: (key: ConversationKey, listener: () => void) => () => void;
   /** Whether anybody watches: without a watcher no live event is made. @defaultValue everybody is watched */
   readonly watched?: (key: ConversationKey) => boolean;
   /** Asks a run for messages that this worker does not remember. Absent: everything has to be sent. */
@@ -69,10 +73,24 @@ export function policyMeans(
 
 /** Publishes one live event to whoever watches. Never throws: nothing may depend on a live event. */
 export function publishLive(tools: ActivityTools, key: ConversationKey, event: LiveEvent): void {
-  const { tenant, conversationId } = key;
+  toWatchers(tools, key, (about) => {
+    tools.publish(about, event);
+  });
+}
+
+/** The same for those alone who came after it was published. */
+export function repeatLive(tools: ActivityTools, key: ConversationKey, event: LiveEvent): void {
+  toWatchers(tools, key, (about) => tools.repeat?.(about, event));
+}
+
+function toWatchers(
+  tools: ActivityTools,
+  { tenant, conversationId }: ConversationKey,
+  send: (about: ConversationKey) => void,
+): void {
   try {
     const about = { tenant, conversationId };
-    if (tools.watched?.(about) !== false) tools.publish(about, event);
+    if (tools.watched?.(about) !== false) send(about);
   } catch (error) {
     tools.logger.debug('live event lost', { reason: String(error) });
   }

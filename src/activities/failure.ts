@@ -35,6 +35,12 @@ export function toFailure(error: unknown, fallback: FailureCode): Error {
   });
 }
 
+/** What the provider answered that made a model fail, as its adapter says. */
+export function httpStatusOf(error: unknown): number | undefined {
+  const status = error instanceof Error && 'httpStatus' in error ? error.httpStatus : undefined;
+  return typeof status === 'number' ? status : undefined;
+}
+
 /** What went wrong, in the error's own words. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@
  *
  * I1 The first delta goes out at once, later ones within `DELTA_DELAY_MS`, merged.
  * I2 Deltas of a message leave in the order in which they came; offsets count all of its text, sent or not.
+ * I3 Whoever begins to watch later is given what was sent until then, from offset 0 on; those who have it can tell.
  */
 import type { CallModelResult } from '../protocol/activities.js';
 import type { LiveEvent } from '../protocol/live-events.js';
@@ -32,16 +33,42 @@ interface Run {
 export class ModelStream {
   readonly #origin: StreamOrigin;
   readonly #publish: (event: LiveEvent) => void;
+  readonly #repeat: (event: LiveEvent) => void;
   readonly #offsets = new Map<string, number>();
+  /** What has left, whole: by what counts its own offsets; and the events that stand for themselves. */
+  readonly #sent = new Map<string, Run>();
+  readonly #told: LiveEvent[] = [];
   readonly #parts: { readonly type: 'text' | 'reasoning'; text: string }[] = [];
   #waiting: Run[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #repeatTimer: NodeJS.Timeout | undefined;
   #lastFlushAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  constructor(origin: StreamOrigin, publish: (event: LiveEvent) => void) {
+  /** @param repeat Says to those who watch since later what the others know. */
+  constructor(
+    origin: StreamOrigin,
+    publish: (event: LiveEvent) => void,
+    repeat: (event: LiveEvent) => void = () => undefined,
+  ) {
     this.#origin = origin;
     this.#publish = publish;
+    this.#repeat = repeat;
+  }
+
+  begin(model: string): void {
+    this.#tell({ type: 'model_call_started', ...this.#origin, model });
+  }
+
+  /** Somebody has begun to watch. Many at once are given it together. */
+  joined(): void {
+    if (this.#closed) return;
+    this.#repeatTimer ??= setTimeout(() => {
+      this.#repeatTimer = undefined;
+      this.#flush();
+      for (const event of this.#told) this.#repeat(event);
+      for (const run of this.#sent.values()) this.#repeat(liveEventOf(this.#origin, run));
+    }, DELTA_DELAY_MS);
   }
 
   /** Takes one piece from the adapter. Pieces after `close` are dropped: another attempt may be streaming by then. */
@@ -51,7 +78,7 @@ export class ModelStream {
       // What was said before it is shown before it.
       this.#flush();
       const { id: providerCallId, name } = event;
-      this.#publish({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
+      this.#tell({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
       return;
     }
     if (event.type !== 'provider_call_progress') {
@@ -73,12 +100,18 @@ export class ModelStream {
   /** Sends what waits and ends the stream. Safe to repeat. */
   close(): void {
     this.#flush();
+    clearTimeout(this.#repeatTimer);
     this.#closed = true;
   }
 
   /** Text and reasoning that came so far, in order; calls that were not finished are not part of it. */
   partsSoFar(): CallModelResult['parts'] {
     return this.#parts.map(({ type, text }) => ({ type, text }));
+  }
+
+  #tell(event: LiveEvent): void {
+    this.#told.push(event);
+    this.#publish(event);
   }
 
   #add(event: Piece): void {
@@ -110,7 +143,13 @@ export class ModelStream {
     const runs = this.#waiting;
     this.#waiting = [];
     this.#lastFlushAt = performance.now();
-    for (const run of runs) this.#publish(liveEventOf(this.#origin, run));
+    for (const run of runs) {
+      this.#publish(liveEventOf(this.#origin, run));
+      const key = keyOf(run.event);
+      const sent = this.#sent.get(key);
+      if (sent === undefined) this.#sent.set(key, run);
+      else sent.text += run.text;
+    }
   }
 }
 

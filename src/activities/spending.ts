@@ -24,6 +24,7 @@ import {
   type ModelSpend,
   type OpenRequest,
 } from '../protocol/spending.js';
+import { Attempts } from './attempts.js';
 import { framesOf, withDetails } from './failure.js';
 import { type AskedRequest, RequestMeter } from './request-meter.js';
 
@@ -32,6 +33,7 @@ export class Spending {
   readonly #context = Context.current();
   readonly #model: Model;
   readonly #logger: Logger;
+  readonly #attempts: Attempts;
   #before: ModelSpend | undefined;
   #own: Usage | undefined;
   #meter: RequestMeter | undefined;
@@ -44,10 +46,16 @@ export class Spending {
   constructor(model: Model, logger: Logger, before: ModelCallDetails = {}) {
     this.#model = model;
     this.#logger = logger;
+    this.#attempts = new Attempts(model.name, before);
     const told = detailsIn(this.#context.info.heartbeatDetails);
     const { spent, open } = told.spent === undefined && told.open === undefined ? before : told;
     this.#before = spent;
     this.#leftBefore = open;
+  }
+
+  /** Which attempt this is, and those that came to nothing. */
+  get attempts(): Attempts {
+    return this.#attempts;
   }
 
   /** Of this attempt. */
@@ -110,6 +118,7 @@ export class Spending {
     return {
       ...(spent === undefined ? {} : { spent }),
       ...(open === undefined ? {} : { open }),
+      ...this.#attempts.details(),
     };
   }
 
@@ -121,9 +130,8 @@ export class Spending {
     if (this.#isFinal(failure)) this.giveUp();
     else if (this.#left !== undefined) this.#endLeftBefore();
     const details = this.details();
-    if (details.spent === undefined && details.open === undefined) return failure;
-    this.#context.heartbeat(details);
-    return withDetails(failure, details);
+    if (Object.keys(details).length > 0) this.#context.heartbeat(details);
+    return withDetails(failure, { ...details, attempts: this.#attempts.number });
   }
 
   /** Nobody wants what is left any more: what goes on at the provider is ended there. Nobody waits for that. */
@@ -157,9 +165,7 @@ export class Spending {
   /** Nobody asks again. What lacked messages is asked by another activity, which is told what is open. */
   #isFinal(failure: Error): boolean {
     if (!(failure instanceof ApplicationFailure) || failure.type === TRANSCRIPT_MISS) return false;
-    const { attempt, retryPolicy } = this.#context.info;
-    const attempts = retryPolicy?.maximumAttempts ?? 0;
-    return failure.nonRetryable === true || (attempts > 0 && attempt >= attempts);
+    return this.#attempts.isFinal(failure);
   }
 
   /** What an attempt before has left of the same request; another one waits for its own. */
@@ -175,7 +181,7 @@ export class Spending {
     const { open } = meter;
     if (open === undefined) return undefined;
     const { name, prices } = this.#model;
-    const { attempt } = this.#context.info;
+    const { number: attempt } = this.#attempts;
     return { ...open, model: name, attempt, usage: withCost(usage, prices) };
   }
 
@@ -194,7 +200,7 @@ export class Spending {
     const { name, prices } = this.#model;
     const priced = withCost(own, prices);
     const usage = before === undefined ? priced : addUsage(before.usage, priced);
-    return { model: name, attempt: this.#context.info.attempt, usage };
+    return { model: name, attempt: this.#attempts.number, usage };
   }
 
   #close(usage: Usage | undefined): void {

@@ -46,11 +46,11 @@ export async function summarize(
   if (summarizer === undefined)
     throw failureOf('invalid_request', `Agent "${agent.name}" wants no summaries`);
   const signal = context.cancellationSignal;
+  const spending = new Spending(summarizer.model, logger);
   const about = {
     ...{ purpose: 'summary' as const, tenant, conversationId },
-    ...{ agent: agent.name, model: summarizer.model },
+    ...{ agent: agent.name, model: summarizer.model, attempt: spending.attempts.number },
   };
-  const spending = new Spending(summarizer.model, logger);
   try {
     const made = await withHeartbeat(
       async () => {

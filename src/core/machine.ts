@@ -26,7 +26,7 @@ import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../pr
 import { isRecord } from '../protocol/json.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
-import type { ModelSpend } from '../protocol/spending.js';
+import type { ModelCallDetails } from '../protocol/spending.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
 import { setAsideEvents } from './busy.js';
@@ -218,13 +218,13 @@ export class ConversationMachine {
   }
 
   /** Outcome of `abort_model` when no model call was under way, or it left nothing but what it took. */
-  modelAborted(at: StepOf, spent?: ModelSpend): void {
-    this.#modelEnded(at, { spent });
+  modelAborted(at: StepOf, left?: ModelCallDetails): void {
+    this.#modelEnded(at, { left });
   }
 
-  /** `spent` is what its attempts took. */
-  modelFailed(at: StepOf, error: TurnError, spent?: ModelSpend): void {
-    this.#modelEnded(at, { error, spent });
+  /** `left` is what became of its attempts. */
+  modelFailed(at: StepOf, error: TurnError, left?: ModelCallDetails): void {
+    this.#modelEnded(at, { error, left });
   }
 
   #modelEnded(at: StepOf, end: ModelCallEnd): void {

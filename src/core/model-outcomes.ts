@@ -7,7 +7,7 @@ import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS } from '../protocol/limits.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import type { AssistantPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
-import type { ModelSpend } from '../protocol/spending.js';
+import type { ModelCallDetails } from '../protocol/spending.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { visibleFrom } from './context/visible.js';
@@ -16,7 +16,7 @@ import { remembersAllCalls, takenCallIds } from './memory.js';
 import { isSince } from './revision.js';
 import type { ConversationState, TurnState } from './state.js';
 import { limitEvents, withinBounds } from './turn-limits.js';
-import { addUsage, takenBy } from './view.js';
+import { addUsage, NO_USAGE, spentIn, takenBy } from './view.js';
 
 /**
  * Calls of one answer that are kept at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so that the model learns
@@ -30,18 +30,18 @@ const MAX_ANSWERED_CALLS = 4 * MAX_CALLS_PER_STEP;
  */
 const RANDOM_ID_CHARS = 16;
 
-/** An answer, whole or not; an error; or neither: it was given up. `spent`: what its attempts took. */
+/** An answer, whole or not; an error; or neither: it was given up. `left`: what became of its attempts. */
 export interface ModelCallEnd {
   readonly outcome?: CallModelResult;
   readonly error?: TurnError;
-  readonly spent?: ModelSpend | undefined;
+  readonly left?: ModelCallDetails | undefined;
 }
 
 /** None when nobody waits for that call any more. */
 export function modelEndedEvents(
   state: ConversationState,
   at: Pick<TurnState, 'turnId' | 'step'>,
-  { outcome, error, spent }: ModelCallEnd,
+  { outcome, error, left }: ModelCallEnd,
 ): readonly EventBody[] {
   const { turn } = state;
   if (turn?.turnId !== at.turnId || turn.step !== at.step || turn.phase !== 'model') return [];
@@ -51,8 +51,8 @@ export function modelEndedEvents(
       ? modelAbortedEvents(state, turn, { partial: outcome })
       : modelCompletedEvents(state, turn, outcome);
   return error === undefined || isStopping
-    ? modelAbortedEvents(state, turn, { spent })
-    : modelFailedEvents(state, turn, { error, spent });
+    ? modelAbortedEvents(state, turn, { left })
+    : modelFailedEvents(state, turn, { error, left });
 }
 
 /**
@@ -170,7 +170,7 @@ function modelCallEvent(
   turn: TurnState,
   outcome: CallModelResult,
 ): ModelCallEvent {
-  const { attempt, model, finishReason, usage, earlierUsage, context } = outcome;
+  const { attempt, model, finishReason, usage, earlierUsage, failedAttempts, context } = outcome;
   return {
     type: 'model_call',
     turnId: turn.turnId,
@@ -180,6 +180,7 @@ function modelCallEvent(
     finishReason,
     usage,
     ...(earlierUsage === undefined || !countsAttempts(state) ? {} : { earlierUsage }),
+    ...(failedAttempts === undefined || !tellsAttempts(state) ? {} : { failedAttempts }),
     ...(context === undefined ? {} : { context }),
   };
 }
@@ -190,19 +191,35 @@ function withUnsent(event: ModelCallEvent, unsentMessages: number): ModelCallEve
   return { ...event, context: { ...context, unsentMessages } };
 }
 
-/** Of a call that came to nothing, and took something all the same. */
-function spentEvents(
+/** Of a call that came to nothing: what its attempts took, and why they failed. None where neither is known. */
+function leftEvents(
   state: ConversationState,
   { turnId, step }: TurnState,
-  call: { readonly spent: ModelSpend | undefined; readonly finishReason: 'cancelled' | 'failed' },
+  call: {
+    readonly left: ModelCallDetails | undefined;
+    readonly finishReason: 'cancelled' | 'failed';
+  },
 ): readonly ModelCallEvent[] {
-  const { spent, finishReason } = call;
-  if (spent === undefined || !countsAttempts(state)) return [];
-  return [{ type: 'model_call', turnId, step, ...spent, finishReason }];
+  const { left = {}, finishReason } = call;
+  const spent = countsAttempts(state) ? spentIn(left) : undefined;
+  const failed = tellsAttempts(state) ? (left.failed ?? []) : [];
+  const last = failed.at(-1);
+  if (last === undefined)
+    return spent === undefined
+      ? []
+      : [{ type: 'model_call', turnId, step, ...spent, finishReason }];
+  const { attempt, model } = last;
+  const { usage } = spent ?? { usage: NO_USAGE };
+  const about = { type: 'model_call', turnId, step, attempt, model, finishReason } as const;
+  return [{ ...about, usage, failedAttempts: failed }];
 }
 
 function countsAttempts(state: ConversationState): boolean {
   return isSince(state, 2);
+}
+
+function tellsAttempts(state: ConversationState): boolean {
+  return isSince(state, 5);
 }
 
 /** The turn as it ends with these calls. */
@@ -229,9 +246,9 @@ function badOutputEvents(
 export function modelFailedEvents(
   state: ConversationState,
   turn: TurnState,
-  { error, spent }: { readonly error: TurnError; readonly spent?: ModelSpend | undefined },
+  { error, left }: { readonly error: TurnError; readonly left?: ModelCallDetails | undefined },
 ): readonly EventBody[] {
-  const calls = spentEvents(state, turn, { spent, finishReason: 'failed' });
+  const calls = leftEvents(state, turn, { left, finishReason: 'failed' });
   const end = { status: 'failed', reason: 'model_failed', error } as const;
   return [...calls, turnEndedEvent(withTaken(turn, calls), end)];
 }
@@ -240,14 +257,16 @@ export function modelFailedEvents(
 function modelAbortedEvents(
   state: ConversationState,
   running: TurnState,
-  left: { readonly partial?: CallModelResult; readonly spent?: ModelSpend | undefined },
+  {
+    partial,
+    left,
+  }: { readonly partial?: CallModelResult; readonly left?: ModelCallDetails | undefined },
 ): readonly EventBody[] {
-  const { partial, spent } = left;
   const { turnId, step } = running;
   const text = partial === undefined ? '' : textOf(partial.parts);
   const calls =
     partial === undefined
-      ? spentEvents(state, running, { spent, finishReason: 'cancelled' })
+      ? leftEvents(state, running, { left, finishReason: 'cancelled' })
       : [modelCallEvent(state, running, partial)];
   const turn = countsAttempts(state) ? withTaken(running, calls) : running;
   const events: EventBody[] = [...calls];

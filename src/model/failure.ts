@@ -23,16 +23,23 @@ export class ModelFailure extends Error {
   readonly retryable: boolean;
   /** The pause that the provider asked for; above 0, at most a minute. Absent when it did not say. */
   readonly retryAfterMs?: number;
+  /** What the provider answered. Absent: it did not, or it failed within its answer. */
+  readonly httpStatus?: number;
 
   constructor(
     code: ModelFailureCode,
     message: string,
-    options: { readonly retryable: boolean; readonly retryAfterMs?: number | undefined },
+    options: {
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number | undefined;
+      readonly httpStatus?: number | undefined;
+    },
   ) {
     super(message);
     this.code = code;
     this.retryable = options.retryable;
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    if (options.httpStatus !== undefined) this.httpStatus = options.httpStatus;
   }
 }
 
@@ -92,6 +99,7 @@ function fromReport(report: ProviderReport): ModelFailure {
   return new ModelFailure(code, `${text}${facts === '' ? '' : ` (${facts})`}${detail}`, {
     retryable,
     retryAfterMs: retryable ? pauseOf(report.header) : undefined,
+    httpStatus: report.status,
   });
 }
 

@@ -52,5 +52,6 @@ const NOBODY: LiveChannel = {
   publish: () => undefined,
   subscribe: () => () => undefined,
   watched: () => undefined,
+  onJoin: () => () => undefined,
   close: () => Promise.resolve(),
 };

@@ -17,7 +17,8 @@ export interface WakerOptions {
 
 export class Waker {
   readonly #signal: AbortSignal | undefined;
-  readonly #stop: () => void;
+  readonly #subscribe: () => () => void;
+  #stop: () => void;
   readonly #messages: LiveMessage[] = [];
   #woken = false;
   #resolve: (() => void) | undefined;
@@ -29,13 +30,21 @@ export class Waker {
     const { live, key, signal, keepMessages = false } = options;
     this.#signal = signal;
     this.#pollAt = performance.now() + this.#pollMs;
-    this.#stop =
-      live?.subscribe(key, { live: keepMessages }, (message) => {
-        if (keepMessages) this.#messages.push(message);
-        if (this.#messages.length > MAX_KEPT_MESSAGES) this.#messages.shift();
-        this.#wake();
-      }) ?? (() => undefined);
+    const hear = (message: LiveMessage): void => {
+      if (keepMessages) this.#messages.push(message);
+      if (this.#messages.length > MAX_KEPT_MESSAGES) this.#messages.shift();
+      this.#wake();
+    };
+    this.#subscribe = () => live?.subscribe(key, { live: keepMessages }, hear) ?? (() => undefined);
+    this.#stop = this.#subscribe();
     signal?.addEventListener('abort', this.#wake);
+  }
+
+  /** Subscribes anew, before the old subscription ends: whoever streams says again what it has streamed so far. */
+  joinAgain(): void {
+    const stop = this.#stop;
+    this.#stop = this.#subscribe();
+    stop();
   }
 
   /** The oldest kept message. */

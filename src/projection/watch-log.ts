@@ -5,7 +5,7 @@ import type { ConversationKey } from '../protocol/ids.js';
 import type { LiveChannel, LiveMessage } from '../store/live-port.js';
 import type { EventLog, EventsRead } from '../store/port.js';
 import { StoreUnavailable } from '../store/port.js';
-import { Superseded } from './superseded.js';
+import { LiveTail } from './live-tail.js';
 import { Waker } from './waker.js';
 
 const PAGE_EVENTS = 200;
@@ -62,8 +62,10 @@ export async function* watchLog(
   options: { readonly after?: LogCursor | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<WatchFrame, void, undefined> {
   const { signal } = options;
-  const superseded = new Superseded();
   const waker = new Waker({ live: deps.live, key, signal, keepMessages: true });
+  const tail = new LiveTail(() => {
+    waker.joinAgain();
+  });
   let cursor = options.after;
   let hasLooked = false;
   let isReadDue = true;
@@ -75,7 +77,7 @@ export async function* watchLog(
         hasLooked = true;
         for (const event of read?.events ?? []) {
           cursor = { generation: read?.generation ?? 1, seq: event.seq };
-          superseded.note(event);
+          tail.note(event);
           yield { type: 'event', cursor, event };
           if (isAborted(signal)) return;
         }
@@ -87,9 +89,11 @@ export async function* watchLog(
       for (let message = waker.take(); message !== undefined; message = waker.take()) {
         isReadDue = isAhead(message, cursor);
         if (isReadDue) break;
-        if (message.type !== 'live' || superseded.covers(message.event)) continue;
-        yield { type: 'live', event: message.event };
-        if (isAborted(signal)) return;
+        if (message.type === 'appended') continue;
+        for (const event of tail.take(message)) {
+          yield { type: 'live', event };
+          if (isAborted(signal)) return;
+        }
       }
       if (!isReadDue) {
         await waker.wait();

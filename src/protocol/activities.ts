@@ -8,7 +8,7 @@ import type { McpToolRef } from './mcp.js';
 import { type AssistantPart, type EarlierResult, earlierResult, type Message } from './messages.js';
 import type { AskedBefore, Question } from './questions.js';
 import type { FieldProblem } from './resolutions.js';
-import type { ModelSpend, OpenRequest } from './spending.js';
+import type { FailedAttempt, ModelSpend, OpenRequest } from './spending.js';
 import type {
   SpillTranscriptInput,
   SpillTranscriptResult,
@@ -92,6 +92,9 @@ export interface CallModelInput extends OfStep {
   readonly spent?: ModelSpend;
   /** What it left open at the provider. */
   readonly open?: OpenRequest;
+  /** Its attempts that came to nothing, and how many there were in all. */
+  readonly failed?: readonly FailedAttempt[];
+  readonly attempts?: number;
 }
 
 /** A call of a sequential step, when its turn has come. */
@@ -121,7 +124,10 @@ export interface CallModelResult {
   readonly usage: Usage;
   /** Of the attempts before, of which nothing came. Absent: nothing is known of any. */
   readonly earlierUsage?: Usage;
+  /** From 1, over all activities of the call. */
   readonly attempt: number;
+  /** Those before it that came to nothing, oldest first. Absent: there were none, or nothing is known of any. */
+  readonly failedAttempts?: readonly FailedAttempt[];
   /** What of the conversation the model was given. Absent from older workers, and where the call was aborted. */
   readonly context?: ModelContext;
   /** A final answer in the form that was asked for. */

@@ -11,6 +11,7 @@ import type { AgentSettings, ConversationSnapshot } from './conversation.js';
 import type { MessageId, ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
 import type { AssistantPart, EarlierResult, UserPart } from './messages.js';
+import type { FailedAttempt } from './spending.js';
 import type { CarriedMemory } from './stored-messages.js';
 import type { ToolResult } from './tools.js';
 import type { TurnEndReason, TurnError, TurnLimit, Usage } from './turns.js';
@@ -64,8 +65,8 @@ export interface TurnStarted {
 }
 
 /**
- * One model call was completed, or took something before it was given up (`finishReason` `cancelled` or `failed`). `attempt` counts
- * tries, from 1; live events of earlier attempts are superseded.
+ * One model call was completed, or was given up (`finishReason` `cancelled` or `failed`) and took something or failed. `attempt`
+ * counts tries, from 1; live events of earlier attempts are superseded.
  */
 export interface ModelCallEvent {
   readonly type: 'model_call';
@@ -78,6 +79,11 @@ export interface ModelCallEvent {
   readonly usage: Usage;
   /** What attempts before this one took, of which nothing came. It counts like `usage`. Absent: nothing is known of any. */
   readonly earlierUsage?: Usage;
+  /**
+   * Attempts that came to nothing, oldest first: why, what the provider answered, and the pause that followed. Of a call that failed,
+   * the last is the one that it failed with. Absent: there were none, or the conversation was begun before they were told.
+   */
+  readonly failedAttempts?: readonly FailedAttempt[];
   /** What of the conversation it was given. Absent in logs of before it was kept, and of calls that were aborted. */
   readonly context?: ModelContext;
 }

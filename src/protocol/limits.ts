@@ -67,6 +67,10 @@ export const MAX_AUDIENCE_NAMES = 100;
 export const MAX_ACTOR_CHARS = 200;
 /** A reason, decline or error text given by a person. */
 export const MAX_REASON_CHARS = 2_000;
+/** Of an attempt of a model call that came to nothing: they ride in every heartbeat of the attempts behind it. */
+export const MAX_ATTEMPT_TEXT_CHARS = 500;
+/** Attempts of a model call that are told, the newest: two activities of ten attempts each. */
+export const MAX_FAILED_ATTEMPTS = 20;
 /** Request ids are minted by clients (UUIDs, job ids). They are kept for every message, so they are short. */
 export const MAX_REQUEST_ID_CHARS = 200;
 /** Request ids remembered for `duplicate`; some 25 bytes each ride through every roll-over. */

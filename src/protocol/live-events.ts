@@ -58,6 +58,19 @@ export interface ModelCallStarted extends OfStep {
   readonly model: string;
 }
 
+/** The attempt came to nothing. What it streamed is void once the next one begins. */
+export interface ModelCallFailed extends OfStep {
+  readonly type: 'model_call_failed';
+  readonly messageId: MessageId;
+  /** Of the failure table. */
+  readonly code: string;
+  readonly message: string;
+  /** What the provider answered. Absent: it did not, or it failed within its answer. */
+  readonly httpStatus?: number;
+  /** The pause before the next attempt. Absent: there is none, the turn fails. */
+  readonly nextInMs?: number;
+}
+
 /** The provider has begun to run a tool of its own inside the model call; superseded by the step's `assistant_message`. */
 export interface ProviderCallStarted extends OfStep {
   readonly type: 'provider_call_started';
@@ -87,7 +100,8 @@ export type LiveEvent =
   | ProviderCallProgress
   | ToolCallStarted
   | ToolProgress
-  | ModelCallStarted;
+  | ModelCallStarted
+  | ModelCallFailed;
 
 /** The id of the message that a step's model call produces; known before the call, so that deltas can name it. */
 export function assistantMessageId(turnId: TurnId, step: number): MessageId {

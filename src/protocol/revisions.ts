@@ -9,5 +9,6 @@
  * | 2 | what attempts of a model call took that came to nothing is counted, and so is a call that failed or was stopped, in the end of its turn, too |
  * | 3 | a call that comes to wait for a person while a message waits is set aside at once, unless that message said itself that it can wait; a message that was left as a signal waits only where the agent rejects messages; a declined question is no failure of a tool |
  * | 4 | messages that lie in the blob store count for bounds of payloads by what stands for them: they are left behind, and left out, only beyond `MAX_STORED_TRANSCRIPT_BYTES`; the error of a turn that is too large names its size |
+ * | 5 | attempts of a model call that came to nothing stand in its event; a call that failed for good has one, whatever it took |
  */
-export const CORE_REVISION = 4;
+export const CORE_REVISION = 5;

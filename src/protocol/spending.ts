@@ -1,5 +1,6 @@
-/** What the attempts of a model call have taken, as heartbeats tell the next attempt, and failures the workflow. Runs anywhere. */
+/** What became of the attempts of a model call, as heartbeats tell the next attempt, and failures the workflow. Runs anywhere. */
 import { isRecord } from './json.js';
+import { MAX_ATTEMPT_TEXT_CHARS, MAX_FAILED_ATTEMPTS } from './limits.js';
 import type { Usage } from './turns.js';
 
 export interface ModelSpend {
@@ -17,12 +18,30 @@ export interface OpenRequest extends ModelSpend {
   readonly request?: string;
 }
 
+/** An attempt of a model call that came to nothing, and what was to follow. */
+export interface FailedAttempt {
+  /** From 1, over all activities of the call. */
+  readonly attempt: number;
+  readonly model: string;
+  /** Of the failure table; `no_worker` where nothing is known of it, since its worker was lost. */
+  readonly code: string;
+  readonly message: string;
+  /** What the provider answered. Absent: it did not, or it failed within its answer. */
+  readonly httpStatus?: number;
+  /** The pause before the next attempt. Absent: there was to be none, or nobody knew. */
+  readonly nextInMs?: number;
+}
+
 /** The one value in details of heartbeats and failures; its names are in history for ever. */
 export interface ModelCallDetails {
   /** Of all attempts until now. */
   readonly spent?: ModelSpend;
   /** No part of `spent`: the next attempt goes on with it. */
   readonly open?: OpenRequest;
+  /** Oldest first; at most `MAX_FAILED_ATTEMPTS`, the newest. */
+  readonly failed?: readonly FailedAttempt[];
+  /** How many attempts there were, for another activity of the same call. */
+  readonly attempts?: number;
 }
 
 /** Any version of a worker may have written them: what is not understood counts as nothing. */
@@ -31,11 +50,32 @@ export function detailsIn(details: unknown): ModelCallDetails {
   const spent = spendIn(details['spent']);
   const open = spendIn(details['open']);
   const { id, request } = isRecord(details['open']) ? details['open'] : {};
+  const { attempts } = details;
+  const failed = failedIn(details['failed']);
   const asked = typeof request === 'string' ? { request } : {};
   return {
     ...(spent === undefined ? {} : { spent }),
     ...(open === undefined || typeof id !== 'string' ? {} : { open: { ...open, id, ...asked } }),
+    ...(failed.length === 0 ? {} : { failed }),
+    ...(isCount(attempts) ? { attempts } : {}),
   };
+}
+
+function failedIn(value: unknown): readonly FailedAttempt[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(-MAX_FAILED_ATTEMPTS).flatMap((entry: unknown) => {
+    if (!isRecord(entry)) return [];
+    const { attempt, model, code, message, httpStatus, nextInMs } = entry;
+    if (!isCount(attempt) || typeof model !== 'string' || typeof code !== 'string') return [];
+    return [
+      {
+        ...{ attempt, model, code },
+        message: typeof message === 'string' ? message.slice(0, MAX_ATTEMPT_TEXT_CHARS) : '',
+        ...(isCount(httpStatus) ? { httpStatus } : {}),
+        ...(isCount(nextInMs) ? { nextInMs } : {}),
+      },
+    ];
+  });
 }
 
 function spendIn(value: unknown): ModelSpend | undefined {

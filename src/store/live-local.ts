@@ -1,11 +1,15 @@
 /** The live channel inside one process: for a worker and an API that live together, and for tests. */
 import { conversationKey } from '../protocol/ids.js';
+import { Joins } from './live/joins.js';
 import { LiveSubscriptions } from './live/subscriptions.js';
 import type { LiveChannel } from './live-port.js';
 
 /** Messages reach listeners before `publish` returns. After `close`, everything is quietly ignored. */
 export function createLocalLiveChannel(): LiveChannel {
-  const subscriptions = new LiveSubscriptions();
+  const joins = new Joins();
+  const subscriptions = new LiveSubscriptions((keyText, watch) => {
+    if (watch?.live === true) joins.tell(keyText);
+  });
   let closed = false;
   return {
     publish: (message) => {
@@ -14,6 +18,7 @@ export function createLocalLiveChannel(): LiveChannel {
     subscribe: (key, watch, listener) =>
       closed ? () => undefined : subscriptions.add(key, watch, listener),
     watched: (key) => subscriptions.watchOf(conversationKey(key)),
+    onJoin: (key, listener) => joins.add(key, listener),
     close: async () => {
       closed = true;
       subscriptions.clear();

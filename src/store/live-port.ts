@@ -8,6 +8,8 @@ import type { LiveEvent } from '../protocol/live-events.js';
 
 export type LiveMessage =
   | ({ readonly type: 'live'; readonly event: LiveEvent } & ConversationKey)
+  /** What has been streamed so far, said again for those who came later: text from offset 0 on. Others know it. */
+  | ({ readonly type: 'so_far'; readonly event: LiveEvent } & ConversationKey)
   /** The store has more: readers read it. */
   | ({
       readonly type: 'appended';
@@ -31,5 +33,10 @@ export interface LiveChannel {
   ): () => void;
   /** Whether anybody, here or in another process, watches. Publishers skip work when nobody does. */
   watched(key: ConversationKey): Watch | undefined;
+  /**
+   * Tells a publisher that somebody, here or in another process, has begun to watch live events; now and then also of one who had
+   * begun before. Returns a function that stops.
+   */
+  onJoin(key: ConversationKey, listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { conversationKey } from '../protocol/ids.js';
+import { Joins } from './live/joins.js';
 import { LiveSubscriptions } from './live/subscriptions.js';
 import type { LiveChannel, LiveMessage } from './live-port.js';
 import { ALIVE_MS, Interests, type Notice } from './postgres/live/interests.js';
@@ -34,7 +35,10 @@ class PostgresLive implements LiveChannel {
   readonly #schema: string;
   readonly #notices: Notices;
   readonly #subscriptions: LiveSubscriptions;
-  readonly #interests = new Interests();
+  readonly #joins = new Joins();
+  readonly #interests = new Interests((keyText) => {
+    this.#joins.tell(keyText);
+  });
   readonly #assembly = new Assembly();
   readonly #control: string;
   #waiting: (readonly [channel: string, payload: string])[] = [];
@@ -64,6 +68,7 @@ class PostgresLive implements LiveChannel {
       } else {
         this.#notices.listen(channel);
         this.#tell({ type: 'watch', watches: [[keyText, watch.live]] });
+        if (watch.live) this.#joins.tell(keyText);
       }
     });
   }
@@ -74,7 +79,7 @@ class PostgresLive implements LiveChannel {
     this.#subscriptions.deliver(message);
     const keyText = conversationKey(message);
     const watch = this.#interests.watchOf(keyText);
-    if (watch === undefined || (message.type === 'live' && !watch.live)) return;
+    if (watch === undefined || (message.type !== 'appended' && !watch.live)) return;
     this.#send(this.#channelOf(keyText), message);
   }
 
@@ -91,6 +96,11 @@ class PostgresLive implements LiveChannel {
     const here = this.#subscriptions.watchOf(keyText);
     const elsewhere = here?.live === true ? undefined : this.#interests.watchOf(keyText);
     return elsewhere?.live === true ? elsewhere : (here ?? elsewhere);
+  };
+
+  onJoin: LiveChannel['onJoin'] = (key, listener) => {
+    if (!this.#closed) this.#startPublishing();
+    return this.#joins.add(key, listener);
   };
 
   async close(): Promise<void> {
@@ -186,5 +196,5 @@ class PostgresLive implements LiveChannel {
 
 function isMessage(value: unknown): value is LiveMessage {
   if (typeof value !== 'object' || value === null || !('type' in value)) return false;
-  return value.type === 'live' || value.type === 'appended';
+  return ['live', 'so_far', 'appended'].includes(String(value.type));
 }

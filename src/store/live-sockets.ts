@@ -6,6 +6,7 @@
  */
 import { conversationKey } from '../protocol/ids.js';
 import { liveDirectoryFor, makeLiveDirectory } from './live/directory.js';
+import { Joins } from './live/joins.js';
 import { LiveListener } from './live/listener.js';
 import { LivePublisher } from './live/publisher.js';
 import { LiveSubscriptions } from './live/subscriptions.js';
@@ -47,22 +48,18 @@ export function openLiveChannel(options: LiveChannelOptions): LiveChannel {
 function createSocketChannel(directory: string): LiveChannel {
   const subscriptions: LiveSubscriptions = new LiveSubscriptions((keyText, watch) => {
     listener.changed(keyText, watch);
+    if (watch?.live === true) joins.tell(keyText);
   });
   const listener = new LiveListener(directory, subscriptions);
-  const publisher = new LivePublisher(directory, listener.path);
+  const joins = new Joins();
+  const publisher = new LivePublisher(directory, listener.path, (keyText) => {
+    joins.tell(keyText);
+  });
   const state = { publishes: false, subscribes: false, closed: false };
-
-  const timer = setInterval(() => {
-    try {
-      makeLiveDirectory(directory);
-    } catch {
-      // Without a folder nobody is found; the next tick tries again.
-      return;
-    }
+  const timer = whileThereIs(directory, () => {
     if (state.publishes) publisher.scan();
     if (state.subscribes) listener.ensure();
-  }, RESCAN_MS);
-  timer.unref();
+  });
 
   // A process that only reads never connects to the others, and one that only publishes never listens.
   const startPublishing = (): void => {
@@ -94,6 +91,10 @@ function createSocketChannel(directory: string): LiveChannel {
       const elsewhere = here?.live === true ? undefined : publisher.watchOf(keyText);
       return elsewhere?.live === true ? elsewhere : (here ?? elsewhere);
     },
+    onJoin: (key, onJoin) => {
+      if (!state.closed) startPublishing();
+      return joins.add(key, onJoin);
+    },
     close: async () => {
       if (state.closed) return;
       state.closed = true;
@@ -103,4 +104,17 @@ function createSocketChannel(directory: string): LiveChannel {
       await listener.close();
     },
   };
+}
+
+/** Each second. Without a folder nobody is found; the next tick tries again. */
+function whileThereIs(directory: string, repair: () => void): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    try {
+      makeLiveDirectory(directory);
+    } catch {
+      return;
+    }
+    repair();
+  }, RESCAN_MS);
+  return timer.unref();
 }

@@ -285,6 +285,10 @@ function activitiesOf<Services>(
     publish: (key, event) => {
       live.publish({ type: 'live', ...key, event });
     },
+    repeat: (key, event) => {
+      live.publish({ type: 'so_far', ...key, event });
+    },
+    onJoin: (key, listener) => live.onJoin(key, listener),
     ...(blobs === undefined ? {} : { blobs }),
     ...(options.audit === undefined || options.audit === 'off' ? {} : { audit: options.audit }),
     isDeletedRun: createIsDeletedRun(log),

@@ -147,7 +147,7 @@ class Shell {
     });
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
-    provideDetails(() => detailsText(this.#machine.state));
+    provideDetails(() => detailsText(this.#machine.state, this.#log.last('turn_ended')));
     openDoors({
       machine: this.#machine,
       log: this.#log,

@@ -11,7 +11,6 @@ import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
 import { timerFired } from '../core/timers.js';
-import { spentIn } from '../core/view.js';
 import type { CallModelInput } from '../protocol/activities.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
 import { type Work, workOnCall } from './call-work.js';
@@ -112,7 +111,7 @@ export class Driver {
     const { turnId, step } = effect;
     const call = this.#underWay.get(effectKey({ type: 'call_model', turnId, step }));
     if (call === undefined) {
-      this.#machine.modelAborted(effect, spentIn(this.#takeLeft()));
+      this.#machine.modelAborted(effect, this.#takeLeft());
       this.#wake();
     } else this.#stop(call.scope);
   }
@@ -220,11 +219,11 @@ export class Driver {
         this.#machine.modelCompleted(effect, outcome);
       },
       failed: (error) => {
-        if (isCancellation(error)) this.#machine.modelAborted(effect, spentIn(left));
+        if (isCancellation(error)) this.#machine.modelAborted(effect, left);
         // The call is still wanted, so it is started again at once.
         else if (isTranscriptMiss(error) && this.#transcript.missed())
           this.#left = modelDetailsOf(error);
-        else this.#machine.modelFailed(effect, turnErrorOf(error), spentIn(modelDetailsOf(error)));
+        else this.#machine.modelFailed(effect, turnErrorOf(error), modelDetailsOf(error));
       },
     });
   }

@@ -50,6 +50,13 @@ export class EventLogOfRun {
     return this.#lastSeq;
   }
 
+  /** The newest of its type that this run knows. */
+  last<Type extends EventType>(type: Type): Extract<CanonicalEvent, { type: Type }> | undefined {
+    return this.#events.findLast(
+      (event): event is Extract<CanonicalEvent, { type: Type }> => event.type === type,
+    );
+  }
+
   append(event: CanonicalEvent): void {
     this.#events.push(event);
     this.#lastSeq = event.seq;

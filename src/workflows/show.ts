@@ -5,6 +5,7 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
 import { openSuspensions } from '../core/state.js';
+import type { TurnEnded } from '../protocol/events.js';
 import { workflowIdFor } from '../protocol/ids.js';
 import { utf8Bytes } from '../protocol/json.js';
 import { MAX_PENDING_TOOLS_BYTES } from '../protocol/limits.js';
@@ -27,8 +28,8 @@ const BY_HAND: Readonly<Record<SuspensionKind, string>> = {
   outcome: '{"type":"outcome","value":…}',
 };
 
-/** The page that the UI shows for a running conversation. */
-export function detailsText(state: ConversationState): string {
+/** The page that the UI shows for a running conversation. `ended`: the last turn that did, if that is known. */
+export function detailsText(state: ConversationState, ended?: TurnEnded): string {
   const snapshot = snapshotOf(state);
   const { turn, pending, queued, agent, status, seq } = snapshot;
   const lines = [
@@ -36,6 +37,10 @@ export function detailsText(state: ConversationState): string {
     '',
     turn === undefined ? 'No turn is running.' : `Turn \`${turn.turnId}\`, step ${turn.step}.`,
   ];
+  if (turn === undefined && ended?.error !== undefined) {
+    const { code, message } = ended.error;
+    lines.push('', `Turn \`${ended.turnId}\` failed: \`${code}\`, ${cell(message)}`);
+  }
   if (queued.length > 0) lines.push('', `${queued.length} message(s) wait.`);
   if (pending.length > 0) lines.push('', ...pendingTable(pending), '', ...byHand(state, pending));
   return lines.join('\n');

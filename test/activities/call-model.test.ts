@@ -113,7 +113,7 @@ describe('a model call', () => {
     });
     await failureOf(environment().run(activities.callModel, modelInput()));
     await sleep(45);
-    expect(textsOf(live)).toEqual(['model_call_started']);
+    expect(textsOf(live)).toEqual(['model_call_started', 'model_call_failed']);
   });
 
   it('heartbeats while the model thinks', async () => {

@@ -47,6 +47,8 @@ export interface Setup {
   readonly context?: ContextSpec;
   readonly watched?: boolean;
   readonly publish?: (event: LiveEvent) => void;
+  readonly repeat?: (event: LiveEvent) => void;
+  readonly onJoin?: ActivityDeps<never>['onJoin'];
   readonly blobs?: ActivityDeps<never>['blobs'];
   readonly isDeletedRun?: ActivityDeps<never>['isDeletedRun'];
   readonly chunks?: ActivityDeps<never>['chunks'];
@@ -75,6 +77,10 @@ export function setUp(setup: Setup = {}) {
       live.push(event);
       setup.publish?.(event);
     },
+    repeat: (_about, event) => {
+      setup.repeat?.(event);
+    },
+    ...(setup.onJoin === undefined ? {} : { onJoin: setup.onJoin }),
     ...(setup.blobs === undefined ? {} : { blobs: setup.blobs }),
     ...(setup.isDeletedRun === undefined ? {} : { isDeletedRun: setup.isDeletedRun }),
     ...(setup.chunks === undefined ? {} : { chunks: setup.chunks }),
@@ -91,7 +97,12 @@ export function environment(
     attempt?: number;
     heartbeatTimeoutMs?: number;
     heartbeatDetails?: unknown;
-    retryPolicy?: { maximumAttempts: number };
+    retryPolicy?: {
+      maximumAttempts?: number;
+      initialInterval?: number;
+      backoffCoefficient?: number;
+      maximumInterval?: number;
+    };
     workflowExecution?: { workflowId: string; runId: string };
   } = {},
 ) {

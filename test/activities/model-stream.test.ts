@@ -55,6 +55,42 @@ describe('a stream of deltas', () => {
     expect(live[1]).not.toHaveProperty('name');
   });
 
+  it('says again what it has streamed so far to those who join, once for many, and nothing once it is over', () => {
+    const again: LiveEvent[] = [];
+    const live: LiveEvent[] = [];
+    const stream = new ModelStream(
+      origin,
+      (event) => live.push(event),
+      (event) => again.push(event),
+    );
+    stream.begin('gpt');
+    stream.take({ type: 'reasoning', text: 'Hm.' });
+    stream.take({ type: 'text', text: 'Hel' });
+    stream.take({ type: 'provider_call', id: 'ws_1', name: 'web' });
+    stream.take({ type: 'tool_arguments', index: 0, name: 'work', text: '{' });
+    stream.take({ type: 'text', text: 'lo' });
+    stream.joined();
+    stream.joined();
+    vi.advanceTimersByTime(100);
+    expect(again).toEqual([
+      { type: 'model_call_started', ...origin, model: 'gpt' },
+      { type: 'provider_call_started', ...origin, providerCallId: 'ws_1', name: 'web' },
+      { type: 'reasoning_delta', ...origin, offset: 0, text: 'Hm.' },
+      { type: 'text_delta', ...origin, offset: 0, text: 'Hello' },
+      { type: 'tool_arguments_delta', ...origin, index: 0, name: 'work', offset: 0, text: '{' },
+    ]);
+    // Those who were there have each piece once.
+    expect(live.filter(({ type }) => type === 'text_delta')).toMatchObject([
+      { offset: 0, text: 'Hel' },
+      { offset: 3, text: 'lo' },
+    ]);
+    stream.joined();
+    stream.close();
+    stream.joined();
+    vi.advanceTimersByTime(100);
+    expect(again).toHaveLength(5);
+  });
+
   it('shows how a call of the provider goes on, what it runs in pieces with their offsets', () => {
     const { stream, live } = streaming();
     const call = { id: 'ci_1', name: 'python' };

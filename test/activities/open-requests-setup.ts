@@ -50,6 +50,7 @@ export const cut = (): Promise<never> =>
 
 export type Info = Parameters<typeof environment>[0];
 
+/** What a failed attempt leaves at the provider, and what it took. */
 export async function failed(model: Model, info: Info = {}): Promise<ModelCallDetails> {
   const env = environment(info);
   let beat: unknown;
@@ -61,10 +62,11 @@ export async function failed(model: Model, info: Info = {}): Promise<ModelCallDe
     (reason: unknown) => reason,
   );
   if (!(error instanceof ApplicationFailure)) throw error;
-  const details = (error.details?.[0] ?? {}) as ModelCallDetails;
+  const { attempts: _, ...details } = (error.details?.[0] ?? {}) as ModelCallDetails;
   // The next attempt knows what the workflow is told.
   expect(beat ?? {}).toEqual(details);
-  return details;
+  const { failed: _attempts, ...left } = details;
+  return left;
 }
 
 export const second = (details: ModelCallDetails): Info => ({

@@ -167,7 +167,10 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
       const taken = (await engine.log(talk)).filter(({ type }) => type === 'model_call');
       expect(taken).toMatchObject([
         { attempt: 2, earlierUsage: { inputTokens: 10, outputTokens: 5 } },
-        { attempt: 1, finishReason: 'failed', usage: { inputTokens: 10, outputTokens: 5 } },
+        {
+          ...{ attempt: 2, finishReason: 'failed', usage: { inputTokens: 10, outputTokens: 5 } },
+          failedAttempts: [{ code: 'model_empty_answer' }, { code: 'model_content_filtered' }],
+        },
       ]);
       await rollOver(engine, talk, 2);
       await engine.say(talk, 'and on');

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationKey } from '../../src/protocol/ids.js';
 import type { LiveChannel, LiveMessage } from '../../src/store/live-port.js';
-import { delta, textsOf } from './live-messages.js';
+import { delta, textDelta, textsOf } from './live-messages.js';
 import { KEY } from './log-events.js';
 import { until } from './until.js';
 
@@ -65,6 +65,41 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       sides.publisher.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: 3 });
       await until('both heard', () => waiter.heard.length > 0 && watcher.heard.length > 1);
       expect(textsOf(watcher.heard)).toEqual(['a', 'appended']);
+      expect(textsOf(waiter.heard)).toEqual(['appended']);
+    });
+
+    it('tells a publisher of each who begins to watch live events, and of nobody else', async () => {
+      let joins = 0;
+      const stop = sides.publisher.onJoin(KEY, () => {
+        joins += 1;
+      });
+      listen(KEY, false);
+      listen({ ...KEY, conversationId: 'another' });
+      await connected();
+      expect(joins).toBe(0);
+      for (let watchers = 1; watchers <= 3; watchers += 1) {
+        const before = joins;
+        listen();
+        await until(`watcher ${watchers}`, () => joins > before);
+      }
+      stop();
+      stop();
+      const before = joins;
+      const last = listen();
+      sides.publisher.publish(delta('a'));
+      await until('the last one hears', () => last.heard.length);
+      expect(joins).toBe(before);
+    });
+
+    it('brings what is said again to those who watch live events alone', async () => {
+      const waiter = listen(KEY, false);
+      const watcher = listen();
+      await until('somebody wants them', () => sides.publisher.watched(KEY)?.live);
+      const again: LiveMessage = { type: 'so_far', ...KEY, event: textDelta('so far') };
+      sides.publisher.publish(again);
+      sides.publisher.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: 3 });
+      await until('both heard', () => waiter.heard.length > 0 && watcher.heard.length > 1);
+      expect(watcher.heard[0]).toEqual(again);
       expect(textsOf(waiter.heard)).toEqual(['appended']);
     });
 

@@ -1,11 +1,20 @@
 /** Live messages for tests and for their child processes. */
 import type { ConversationKey } from '../../src/protocol/ids.js';
+import type { LiveEvent } from '../../src/protocol/live-events.js';
 import type { LiveMessage } from '../../src/store/live-port.js';
 import { KEY } from './log-events.js';
 
 export function delta(text: string, key: ConversationKey = KEY): LiveMessage {
-  const step = { turnId: 't1', step: 1, attempt: 1, messageId: 't1.1' };
-  return { type: 'live', ...key, event: { type: 'text_delta', ...step, offset: 0, text } };
+  return { type: 'live', ...key, event: textDelta(text) };
+}
+
+/** Of the first step of turn `t1`, unless it says otherwise. */
+export function textDelta(
+  text: string,
+  { offset = 0, attempt = 1, step = 1, turnId = 't1' } = {},
+): Extract<LiveEvent, { type: 'text_delta' }> {
+  const of = { turnId, step, attempt, messageId: `${turnId}.${step}` };
+  return { type: 'text_delta', ...of, offset, text };
 }
 
 /** The text of deltas, the type of everything else. */

@@ -145,16 +145,22 @@ test('a model call that lacks messages and is made again hands on what its attem
   const { talk } = await engine.ask();
   expect(await engine.say(talk, 'and?')).toMatchObject({ status: 'completed' });
   const last = (await engine.log(talk)).findLast((event) => event.type === 'model_call');
-  // The first attempt of another activity.
-  expect(last).toMatchObject({ attempt: 1, earlierUsage: { outputTokens: 13, estimated: true } });
+  // The first attempt of another activity, behind two of the one before.
+  expect(last).toMatchObject({
+    ...{ attempt: 3, earlierUsage: { outputTokens: 13, estimated: true } },
+    failedAttempts: [{ attempt: 1, code: 'model_stream_broken', nextInMs: 500 }],
+  });
 });
 
-test('a model call that is refused for good leaves nothing', async () => {
+test('a model call that is refused for good counts nothing, and says why', async () => {
   const refused: Try = () =>
     Promise.reject(new ModelFailure('model_unauthorized', 'no', { retryable: false }));
   const engine = await startEngine({ agents: [shop(flaky(refused))], services: ledger() });
   const { talk } = await engine.ask();
-  expect(await engine.logTypes(talk)).not.toContain('model_call');
+  expect(await only(engine, talk, 'model_call')).toMatchObject({
+    ...{ finishReason: 'failed', usage: { inputTokens: 0, outputTokens: 0 } },
+    failedAttempts: [{ attempt: 1, code: 'model_unauthorized', message: 'no' }],
+  });
   await expectTaken(engine, talk, { inputTokens: 0, outputTokens: 0 });
 });
 

@@ -179,9 +179,10 @@ test('a model that fails for good ends its turn as failed, and the next message 
   const { talk } = await engine.ask();
   const failed = await engine.say(talk, 'more');
   expect(failed).toMatchObject({ status: 'failed', error: { code: 'script_exhausted' } });
-  expect((await engine.logTypes(talk)).slice(-3)).toEqual([
+  expect((await engine.logTypes(talk)).slice(-4)).toEqual([
     'user_message',
     'turn_started',
+    'model_call',
     'turn_ended',
   ]);
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);

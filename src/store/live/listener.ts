@@ -89,5 +89,6 @@ function isLiveMessage(value: object): value is LiveMessage {
   if (!('tenant' in value) || typeof value.tenant !== 'string') return false;
   if (!('conversationId' in value) || typeof value.conversationId !== 'string') return false;
   if (!('type' in value)) return false;
-  return value.type === 'appended' || (value.type === 'live' && 'event' in value);
+  const { type } = value;
+  return type === 'appended' || ((type === 'live' || type === 'so_far') && 'event' in value);
 }

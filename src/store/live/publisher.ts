@@ -21,13 +21,16 @@ interface Subscriber {
 export class LivePublisher {
   readonly #directory: string;
   readonly #ownPath: string;
+  readonly #onJoin: (keyText: string) => void;
   readonly #subscribers = new Map<string, Subscriber>();
   #folder: FSWatcher | undefined;
   #closed = false;
 
-  constructor(directory: string, ownPath: string) {
+  /** @param onJoin Told when another process says that somebody there watches live events. */
+  constructor(directory: string, ownPath: string, onJoin: (keyText: string) => void) {
     this.#directory = directory;
     this.#ownPath = ownPath;
+    this.#onJoin = onJoin;
   }
 
   /** Looks for new sockets. Called each second as well: change notices may be missing or lost. Never throws. */
@@ -47,7 +50,7 @@ export class LivePublisher {
     let line: string | undefined;
     for (const subscriber of this.#subscribers.values()) {
       const wantsLive = subscriber.interests.get(keyText);
-      if (wantsLive === undefined || (message.type === 'live' && !wantsLive)) continue;
+      if (wantsLive === undefined || (message.type !== 'appended' && !wantsLive)) continue;
       const { socket } = subscriber;
       if (!canTake(socket)) continue;
       line ??= JSON.stringify(message);
@@ -116,7 +119,10 @@ export class LivePublisher {
     });
     onLines(socket, (interest) => {
       const { watch, unwatch, live } = interest;
-      if (typeof watch === 'string') subscriber.interests.set(watch, live === true);
+      if (typeof watch === 'string') {
+        subscriber.interests.set(watch, live === true);
+        if (live === true) this.#onJoin(watch);
+      }
       if (typeof unwatch === 'string') subscriber.interests.delete(unwatch);
     });
   }

@@ -8,7 +8,10 @@ interface Subscription {
   readonly listener: (message: LiveMessage) => void;
 }
 
-/** Called when what this process watches has changed; `undefined` = nobody watches the conversation any more. */
+/**
+ * Called when what this process watches has changed; `undefined` = nobody watches the conversation any more. Also when one more
+ * begins to watch live events: whoever streams has to say again what that one has missed.
+ */
 export type WatchChanged = (keyText: string, watch: Watch | undefined) => void;
 
 export class LiveSubscriptions {
@@ -23,7 +26,7 @@ export class LiveSubscriptions {
   add(key: ConversationKey, watch: Watch, listener: (message: LiveMessage) => void): () => void {
     const keyText = conversationKey(key);
     const subscription: Subscription = { live: watch.live, listener };
-    this.#change(keyText, (subscriptions) => subscriptions.add(subscription));
+    this.#change(keyText, (subscriptions) => subscriptions.add(subscription), watch.live);
     return () => {
       this.#change(keyText, (subscriptions) => subscriptions.delete(subscription));
     };
@@ -33,7 +36,7 @@ export class LiveSubscriptions {
   deliver(message: LiveMessage): void {
     const subscriptions = this.#byKey.get(conversationKey(message));
     for (const { live, listener } of [...(subscriptions ?? [])]) {
-      if (message.type === 'live' && !live) continue;
+      if (message.type !== 'appended' && !live) continue;
       try {
         listener(message);
       } catch {
@@ -60,13 +63,17 @@ export class LiveSubscriptions {
     this.#byKey.clear();
   }
 
-  #change(keyText: string, change: (subscriptions: Set<Subscription>) => void): void {
+  #change(
+    keyText: string,
+    change: (subscriptions: Set<Subscription>) => void,
+    joins = false,
+  ): void {
     const before = this.watchOf(keyText);
     const subscriptions = this.#byKey.get(keyText) ?? new Set();
     change(subscriptions);
     if (subscriptions.size === 0) this.#byKey.delete(keyText);
     else this.#byKey.set(keyText, subscriptions);
     const after = this.watchOf(keyText);
-    if (before?.live !== after?.live) this.#onChange(keyText, after);
+    if (joins || before?.live !== after?.live) this.#onChange(keyText, after);
   }
 }

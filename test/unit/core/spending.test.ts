@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { foldView } from '../../../src/core/view.js';
 import type { CallModelResult } from '../../../src/protocol/activities.js';
 import type { AgentSettings, ConversationSnapshot } from '../../../src/protocol/conversation.js';
-import type { ModelSpend } from '../../../src/protocol/spending.js';
+import type { FailedAttempt, ModelSpend } from '../../../src/protocol/spending.js';
 import type { Usage } from '../../../src/protocol/turns.js';
 import { modelCalls, modelSays, plannedCall, USAGE } from '../../support/core-builders.js';
 import { aMachine, type MachineUnderTest } from '../../support/core-driver.js';
@@ -63,7 +63,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call that failed for good',
     happens: (m) => {
-      m.machine.modelFailed(turnOf(m), LOST, SPENT);
+      m.machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
     },
     call: { attempt: 3, model: 'gpt', finishReason: 'failed', usage: EARLIER },
     taken: EARLIER,
@@ -85,7 +85,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call whose worker was lost while it was to stop',
     happens: (m) => {
-      stop(m).machine.modelFailed(turnOf(m), LOST, SPENT);
+      stop(m).machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
     },
     call: { finishReason: 'cancelled', usage: EARLIER },
     taken: EARLIER,
@@ -93,7 +93,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'a call that was stopped between two attempts',
     happens: (m) => {
-      stop(m).machine.modelAborted(turnOf(m), SPENT);
+      stop(m).machine.modelAborted(turnOf(m), { spent: SPENT });
     },
     call: { finishReason: 'cancelled', usage: EARLIER },
     taken: EARLIER,
@@ -105,6 +105,47 @@ function turnOf(m: MachineUnderTest): { turnId: string; step: number } {
   if (turn === undefined) throw new Error('no turn is running');
   return turn;
 }
+
+const DOWN: FailedAttempt = {
+  ...{ attempt: 1, model: 'gpt', code: 'model_unavailable', message: 'down' },
+  ...{ httpStatus: 503, nextInMs: 500 },
+};
+const REFUSED: FailedAttempt = { ...DOWN, attempt: 2, code: 'model_unauthorized', httpStatus: 401 };
+
+describe('attempts of a model call that came to nothing', () => {
+  it('stand with the answer that came after them, and with one that was stopped', () => {
+    const failedAttempts = [DOWN];
+    const m = asked();
+    m.model({ ...modelSays('Hi'), attempt: 2, failedAttempts });
+    expect(m.last('model_call')).toMatchObject({ attempt: 2, failedAttempts });
+    const stopping = stop(asked());
+    stopping.model({ ...stopped(USAGE), failedAttempts });
+    expect(stopping.last('model_call')).toMatchObject({ failedAttempts });
+  });
+
+  it('stand with a call that failed for good, whatever it took', () => {
+    const failed = [DOWN, REFUSED];
+    const about = { attempt: 2, model: 'gpt', finishReason: 'failed', failedAttempts: failed };
+    const m = asked();
+    m.machine.modelFailed(turnOf(m), LOST, { failed });
+    const nothing = { inputTokens: 0, outputTokens: 0 };
+    expect(m.last('model_call')).toMatchObject({ ...about, usage: nothing });
+    expect(m.last('turn_ended').usage).toEqual(nothing);
+    const paid = asked();
+    paid.machine.modelFailed(turnOf(paid), LOST, { failed, spent: { ...SPENT, attempt: 1 } });
+    expect(paid.last('model_call')).toMatchObject({ ...about, usage: EARLIER });
+    expectInvariants(m);
+    expectInvariants(paid);
+  });
+
+  it('are left out in conversations begun before they were told', () => {
+    const m = asked({ coreRevision: 4 });
+    m.model({ ...modelCalls([plannedCall('a')]), failedAttempts: [DOWN] }).tool('a');
+    m.machine.modelFailed(turnOf(m), LOST, { failed: [DOWN] });
+    expect(m.all('model_call')).toHaveLength(1);
+    expect(JSON.stringify(m.events)).not.toContain('failedAttempts');
+  });
+});
 
 describe('what the attempts of a model call took', () => {
   it.each(ROWS)('counts for $what, in the log, the turn and the conversation', (row) => {
@@ -121,7 +162,7 @@ describe('what the attempts of a model call took', () => {
   it('stands in the end of a turn beside what its other steps took', () => {
     const m = asked();
     m.model(modelCalls([plannedCall('a')])).tool('a');
-    m.machine.modelFailed(turnOf(m), LOST, SPENT);
+    m.machine.modelFailed(turnOf(m), LOST, { spent: SPENT });
     expect(m.last('model_call')).toMatchObject({ step: 2, finishReason: 'failed' });
     expect(m.last('turn_ended').usage).toMatchObject({ inputTokens: 110, outputTokens: 23 });
   });

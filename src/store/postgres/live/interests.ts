@@ -23,6 +23,12 @@ interface Process {
 
 export class Interests {
   readonly #processes = new Map<string, Process>();
+  readonly #onJoin: (keyText: string) => void;
+
+  /** @param onJoin Told when another process says that somebody there watches live events. */
+  constructor(onJoin: (keyText: string) => void = () => undefined) {
+    this.#onJoin = onJoin;
+  }
 
   /** Takes what a process says. `tell`: it wants to be told what is watched here; `ask`: it was forgotten, and is to say all again. */
   take(from: string, notice: unknown): 'tell' | 'ask' | undefined {
@@ -41,7 +47,10 @@ export class Interests {
       if (type === 'unwatch' && typeof key === 'string') process.watches.delete(key);
       if (type === 'watch' && Array.isArray(watches))
         for (const [watched, live] of watches as readonly (readonly [unknown, unknown])[])
-          if (typeof watched === 'string') process.watches.set(watched, live === true);
+          if (typeof watched === 'string') {
+            process.watches.set(watched, live === true);
+            if (live === true) this.#onJoin(watched);
+          }
     }
     return isForgotten ? 'ask' : undefined;
   }

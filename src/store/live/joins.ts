@@ -1,0 +1,26 @@
+/** Publishers that want to know who begins to watch; shared by the adapters of the live channel. */
+import type { ConversationKey } from '../../protocol/ids.js';
+import { conversationKey } from '../../protocol/ids.js';
+
+export class Joins {
+  readonly #byKey = new Map<string, Set<() => void>>();
+
+  /** Returns a function that stops; stopping twice is safe. */
+  add(key: ConversationKey, listener: () => void): () => void {
+    const keyText = conversationKey(key);
+    const own = (): void => {
+      listener();
+    };
+    const listeners = this.#byKey.get(keyText) ?? new Set();
+    this.#byKey.set(keyText, listeners.add(own));
+    return () => {
+      listeners.delete(own);
+      if (listeners.size === 0 && this.#byKey.get(keyText) === listeners)
+        this.#byKey.delete(keyText);
+    };
+  }
+
+  tell(keyText: string): void {
+    for (const listener of [...(this.#byKey.get(keyText) ?? [])]) listener();
+  }
+}
