@@ -1,6 +1,6 @@
 /** What conversations are made of that are recorded as histories, and those of tools that ask and tools that run inline. */
 import { expect } from 'vitest';
-import type { AgentSettingsSpec, ContextSpec } from '../../src/define/agent.js';
+import type { Agent, AgentSettingsSpec, ContextSpec } from '../../src/define/agent.js';
 import {
   calls,
   callsAll,
@@ -11,9 +11,12 @@ import {
   script,
   scriptedBy,
 } from '../../src/model/scripted.js';
+import type { EventType } from '../../src/protocol/events.js';
 import type { Message } from '../../src/protocol/messages.js';
+import type { Model } from '../../src/protocol/model.js';
 import { claimLostAndClaimedAgain } from './claim-scenario.js';
 import type { Engine } from './engine.js';
+import type { Services } from './engine-agents.js';
 import type { HeldModel } from './engine-models.js';
 import { until } from './until.js';
 
@@ -28,8 +31,12 @@ export interface Scenario {
   readonly model: () => ScriptedModel;
   readonly settings?: AgentSettingsSpec;
   readonly context?: ContextSpec;
+  /** In place of the shop. */
+  readonly agent?: (model: Model) => Agent<Services>;
   /** What the model says before it is held, at the first message. */
   readonly heldAt?: string;
+  /** The first message leaves it at work: the event after which the scenario goes on. */
+  readonly runsOn?: EventType;
   /** Goes on from where the first message left the conversation. */
   readonly play?: (engine: Engine, talk: Talk, model: HeldModel) => Promise<unknown>;
 }

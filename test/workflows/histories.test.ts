@@ -25,6 +25,7 @@ import {
   type Scenario,
   type Talk,
 } from '../support/history-scenarios.js';
+import { SCENARIOS_OF_WAITS } from '../support/history-waits.js';
 import { expectNeutral, neutralJson } from '../support/neutral-history.js';
 import { until } from '../support/until.js';
 
@@ -44,22 +45,7 @@ async function ended(engine: Engine, talk: Talk): Promise<void> {
 
 const SCENARIOS: readonly Scenario[] = [
   ...SCENARIOS_OF_TOOLS,
-  { name: 'parked-on-an-approval', model: () => script(calls('payments.refund', REFUND)) },
-  { name: 'parked-on-a-question', model: () => script(calls('customer.ask', { question: 'A?' })) },
-  { name: 'parked-on-a-browser-call', model: () => script(calls('cart.read', {})) },
-  {
-    name: 'parked-on-the-second-phase-of-a-gated-browser-call',
-    model: () => script(calls('cart.clear', { reason: 'sold out' })),
-    play: async (_engine, talk) => talk.resolve('call_1', { type: 'approve' }),
-  },
-  {
-    name: 'parked-after-an-answer-was-taken-back',
-    model: () => script(calls('customer.code', {})),
-    play: async (engine, talk) => {
-      await talk.resolve('call_1', { type: 'answer', value: { code: 'abc' } });
-      await engine.reaches(talk, 'awaiting_input');
-    },
-  },
+  ...SCENARIOS_OF_WAITS,
   {
     name: 'turns-with-tools-and-answers',
     model: () =>
@@ -265,19 +251,23 @@ async function keep(engine: Engine, talk: Pick<Talk, 'id'>, name: string): Promi
   }
 }
 
-for (const { name, model: makeModel, heldAt, play, settings, context } of SCENARIOS)
+for (const { name, model: makeModel, heldAt, runsOn, play, ...agent } of SCENARIOS)
   test(`a conversation replays: ${name}`, async () => {
     const model = new HeldModel(makeModel(), heldAt ?? '');
     const engine = await startEngine({
-      agents: [shop(model, settings, context)],
+      agents: [agent.agent?.(model) ?? shop(model, agent.settings, agent.context)],
       services: ledger(),
       taskQueue: `recorded-${name}`,
+      tuning: { shutdownGraceTime: 1 },
     });
     const talk = engine.begin(`recorded-${name}`);
     model.held = heldAt !== undefined;
     if (model.held) {
       await engine.send(talk, 'hello');
       await until('the model speaks', () => model.started === 1);
+    } else if (runsOn !== undefined) {
+      await engine.send(talk, 'hello');
+      await until(runsOn, () => engine.logTypes(talk), { holds: (seen) => seen.includes(runsOn) });
     } else await engine.say(talk, 'hello');
     await play?.(engine, talk, model);
     await keep(engine, talk, name);
