@@ -15,6 +15,7 @@ import { describeLists } from '../support/list-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
 import { startTestPostgres } from '../support/postgres-server.js';
 import { until } from '../support/until.js';
+import { expectNoRowLeft } from '../support/whole-deletion.js';
 
 const url = inject('postgresUrl');
 const EVENTS = stamped([started(), ...turn('t1')]);
@@ -47,6 +48,35 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 
 describeEventLog('postgres event log', open);
 describeLeases('postgres leases', open);
+it('a conversation that is deleted leaves no row but its tombstone in any table', async () => {
+  const schema = anySchema();
+  const stores = await openPostgresStores({ url, schema, maxConnections: 2 });
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await stores.log.close();
+  });
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE table_schema = $1 AND column_name = 'conversation_id'`,
+    [schema],
+  );
+  await expectNoRowLeft({
+    ...stores,
+    rowsOf: async (id) => {
+      const counts: [string, number][] = [];
+      for (const { name } of tables) {
+        const { rows } = await client.query<{ rows: number }>(
+          `SELECT count(*)::int AS rows FROM "${schema}".${name} WHERE conversation_id = $1`,
+          [id],
+        );
+        counts.push([name, rows[0]?.rows ?? 0]);
+      }
+      return Object.fromEntries(counts);
+    },
+  });
+});
 describeDeletedBlobs('deleted blobs in Postgres', async () => {
   const stores = await openPostgresStores({ url, schema: anySchema(), maxConnections: 2 });
   onTestFinished(() => stores.log.close());

@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openEventLog } from '../../../src/projection/index.js';
 import { openFolderBlobStore } from '../../../src/store/blobs-folder.js';
@@ -8,6 +9,7 @@ import { openSqliteStores } from '../../../src/store/sqlite.js';
 import { describeBlobs } from '../../support/blob-conformance.js';
 import { describeDeletedBlobs } from '../../support/blob-deletion-conformance.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import { expectNoRowLeft } from '../../support/whole-deletion.js';
 
 const KEY = { tenant: 'default', conversationId: 'c1' };
 const BLOB = { type: 'text/plain', content: Buffer.from('a value') } as const;
@@ -26,6 +28,34 @@ describeDeletedBlobs('deleted blobs in a folder', async () => {
   const { log } = await openSqliteStores({ file: ':memory:' });
   onTestFinished(() => log.close());
   return { log, blobs: await openFolderBlobStore({ folder: temporaryFolder() }) };
+});
+
+it('a conversation that is deleted leaves no row but its tombstone in any table', async () => {
+  const file = join(temporaryFolder(), 'log.db');
+  const stores = await openSqliteStores({ file });
+  const reading = new DatabaseSync(file, { readOnly: true });
+  onTestFinished(async () => {
+    reading.close();
+    await stores.log.close();
+  });
+  const tables = reading
+    .prepare(
+      `SELECT DISTINCT tables.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+       WHERE tables.type = 'table' AND columns.name = 'conversation_id'`,
+    )
+    .all()
+    .map(({ name }) => String(name));
+  const count = (table: string, id: string): number =>
+    Number(
+      reading.prepare(`SELECT count(*) AS rows FROM ${table} WHERE conversation_id = ?`).get(id)?.[
+        'rows'
+      ],
+    );
+  await expectNoRowLeft({
+    ...stores,
+    rowsOf: (id) =>
+      Promise.resolve(Object.fromEntries(tables.map((table) => [table, count(table, id)]))),
+  });
 });
 
 describe('blobs beside the event log', () => {
