@@ -2,6 +2,7 @@
 import type { GrowthSummary } from './growth.js';
 import type { ParkedSummary } from './parked.js';
 import { tableOf } from './report.js';
+import type { StreamingResult } from './streaming.js';
 
 const CPU_OF = ['worker', 'server', 'api', 'load'] as const;
 
@@ -66,4 +67,40 @@ export function parkedTable(summaries: readonly ParkedSummary[]): string {
 
 function megabytes(bytes: number | undefined): string {
   return ((bytes ?? 0) / 1_048_576).toFixed(0);
+}
+
+/** Three rows an API: the first token, and the CPU of a long answer with and without somebody who watches. */
+export function streamingTable(results: readonly StreamingResult[]): string {
+  const ms = (value: number): string => `${value.toFixed(2)} ms`;
+  const rows = results.flatMap(({ api, firstTokenMs, cpuMs, cpuRatio, met }) => {
+    const { engine, direct, added } = firstTokenMs;
+    const cpu = met.cpu ? 'met' : 'missed';
+    return [
+      [
+        api,
+        'first token',
+        ms(engine),
+        ms(direct),
+        `${ms(added)} later`,
+        met.firstToken ? 'met' : 'missed',
+      ],
+      [
+        api,
+        'CPU, nobody watches',
+        ms(cpuMs.alone),
+        ms(cpuMs.reading),
+        cpuRatio.alone.toFixed(2),
+        cpu,
+      ],
+      [
+        api,
+        'CPU, a watcher',
+        ms(cpuMs.watched),
+        ms(cpuMs.reading),
+        cpuRatio.watched.toFixed(2),
+        cpu,
+      ],
+    ];
+  });
+  return tableOf(['API', 'measured', 'engine', 'the stream itself', '', 'bar'], rows);
 }

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import type { CellRequest, CellResult, ShapeResult, Side, Workload } from './cells.js';
 import { LANES, SIDES, WORKLOADS } from './cells.js';
 import { type GrowthCell, growthSummary, measureGrowth } from './growth.js';
-import { growthBars, growthTable, parkedTable } from './long-report.js';
+import { growthBars, growthTable, parkedTable, streamingTable } from './long-report.js';
 import { measureParked, type ParkedCell, parkedSummary } from './parked.js';
 import { type Bench, startBench } from './processes.js';
 import {
@@ -23,20 +23,22 @@ import {
 } from './report.js';
 import { measureResolutions, resolutionSummaries } from './resolution.js';
 import { type Cell, type Pair, summaryOf } from './stats.js';
+import { measureStreaming } from './streaming.js';
 import { undisturbed } from './undisturbed.js';
 
 const USAGE = `npm run bench -- [options]
   --quick          2 s a measurement, 2 rounds: shows that it works, proves nothing
   --rounds N       engine and floor in turn, N times each (default 5)
   --seconds N      length of one measurement (default 8)
-  --only a|b|c|resolution|growth|parked
-                   one workload, or the latency of resolutions; growth and parked are measured only when asked for
+  --only a|b|c|resolution|growth|parked|streaming
+                   one workload, or the latency of resolutions; growth, parked and streaming are measured only when
+                   asked for
   --at-once N      only with N conversations at once (1 or 16 when absent)
   --turns N        turns a conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
   --parked N       conversations that wait beside those whose resolutions are measured (default 1000);
                    parked: those that wait (default 1000, then 10000)
-  --samples N      resolutions a measurement (default 400)
+  --samples N      resolutions a measurement (default 400); streaming: first tokens of each API (default 120)
   --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
   --out FILE       where the results go (default bench/results/<time>.json)`;
 
@@ -51,6 +53,7 @@ interface Options {
   readonly resolution: boolean;
   readonly growth: boolean;
   readonly crowd: boolean;
+  readonly streaming: boolean;
   readonly bytes: number;
   readonly parked: number;
   /** Of those that are measured while they wait. */
@@ -82,9 +85,11 @@ function readOptions(): Options | undefined {
   const { quick, only, 'at-once': atOnce } = values;
   const resolution = only === undefined || only === 'resolution';
   const [growth, crowd] = [only === 'growth', only === 'parked'];
+  const streaming = only === 'streaming';
   const workloads = WORKLOADS.filter((name) => only === undefined || only === name);
-  if (workloads.length === 0 && !resolution && !growth && !crowd)
-    throw new Error(`--only ${only}: one of ${WORKLOADS.join(', ')}, resolution, growth, parked`);
+  const others = ['resolution', 'growth', 'parked', 'streaming'];
+  if (workloads.length === 0 && !others.includes(only ?? 'resolution'))
+    throw new Error(`--only ${only ?? ''}: one of ${[...WORKLOADS, ...others].join(', ')}`);
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
@@ -93,12 +98,12 @@ function readOptions(): Options | undefined {
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
-    ...{ resolution, growth, crowd },
+    ...{ resolution, growth, crowd, streaming },
     bytes: wholeNumber('--bytes', values.bytes, 4_096),
     parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
     counts: countsOf(values.parked, quick),
     stillMs: quick ? 5_000 : 60_000,
-    samples: wholeNumber('--samples', values.samples, quick ? 30 : 400),
+    samples: wholeNumber('--samples', values.samples, quick ? 30 : streaming ? 120 : 400),
     patienceMs: 1_000 * wholeNumber('--patience', values.patience, quick ? 1 : 30),
     out: resolve(values.out ?? join(results, `${time}.json`)),
   };
@@ -169,6 +174,17 @@ async function measureAll(
   return { cells, shapes };
 }
 
+/** What the engine adds to a stream needs none of the rest. */
+async function streamingOnly(options: Options): Promise<void> {
+  const startedAt = new Date().toISOString();
+  const streamed = await measureStreaming(options.samples);
+  mkdirSync(dirname(options.out), { recursive: true });
+  const about = { startedAt, ...machine(), samples: options.samples };
+  writeFileSync(options.out, `${JSON.stringify({ about, streamed }, null, 1)}\n`);
+  console.log(['', 'What the engine adds to a stream:', streamingTable(streamed), ''].join('\n'));
+  console.log(`results: ${options.out}`);
+}
+
 async function main(options: Options): Promise<void> {
   const startedAt = new Date().toISOString();
   const bench = await startBench({
@@ -212,7 +228,7 @@ function reportLong(grown: readonly GrowthCell[], waited: readonly ParkedCell[])
 try {
   const options = readOptions();
   if (options === undefined) console.log(USAGE);
-  else await main(options);
+  else await (options.streaming ? streamingOnly(options) : main(options));
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

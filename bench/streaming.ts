@@ -1,6 +1,6 @@
 /**
- * `node dist/bench/streaming.js [samples]`: what the engine adds to a model's stream. The first token: from the model server
- * to a reader of the API's event stream, against a reader of the model's own stream. The CPU of a long answer: adapter, deltas
+ * `npm run bench -- --only streaming`: what the engine adds to a model's stream, through either API. The first token: from the model
+ * server to a reader of the API's event stream, against a reader of the model's own stream. The CPU of a long answer: adapter, deltas
  * and live channel in one process, against reading the same stream with OpenAI's client. Both in turn, in one run.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -23,6 +23,9 @@ const SHORT: Asked = { tokens: 5, paceMs: 2 };
 const LONG: Asked = { tokens: 2_000, paceMs: 0 };
 const BAR = { addedMs: 10, cpuRatio: 1.2 } as const;
 
+const APIS = ['chat', 'responses'] as const;
+type Api = (typeof APIS)[number];
+
 const script = (name: string): string =>
   fileURLToPath(new URL(`./stream/${name}.js`, import.meta.url));
 
@@ -35,10 +38,13 @@ async function started(
   return [child, String(said)];
 }
 
-async function directDelay(modelUrl: string): Promise<number> {
-  const response = await fetch(`${modelUrl}/chat/completions`, {
+async function directDelay(modelUrl: string, api: Api): Promise<number> {
+  const said = [{ role: 'user', content: JSON.stringify(SHORT) }];
+  const [path, body] =
+    api === 'chat' ? ['/chat/completions', { messages: said }] : ['/responses', { input: said }];
+  const response = await fetch(`${modelUrl}${path}`, {
     method: 'POST',
-    body: JSON.stringify({ messages: [{ role: 'user', content: JSON.stringify(SHORT) }] }),
+    body: JSON.stringify(body),
   });
   let text = '';
   let delay: number | undefined;
@@ -51,7 +57,11 @@ async function directDelay(modelUrl: string): Promise<number> {
   return delay;
 }
 
-async function firstTokens(samples: number, modelUrl: string): Promise<readonly number[][]> {
+/** Of the engine, and of the stream itself, by API. */
+async function firstTokens(
+  samples: number,
+  modelUrl: string,
+): Promise<Readonly<Record<Api, readonly number[][]>>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-streaming-'));
   const server = await startDevServer({ dbFile: join(dataDir, 'temporal.db') });
   const stack = await startStack({
@@ -65,12 +75,16 @@ async function firstTokens(samples: number, modelUrl: string): Promise<readonly 
     },
   });
   try {
-    const of = await readerOf(stack.apiUrl);
-    const delays: number[][] = [[], []];
-    for (let sample = -5; sample < samples; sample += 1) {
-      const pair = [await of(), await directDelay(modelUrl)];
-      if (sample >= 0) for (const [side, delay] of pair.entries()) delays[side]?.push(delay);
-    }
+    const of = {
+      chat: await readerOf(stack.apiUrl, 'chat'),
+      responses: await readerOf(stack.apiUrl, 'responses'),
+    };
+    const delays: Record<Api, number[][]> = { chat: [[], []], responses: [[], []] };
+    for (let sample = -5; sample < samples; sample += 1)
+      for (const api of APIS) {
+        const pair = [await of[api](), await directDelay(modelUrl, api)];
+        if (sample >= 0) for (const [side, delay] of pair.entries()) delays[api][side]?.push(delay);
+      }
     return delays;
   } finally {
     await stack.stop();
@@ -80,7 +94,7 @@ async function firstTokens(samples: number, modelUrl: string): Promise<readonly 
 }
 
 /** Sends a message and times its first token, as a page sees it. */
-async function readerOf(apiUrl: string): Promise<() => Promise<number>> {
+async function readerOf(apiUrl: string, api: Api): Promise<() => Promise<number>> {
   const post = async (path: string, body: object): Promise<void> => {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${apiUrl}/v1/conversations${path}`, {
@@ -92,10 +106,10 @@ async function readerOf(apiUrl: string): Promise<() => Promise<number>> {
     await response.arrayBuffer();
   };
   const text = JSON.stringify(SHORT);
-  await post('?wait=result', { id: 'stream', agent: 'bench-streaming', message: text });
+  await post('?wait=result', { id: api, agent: `bench-streaming-${api}`, message: text });
   let arrived: ((delay: number) => void) | undefined;
   const headers = { accept: 'text/event-stream' };
-  get(`${apiUrl}/v1/conversations/stream/events`, { agent: false, headers }, (response) => {
+  get(`${apiUrl}/v1/conversations/${api}/events`, { agent: false, headers }, (response) => {
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => {
       const stamp = chunk.includes('live.text_delta') ? stampIn(chunk) : undefined;
@@ -107,9 +121,28 @@ async function readerOf(apiUrl: string): Promise<() => Promise<number>> {
     const delay = new Promise<number>((resolve) => {
       arrived = resolve;
     });
-    await post('/stream/messages?wait=result', { text });
+    await post(`/${api}/messages?wait=result`, { text });
     return await delay;
   };
+}
+
+/** The long answer, as OpenAI's client reads it. */
+async function textRead(client: OpenAI, api: Api): Promise<string> {
+  const said = [{ role: 'user' as const, content: JSON.stringify(LONG) }];
+  let text = '';
+  if (api === 'chat') {
+    const asked = { model: 'm', stream: true, messages: said } as const;
+    for await (const chunk of await client.chat.completions.create(asked))
+      text += chunk.choices[0]?.delta.content ?? '';
+    return text;
+  }
+  for await (const event of await client.responses.create({
+    model: 'm',
+    stream: true,
+    input: said,
+  }))
+    if (event.type === 'response.output_text.delta') text += event.delta;
+  return text;
 }
 
 async function cpuOf(work: () => Promise<void>): Promise<number> {
@@ -120,7 +153,11 @@ async function cpuOf(work: () => Promise<void>): Promise<number> {
 }
 
 /** CPU milliseconds of reading it, and of the engine's work with it: with nobody who watches, and with a watcher. */
-async function cpuOfAnswer(rounds: number, modelUrl: string): Promise<readonly number[][]> {
+async function cpuOfAnswer(
+  rounds: number,
+  modelUrl: string,
+  api: Api,
+): Promise<readonly number[][]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'colloquy-streaming-'));
   const file = join(dataDir, 'log.db');
   const opened = await openEventLog(file);
@@ -128,12 +165,9 @@ async function cpuOfAnswer(rounds: number, modelUrl: string): Promise<readonly n
   const [watcher] = await started('watcher', [file, key.conversationId]);
   while (opened.live.watched(key) === undefined) await sleep(50);
   const client = new OpenAI({ baseURL: modelUrl, apiKey: 'none' });
-  const model = openaiModel('stamped', { baseURL: modelUrl, api: 'chat', apiKey: 'none' });
-  const messages = [{ role: 'user' as const, content: JSON.stringify(LONG) }];
+  const model = openaiModel('stamped', { baseURL: modelUrl, api, apiKey: 'none' });
   const read = async (): Promise<void> => {
-    const stream = await client.chat.completions.create({ model: 'm', stream: true, messages });
-    let text = '';
-    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+    const text = await textRead(client, api);
     if (text.length < LONG.tokens) throw new Error('not all was read');
   };
   const asked = async (about: typeof key): Promise<void> => {
@@ -171,21 +205,55 @@ async function cpuOfAnswer(rounds: number, modelUrl: string): Promise<readonly n
   return spent;
 }
 
-const samples = Number(process.argv[2] ?? 100);
-const [modelServer, modelUrl] = await started('server');
-const [engine = [], direct = []] = await firstTokens(samples, modelUrl);
-const addedMs = median(engine) - median(direct);
-const spent = await cpuOfAnswer(Math.max(6, Math.ceil(samples / 3)), modelUrl);
-modelServer.disconnect();
-const [reading = Number.NaN, alone = Number.NaN, watched = Number.NaN] = spent.map(median);
-const report = {
-  samples,
-  firstTokenMs: { engine: median(engine), direct: median(direct), added: addedMs },
-  cpuMs: { reading, alone, watched },
-  cpuRatio: { alone: alone / reading, watched: watched / reading },
-  met: {
-    firstToken: addedMs < BAR.addedMs,
-    cpu: Math.max(alone, watched) / reading <= BAR.cpuRatio,
-  },
-};
-console.log(JSON.stringify(report, null, 1));
+export interface StreamingResult {
+  readonly api: Api;
+  readonly samples: number;
+  /** Medians. */
+  readonly firstTokenMs: {
+    readonly engine: number;
+    readonly direct: number;
+    readonly added: number;
+  };
+  /** Medians of one answer: reading it, and the engine's work with nobody who watches and with a watcher. */
+  readonly cpuMs: { readonly reading: number; readonly alone: number; readonly watched: number };
+  readonly cpuRatio: { readonly alone: number; readonly watched: number };
+  readonly met: { readonly firstToken: boolean; readonly cpu: boolean };
+}
+
+/** Starts everything that it needs. `samples`: first tokens of each API; long answers are a third as many. */
+export async function measureStreaming(samples: number): Promise<readonly StreamingResult[]> {
+  const [modelServer, modelUrl] = await started('server');
+  try {
+    const tokens = await firstTokens(samples, modelUrl);
+    const results: StreamingResult[] = [];
+    for (const api of APIS) {
+      const spent = await cpuOfAnswer(Math.max(6, Math.ceil(samples / 3)), modelUrl, api);
+      results.push(resultOf(api, tokens[api], spent));
+    }
+    return results;
+  } finally {
+    modelServer.disconnect();
+  }
+}
+
+function resultOf(
+  api: Api,
+  [engine = [], direct = []]: readonly (readonly number[])[],
+  spent: readonly (readonly number[])[],
+): StreamingResult {
+  const [reading = Number.NaN, alone = Number.NaN, watched = Number.NaN] = spent.map((of) =>
+    median(of),
+  );
+  const added = median(engine) - median(direct);
+  return {
+    api,
+    samples: engine.length,
+    firstTokenMs: { engine: median(engine), direct: median(direct), added },
+    cpuMs: { reading, alone, watched },
+    cpuRatio: { alone: alone / reading, watched: watched / reading },
+    met: {
+      firstToken: added < BAR.addedMs,
+      cpu: Math.max(alone, watched) / reading <= BAR.cpuRatio,
+    },
+  };
+}

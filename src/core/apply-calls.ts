@@ -19,6 +19,7 @@ import { askerOf, detached, keptAside, lateCall, takesLate } from './aside.js';
 import { entersOnDecline } from './asks.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import { withoutClaim } from './holding.js';
+import { filesOf } from './resolution-fields.js';
 import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
 import { isResolutionOf, stepCalls } from './state.js';
@@ -99,6 +100,7 @@ export function resolved(
         ? {
             answer: {
               value: resolution.value,
+              ...filesOf(resolution),
               actor,
               requestId,
               deadline: closed?.deadline ?? call.closedWait?.deadline ?? at,

@@ -15,6 +15,7 @@ import { decideSummary } from './context/summaries.js';
 import type { Effect } from './effects.js';
 import { endTimer } from './holding.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
+import { filesOf } from './resolution-fields.js';
 import { ruleFor } from './rules.js';
 import { decideServerCall } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
@@ -207,7 +208,11 @@ const WAIT_OF: Readonly<Record<'human' | 'client' | 'external', SuspensionKind>>
 export function answeredResult(call: CallState, value: ToolResultValue): ToolResult {
   return {
     status: 'resolved',
-    envelope: { ok: true, result: value },
+    envelope: {
+      ok: true,
+      result: value,
+      ...(call.answer === undefined ? {} : filesOf(call.answer)),
+    },
     provenance: 'untrusted',
     ...(call.answer === undefined ? {} : { actor: call.answer.actor }),
     ...(call.answer?.executionMs === undefined ? {} : { executionMs: call.answer.executionMs }),

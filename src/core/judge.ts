@@ -122,7 +122,10 @@ export function judgeResolution(
   if (isLate && !takesLate(call, suspension.kind)) return { verdict: 'expired', deadline };
 
   const problems = [
-    ...resolutionProblems(input, suspension, { bounded: isSince(state, 1) }),
+    ...resolutionProblems(input, suspension, {
+      bounded: isSince(state, 1),
+      files: isSince(state, 6),
+    }),
     ...rememberFaults(state, call, input['resolution']),
   ];
   if (problems.length > 0) return { verdict: 'invalid', problems };

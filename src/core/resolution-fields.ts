@@ -2,10 +2,16 @@
 import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_ID_CHARS, MAX_REASON_CHARS } from '../protocol/limits.js';
-import type { FieldProblem, Resolution, ResolutionType } from '../protocol/resolutions.js';
+import type {
+  FieldProblem,
+  Resolution,
+  ResolutionType,
+  ResultFiles,
+} from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { askDigestProblems } from './asks.js';
+import { attachmentProblems } from './attachments.js';
 import { editOf, editProblems } from './edits.js';
 import { answerProblems } from './json-schema.js';
 import { rememberOf, rememberProblems } from './rules.js';
@@ -21,10 +27,16 @@ export function resolutionTypeOf(resolution: unknown): ResolutionType | undefine
     : undefined;
 }
 
+/** What conversations of before do not judge, or do not take. */
+export interface ResolutionChecks {
+  readonly bounded: boolean;
+  readonly files: boolean;
+}
+
 export function resolutionProblems(
   input: PlainRecord,
   suspension: Suspension,
-  checks: { readonly bounded: boolean },
+  checks: ResolutionChecks,
 ): readonly FieldProblem[] {
   const { resolution, requestId, argsDigest } = input;
   const problems: FieldProblem[] = [];
@@ -45,10 +57,24 @@ export function resolutionProblems(
   if (type === 'answer' || type === 'result')
     return [
       ...problems,
-      ...unknownFields(resolution, ['value']),
+      ...filesProblems(resolution, suspension, checks),
       ...answerProblems(resolution['value'], suspension.answerSchema, checks),
     ];
   return [...problems, ...valueProblems(type, resolution)];
+}
+
+/** The code of a tool that asks takes a value, and nothing beside it. */
+function filesProblems(
+  resolution: PlainRecord,
+  { ask }: Suspension,
+  { files }: ResolutionChecks,
+): readonly FieldProblem[] {
+  if (!files || ask !== undefined) return unknownFields(resolution, ['value']);
+  const problems = attachmentProblems(resolution['files']).map(({ path, message }) => ({
+    path: path.replace('/attachments', '/resolution/files'),
+    message,
+  }));
+  return [...unknownFields(resolution, ['value', 'files']), ...problems];
 }
 
 export function rememberFaults(
@@ -141,7 +167,7 @@ export function cleanResolution(value: unknown, suspension: Suspension): Resolut
       };
     case 'answer':
     case 'result':
-      return { type: resolution.type, value: resolution.value };
+      return { type: resolution.type, value: resolution.value, ...filesOf(resolution) };
     case 'error':
       return { type: 'error', message: resolution.message };
     case 'outcome':
@@ -149,4 +175,11 @@ export function cleanResolution(value: unknown, suspension: Suspension): Resolut
         ? { type: 'outcome', value: resolution.value ?? null }
         : { type: 'outcome', error: resolution.error };
   }
+}
+
+/** An empty list says nothing. */
+export function filesOf({ files = [] }: { readonly files?: ResultFiles }): {
+  readonly files?: ResultFiles;
+} {
+  return files.length === 0 ? {} : { files };
 }

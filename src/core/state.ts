@@ -13,7 +13,7 @@ import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Json, JsonSchema } from '../protocol/json.js';
 import type { Message, UserPart } from '../protocol/messages.js';
 import type { Question } from '../protocol/questions.js';
-import type { AcceptedVerdict } from '../protocol/resolutions.js';
+import type { AcceptedVerdict, ResultFiles } from '../protocol/resolutions.js';
 import type { Rule } from '../protocol/rules.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import type {
@@ -39,6 +39,7 @@ export interface QueuedMessage {
 
 export interface AcceptedAnswer {
   readonly value: Json;
+  readonly files?: ResultFiles;
   readonly actor: StampedActor;
   readonly requestId: string;
   /** Of the suspension that it answered. */

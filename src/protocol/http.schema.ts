@@ -14,7 +14,7 @@ import {
   MAX_REQUEST_ID_CHARS,
 } from './limits.js';
 import type { FilePart, ImagePart } from './messages.js';
-import { RESOLVES } from './resolutions.js';
+import { RESOLVES, type ResultFiles } from './resolutions.js';
 import { SUSPENSION_KINDS } from './suspensions.js';
 
 const IdSchema = z
@@ -85,6 +85,9 @@ const RememberSchema = z.strictObject({
   match: z.custom<Readonly<Record<string, Json>>>(isRecord, 'must be an object').exactOptional(),
 });
 
+/** The conversation judges them. */
+const FilesSchema = z.custom<ResultFiles>().exactOptional();
+
 /** The shapes that a resolution may have; whether it fits the call is for the conversation to say. */
 export const ResolutionSchema = z.discriminatedUnion(
   'type',
@@ -99,9 +102,9 @@ export const ResolutionSchema = z.discriminatedUnion(
       reason: ReasonSchema.exactOptional(),
       remember: RememberSchema.exactOptional(),
     }),
-    z.strictObject({ type: z.literal('answer'), value: ValueSchema }),
+    z.strictObject({ type: z.literal('answer'), value: ValueSchema, files: FilesSchema }),
     z.strictObject({ type: z.literal('decline'), reason: ReasonSchema.exactOptional() }),
-    z.strictObject({ type: z.literal('result'), value: ValueSchema }),
+    z.strictObject({ type: z.literal('result'), value: ValueSchema, files: FilesSchema }),
     z.strictObject({ type: z.literal('error'), message: ReasonSchema.min(1) }),
     z.strictObject({
       type: z.literal('outcome'),

@@ -2,6 +2,7 @@
 import type { Actor, StampedActor } from './actors.js';
 import type { ToolCallId } from './ids.js';
 import type { Json } from './json.js';
+import type { FilePart, ImagePart } from './messages.js';
 import type { Remember } from './rules.js';
 import type { SuspensionKind } from './suspensions.js';
 import type { CallStatus } from './tools.js';
@@ -14,12 +15,16 @@ export type Resolution =
   /** `input` replaces the call's, once a worker has checked it as it did the model's own. */
   | { readonly type: 'approve'; readonly input?: Json; readonly remember?: Remember }
   | { readonly type: 'deny'; readonly reason?: string; readonly remember?: Remember }
-  | { readonly type: 'answer'; readonly value: Json }
+  /** `files`: shown to the model beside the value, by reference. Not with answers to what the code of a tool asks. */
+  | { readonly type: 'answer'; readonly value: Json; readonly files?: ResultFiles }
   | { readonly type: 'decline'; readonly reason?: string }
-  | { readonly type: 'result'; readonly value: Json }
+  | { readonly type: 'result'; readonly value: Json; readonly files?: ResultFiles }
   | { readonly type: 'error'; readonly message: string }
   /** What a lost run did, as an operator found out; exactly one of both: its result, or how it failed. */
   | { readonly type: 'outcome'; readonly value?: Json; readonly error?: string };
+
+/** At most 16: stored values of the conversation, addresses, or ids at the model's provider; never bytes. */
+export type ResultFiles = readonly (ImagePart | FilePart)[];
 
 export type ResolutionType = Resolution['type'];
 

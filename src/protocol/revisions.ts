@@ -10,5 +10,6 @@
  * | 3 | a call that comes to wait for a person while a message waits is set aside at once, unless that message said itself that it can wait; a message that was left as a signal waits only where the agent rejects messages; a declined question is no failure of a tool |
  * | 4 | messages that lie in the blob store count for bounds of payloads by what stands for them: they are left behind, and left out, only beyond `MAX_STORED_TRANSCRIPT_BYTES`; the error of a turn that is too large names its size |
  * | 5 | attempts of a model call that came to nothing stand in its event; a call that failed for good has one, whatever it took |
+ * | 6 | results of people, clients and other backends may come with files |
  */
-export const CORE_REVISION = 5;
+export const CORE_REVISION = 6;

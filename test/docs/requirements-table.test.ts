@@ -19,7 +19,7 @@ describe('the table of requirements', () => {
     expect(faultsOf(DOCUMENT)).toEqual([]);
   });
 
-  it.each(['S1', 'S50', 'A1', 'A57', 'H1', 'H57', 'C1', 'C42', 'X1', 'X50'])(
+  it.each(['S1', 'S50', 'A1', 'A57', 'H1', 'H57', 'C1', 'C42', 'X1', 'X50', '2.A.2', 'N8', 'T13'])(
     'lacks %s when its row is missing',
     (id) => {
       expect(faultsOf(DOCUMENT.replace(`${rowOf(id)}\n`, ''))).toEqual([

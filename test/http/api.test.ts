@@ -197,6 +197,17 @@ describe('resolutions', () => {
     expect(app.calls[0]?.input).toMatchObject({ resolution: { type: 'approve' } });
   });
 
+  it.each(['answer', 'result'])('of type %s may come with files', async (type) => {
+    const app = await startHttpApp({
+      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
+    });
+    const blob = { id: 'a'.repeat(64), bytes: 7, type: 'application/octet-stream' };
+    const files = [{ type: 'image', source: { blob }, mediaType: 'image/png' }];
+    const resolution = { type, value: 1, files };
+    expect((await app.post(RESOLUTION, { resolution })).status).toBe(200);
+    expect(app.calls[0]?.input).toMatchObject({ resolution });
+  });
+
   it.each([
     [{ verdict: 'unknown', what: 'tool_call' }, 404],
     [{ verdict: 'forbidden', reason: 'not you' }, 403],
