@@ -11,15 +11,29 @@ import { Sweep } from '../../src/projection/sweep.js';
 import { createWorkflowSource } from '../../src/projection/workflow-source.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import {
+  type RestorableStore,
+  restorablePostgres,
+  restorableSqlite,
+} from '../support/restorable-stores.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
 const asksAndWaits = () =>
   script(calls('customer.ask', { question: 'A?' }), says('again'), says('once more'));
 
-async function engineWith(model: Parameters<typeof shop>[0]): Promise<Engine> {
-  return await startEngine({ agents: [shop(model)], services: ledger() });
+async function engineWith(
+  model: Parameters<typeof shop>[0],
+  store?: () => Promise<Pick<RestorableStore, 'eventLog'>>,
+): Promise<Engine> {
+  const kept = store === undefined ? {} : { eventLog: (await store()).eventLog };
+  return await startEngine({ agents: [shop(model)], services: ledger(), ...kept });
 }
+
+const STORES = [
+  ['sqlite', restorableSqlite],
+  ['postgres', restorablePostgres],
+] as const;
 
 const keyOf = (talk: Pick<Conversation, 'id'>) => ({
   tenant: 'default',
@@ -126,60 +140,71 @@ test('going on with an old deletion leaves the conversation alone that has begun
   expect((await engine.handle(talk).describe()).status.name).toBe('RUNNING');
 });
 
-test('a tenant is deleted with everything that the store and Temporal have of it, and no other', async () => {
-  const engine = await engineWith(
-    script(says('1'), says('2'), says('3'), calls('customer.ask', { question: 'A?' })),
-  );
-  const tenant = `t-${engine.taskQueue.slice(0, 20).replaceAll(/[^a-z0-9]/gi, '')}`;
-  const agent = 'shop';
-  const talks = [1, 2, 3].map((nth) => engine.client.conversation(`c${nth}`, { tenant, agent }));
-  for (const talk of talks) await (await talk.send('hi')).result();
-  const other = engine.client.conversation('c1', { tenant: `${tenant}x`, agent });
-  await (await other.send('hi')).result();
-  // One of which the store has lost everything, and one that is closed.
-  const lost = await engine.opened.log.beginDeletion({ tenant, conversationId: 'c2', runIds: [] });
-  expect(lost).toBeDefined();
-  await engine.opened.log.finishDeletion({ tenant, conversationId: 'c2' });
-  await talks[2]?.close();
-  const listed = async (): Promise<number> => {
-    const query = `WorkflowId STARTS_WITH 'conversation:${tenant}'`;
-    return (await engine.temporal.workflow.count(query)).count;
-  };
-  await until('all are listed', listed, { holds: (count) => count === 4, timeoutMs: 15_000 });
+test.each(STORES)(
+  'a tenant is deleted with everything that the store and Temporal have of it, and no other: %s',
+  async (_, store) => {
+    const engine = await engineWith(
+      script(says('1'), says('2'), says('3'), calls('customer.ask', { question: 'A?' })),
+      store,
+    );
+    const tenant = `t-${engine.taskQueue.slice(0, 20).replaceAll(/[^a-z0-9]/gi, '')}`;
+    const agent = 'shop';
+    const talks = [1, 2, 3].map((nth) => engine.client.conversation(`c${nth}`, { tenant, agent }));
+    for (const talk of talks) await (await talk.send('hi')).result();
+    const other = engine.client.conversation('c1', { tenant: `${tenant}x`, agent });
+    await (await other.send('hi')).result();
+    // One of which the store has lost everything, and one that is closed.
+    const lost = await engine.opened.log.beginDeletion({
+      tenant,
+      conversationId: 'c2',
+      runIds: [],
+    });
+    expect(lost).toBeDefined();
+    await engine.opened.log.finishDeletion({ tenant, conversationId: 'c2' });
+    await talks[2]?.close();
+    const listed = async (): Promise<number> => {
+      const query = `WorkflowId STARTS_WITH 'conversation:${tenant}'`;
+      return (await engine.temporal.workflow.count(query)).count;
+    };
+    await until('all are listed', listed, { holds: (count) => count === 4, timeoutMs: 15_000 });
 
-  expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 3 });
-  const runs = `WorkflowId STARTS_WITH 'conversation:${tenant}' AND ExecutionStatus = 'Running'`;
-  const running = async (): Promise<number> => (await engine.temporal.workflow.count(runs)).count;
-  await until('one runs', running, { holds: (count) => count === 1, timeoutMs: 15_000 });
-  expect((await engine.client.list({ tenant })).conversations).toEqual([]);
-  expect((await other.snapshot()).status).toBe('awaiting_input');
-  expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 0 });
-});
+    expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 3 });
+    const runs = `WorkflowId STARTS_WITH 'conversation:${tenant}' AND ExecutionStatus = 'Running'`;
+    const running = async (): Promise<number> => (await engine.temporal.workflow.count(runs)).count;
+    await until('one runs', running, { holds: (count) => count === 1, timeoutMs: 15_000 });
+    expect((await engine.client.list({ tenant })).conversations).toEqual([]);
+    expect((await other.snapshot()).status).toBe('awaiting_input');
+    expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 0 });
+  },
+);
 
-test('closed conversations are deleted once they have been closed for long enough, open ones never', async () => {
-  const engine = await engineWith(script(says('one'), says('two'), says('three')));
-  const [open, closed] = [engine.begin(), engine.begin()];
-  for (const talk of [open, closed]) {
-    await engine.say(talk, 'hi');
-    await engine.log(talk);
-  }
-  await closed.close();
-  const { log } = engine.opened;
-  const hasEnded = async () => (await log.head(keyOf(closed)))?.snapshot.status === 'closed';
-  await until('it is closed in the store', hasEnded, { timeoutMs: 15_000 });
-  const isOver = async () => (await engine.handle(closed).describe()).status.name !== 'RUNNING';
-  await until('its run is over', isOver, { timeoutMs: 15_000 });
-  const day = 24 * 60 * 60 * 1_000;
-  let now = Date.now();
-  const keeper = housekeeping(engine, { closedAfterMs: 30 * day, now: () => now });
-  now += 29 * day;
-  expect(await keeper.pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
-  now += 2 * day;
-  expect(await keeper.pass()).toEqual({ resumed: 0, expired: 1, failed: 0 });
-  await expectGone(engine, closed);
-  expect((await open.snapshot()).status).toBe('idle');
-  expect(await keeper.pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
-});
+test.each(STORES)(
+  'closed conversations are deleted once they have been closed for long enough, open ones never: %s',
+  async (_, store) => {
+    const engine = await engineWith(script(says('one'), says('two'), says('three')), store);
+    const [open, closed] = [engine.begin(), engine.begin()];
+    for (const talk of [open, closed]) {
+      await engine.say(talk, 'hi');
+      await engine.log(talk);
+    }
+    await closed.close();
+    const { log } = engine.opened;
+    const hasEnded = async () => (await log.head(keyOf(closed)))?.snapshot.status === 'closed';
+    await until('it is closed in the store', hasEnded, { timeoutMs: 15_000 });
+    const isOver = async () => (await engine.handle(closed).describe()).status.name !== 'RUNNING';
+    await until('its run is over', isOver, { timeoutMs: 15_000 });
+    const day = 24 * 60 * 60 * 1_000;
+    let now = Date.now();
+    const keeper = housekeeping(engine, { closedAfterMs: 30 * day, now: () => now });
+    now += 29 * day;
+    expect(await keeper.pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
+    now += 2 * day;
+    expect(await keeper.pass()).toEqual({ resumed: 0, expired: 1, failed: 0 });
+    await expectGone(engine, closed);
+    expect((await open.snapshot()).status).toBe('idle');
+    expect(await keeper.pass()).toEqual({ resumed: 0, expired: 0, failed: 0 });
+  },
+);
 
 test('what a tool returns after its conversation was deleted does not stay in the store', async () => {
   let isRunning = false;
