@@ -1,7 +1,6 @@
 /**
- * The conversation machine: the one place where inputs become events. Holds the state, commits events, and after each input
- * carries out every decision that needs nobody outside. No clock and no effects of its own: the workflow shell and
- * `testConversation` drive it alike.
+ * The conversation machine: the one place where inputs become events. After each input every decision is carried out that needs
+ * nobody outside (`committer.ts`). No clock and no effects of its own: the workflow shell and `testConversation` drive it alike.
  *
  * M1  Every input handler is synchronous and total: it takes what came over the wire and never throws on it.
  * M2  An input is judged again when it is applied, so whoever drives may skip the validator.
@@ -29,30 +28,27 @@ import { isAccepted } from '../protocol/resolutions.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { apply } from './apply.js';
-import { setAsideEvents } from './busy.js';
+import { Committer, type MachineOptions } from './committer.js';
 import { droppedAtRollOver } from './context/roll-over.js';
 import { type Spilled, withStored } from './context/stored.js';
 import { summarizedEvents } from './context/summaries.js';
-import { turnTooLong, turnTooLongText } from './context/visible.js';
 import { decide, decideCall } from './decide.js';
 import { editCheckedEvents } from './edits.js';
-import type { ExternalEffect } from './effects.js';
-import { isInternal } from './effects.js';
+import { type ExternalEffect, isInternal } from './effects.js';
 import { cancelEvents, closeEvents } from './endings.js';
-import { inboxTurnEvent } from './inbox.js';
 import { plainInput } from './input.js';
 import type { Refusal } from './judge.js';
 import { judgeMessage, judgeResolution } from './judge.js';
 import { judgeCancel } from './judge-cancel.js';
 import { rememberedMessage } from './memory.js';
 import { INTERRUPTED, messageEvent } from './message-events.js';
-import { type ModelCallEnd, modelEndedEvents, modelFailedEvents } from './model-outcomes.js';
+import { type ModelCallEnd, modelEndedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
 import { isSince } from './revision.js';
 import { reconciledEvents } from './server-calls.js';
-import { type CallState, type ConversationState, isoOf, type TurnState } from './state.js';
+import type { CallState, ConversationState, TurnState } from './state.js';
 import { answerCheckedEvents, expiryEvents, resolutionEvents } from './wait-ends.js';
 
 export type MessageOutcome =
@@ -61,110 +57,79 @@ export type MessageOutcome =
 
 type StepOf = Pick<TurnState, 'turnId' | 'step'>;
 
-export interface MachineOptions {
-  readonly state: ConversationState;
-  /** Milliseconds since the epoch; workflow time or a virtual clock. */
-  readonly now: () => number;
-  readonly onEvent: (event: CanonicalEvent) => void;
-  /**
-   * A token for each new turn's id, other after every reset of the workflow: the ordinals of turns begin again there, and
-   * whoever waits for the new turn must not be given the end of the old one. Absent where nothing is ever reset.
-   */
-  readonly turnToken?: () => string;
-}
-
 export class ConversationMachine {
-  #state: ConversationState;
-  readonly #now: () => number;
-  readonly #onEvent: (event: CanonicalEvent) => void;
-  readonly #turnToken: (() => string) | undefined;
+  readonly #log: Committer;
 
   constructor(options: MachineOptions) {
-    this.#state = options.state;
-    this.#now = options.now;
-    this.#onEvent = options.onEvent;
-    this.#turnToken = options.turnToken;
+    this.#log = new Committer(options);
   }
 
   get state(): ConversationState {
-    return this.#state;
+    return this.#log.state;
   }
 
   get nowMs(): number {
-    return this.#now();
+    return this.#log.nowMs;
   }
 
   /** Commits what core has decided elsewhere, and all that follows from it. Returns the `seq` of the first event. */
   record(bodies: readonly EventBody[]): number {
-    const seq = this.#state.lastSeq + 1;
-    this.#commit(bodies);
-    this.#settle();
+    const seq = this.state.lastSeq + 1;
+    this.#log.commit(bodies);
+    this.#log.settle();
     return seq;
   }
 
   /** What the driver should have under way now; asks again after every input. */
   effects(): readonly ExternalEffect[] {
-    return decide(this.#state).filter((effect): effect is ExternalEffect => !isInternal(effect));
+    return decide(this.state).filter((effect): effect is ExternalEffect => !isInternal(effect));
   }
 
   refuseMessage(input: unknown): Refusal | undefined {
-    return judgeMessage(this.#state, input);
+    return judgeMessage(this.state, input);
   }
 
   sendMessage(input: unknown): MessageOutcome {
     const plain = plainInput(input);
     const refusal = this.refuseMessage(plain);
     if (refusal !== undefined) return { accepted: false, refusal };
-    const seq = this.#state.lastSeq + 1;
-    const message = messageEvent(this.#state, plain, this.#turnToken);
-    const { turn } = this.#state;
-    this.#commit([message]);
-    if (message.onBusy === 'interrupt' && turn !== undefined && turn.cancel === undefined)
-      this.#commit(
-        cancelEvents(this.#state, {
-          turnId: turn.turnId,
-          actor: message.actor,
-          reason: INTERRUPTED,
-        }),
-      );
-    if (message.onBusy === 'steer') this.#setQuestionsAside();
-    const reply = rememberedMessage(this.#state, message.requestId)?.reply;
-    this.#settle();
+    const seq = this.state.lastSeq + 1;
+    const message = messageEvent(this.state, plain, this.#log.turnToken);
+    const { turn } = this.state;
+    this.#log.commit([message]);
+    if (message.onBusy === 'interrupt' && turn !== undefined && turn.cancel === undefined) {
+      const by = { turnId: turn.turnId, actor: message.actor, reason: INTERRUPTED };
+      this.#log.commit(cancelEvents(this.state, by));
+    }
+    if (message.onBusy === 'steer') this.#log.setQuestionsAside();
+    const reply = rememberedMessage(this.state, message.requestId)?.reply;
+    this.#log.settle();
     const { turnId, messageId } = message;
     return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
-  }
-
-  /** One after the other: each takes up room. */
-  #setQuestionsAside(): void {
-    for (;;) {
-      const events = setAsideEvents(this.#state);
-      if (events.length === 0) return;
-      this.#commit(events);
-    }
   }
 
   /** A message that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped. */
   sendMessageBySignal(input: unknown): void {
     const plain = plainInput(input);
     const outcome = this.sendMessage(plain);
-    if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.#state.closed) return;
-    this.#commit([messageRefusedEvent(plain, outcome.refusal.code)]);
+    if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.state.closed) return;
+    this.#log.commit([messageRefusedEvent(plain, outcome.refusal.code)]);
   }
 
   judgeResolution(input: unknown): Verdict | undefined {
-    const judged = judgeResolution(this.#state, input, this.#now());
+    const judged = judgeResolution(this.state, input, this.nowMs);
     return judged.verdict === 'acceptable' ? undefined : judged;
   }
 
   resolve(input: unknown): Verdict {
-    const judged = judgeResolution(this.#state, input, this.#now());
+    const judged = judgeResolution(this.state, input, this.nowMs);
     if (judged.verdict !== 'acceptable') return judged;
     const { verdict: _ok, call: before, suspension, ...accepted } = judged;
     const { toolCallId } = before.plan;
     if (accepted.late === true) this.deadlinePassed(toolCallId);
-    const call = this.#state.calls[toolCallId] ?? before;
+    const call = this.state.calls[toolCallId] ?? before;
     const { kind } = suspension;
-    const seq = this.record(resolutionEvents(this.#state, call, { kind, ...accepted }));
+    const seq = this.record(resolutionEvents(this.state, call, { kind, ...accepted }));
     return { verdict: accepted.late === true ? 'accepted_late' : 'accepted', toolCallId, seq };
   }
 
@@ -178,38 +143,38 @@ export class ConversationMachine {
     if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
     const refused = resolutionRefusedEvent(plain, verdict);
     if (verdict.verdict === 'expired') this.deadlinePassed(refused.toolCallId);
-    this.#commit([refused]);
+    this.#log.commit([refused]);
     return verdict;
   }
 
   cancelTurn(input: unknown): CancelTurnReply {
-    const judged = judgeCancel(this.#state, input);
+    const judged = judgeCancel(this.state, input);
     if ('reply' in judged) return judged.reply;
-    const seq = this.#state.lastSeq + 1;
-    this.#commit(cancelEvents(this.#state, judged.cancel));
-    this.#settle();
+    const seq = this.state.lastSeq + 1;
+    this.#log.commit(cancelEvents(this.state, judged.cancel));
+    this.#log.settle();
     return { cancelled: true, turnId: judged.cancel.turnId, seq };
   }
 
   /** The turn has run for as long as it may. Safe to repeat, and when the turn has ended meanwhile. */
   turnTimePassed(turnId: string): void {
-    const { turn } = this.#state;
+    const { turn } = this.state;
     if (turn?.turnId !== turnId || turn.stop !== undefined) return;
-    if (turn.cancel !== undefined && isSince(this.#state, 1)) return;
-    this.#commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
-    this.#settle();
+    if (turn.cancel !== undefined && isSince(this.state, 1)) return;
+    this.#log.commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
+    this.#log.settle();
   }
 
   close(
     reason: 'requested' | 'idle' | 'workflow_cancelled',
     input?: unknown,
   ): CloseConversationReply {
-    if (!this.#state.closed) {
+    if (!this.state.closed) {
       const fields = plainInput(input);
       const actor = isRecord(fields) ? actorFrom(fields['actor']) : SYSTEM_ACTOR;
-      this.#commit(closeEvents(this.#state, { reason, actor }));
+      this.#log.commit(closeEvents(this.state, { reason, actor }));
     }
-    return { closed: true, seq: this.#state.lastSeq };
+    return { closed: true, seq: this.state.lastSeq };
   }
 
   /** Outcome of `call_model`. One that no longer belongs to the state (the turn has ended) is dropped. */
@@ -228,23 +193,23 @@ export class ConversationMachine {
   }
 
   #modelEnded(at: StepOf, end: ModelCallEnd): void {
-    const events = modelEndedEvents(this.#state, at, end);
+    const events = modelEndedEvents(this.state, at, end);
     if (events.length === 0) return;
-    this.#commit(events);
-    this.#settle();
+    this.#log.commit(events);
+    this.#log.settle();
   }
 
   /** Outcome of `summarize`. False when it was of no use: it covers what is not there, or not old. */
   summarized(ordinal: number, made: SummarizeResult): boolean {
-    const events = this.#state.closed ? [] : summarizedEvents(this.#state, ordinal, made);
-    this.#commit(events);
-    this.#settle();
+    const events = this.state.closed ? [] : summarizedEvents(this.state, ordinal, made);
+    this.#log.commit(events);
+    this.#log.settle();
     return events.length > 0;
   }
 
   /** Outcome of `plan_call`. */
   callPlanned(callId: string, plan: PlannedCall): void {
-    this.#forOpenCall(callId, (call) => outcomes.plannedEvents(this.#state, call, plan));
+    this.#forOpenCall(callId, (call) => outcomes.plannedEvents(this.state, call, plan));
   }
 
   /** No worker could plan it: it does not run. */
@@ -279,7 +244,7 @@ export class ConversationMachine {
   /** Outcome of `check_answer`; ignored unless it is about the answer that the call has now. */
   answerChecked(at: { toolCallId: string; requestId: string }, outcome: CheckAnswerResult): void {
     const { toolCallId, requestId } = at;
-    const before = this.#state.calls[toolCallId];
+    const before = this.state.calls[toolCallId];
     if (before?.answer?.requestId !== requestId) return;
     this.#forOpenCall(toolCallId, (call) => answerCheckedEvents(call, outcome));
   }
@@ -288,7 +253,7 @@ export class ConversationMachine {
   editChecked(at: { toolCallId: string; requestId: string }, outcome: CheckEditResult): void {
     const { toolCallId, requestId } = at;
     this.#forOpenCall(toolCallId, (call) =>
-      call.edit?.requestId === requestId ? editCheckedEvents(this.#state, call, outcome) : [],
+      call.edit?.requestId === requestId ? editCheckedEvents(this.state, call, outcome) : [],
     );
   }
 
@@ -303,56 +268,20 @@ export class ConversationMachine {
 
   /** The bodies of these messages lie in the blob store. No event: what the conversation has said is the same. */
   stored(spilled: Spilled): void {
-    this.#state = withStored(this.#state, spilled);
+    this.#log.replace(withStored(this.state, spilled));
   }
 
   rolledOver(reason: RollOverReason): void {
-    this.#commit([
-      { type: 'rolled_over', reason, droppedMessages: droppedAtRollOver(this.#state) },
+    this.#log.commit([
+      { type: 'rolled_over', reason, droppedMessages: droppedAtRollOver(this.state) },
     ]);
   }
 
   #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
-    const call = Object.hasOwn(this.#state.calls, callId) ? this.#state.calls[callId] : undefined;
+    const call = Object.hasOwn(this.state.calls, callId) ? this.state.calls[callId] : undefined;
     if (call === undefined || (call.result !== undefined && call.aside !== 'late')) return;
-    this.#commit(events(call));
-    this.#settle();
-  }
-
-  #commit(bodies: readonly EventBody[]): void {
-    const at = isoOf(this.#now());
-    for (const body of bodies) {
-      const event: CanonicalEvent = { ...body, seq: this.#state.lastSeq + 1, at };
-      this.#state = apply(this.#state, event);
-      this.#onEvent(event);
-    }
-  }
-
-  /** Carries out internal decisions until only orders to the outside are left. */
-  #settle(): void {
-    for (;;) {
-      if (this.#turnOutgrown()) continue;
-      const due = decide(this.#state).filter(isInternal);
-      if (due.length === 0) return;
-      // They concern different calls, so none makes another void; asking again after each would be quadratic.
-      for (const effect of due)
-        this.#commit(
-          effect.type === 'start_inbox_turn'
-            ? inboxTurnEvent(this.#state, this.#turnToken)
-            : outcomes.internalEvents(this.#state, effect, this.#now()),
-        );
-    }
-  }
-
-  /** A turn whose own messages exceed one model call's input cannot go on; the next turn can. */
-  #turnOutgrown(): boolean {
-    const { turn } = this.#state;
-    const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
-    if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
-    const message = turnTooLongText(this.#state);
-    const error = { code: 'model_context_too_long', message };
-    this.#commit(modelFailedEvents(this.#state, turn, { error }));
-    return true;
+    this.#log.commit(events(call));
+    this.#log.settle();
   }
 }
 

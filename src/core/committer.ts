@@ -1,0 +1,99 @@
+/**
+ * Writes the log of a conversation: gives each event its number and its time, folds it into the state, and then carries out
+ * every decision that needs nobody outside, until only orders to the outside are left. Knows nothing of inputs.
+ */
+import type { CanonicalEvent, EventBody } from '../protocol/events.js';
+import { apply } from './apply.js';
+import { setAsideEvents } from './busy.js';
+import { turnTooLong, turnTooLongText } from './context/visible.js';
+import { decide } from './decide.js';
+import { isInternal } from './effects.js';
+import { inboxTurnEvent } from './inbox.js';
+import { modelFailedEvents } from './model-outcomes.js';
+import { internalEvents } from './outcomes.js';
+import { type ConversationState, isoOf } from './state.js';
+
+export interface MachineOptions {
+  readonly state: ConversationState;
+  /** Milliseconds since the epoch; workflow time or a virtual clock. */
+  readonly now: () => number;
+  readonly onEvent: (event: CanonicalEvent) => void;
+  /**
+   * A token for each new turn's id, other after every reset of the workflow: the ordinals of turns begin again there, and
+   * whoever waits for the new turn must not be given the end of the old one. Absent where nothing is ever reset.
+   */
+  readonly turnToken?: () => string;
+}
+
+export class Committer {
+  readonly turnToken: (() => string) | undefined;
+  #state: ConversationState;
+  readonly #now: () => number;
+  readonly #onEvent: (event: CanonicalEvent) => void;
+
+  constructor(options: MachineOptions) {
+    this.#state = options.state;
+    this.#now = options.now;
+    this.#onEvent = options.onEvent;
+    this.turnToken = options.turnToken;
+  }
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  get nowMs(): number {
+    return this.#now();
+  }
+
+  /** For what is no event: the conversation has said the same. */
+  replace(state: ConversationState): void {
+    this.#state = state;
+  }
+
+  /** Of conversations begun before `decide` did it: one after the other, for each takes up room. */
+  setQuestionsAside(): void {
+    for (;;) {
+      const events = setAsideEvents(this.#state);
+      if (events.length === 0) return;
+      this.commit(events);
+    }
+  }
+
+  /** Each event is folded before the next is numbered. */
+  commit(bodies: readonly EventBody[]): void {
+    const at = isoOf(this.#now());
+    for (const body of bodies) {
+      const event: CanonicalEvent = { ...body, seq: this.#state.lastSeq + 1, at };
+      this.#state = apply(this.#state, event);
+      this.#onEvent(event);
+    }
+  }
+
+  /** Carries out internal decisions until only orders to the outside are left. */
+  settle(): void {
+    for (;;) {
+      if (this.#turnOutgrown()) continue;
+      const due = decide(this.#state).filter(isInternal);
+      if (due.length === 0) return;
+      // They concern different calls, so none makes another void; asking again after each would be quadratic.
+      for (const effect of due)
+        this.commit(
+          effect.type === 'start_inbox_turn'
+            ? inboxTurnEvent(this.#state, this.turnToken)
+            : internalEvents(this.#state, effect, this.#now()),
+        );
+    }
+  }
+
+  /** A turn whose own messages exceed one model call's input cannot go on; the next turn can. */
+  #turnOutgrown(): boolean {
+    const { turn } = this.#state;
+    const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
+    if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
+    const message = turnTooLongText(this.#state);
+    const error = { code: 'model_context_too_long', message };
+    this.commit(modelFailedEvents(this.#state, turn, { error }));
+    return true;
+  }
+}
