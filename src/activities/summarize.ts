@@ -3,9 +3,14 @@
  * repeat: the workflow takes one outcome, and asks again when it has none.
  */
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
-import type { SummarizeInput, SummarizeResult } from '../protocol/activities.js';
+import {
+  type SummarizeInput,
+  type SummarizeResult,
+  TRANSCRIPT_MISS,
+} from '../protocol/activities.js';
 import type { Message } from '../protocol/messages.js';
 import type { ModelRequest } from '../protocol/model.js';
 import { tokensOf } from '../tools/model-context.js';
@@ -84,9 +89,15 @@ export async function summarize(
     if (isCancelRequested(context)) spending.giveUp();
     if (signal.aborted) throw spending.failed(interruption(context, 'model_unavailable'));
     const failure = toFailure(toModelFailureUnlessKnown(error), 'model_unavailable');
+    // The activity that is sent the messages is not told what goes on.
+    if (isMiss(failure)) spending.giveUp();
     logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
     throw spending.failed(failure);
   }
+}
+
+function isMiss(failure: Error): boolean {
+  return failure instanceof ApplicationFailure && failure.type === TRANSCRIPT_MISS;
 }
 
 function askedOf({ system, messages }: ModelRequest): AskedRequest {

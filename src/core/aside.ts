@@ -13,6 +13,7 @@ import { type Stamped, withCall } from './fold.js';
 import { endOfWait } from './holding.js';
 import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone, TurnState } from './state.js';
+import { noRoomResult } from './waiting-room.js';
 
 type Calls = ConversationState['calls'];
 
@@ -80,6 +81,8 @@ export function lateCall(call: CallState): CallState {
 /** The immediate result of a detached call, or why there is no room for another. */
 export function detachResult(state: ConversationState, plan: PlannedCall): ToolResult {
   const { toolCallId } = plan;
+  const noRoom = noRoomResult(state, state.calls[toolCallId] ?? { plan });
+  if (noRoom !== undefined) return noRoom;
   if (detachedCalls(state).length >= MAX_DETACHED_CALLS)
     return {
       status: 'errored',

@@ -10,7 +10,11 @@ import { CLAIMABLE, graceOf } from './holding.js';
 import type { CallState } from './state.js';
 import { isoOf } from './state.js';
 
-export function suspensionEvent(call: CallState, kind: SuspensionKind, nowMs: number): EventBody {
+export function suspensionEvent(
+  call: CallState,
+  kind: SuspensionKind,
+  nowMs: number,
+): Extract<EventBody, { type: 'suspension' }> {
   const { plan, turnId, prepared } = call;
   const end = waitEndOf(call, kind, nowMs);
   const argsDigest = prepared?.argsDigest ?? plan.argsDigest;

@@ -19,6 +19,7 @@ import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { limitEvents, toolFailedEvent, withinBounds } from './turn-limits.js';
 import { ruledEvents } from './wait-ends.js';
+import { noRoomResult } from './waiting-room.js';
 
 /** Carries out a decision that needs nobody outside. */
 export function internalEvents(
@@ -38,7 +39,10 @@ export function internalEvents(
       return [];
     case 'open_suspension': {
       const call = state.calls[effect.toolCallId];
-      return call === undefined ? [] : [suspensionEvent(call, effect.kind, nowMs)];
+      if (call === undefined) return [];
+      const event = suspensionEvent(call, effect.kind, nowMs);
+      const noRoom = noRoomResult(state, call, event.suspension);
+      return [noRoom === undefined ? event : resultEvent(call, noRoom)];
     }
     case 'apply_rule': {
       const call = state.calls[effect.toolCallId];

@@ -87,6 +87,11 @@ export const MAX_QUEUED_MESSAGES = 100;
 export const MAX_INBOX_EVENTS = 100;
 /** Detached calls that may be open in one conversation; each rides through every roll-over. */
 export const MAX_DETACHED_CALLS = 100;
+/**
+ * Calls that wait for somebody, and detached ones, together, as a roll-over carries them; one alone may have more. With what is remembered
+ * (`MAX_EARLIER_RUNS_BYTES`) and rules, what verdicts need stays below 512 KB.
+ */
+export const MAX_WAITING_BYTES = 256 * 1024;
 /** Expired calls whose result is still taken; with their answer schemas they ride through every roll-over. */
 export const MAX_LATE_CALLS = 50;
 /** Calls of one step. The server allows 2,000 pending activities; a gRPC message 4 MiB. */

@@ -75,6 +75,8 @@ export const TEXTS = {
     `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out, and say what became of it.`,
   tooManyCalls: (limit: number): string =>
     `Too many tool calls in one step: only the first ${limit} were considered`,
+  waitingTooLarge: (bytes: number): string =>
+    `The calls that wait would hold more than ${bytes} bytes together: ask again when some have ended`,
   maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,
   tokenBudget: (limit: number): string =>
     `Exceeded the token budget of this turn (${limit} tokens). Stopping.`,

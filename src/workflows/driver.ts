@@ -10,6 +10,7 @@ import { SummaryPause } from '../core/context/summaries.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
+import { isSince } from '../core/revision.js';
 import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
@@ -103,7 +104,7 @@ export class Driver {
     for (const [key, effect] of wanted) {
       if (this.#underWay.has(key)) continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
-      else if (isTimer(effect) || mayStart()) this.#start(key, effect);
+      else if (isTimer(effect) || mayStart() || this.#isLeft(effect)) this.#start(key, effect);
     }
   }
 
@@ -114,6 +115,12 @@ export class Driver {
       this.#machine.modelAborted(effect, this.#takeLeft());
       this.#wake();
     } else this.#stop(call.scope);
+  }
+
+  /** Made again before the run rolls over: the next run would not know what the call has left at its provider. */
+  #isLeft({ type }: ExternalEffect): boolean {
+    const isAny = Object.keys(this.#left).length > 0;
+    return type === 'call_model' && isAny && isSince(this.#machine.state, 7);
   }
 
   #takeLeft(): ModelCallDetails {
@@ -227,6 +234,7 @@ export class Driver {
       },
     });
   }
+
   #sleepUntil(key: string, effect: TimerEffect): void {
     const { deadline } = effect;
     const summary = summaryOf(`${timerText(effect)} until ${deadline}`);

@@ -92,6 +92,18 @@ describe('a summary whose half goes on at the provider', () => {
     expect(model.cancelled).toEqual([]);
   });
 
+  it('is given up where the messages cannot be had: the activity that is sent them does not know of it', async () => {
+    const details = await halfLeft();
+    const model = patient(() => Promise.resolve());
+    const env = environment(second(details));
+    const lacking = { ...input, transcript: { epoch: 3, base: 4, prefixHash: 'x', append: [] } };
+    await expect(
+      env.run(setUp({ model, context }).activities.summarize, lacking),
+    ).rejects.toMatchObject({ type: 'transcript_miss' });
+    expect(model.resumed).toEqual([]);
+    expect(model.cancelled).toEqual(['resp_1']);
+  });
+
   it('is given up where the whole is answered this time', async () => {
     const details = await halfLeft();
     const model = patient(() => Promise.resolve());

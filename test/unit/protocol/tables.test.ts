@@ -136,6 +136,10 @@ describe('the limits', () => {
       payload,
     );
     expect(limits.MAX_TRANSCRIPT_BYTES).toBeLessThan(payload);
+    const rules = limits.MAX_RULES * limits.MAX_RULE_MATCH_BYTES;
+    expect(limits.MAX_WAITING_BYTES + limits.MAX_EARLIER_RUNS_BYTES + rules).toBeLessThanOrEqual(
+      512 * 1024,
+    );
     expect(limits.MAX_CARRIED_TRANSCRIPT_BYTES).toBeLessThanOrEqual(limits.MAX_TRANSCRIPT_BYTES);
     expect(limits.MAX_MESSAGE_BYTES).toBeLessThan(limits.MAX_HTTP_BODY_BYTES);
     expect(limits.MAX_ANSWER_BYTES).toBeLessThan(limits.MAX_HTTP_BODY_BYTES);
