@@ -116,6 +116,7 @@ export type {
   FunctionTool,
   HostedTool,
   Model,
+  ModelCaller,
   ModelFiles,
   ModelOutput,
   ModelPrices,

@@ -6,14 +6,19 @@ import type { Usage } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { utf8Bytes } from '../protocol/json.js';
 import { MAX_BLOB_BYTES } from '../protocol/limits.js';
-import type { Model, ModelRequest, ModelResponse, ModelTool } from '../protocol/model.js';
+import type {
+  Model,
+  ModelCaller,
+  ModelRequest,
+  ModelResponse,
+  ModelTool,
+} from '../protocol/model.js';
 import type { ActivityTools } from './deps.js';
 import type { RequestMeter } from './request-meter.js';
 import { stored } from './stored-results.js';
 
 export interface AuditedCall extends ConversationKey {
-  /** `correction`: an answer had not its form, and is asked for once more. */
-  readonly purpose: 'answer' | 'correction' | 'summary';
+  readonly purpose: NonNullable<ModelCaller['purpose']>;
   readonly agent: string;
   readonly model: Model;
   /** From 1, over all activities of the call. */

@@ -18,7 +18,7 @@ import {
 import { type ConversationKey, conversationKey } from '../protocol/ids.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
-import type { ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
+import type { ModelCaller, ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
 import type { GivenContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
@@ -73,7 +73,11 @@ export async function callModel(
   const defined = agentOf(tools, input.agent);
   const context = Context.current();
   const { turnId, step } = input;
-  const spending = new Spending(defined.model, tools.logger, input);
+  const spending = new Spending(
+    defined.model,
+    { logger: tools.logger, caller: callerOf(input) },
+    input,
+  );
   const { number: attempt } = spending.attempts;
   const origin = { turnId, step, attempt, messageId: assistantMessageId(turnId, step) };
   const shown = showing(tools, input, origin);
@@ -131,6 +135,11 @@ function failed(
   return spending.failed(failure);
 }
 
+function callerOf(input: CallModelInput): ModelCaller {
+  const { tenant, conversationId, agent, requester, turnId, step } = input;
+  return { tenant, conversationId, agent, requester, turnId, step };
+}
+
 /** What the model answers, and the results of the turn until then. */
 async function asked(
   tools: ActivityTools,
@@ -147,10 +156,10 @@ async function asked(
     ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
     ...{ agent: agent.name, model: agent.model },
   };
-  const keeper =
-    (purpose: AuditedCall['purpose']): GenerateMeans['keep'] =>
-    (request, asking) =>
-      audited(tools, { purpose, ...about }, { request, ...asking });
+  const askedFor = (purpose: AuditedCall['purpose']): Pick<GenerateMeans, 'caller' | 'keep'> => ({
+    caller: { ...spending.caller, purpose },
+    keep: (request, asking) => audited(tools, { purpose, ...about }, { request, ...asking }),
+  });
   const answer = await askInForm({
     agent,
     messages,
@@ -158,9 +167,9 @@ async function asked(
     heldBytes: input.heldBytes,
     counting: tokenCounting,
     form,
-    ask: (given) => generate(agent, given, { ...means, stream, keep: keeper('answer') }),
+    ask: (given) => generate(agent, given, { ...means, stream, ...askedFor('answer') }),
     // Watchers have seen the first answer; the second is in the message that takes its place.
-    askAgain: (given) => generate(agent, given, { ...means, keep: keeper('correction') }),
+    askAgain: (given) => generate(agent, given, { ...means, ...askedFor('correction') }),
     look: (response) => {
       failIfEmpty(response, messages.at(-1)?.role);
     },
@@ -210,6 +219,7 @@ interface GenerateMeans {
   readonly form: AnswerForm | undefined;
   readonly spending: Spending;
   readonly cacheKey: string;
+  readonly caller: ModelCaller;
   /** Runs the request, and keeps of it what the worker is told to. */
   readonly keep: (
     request: ModelRequest,
@@ -232,7 +242,7 @@ function cacheKeyOf(key: ConversationKey): string {
 async function generate(
   agent: AnyAgent,
   { messages, stable, tokens }: GivenContext,
-  { stream, files, form, spending, cacheKey, keep }: GenerateMeans,
+  { stream, files, form, spending, cacheKey, caller, keep }: GenerateMeans,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();
@@ -243,6 +253,7 @@ async function generate(
     const run = (): Promise<ModelResponse> => {
       const answer = agent.model.generate(request, {
         signal: cancellationSignal,
+        caller,
         ...meter.options((event) => {
           stream?.take(event);
         }),

@@ -17,7 +17,7 @@ import { toModelFailure } from '../model/failure.js';
 import { TRANSCRIPT_MISS } from '../protocol/activities.js';
 import type { Usage } from '../protocol/events.js';
 import { canonicalJson, fingerprint } from '../protocol/json.js';
-import type { Model, ModelResponse } from '../protocol/model.js';
+import type { Model, ModelCaller, ModelResponse } from '../protocol/model.js';
 import {
   detailsIn,
   type ModelCallDetails,
@@ -33,6 +33,7 @@ export class Spending {
   readonly #context = Context.current();
   readonly #model: Model;
   readonly #logger: Logger;
+  readonly #caller: ModelCaller;
   readonly #attempts: Attempts;
   #before: ModelSpend | undefined;
   #own: Usage | undefined;
@@ -42,10 +43,18 @@ export class Spending {
   /** By an attempt before, and not resumed yet. */
   #leftBefore: OpenRequest | undefined;
 
-  /** @param before What another activity left behind for the same call; heartbeats of this one know of it. */
-  constructor(model: Model, logger: Logger, before: ModelCallDetails = {}) {
+  /**
+   * @param about `caller`: for whom the model is asked.
+   * @param before What another activity left behind for the same call; heartbeats of this one know of it.
+   */
+  constructor(
+    model: Model,
+    about: { readonly logger: Logger; readonly caller: Omit<ModelCaller, 'attempt'> },
+    before: ModelCallDetails = {},
+  ) {
     this.#model = model;
-    this.#logger = logger;
+    this.#logger = about.logger;
+    this.#caller = about.caller;
     this.#attempts = new Attempts(model.name, before);
     const told = detailsIn(this.#context.info.heartbeatDetails);
     const { spent, open } = told.spent === undefined && told.open === undefined ? before : told;
@@ -56,6 +65,11 @@ export class Spending {
   /** Which attempt this is, and those that came to nothing. */
   get attempts(): Attempts {
     return this.#attempts;
+  }
+
+  /** For whom the model is asked. */
+  get caller(): ModelCaller {
+    return { ...this.#caller, attempt: this.#attempts.number };
   }
 
   /** Of this attempt. */
@@ -157,7 +171,7 @@ export class Spending {
   }
 
   #end({ id }: OpenRequest): void {
-    this.#model.cancel?.(id).catch((error: unknown) => {
+    this.#model.cancel?.(id, this.caller).catch((error: unknown) => {
       this.#logger.warn('a response goes on at the provider', { at: framesOf(error) });
     });
   }

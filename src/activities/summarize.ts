@@ -51,11 +51,9 @@ export async function summarize(
   if (summarizer === undefined)
     throw failureOf('invalid_request', `Agent "${agent.name}" wants no summaries`);
   const signal = context.cancellationSignal;
-  const spending = new Spending(summarizer.model, logger);
-  const about = {
-    ...{ purpose: 'summary' as const, tenant, conversationId },
-    ...{ agent: agent.name, model: summarizer.model, attempt: spending.attempts.number },
-  };
+  const caller = { purpose: 'summary' as const, tenant, conversationId, agent: agent.name };
+  const spending = new Spending(summarizer.model, { logger, caller });
+  const about = { ...caller, model: summarizer.model, attempt: spending.attempts.number };
   try {
     const made = await withHeartbeat(
       async () => {
@@ -69,7 +67,11 @@ export async function summarize(
               audited(tools, about, {
                 request,
                 meter,
-                run: () => summarizer.model.generate(request, { signal, ...meter.options() }),
+                run: () =>
+                  summarizer.model.generate(request, {
+                    ...{ signal, caller: spending.caller },
+                    ...meter.options(),
+                  }),
               }),
             ),
           isTooLong: isContextTooLong,

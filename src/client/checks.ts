@@ -4,8 +4,9 @@ import { messageFieldProblems } from '../core/judge.js';
 import type { Actor, Channel, StampedActor } from '../protocol/actors.js';
 import type { SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, idProblem, requestIdProblem } from '../protocol/ids.js';
-import { isBoundedJson, utf8Bytes } from '../protocol/json.js';
+import { isBoundedJson, type JsonSchema, utf8Bytes } from '../protocol/json.js';
 import { MAX_ACTOR_CHARS, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
+import { type OutputGiven, outputSchemaOf } from '../protocol/output-format.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { schemaFormProblems } from '../protocol/schema-form.js';
 import { EngineError, invalidField } from './errors.js';
@@ -40,9 +41,18 @@ export function checkMessage(input: SendMessageInput): void {
   );
 }
 
+/** @throws {EngineError} invalid_request for a schema with types that JSON does not have. */
+export function givenOutput(output: OutputGiven): JsonSchema | false {
+  try {
+    return outputSchemaOf(output);
+  } catch (error) {
+    throw invalidField('/output', error instanceof Error ? error.message : 'is no JSON Schema');
+  }
+}
+
 /** What a provider would refuse a turn later, or what no answer could satisfy. The workflow looks at the whole alone. */
 function outputProblems(output: unknown): readonly FieldProblem[] {
-  const [fault] = output === undefined ? [] : schemaFormProblems(output);
+  const [fault] = output === undefined || output === false ? [] : schemaFormProblems(output);
   return fault === undefined ? [] : [{ path: '/output', message: `${fault.path}: ${fault.rule}` }];
 }
 

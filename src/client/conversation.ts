@@ -12,7 +12,7 @@ import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 import { type AgentSource, findAgent } from './agents.js';
 import { type BlobRange, type BlobRead, type BlobsPort, readBlob, storeFile } from './blobs.js';
-import { checkKey, checkMessage, durationMs } from './checks.js';
+import { checkKey, checkMessage, durationMs, givenOutput } from './checks.js';
 import type { Control } from './control.js';
 import { checkEvent, deliverEvent } from './deliver.js';
 import type { Door } from './door.js';
@@ -125,7 +125,7 @@ export class Conversation {
       requestId,
       actor,
       ...(options.attachments === undefined ? {} : { attachments: options.attachments }),
-      ...(options.output === undefined ? {} : { output: options.output }),
+      ...(options.output === undefined ? {} : { output: givenOutput(options.output) }),
       ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
     };
     checkMessage(draft);

@@ -13,8 +13,8 @@ import type {
 import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { CallRef, ConversationId, ToolCallId, TurnId } from '../protocol/ids.js';
 import type { InboxEventReply } from '../protocol/inbox.js';
-import type { JsonSchema } from '../protocol/json.js';
 import type { FilePart, ImagePart } from '../protocol/messages.js';
+import type { OutputGiven } from '../protocol/output-format.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { AgentSource } from './agents.js';
@@ -64,8 +64,12 @@ export interface SendOptions {
   readonly reopen?: boolean | undefined;
   /** Images and files that belong to it: by address, or by their id at the model's provider; at most 16. */
   readonly attachments?: readonly (ImagePart | FilePart)[] | undefined;
-  /** JSON Schema, an object at the top, of what the turn's final answer has to be; takes the place of the agent's. */
-  readonly output?: JsonSchema | undefined;
+  /**
+   * What the turn's final answer has to be, an object at the top: a zod type, or any that gives itself as JSON Schema, or JSON Schema.
+   * It takes the place of the agent's; `false`: a text. Of a zod type, JSON Schema alone reaches worker and model: `outputOf(type,
+   * result)` parses what came.
+   */
+  readonly output?: OutputGiven | undefined;
 }
 
 export interface ResultOptions {

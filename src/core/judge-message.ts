@@ -42,7 +42,8 @@ export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   }
   problems.push(...attachmentProblems(input['attachments']));
   const { output } = input;
-  const outputProblem = output === undefined ? undefined : outputSchemaProblem(output);
+  const outputProblem =
+    output === undefined || output === false ? undefined : outputSchemaProblem(output);
   if (outputProblem !== undefined) problems.push({ path: '/output', message: outputProblem });
   if (requestId !== undefined) {
     const problem = requestIdProblem('requestId', requestId);

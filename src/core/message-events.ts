@@ -31,7 +31,7 @@ export function messageEvent(
     requestId: typeof requestId === 'string' ? requestId : `unnamed:${messageId}`,
     parts: messageParts(fields),
     actor: actorFrom(fields['actor']),
-    ...(fields['output'] === undefined ? {} : { output: fields['output'] as JsonSchema }),
+    ...(fields['output'] === undefined ? {} : { output: fields['output'] as JsonSchema | false }),
     ...(isSteering ? { onBusy: 'steer' as const } : {}),
     ...(onBusy === 'interrupt' && turn !== undefined ? { onBusy: 'interrupt' as const } : {}),
     ...(turn !== undefined && canWait(state, fields) ? { onBusy: 'queue' as const } : {}),

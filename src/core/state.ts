@@ -32,7 +32,7 @@ export interface QueuedMessage {
   readonly parts: readonly UserPart[];
   readonly actor: StampedActor;
   /** What its turn's final answer has to be. */
-  readonly output?: JsonSchema;
+  readonly output?: JsonSchema | false;
   /** It said itself that it can wait. */
   readonly patient?: true;
 }
@@ -132,7 +132,7 @@ export interface TurnState {
   readonly callIds: readonly ToolCallId[];
   readonly lastText: string;
   /** What the final answer has to be; absent: as the agent says. */
-  readonly outputSchema?: JsonSchema;
+  readonly outputSchema?: JsonSchema | false;
   /** The last answer in the form that was asked for. */
   readonly output?: Json;
   readonly usage: Usage;

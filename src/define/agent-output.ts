@@ -1,10 +1,12 @@
 /** The form of an agent's final answers: judged, and in the shape that the worker works with. Runs anywhere. */
+import { z } from 'zod';
 import type { TurnResult } from '../protocol/conversation.js';
 import type { JsonSchema } from '../protocol/json.js';
 import { outputSchemaProblem } from '../protocol/output-format.js';
 import type { ProblemList } from './problems.js';
 import {
   inputJsonSchema,
+  isZodSchema,
   type ParsedOf,
   parsedSideProblems,
   type Schema,
@@ -53,13 +55,25 @@ export interface AnswersIn<Form extends Schema> {
   readonly '~output'?: Form;
 }
 
+type Ended = TurnResult | { readonly status: 'queued' };
+
 /**
- * The output of a turn in the type that the agent's definition gives it; undefined for a turn that did not complete, or that a limit
- * ended. It was validated in the worker; a message that asked for another form makes this type untrue.
+ * The output of a turn, in the type of what it was asked for in: the agent, or the schema that went with the message. Undefined for a
+ * turn that did not complete, or that a limit ended.
+ *
+ * Of an agent it was validated in the worker; a message that asked for another form makes that type untrue. By a zod type it is parsed
+ * here, with its refinements, defaults and transforms, of which the worker knew nothing.
+ * @throws {z.ZodError} when it does not parse
  */
 export function outputOf<Agent extends { readonly kind: 'agent' }>(
-  _agent: Agent,
-  result: TurnResult | { readonly status: 'queued' },
-): OutputOf<Agent> | undefined {
-  return result.status === 'completed' ? (result.output as OutputOf<Agent> | undefined) : undefined;
+  asked: Agent,
+  result: Ended,
+): OutputOf<Agent> | undefined;
+export function outputOf<Form extends Schema>(
+  asked: Form,
+  result: Ended,
+): ParsedOf<Form> | undefined;
+export function outputOf(asked: unknown, result: Ended): unknown {
+  const output = result.status === 'completed' ? result.output : undefined;
+  return output === undefined || !isZodSchema(asked) ? output : z.parse(asked, output);
 }

@@ -50,6 +50,8 @@ export interface AnswerOrigin {
   readonly request: ModelRequest;
   readonly onEvent: ModelCallOptions['onEvent'];
   readonly onReport?: ModelCallOptions['onReport'];
+  /** Cut out of texts of failures. */
+  readonly secrets?: readonly string[];
 }
 
 /** Takes the parts of one answer in order, reports its pieces, and gives the whole at the end. */
@@ -113,7 +115,7 @@ export class AiSdkAnswer {
           this.#origin.onReport?.({ type: 'usage', usage: usageOf(part.usage) });
         return;
       case 'error':
-        throw toAiSdkFailure(part.error);
+        throw toAiSdkFailure(part.error, this.#origin.secrets);
       case 'stream-start':
       case 'tool-input-end':
       case 'source':

@@ -15,7 +15,8 @@ const REFUSED = [
 const UNSET = ['AI_LoadAPIKeyError', 'AI_LoadSettingError'];
 
 /**
- * The failure for any error that a provider package throws or streams; the rows are those of `toModelFailure`.
+ * The failure for any error that a provider package throws or streams; the rows are those of `toModelFailure`. `secrets` are cut out
+ * of its text.
  *
  * | error | read as |
  * |---|---|
@@ -25,19 +26,21 @@ const UNSET = ['AI_LoadAPIKeyError', 'AI_LoadSettingError'];
  * | what cannot be parsed | a malformed stream |
  * | no API key | `model_unauthorized` |
  */
-export function toAiSdkFailure(error: unknown): ModelFailure {
+export function toAiSdkFailure(error: unknown, secrets: readonly string[] = []): ModelFailure {
   if (isModelFailure(error)) return error;
-  if (!(error instanceof Error)) return fromStream(error);
+  if (!(error instanceof Error)) return fromStream(error, secrets);
   if (UNSET.includes(error.name))
     return new ModelFailure('model_unauthorized', error.message, { retryable: false });
   if (MALFORMED.includes(error.name)) return streamBroken("The model's stream is malformed");
   const { message } = error;
-  if (REFUSED.includes(error.name)) return toModelFailure({ status: 400, error: { message } });
+  if (REFUSED.includes(error.name))
+    return toModelFailure({ status: 400, error: { message } }, secrets);
   if (error.name === 'AI_NoSuchModelError')
-    return toModelFailure({ status: 404, error: { message } });
-  if ('statusCode' in error && typeof error.statusCode === 'number') return fromStatus(error);
+    return toModelFailure({ status: 404, error: { message } }, secrets);
+  if ('statusCode' in error && typeof error.statusCode === 'number')
+    return fromStatus(error, secrets);
   if (error.name === 'AI_APICallError') return toModelFailure(fetchErrorOf(error));
-  return toModelFailure(error);
+  return toModelFailure(error, secrets);
 }
 
 /**
@@ -53,19 +56,19 @@ function fetchErrorOf({ cause }: Error): unknown {
 }
 
 /** Packages pass on the provider's own object, or one of theirs around it. */
-function fromStream(error: unknown): ModelFailure {
-  if (!isRecord(error)) return toModelFailure({ error });
+function fromStream(error: unknown, secrets: readonly string[]): ModelFailure {
+  if (!isRecord(error)) return toModelFailure({ error }, secrets);
   const { message, type, code, statusCode: status } = error;
-  return toModelFailure({ status, error: { message, type, code } });
+  return toModelFailure({ status, error: { message, type, code } }, secrets);
 }
 
-function fromStatus(error: Error): ModelFailure {
+function fromStatus(error: Error, secrets: readonly string[]): ModelFailure {
   const { statusCode: status, responseHeaders: headers, responseBody, message } = fieldsOf(error);
   // An answer that is no failure, and could not be read.
   if (typeof status === 'number' && status < 400)
     return streamBroken("The model's answer could not be read");
   const body = errorObjectOf(responseBody);
-  return toModelFailure({ status, headers, error: { ...body, message } });
+  return toModelFailure({ status, headers, error: { ...body, message } }, secrets);
 }
 
 function fieldsOf(error: Error): Readonly<Record<string, unknown>> {

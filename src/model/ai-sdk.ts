@@ -13,6 +13,7 @@ import type {
 } from '@ai-sdk/provider';
 import type {
   Model,
+  ModelCaller,
   ModelCallOptions,
   ModelOutput,
   ModelPrices,
@@ -26,6 +27,7 @@ import { AiSdkAnswer } from './ai-sdk-answer.js';
 import { toAiSdkFailure } from './ai-sdk-failure.js';
 import { toAiSdkPrompt, toAiSdkTools } from './ai-sdk-prompt.js';
 import { inputTokensOf } from './context-windows.js';
+import { ModelFailure } from './failure.js';
 import { type LoadedFiles, loadFiles } from './files.js';
 import { Watch } from './openai-connection.js';
 import type { ToolChoice } from './openai-settings.js';
@@ -49,9 +51,16 @@ export type AiSdkSettings = Pick<
   | 'headers'
 >;
 
+type Headers = Readonly<Record<string, string>>;
+
 export interface AiSdkModelOptions {
   /** `providerOptions` among them, such as `{anthropic: {thinking: {type: 'enabled', budgetTokens: 2_000}}}`. */
   readonly settings?: AiSdkSettings;
+  /**
+   * Headers that are asked for before every request, in the worker, and told for whom: keys of tenants, keys that are rotated. They
+   * win over `settings.headers`, and over those of the provider's package.
+   */
+  readonly headers?: (caller: ModelCaller) => Headers | Promise<Headers>;
   /** Whether the model has to call a tool, at every step. @defaultValue the model decides */
   readonly toolChoice?: ToolChoice;
   /** Input tokens that one request may have at most. @defaultValue not known, but for OpenAI's own models */
@@ -119,15 +128,17 @@ class AiSdkModel implements Model {
   }
 
   async generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse> {
-    const { signal, files, onEvent, onReport } = options;
+    const { signal, files, onEvent, onReport, caller = {} } = options;
     throwIfAborted(signal);
+    const headers = await this.#headers(caller);
+    const secrets = secretsIn(headers);
     const loaded = await loadFiles(request.messages, files);
     const watch = new Watch(signal, this.#options.requestTimeoutMs);
     const { provider } = this.#languageModel;
-    const answer = new AiSdkAnswer({ provider, request, onEvent, onReport });
+    const answer = new AiSdkAnswer({ provider, request, onEvent, onReport, secrets });
     try {
       for await (const part of partsOf(
-        this.#open(request, { loaded, abortSignal: watch.signal }),
+        this.#open(request, { loaded, headers, abortSignal: watch.signal }),
         watch.signal,
       )) {
         watch.throwIfOver();
@@ -142,7 +153,7 @@ class AiSdkModel implements Model {
       return await answer.finish(this.name, files);
     } catch (error) {
       watch.throwIfOver();
-      throw toAiSdkFailure(error);
+      throw toAiSdkFailure(error, secrets);
     } finally {
       watch.stop();
     }
@@ -150,7 +161,7 @@ class AiSdkModel implements Model {
 
   async #open(
     request: ModelRequest,
-    { loaded, abortSignal }: Opening,
+    { loaded, headers, abortSignal }: Opening,
   ): Promise<LanguageModelV4StreamResult> {
     const { settings, toolChoice } = this.#options;
     const { provider, specificationVersion } = this.#languageModel;
@@ -158,6 +169,7 @@ class AiSdkModel implements Model {
     const marksCache = this.#marksCache();
     const options: LanguageModelV4CallOptions = {
       ...settings,
+      ...(headers === undefined ? {} : { headers: { ...settings?.headers, ...headers } }),
       prompt: toAiSdkPrompt(request, { provider, specificationVersion, loaded, marksCache }),
       ...(tools.length === 0
         ? {}
@@ -182,6 +194,18 @@ class AiSdkModel implements Model {
     );
   }
 
+  /** @throws ModelFailure `model_unauthorized`, retried */
+  async #headers(caller: ModelCaller): Promise<Headers | undefined> {
+    try {
+      return await this.#options.headers?.(caller);
+    } catch {
+      // Not the text of the error: it belongs to a store of secrets.
+      throw new ModelFailure('model_unauthorized', 'The headers of the model could not be read', {
+        retryable: true,
+      });
+    }
+  }
+
   #warn(warnings: readonly Warning[]): void {
     for (const warning of warnings) this.#options.onWarning?.(warningText(warning));
   }
@@ -189,7 +213,13 @@ class AiSdkModel implements Model {
 
 interface Opening {
   readonly loaded: LoadedFiles;
+  readonly headers: Headers | undefined;
   readonly abortSignal: AbortSignal;
+}
+
+/** Values of headers, and what stands in them behind a scheme such as `Bearer`. */
+function secretsIn(headers: Headers = {}): readonly string[] {
+  return Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/).slice(1)]);
 }
 
 type Warning = Extract<LanguageModelV4StreamPart, { type: 'stream-start' }>['warnings'][number];

@@ -54,7 +54,7 @@ export function isContextTooLong(error: unknown): boolean {
 }
 
 /**
- * The failure for any error of a model call. `secret` is cut out of whatever text the provider sent.
+ * The failure for any error of a model call. `secret`, or each of several, is cut out of whatever text the provider sent.
  *
  * | error | code | retried |
  * |---|---|---|
@@ -70,9 +70,9 @@ export function isContextTooLong(error: unknown): boolean {
  *
  * The header `x-should-retry` overrides the last column, as it does in the provider's own clients.
  */
-export function toModelFailure(error: unknown, secret?: string): ModelFailure {
+export function toModelFailure(error: unknown, secret?: string | readonly string[]): ModelFailure {
   if (isModelFailure(error)) return error;
-  const report = reportOf(error, secret);
+  const report = reportOf(error, typeof secret === 'string' ? [secret] : secret);
   if (report !== undefined) return fromReport(report);
   return fromTransport(error);
 }
@@ -139,7 +139,7 @@ function midStreamVerdict(words: readonly string[]): Verdict {
   return ['model_stream_broken', true, 'The provider broke off its answer'];
 }
 
-function reportOf(error: unknown, secret: string | undefined): ProviderReport | undefined {
+function reportOf(error: unknown, secrets: readonly string[] = []): ProviderReport | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const fields = error as Readonly<Record<string, unknown>>;
   const body = bodyOf(fields['error']);
@@ -153,8 +153,8 @@ function reportOf(error: unknown, secret: string | undefined): ProviderReport | 
   const message = body?.['message'];
   return {
     status,
-    words: words.map((word) => redact(word, secret)),
-    detail: typeof message === 'string' ? redact(message, secret) : '',
+    words: words.map((word) => redact(word, secrets)),
+    detail: typeof message === 'string' ? redact(message, secrets) : '',
     header: (name) => headerOf(fields['headers'], name),
   };
 }
@@ -170,11 +170,11 @@ function statusOf(value: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }
 
-function redact(text: string, secret: string | undefined): string {
+function redact(text: string, secrets: readonly string[]): string {
   // Placeholders such as `none` are words, not secrets.
-  const isSecret = secret !== undefined && secret.length >= 8;
-  const known = isSecret ? text.replaceAll(secret, '[key]') : text;
+  const known = secrets.filter(({ length }) => length >= 8);
   return known
+    .reduce((shown, secret) => shown.replaceAll(secret, '[key]'), text)
     .replaceAll(/\bBearer\s+\S+/gi, '[key]')
     .replaceAll(/\b(sk|pk|key)-[\w*.-]{6,}/g, '[key]')
     .replaceAll(/\s+/g, ' ')

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
 import type { Stream } from 'openai/streaming';
-import type { AbortSignalLike } from '../protocol/model.js';
+import type { AbortSignalLike, ModelCaller } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
 import { ModelFailure, streamBroken, unavailable } from './failure.js';
 
@@ -13,10 +13,10 @@ export interface ConnectionOptions {
   /** Of any server that speaks the API, with its `/v1`. @defaultValue env OPENAI_BASE_URL, else OpenAI's own */
   readonly baseURL?: string;
   /**
-   * Read before every call, so that a rotated key is taken up without a restart. Servers other than OpenAI's are called
-   * without a key when there is none. @defaultValue env OPENAI_API_KEY
+   * Read before every request, in the worker, so that a rotated key is taken up without a restart; a function is told for whom.
+   * Servers other than OpenAI's are called without a key when there is none. @defaultValue env OPENAI_API_KEY
    */
-  readonly apiKey?: string | (() => string | Promise<string>);
+  readonly apiKey?: string | ((caller: ModelCaller) => string | Promise<string>);
   /** @defaultValue env OPENAI_ORG_ID */
   readonly organization?: string;
   /** Longest silence of the server: before the first piece and between pieces. More than the default has no effect. @defaultValue 300,000 (5 minutes) */
@@ -85,10 +85,16 @@ export class Watch {
 }
 
 /** @throws ModelFailure `model_unauthorized`; retried when it was the reading that failed */
-export async function readKey({ apiKey, baseURL }: ConnectionOptions): Promise<string> {
+export async function readKey(
+  { apiKey, baseURL }: ConnectionOptions,
+  caller: ModelCaller = {},
+): Promise<string> {
   let key: string | undefined;
   try {
-    key = typeof apiKey === 'function' ? await apiKey() : (apiKey ?? process.env['OPENAI_API_KEY']);
+    key =
+      typeof apiKey === 'function'
+        ? await apiKey(caller)
+        : (apiKey ?? process.env['OPENAI_API_KEY']);
   } catch {
     // Not the text of the error: it belongs to a store of secrets.
     throw unauthorized('The API key could not be read', true);

@@ -5,6 +5,7 @@
 import type OpenAI from 'openai';
 import type {
   Model,
+  ModelCaller,
   ModelCallOptions,
   ModelPrices,
   ModelRequest,
@@ -112,10 +113,10 @@ class OpenAIModel implements Model {
   }
 
   async generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse> {
-    const { signal, files } = options;
+    const { signal, files, caller } = options;
     throwIfAborted(signal);
     this.#refuseBackgroundChat();
-    const apiKey = await readKey(this.#options);
+    const apiKey = await readKey(this.#options, caller);
     const loaded = await loadFiles(request.messages, files);
     const watch = new Watch(signal, this.#options.requestTimeoutMs);
     try {
@@ -133,8 +134,8 @@ class OpenAIModel implements Model {
   }
 
   /** Ends a response of background mode. @throws ModelFailure */
-  async cancel(id: string): Promise<void> {
-    const apiKey = await readKey(this.#options);
+  async cancel(id: string, caller?: ModelCaller): Promise<void> {
+    const apiKey = await readKey(this.#options, caller);
     try {
       const client = await createClient(apiKey, this.#options);
       await client.responses.cancel(id, { timeout: CANCEL_TIMEOUT_MS });

@@ -86,8 +86,8 @@ export interface CallModelInput extends OfStep {
   readonly context?: ContextMark;
   /** Bytes of transcript that the conversation can hold. Absent: `MAX_CARRIED_TRANSCRIPT_BYTES`. */
   readonly heldBytes?: number;
-  /** What the final answer has to be, as the turn's message says. Absent: as the agent says. */
-  readonly output?: JsonSchema;
+  /** What the final answer has to be, as the turn's message says; `false`: a text. Absent: as the agent says. */
+  readonly output?: JsonSchema | false;
   /** What an activity before took for this very call: it lacked the messages before `append`. Absent: there was none. */
   readonly spent?: ModelSpend;
   /** What it left open at the provider. */

@@ -96,9 +96,9 @@ export interface SendMessageInput {
   readonly attachments?: readonly (ImagePart | FilePart)[];
   /**
    * JSON Schema, an object at the top, of what the turn's final answer has to be; takes the place of the agent's. With a message
-   * that joins a running turn it holds from that turn's next model call on.
+   * that joins a running turn it holds from that turn's next model call on. `false`: a text, whatever the agent says.
    */
-  readonly output?: JsonSchema;
+  readonly output?: JsonSchema | false;
   /** Minted by the client before its first try. A signal without one is always a new message. */
   readonly requestId?: string;
   readonly actor?: Actor | StampedActor;

@@ -52,8 +52,8 @@ export interface UserMessageEvent {
    * it can wait, so no question is set aside for it.
    */
   readonly onBusy?: 'interrupt' | 'steer' | 'queue';
-  /** What its turn's final answer has to be. Absent: what the agent says. */
-  readonly output?: JsonSchema;
+  /** What its turn's final answer has to be; `false`: a text. Absent: what the agent says. */
+  readonly output?: JsonSchema | false;
 }
 
 export interface TurnStarted {

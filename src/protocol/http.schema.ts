@@ -42,7 +42,7 @@ const messageFields = {
   onBusy: OnBusySchema.exactOptional(),
   /** The client judges them, as it does for every other caller. */
   attachments: z.custom<readonly (ImagePart | FilePart)[]>().exactOptional(),
-  output: z.custom<JsonSchema>().exactOptional(),
+  output: z.custom<JsonSchema | false>().exactOptional(),
 };
 
 const createFields = {

@@ -1,4 +1,5 @@
 /** The `Model` port: one call to a language model. Adapters live in `src/model`; agents hold a value of this type. */
+import type { StampedActor } from './actors.js';
 import type { BlobRef } from './blobs.js';
 import type { Usage } from './events.js';
 import type { Json, JsonSchema } from './json.js';
@@ -128,10 +129,29 @@ export interface ModelResponse {
   readonly model: string;
 }
 
+/**
+ * For whom a model is asked: what resolvers of keys go by. Never sent to a provider by the engine. Fields are absent where a model
+ * is asked outside of a conversation.
+ */
+export interface ModelCaller {
+  readonly tenant?: string;
+  readonly conversationId?: string;
+  readonly agent?: string;
+  /** `correction`: an answer had not its form, and is asked for once more. */
+  readonly purpose?: 'answer' | 'correction' | 'summary';
+  /** Who asked in the turn. Absent, like the next two, for summaries. */
+  readonly requester?: StampedActor;
+  readonly turnId?: string;
+  readonly step?: number;
+  /** From 1, over all activities of the call. */
+  readonly attempt?: number;
+}
+
 export interface ModelCallOptions {
   /** Aborts the request; the adapter closes its connection and throws. */
   readonly signal: AbortSignalLike;
   readonly onEvent: (event: ModelStreamEvent) => void;
+  readonly caller?: ModelCaller;
   /**
    * Told what the request takes. An adapter that never calls it is counted from its first piece on, by estimate, where its answer
    * does not come. Absent: nobody counts.
@@ -186,5 +206,5 @@ export interface Model {
   providerToolProblem?(tool: ProviderTool): string | undefined;
   generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse>;
   /** Ends a request that was left open, since nobody wants its answer. Safe to repeat. @throws ModelFailure */
-  cancel?(id: string): Promise<void>;
+  cancel?(id: string, caller?: ModelCaller): Promise<void>;
 }

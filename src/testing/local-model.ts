@@ -11,7 +11,7 @@ import {
   type SummarizeResult,
 } from '../protocol/activities.js';
 import type { TurnError } from '../protocol/events.js';
-import type { ModelStreamEvent } from '../protocol/model.js';
+import type { ModelCaller, ModelStreamEvent } from '../protocol/model.js';
 import { answerTooLarge } from '../tools/model-answer.js';
 import type { GivenContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
@@ -28,6 +28,17 @@ type ModelAnswer =
 interface TextPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
+}
+
+function callerOf(
+  { tenant, conversationId, agent, turn }: ConversationState,
+  { turnId, step }: Pick<CallState, 'turnId' | 'step'>,
+): ModelCaller {
+  return {
+    ...{ tenant, conversationId, agent, turnId, step },
+    ...{ purpose: 'answer', attempt: 1 },
+    ...(turn === undefined ? {} : { requester: turn.requester }),
+  };
 }
 
 export class LocalModel<Services> {
@@ -52,8 +63,9 @@ export class LocalModel<Services> {
     };
     const form = outputFormOf(agent, state.turn?.outputSchema);
     const request = { system, tools, ...requestedOutput(agent, form) };
+    const options = { signal, onEvent, caller: callerOf(state, at) };
     const ask = ({ messages, stable }: GivenContext) =>
-      player.generate({ ...request, messages, stableMessages: stable }, { signal, onEvent });
+      player.generate({ ...request, messages, stableMessages: stable }, options);
     try {
       const answer = await askInForm({
         agent,

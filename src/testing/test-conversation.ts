@@ -18,6 +18,7 @@ import type { CanonicalEvent } from '../protocol/events.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
 import type { Json } from '../protocol/json.js';
+import { outputSchemaOf } from '../protocol/output-format.js';
 import type { AcceptedVerdict, Resolution, Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
 import type { Remember } from '../protocol/rules.js';
@@ -58,7 +59,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
       actor: { ...TESTER, ...actor },
       ...(onBusy === undefined ? {} : { onBusy }),
       ...(attachments === undefined ? {} : { attachments }),
-      ...(output === undefined ? {} : { output }),
+      ...(output === undefined ? {} : { output: outputSchemaOf(output) }),
     });
     if (!outcome.accepted && outcome.refusal.reply === undefined)
       throw new MessageRefused(outcome.refusal.code, outcome.refusal.message);

@@ -3,9 +3,9 @@ import type { Logger } from '../define/context.js';
 import type { Duration } from '../define/durations.js';
 import type { Actor } from '../protocol/actors.js';
 import type { OnBusy } from '../protocol/conversation.js';
-import type { JsonSchema } from '../protocol/json.js';
 import type { FilePart, ImagePart } from '../protocol/messages.js';
 import type { Model } from '../protocol/model.js';
+import type { OutputGiven } from '../protocol/output-format.js';
 import type { Verdict } from '../protocol/resolutions.js';
 
 export interface TestConversationOptions<Services> {
@@ -24,7 +24,7 @@ export interface TestSendOptions {
   readonly onBusy?: OnBusy;
   readonly attachments?: readonly (ImagePart | FilePart)[];
   /** JSON Schema of what the turn's final answer has to be. */
-  readonly output?: JsonSchema;
+  readonly output?: OutputGiven;
 }
 
 export interface TestResolveOptions {

@@ -74,11 +74,12 @@ export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
   return { ...settled, context };
 }
 
-/** A message's own form takes the place of its agent's. */
+/** A message's own form takes the place of its agent's; `false`: it wants a text. */
 export function outputFormOf(
   agent: AnyAgent,
-  given: JsonSchema | undefined,
+  given: JsonSchema | false | undefined,
 ): AnswerForm | undefined {
+  if (given === false) return undefined;
   return given === undefined ? agent.output : answerFormOf({ jsonSchema: given });
 }
 

@@ -171,6 +171,63 @@ describe('an agent whose answers have a form', () => {
     expect(outputOf(agent, { status: 'timeout', turnId: 't' })).toBeUndefined();
   });
 
+  it('may be asked for by a message in zod: the model is given its JSON Schema, and the result is parsed by the type', async () => {
+    const Sum = z.object({
+      total: z.int().describe('In cents'),
+      unit: z.string().default('EUR'),
+      at: z.string().transform((text) => text.toUpperCase()),
+    });
+    const model = script(says('{"total":12,"at":"now"}'));
+    const t = testConversation(defineAgent({ name: 'adder', model, instructions: 'Add.' }));
+    await t.send('Add', { output: Sum });
+    expect(model.requests[0]?.output?.schema).toEqual({
+      type: 'object',
+      properties: {
+        total: expect.objectContaining({ type: 'integer', description: 'In cents' }) as unknown,
+        unit: { type: 'string', default: 'EUR' },
+        at: { type: 'string' },
+      },
+      required: ['total', 'at'],
+    });
+    // What stands in history is data; refinements, defaults and transforms are those of whoever asked.
+    expect(t.output).toEqual({ total: 12, at: 'now' });
+    const result = {
+      ...({ status: 'completed', turnId: 't', text: '', seq: 1 } as const),
+      usage: { inputTokens: 0, outputTokens: 0 },
+    };
+    const output = outputOf(Sum, { ...result, output: { total: 12, at: 'now' } });
+    expect(output?.unit.toLowerCase()).toBe('eur');
+    expect(output).toEqual({ total: 12, unit: 'EUR', at: 'NOW' });
+    expect(() => outputOf(Sum, { ...result, output: { total: 'x' } })).toThrow(z.ZodError);
+    expect(outputOf(Sum, result)).toBeUndefined();
+    const declared = jsonSchema<{ readonly total: number }>({ type: 'object' });
+    expect(outputOf(declared, { ...result, output: { total: 3 } })?.total.toFixed(1)).toBe('3.0');
+  });
+
+  it('may be asked for by a message in a declared JSON Schema, and switched off for a turn', async () => {
+    const model = script(
+      says('{"ok":true}'),
+      says('In words.'),
+      says('{"spam":true,"score":1,"tags":[]}'),
+    );
+    const agent = defineAgent({ name: 'judge', model, instructions: 'Judge.', output: Verdict });
+    const t = testConversation(agent);
+    const schema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+    await t.send('Judge it', { output: jsonSchema(schema) });
+    expect(model.requests[0]?.output?.schema).toEqual(schema);
+    expect(t.output).toEqual({ ok: true });
+    await t.send('Why?', { output: false });
+    expect(model.requests[1]).not.toHaveProperty('output');
+    expect(t.eventsOf('user_message').at(-1)).toMatchObject({ output: false });
+    expect(t.eventsOf('turn_ended').at(-1)).toMatchObject({
+      status: 'completed',
+      text: 'In words.',
+    });
+    expect(t.output).toBeUndefined();
+    await t.send('And this?');
+    expect(t.output).toMatchObject({ spam: true });
+  });
+
   it.each([
     ['no schema', 'text', 'must be a zod type'],
     ['a text', z.string(), 'must be of type "object" at the top'],
