@@ -19,6 +19,7 @@ import type {
 } from '../../src/client/index.js';
 import { CompressionCodec, ConversationClient } from '../../src/client/index.js';
 import { type Agent, manifestOf } from '../../src/define/agent.js';
+import type { Logger } from '../../src/define/context.js';
 import { createDeletions } from '../../src/projection/deletions.js';
 import { createHolders } from '../../src/projection/holders.js';
 import type { EventLogChoice, OpenLog } from '../../src/projection/index.js';
@@ -60,6 +61,9 @@ export interface EngineOptions<Services> {
   readonly searchAttributes?: boolean;
   /** Of worker and client. @defaultValue the engine's own */
   readonly compression?: boolean;
+  /** Of the worker. */
+  readonly logger?: Logger;
+  readonly audit?: 'records' | 'full';
 }
 
 const CONVERTER = fileURLToPath(
@@ -298,6 +302,8 @@ async function makeWorker<Services>(
     taskQueue: parts.taskQueue,
     shutdownGraceMs: 500,
     transcriptCacheBytes: options.transcriptCacheBytes,
+    logger: options.logger,
+    audit: options.audit,
     compression: options.compression,
     searchAttributes,
     tuning: {

@@ -27,6 +27,7 @@ import {
 } from '../support/history-scenarios.js';
 import { SCENARIOS_OF_WAITS } from '../support/history-waits.js';
 import { expectNeutral, neutralJson } from '../support/neutral-history.js';
+import { plantSecrets } from '../support/planted-secrets.js';
 import { until } from '../support/until.js';
 
 const HISTORIES = fileURLToPath(new URL('../replay/histories/', import.meta.url));
@@ -296,5 +297,12 @@ test('a conversation replays: rolled-over-under-fire', async () => {
   const whileFlushing = lines.slice(lines.findIndex((line) => line.endsWith('flushLog')));
   expect(whileFlushing).toContain('WorkflowExecutionUpdateAccepted sendMessage');
   expect(whileFlushing).toContain('WorkflowExecutionSignaled resolveToolCall');
+  await keep(engine, talk, name);
+});
+
+test('a conversation replays: quoted-secrets', async () => {
+  const name = 'quoted-secrets';
+  const more = { taskQueue: `recorded-${name}` };
+  const { engine, talk } = await plantSecrets({ name: `recorded-${name}`, more });
   await keep(engine, talk, name);
 });
