@@ -121,10 +121,11 @@ export class ModelStream {
     const last = this.#waiting.at(-1);
     if (last !== undefined && keyOf(last.event) === key) last.text += event.text;
     else this.#waiting.push({ event, offset, text: event.text });
+    if (this.#timer !== undefined) return;
     const waitMs = this.#lastFlushAt + DELTA_DELAY_MS - performance.now();
     if (waitMs <= 0) this.#flush();
     else
-      this.#timer ??= setTimeout(() => {
+      this.#timer = setTimeout(() => {
         this.#flush();
       }, waitMs);
   }

@@ -43,6 +43,8 @@ export class ResponsesAnswer {
   readonly #hosted = new Map<string, string>();
   /** The item and part that text came from last, by kind: what comes from another is set apart. */
   readonly #lastText = new Map<'text' | 'reasoning', string>();
+  /** The item that the last piece of text was of. */
+  #text: { readonly index: number; readonly id: string; readonly place: string } | undefined;
   #last: Response | undefined;
   #isStarted = false;
 
@@ -75,7 +77,7 @@ export class ResponsesAnswer {
         return;
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        this.#say('text', event.delta, placeOf(event));
+        this.#say('text', event.delta, this.#placeOfText(event));
         return;
       case 'response.reasoning_summary_text.delta':
         this.#say('reasoning', event.delta, `${placeOf(event)} ${event.summary_index}`);
@@ -170,6 +172,14 @@ export class ResponsesAnswer {
     // What did not come in pieces.
     if (item.arguments.startsWith(streamed))
       this.#addArguments(place, item.arguments.slice(streamed.length));
+  }
+
+  /** The same as `placeOf`, which would make the same text anew for each of thousands of pieces. */
+  #placeOfText(event: { readonly output_index: number; readonly item_id: string }): string {
+    const { output_index: index, item_id: id } = event;
+    if (this.#text?.index !== index || this.#text.id !== id)
+      this.#text = { index, id, place: placeOf(event) };
+    return this.#text.place;
   }
 
   #say(type: 'text' | 'reasoning', text: string, from: string): void {
