@@ -128,6 +128,9 @@ describe('a worker that is killed while the model streams', () => {
     expect(outputTokens).toBeLessThan(40);
     expect(first?.usage).not.toHaveProperty('estimated');
     expect(second).not.toHaveProperty('earlierUsage');
+    // Nobody could tell of the first attempt: its worker was gone.
+    expect(first?.failedAttempts).toMatchObject([{ attempt: 1, code: 'no_worker' }]);
+    expect(second).not.toHaveProperty('failedAttempts');
     expect(usage).toEqual({
       inputTokens: inputTokens + (first?.usage.inputTokens ?? 0) + (second?.usage.inputTokens ?? 0),
       outputTokens:
