@@ -139,7 +139,11 @@ export class AiSdkAnswer {
       parts: await this.#parts(files),
       calls: calls.map((call) => requestedCall(call, finishReason)),
       ...(this.#providerCalls.length === 0 ? {} : { providerCalls: this.#providerCalls }),
-      finishReason,
+      // Some packages have no word of the specification for it.
+      finishReason:
+        calls.length > 0 && this.#finish?.finishReason.unified === 'other'
+          ? 'tool_calls'
+          : finishReason,
       usage: usageOf(this.#finish?.usage),
       model: this.#model ?? requestedModel,
     };

@@ -38,6 +38,11 @@ describe('an answer', () => {
     expect(answer.finishReason).toBe(said);
   });
 
+  it('that asks for calls says so, also where its provider has a word of its own for that', async () => {
+    const answer = await ask(streaming(call('c1'), ends('other', 'FUNCTION_CALL')));
+    expect(answer).toMatchObject({ finishReason: 'tool_calls', calls: [{ id: 'c1' }] });
+  });
+
   it.each([
     ['content-filter', 'model_content_filtered', false],
     ['error', 'model_stream_broken', true],
