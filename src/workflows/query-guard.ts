@@ -81,8 +81,11 @@ export class QueryGuard implements WorkflowInternalsInterceptor {
   #look(activation: Activation): void {
     const length = activation.historyLength ?? 0;
     const stamp = stampOf(activation);
+    const isSame = stamp === this.#stamp;
     // The start of a task brings another time, and another size. Servers of tests may stand still; there it means nothing.
-    this.#isWithoutTask = length > this.#startedId && stamp === this.#stamp;
+    // What is decided in several parts is so in all of them.
+    if (length !== this.#startedId || !isSame)
+      this.#isWithoutTask = length > this.#startedId && isSame;
     this.#startedId = length;
     this.#stamp = stamp;
   }

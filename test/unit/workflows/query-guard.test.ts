@@ -111,6 +111,15 @@ describe('a query of a run', () => {
   test.each([
     ['in memory', [start, { length: 7, jobs: SIGNAL, startedId: 3 }, { length: 7, jobs: QUERY }]],
     [
+      'in memory, in two parts',
+      [
+        start,
+        { length: 7, jobs: SIGNAL, commands: TIMER, startedId: 3 },
+        { length: 7, jobs: [{ resolveActivity: { seq: 1 } }], startedId: 3 },
+        { length: 7, jobs: QUERY },
+      ],
+    ],
+    [
       'that is not in memory',
       [
         start,
@@ -125,6 +134,12 @@ describe('a query of a run', () => {
       expect(answers(tasks).at(-1)).toBe(false);
     },
   );
+
+  test('is answered after the task that came behind what was decided for one before', () => {
+    const tasks = [start, { length: 7, jobs: SIGNAL, startedId: 3 }, { length: 9, jobs: SIGNAL }];
+    const more = [{ length: 9, jobs: [{ resolveActivity: { seq: 1 } }] }];
+    expect(answers([...tasks, ...more, { length: 9, jobs: QUERY }])).not.toContain(false);
+  });
 
   test('is answered after a task that came, by clocks that stand still, at the time of the one before', () => {
     const tasks = [start, { length: 7, jobs: SIGNAL, startedId: 3 }, { length: 11, jobs: SIGNAL }];
