@@ -18,6 +18,7 @@ import {
   SWEEP_RECENT_MS,
 } from '../protocol/limits.js';
 import type { EventLog, OpenHead } from '../store/port.js';
+import { ClosedSearch } from './closed-search.js';
 import { Gate } from './gate.js';
 import type { ProjectionLogger } from './outages.js';
 import { Outages, SILENT } from './outages.js';
@@ -44,7 +45,7 @@ export interface SweepReport {
   readonly looked: number;
   /** Conversations whose workflow was asked, because it had moved. */
   readonly asked: number;
-  /** Conversations that run, but were not in the store, or closed there. */
+  /** Conversations that run, but were not in the store, or closed there; and closed ones that were not there. */
   readonly found: number;
   /** Open in the store, but Temporal does not know the workflow (any more). */
   readonly gone: number;
@@ -81,6 +82,7 @@ export class Sweep {
   readonly #outages: Outages;
   readonly #gate = new Gate(LOOKS_AT_ONCE);
   readonly #reported = new Set<string>();
+  readonly #closed: ClosedSearch;
   #passes = 0;
   #isLeading = false;
   #passedAt = 0;
@@ -98,6 +100,7 @@ export class Sweep {
       ...deps,
     };
     this.#outages = new Outages(this.#deps.logger);
+    this.#closed = new ClosedSearch(this.#deps);
   }
 
   /** Begins to sweep, the first time as soon as it leads. Does not keep the process alive. */
@@ -137,7 +140,8 @@ export class Sweep {
     }
     const { still, asked, gone, endedSilently, failed } = counts;
     const looked = still + asked + gone + endedSilently + failed;
-    const found = this.#passes % SEARCH_EVERY_PASSES === 0 ? await this.#search() : 0;
+    const isSearchDue = this.#passes % SEARCH_EVERY_PASSES === 0;
+    const found = isSearchDue ? (await this.#search()) + (await this.#searchClosed()) : 0;
     this.#passes += 1;
     if (!this.#stopping) await this.#deps.afterPass();
     return { looked, asked, found, gone, endedSilently, failed };
@@ -267,6 +271,17 @@ export class Sweep {
       this.#outages.failed(error, '(search for unknown conversations)');
     }
     return count;
+  }
+
+  async #searchClosed(): Promise<number> {
+    try {
+      const keys = await this.#closed.next();
+      const found = keys.map((key) => this.#gate.run(async () => await this.#bringIn(key)));
+      return (await Promise.all(found)).filter(Boolean).length;
+    } catch (error) {
+      this.#outages.failed(error, '(search for closed conversations)');
+      return 0;
+    }
   }
 
   /** One whose worker is gone fails after as long as a query may take, which must not hold up the others. */

@@ -88,6 +88,8 @@ export interface WorkflowSource {
   told?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent where the source cannot list. */
   running?(): AsyncIterable<ConversationKey>;
+  /** Conversations of which a run was closed by its own code; the same one more than once. Absent where the source cannot list. */
+  closed?(): AsyncIterable<ConversationKey>;
 }
 
 /** For what needs no worker: a connection that swallows requests must not hold a lane, a pass or an HTTP read for long. */
@@ -154,17 +156,25 @@ export function createWorkflowSource(
     },
     previousRun: async (key, runId) => await previousRun(client, look, { key, runId }),
     startOf: async (key, runId) => await startOf(client, look, { key, runId }),
-    running: async function* () {
-      const filter = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running'`;
-      const listed = client.workflow.list({ query: filter })[Symbol.asyncIterator]();
-      for (;;) {
-        const next = await look(() => listed.next());
-        if (next.done === true) return;
-        const key = parseWorkflowId(next.value.workflowId);
-        if (key !== undefined) yield key;
-      }
-    },
+    running: () => listed(client, look, `ExecutionStatus = 'Running'`),
+    closed: () => listed(client, look, `ExecutionStatus IN ('Completed', 'Canceled')`),
   };
+}
+
+/** Newest first, 1,000 in a call. */
+async function* listed(
+  client: Client,
+  look: Look,
+  condition: string,
+): AsyncGenerator<ConversationKey, void, undefined> {
+  const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ${condition}`;
+  const runs = client.workflow.list({ query })[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await look(() => runs.next());
+    if (next.done === true) return;
+    const key = parseWorkflowId(next.value.workflowId);
+    if (key !== undefined) yield key;
+  }
 }
 
 type Look = <Result>(work: () => Promise<Result>) => Promise<Result>;

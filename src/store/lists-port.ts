@@ -70,6 +70,8 @@ export interface ConversationLists {
   }): Promise<readonly OpenHead[]>;
   /** Those of the keys that the store does not know, or knows as closed; one statement, 1,000 keys at most. */
   notOpen(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
+  /** Those of the keys that the store does not know at all, and never had to delete; one statement, 1,000 keys at most. */
+  unknown(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
   /** Conversations that were closed before a time, longest ago first. */
   closedBefore(options: {
     readonly closedBeforeMs: number;

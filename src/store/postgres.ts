@@ -93,6 +93,10 @@ class PostgresEventLog implements EventLog {
     return await this.#lists.notOpen(keys);
   }
 
+  async unknown(keys: readonly ConversationKey[]) {
+    return await this.#lists.unknown(keys);
+  }
+
   async closedBefore(options: Parameters<ConversationLists['closedBefore']>[0]) {
     return await this.#lists.closedBefore(options);
   }

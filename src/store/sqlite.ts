@@ -34,6 +34,7 @@ import {
   readNotOpen,
   readOpenHeads,
   readRecentHeads,
+  readUnknown,
 } from './sqlite/lists.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './sqlite/read.js';
 
@@ -108,6 +109,10 @@ class SqliteEventLog implements EventLog {
 
   async notOpen(keys: readonly ConversationKey[]) {
     return await this.#database.read(() => readNotOpen(this.#database, keys));
+  }
+
+  async unknown(keys: readonly ConversationKey[]) {
+    return await this.#database.read(() => readUnknown(this.#database, keys));
   }
 
   async closedBefore(options: Parameters<ConversationLists['closedBefore']>[0]) {

@@ -117,6 +117,15 @@ export class FakeSource implements WorkflowSource {
     };
   }
 
+  async *closed(): AsyncGenerator<ConversationKey> {
+    await Promise.resolve();
+    for (const [name, runs] of this.runs) {
+      const [tenant = '', conversationId = ''] = name.split('/');
+      if (runs.some(({ status, endedBy }) => status === 'closed' && endedBy === undefined))
+        yield { tenant, conversationId };
+    }
+  }
+
   async *running(): AsyncGenerator<ConversationKey> {
     await Promise.resolve();
     for (const [name, runs] of this.runs) {

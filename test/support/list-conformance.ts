@@ -185,7 +185,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         expect(await log.recentHeads({ limit: 9, withinMs: -60_000 })).toEqual([]);
       });
 
-      it('finds in one statement which conversations it does not have open', async () => {
+      it('finds in one statement which conversations it does not have open, or not at all', async () => {
         await store('open', stamped([started(keyed('open'))]));
         await store('closed', stamped([started(keyed('closed')), closes()]));
         const asked = ['open', 'closed', 'unknown'].map((id) => keyed(id));
@@ -194,6 +194,13 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
           found.map(({ tenant, conversationId }) => `${tenant}/${conversationId}`).sort(),
         ).toEqual(['default/closed', 'default/unknown', 'other/open']);
         expect(await log.notOpen([])).toEqual([]);
+        await store('gone', stamped([started(keyed('gone'))]));
+        await log.beginDeletion({ ...keyed('gone'), runIds: [] });
+        const unknown = await log.unknown([...asked, keyed('gone'), keyed('open', 'other')]);
+        expect(
+          unknown.map(({ tenant, conversationId }) => `${tenant}/${conversationId}`).sort(),
+        ).toEqual(['default/unknown', 'other/open']);
+        expect(await log.unknown([])).toEqual([]);
       });
 
       it('tells which conversations were closed before a time, longest ago first', async () => {

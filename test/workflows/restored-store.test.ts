@@ -1,5 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Conversation } from '../../src/client/index.js';
 import { calls, says, script } from '../../src/model/scripted.js';
 import { Projector } from '../../src/projection/projector.js';
 import { Sweep } from '../../src/projection/sweep.js';
@@ -38,9 +39,13 @@ interface Life {
 async function restored(
   makeStore: () => Promise<RestorableStore>,
   live: (life: Life) => Promise<void>,
+  closedMeanwhile?: string,
 ): Promise<Restored> {
   const store = await makeStore();
-  const model = script(says('one'), says('two'), says('three'), says('four'), QUESTION);
+  const extra = closedMeanwhile === undefined ? [] : [says('nobody knows')];
+  const model = script(
+    ...[says('one'), ...extra, says('two'), says('three'), says('four'), QUESTION],
+  );
   const before = await startEngine({
     agents: [shop(model)],
     services: ledger(),
@@ -49,6 +54,11 @@ async function restored(
   const { talk } = await before.ask('first');
   const saved = await before.log(talk);
   await store.backUp();
+  if (closedMeanwhile !== undefined) {
+    const other = before.client.conversation(closedMeanwhile, { agent: 'shop' });
+    await before.say(other, 'of which the backup knows nothing');
+    await closed(before, other);
+  }
   const currentRun = async () => (await before.handle(talk).describe()).runId;
   await live({
     say: (text, options) => before.say(talk, text, options),
@@ -66,11 +76,7 @@ async function restored(
         runIds.slice(0, -1).map((runId) => removeRun(before, { workflowId, runId })),
       );
     },
-    close: async () => {
-      await talk.close();
-      const isOver = async () => (await before.handle(talk).describe()).status.name !== 'RUNNING';
-      await until('its run is over', isOver, { timeoutMs: 15_000 });
-    },
+    close: () => closed(before, talk),
   });
   const all = await before.log(talk);
   await before.close();
@@ -82,6 +88,12 @@ async function restored(
     taskQueue: before.taskQueue,
   });
   return { id: talk.id, after, saved, all };
+}
+
+async function closed(engine: Engine, talk: Conversation): Promise<void> {
+  await talk.close();
+  const isOver = async () => (await engine.handle(talk).describe()).status.name !== 'RUNNING';
+  await until('its run is over', isOver, { timeoutMs: 15_000 });
 }
 
 /** Sweeps until the stored log is so long. */
@@ -134,22 +146,33 @@ const STORES = [
 test.each(STORES)(
   'a store that is restored from an old backup is refilled, over several roll-overs and a reopening: %s',
   async (_, makeStore) => {
-    const found = await restored(makeStore, async ({ say, rollOver, close }) => {
-      await say('second');
-      await rollOver();
-      await say('third');
-      await rollOver();
-      await close();
-      await say('fourth', { reopen: true });
-      await rollOver();
-      expect(await say('fifth')).toMatchObject({ status: 'waiting' });
-    });
+    const found = await restored(
+      makeStore,
+      async ({ say, rollOver, close }) => {
+        await say('second');
+        await rollOver();
+        await say('third');
+        await rollOver();
+        await close();
+        await say('fourth', { reopen: true });
+        await rollOver();
+        expect(await say('fifth')).toMatchObject({ status: 'waiting' });
+      },
+      `meanwhile-${makeStore.name}`,
+    );
     const { id, after, saved, all } = found;
     expect(all.filter(({ type }) => type === 'rolled_over')).toHaveLength(3);
     expect((await after.opened.log.head(keyOf(id)))?.lastSeq).toBe(saved.length);
     await sweptThrough(found);
     const read = await after.opened.log.read(keyOf(id));
     expect(read).toMatchObject({ generation: 1, events: all });
+    // One that began and was closed since the backup is there again, too.
+    const meanwhile = keyOf(`meanwhile-${makeStore.name}`);
+    const status = async () => (await after.opened.log.head(meanwhile))?.snapshot.status;
+    await until('it is back', status, { holds: (is) => is === 'closed', timeoutMs: 30_000 });
+    expect((await after.opened.log.read(meanwhile))?.events.map(({ type }) => type)).toContain(
+      'turn_ended',
+    );
     // What waits can be listed, and answered.
     const listed = await after.client.list({ pendingTool: 'customer.ask' });
     expect(listed.conversations.map(({ conversationId }) => conversationId)).toEqual([id]);
@@ -191,9 +214,7 @@ test.each(STORES)(
       verdict: 'accepted',
     });
     await after.idle(talk);
-    await talk.close();
-    const isOver = async () => (await after.handle(talk).describe()).status.name !== 'RUNNING';
-    await until('its run is over', isOver, { timeoutMs: 15_000 });
+    await closed(after, talk);
     expect(await after.say(talk, 'sixth', { reopen: true })).toMatchObject({
       status: 'completed',
       text: 'seven',

@@ -86,6 +86,19 @@ export class PostgresLists implements ConversationLists {
     return rows.map(keyOf);
   }
 
+  async unknown(keys: readonly ConversationKey[]) {
+    const isIn = (table: string): string =>
+      `EXISTS (SELECT 1 FROM ${this.#database.table(table)} AS known WHERE known.tenant = key.tenant
+         AND known.conversation_id = key.conversation_id)`;
+    const rows = await this.#database.all(
+      `SELECT key.tenant, key.conversation_id FROM unnest($1::text[], $2::text[]) AS key (tenant, conversation_id)
+       WHERE NOT ${isIn('conversations')} AND NOT ${isIn('deletions')}`,
+      keys.map(({ tenant }) => tenant),
+      keys.map(({ conversationId }) => conversationId),
+    );
+    return rows.map(keyOf);
+  }
+
   async closedBefore({ closedBeforeMs, limit }: Parameters<ConversationLists['closedBefore']>[0]) {
     const rows = await this.#database.all(
       `SELECT tenant, conversation_id, generation, last_seq, run_id, closed_at_ms FROM ${this.#conversations}

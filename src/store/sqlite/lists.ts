@@ -92,6 +92,22 @@ export function readNotOpen(
     .map(keyOf);
 }
 
+export function readUnknown(
+  database: SqliteDatabase,
+  keys: readonly ConversationKey[],
+): readonly ConversationKey[] {
+  const isIn = (table: string): string =>
+    `EXISTS (SELECT 1 FROM ${table} AS known WHERE known.tenant = key.value ->> 0
+       AND known.conversation_id = key.value ->> 1)`;
+  return database
+    .all(
+      `SELECT key.value ->> 0 AS tenant, key.value ->> 1 AS conversation_id FROM json_each(?) AS key
+       WHERE NOT ${isIn('conversations')} AND NOT ${isIn('deletions')}`,
+      JSON.stringify(keys.map(({ tenant, conversationId }) => [tenant, conversationId])),
+    )
+    .map(keyOf);
+}
+
 export function readClosedBefore(
   database: SqliteDatabase,
   { closedBeforeMs, limit }: Parameters<ConversationLists['closedBefore']>[0],

@@ -64,6 +64,28 @@ describe('the sweep', () => {
     expect(await stored()).toBe(13);
   });
 
+  it('finds closed conversations that the store has never heard of, a hundred each time, and none that were deleted', async () => {
+    const { source, log, create } = await aSweep();
+    const ids = Array.from({ length: 130 }, (_, nth) => `closed-${nth + 100}`);
+    for (const id of ids) {
+      const key = { ...KEY, conversationId: id };
+      source.set({ runId: 'r', events: stamped([started(key), closes()]), status: 'closed' }, key);
+    }
+    await log.beginDeletion({ ...KEY, conversationId: 'closed-100', runIds: [] });
+    await log.finishDeletion({ ...KEY, conversationId: 'closed-100' });
+    const sweep = create();
+    const found: number[] = [];
+    for (let pass = 0; pass < 31; pass += 1) found.push((await sweep.pass())?.found ?? 0);
+    expect(found.filter((count) => count > 0)).toEqual([100, 29]);
+    expect(await log.unknown(ids.map((conversationId) => ({ ...KEY, conversationId })))).toEqual(
+      [],
+    );
+    expect(await log.head({ ...KEY, conversationId: 'closed-100' })).toBeUndefined();
+    const queries = source.queries.length;
+    for (let pass = 0; pass < 10; pass += 1) await sweep.pass();
+    expect(source.queries).toHaveLength(queries);
+  });
+
   it('is done by one process at a time, and by the next when that one stops', async () => {
     const { sweep, create } = await aSweep();
     const other = create();
