@@ -1,38 +1,22 @@
 /** One conversation, as an application holds it. Cheap to make; holds no connection and no state of its own. */
-import { randomUUID } from 'node:crypto';
-import type { StampedActor } from '../protocol/actors.js';
 import type { BatchResult, StepContinuation } from '../protocol/batch.js';
 import type { BlobRef } from '../protocol/blobs.js';
 import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
-import type { ConversationId, ConversationKey, StepId, ToolCallId } from '../protocol/ids.js';
+import type { ConversationId, StepId, ToolCallId } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
 import type { Json } from '../protocol/json.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
 import type { PendingCall } from '../protocol/suspensions.js';
-import { type AgentSource, findAgent } from './agents.js';
+import { findAgent } from './agents.js';
 import { type BlobRange, type BlobRead, type BlobsPort, readBlob, storeFile } from './blobs.js';
-import { checkKey, checkMessage, durationMs, givenOutput } from './checks.js';
-import type { Control } from './control.js';
+import { checkKey, checkMessage } from './checks.js';
 import { checkEvent, deliverEvent } from './deliver.js';
-import type { Door } from './door.js';
 import { EngineError, invalidField } from './errors.js';
-import type { KnownSeqs } from './known-seqs.js';
-import type { ConversationReader, LogPage, WatchFrame } from './reader.js';
+import type { LogPage, WatchFrame } from './reader.js';
 import { revokeRule } from './rules.js';
-import {
-  asQueued,
-  confirmMessage,
-  lookUp,
-  messageUpdateId,
-  refusalTrace,
-  type SendReply,
-  type SendRequest,
-  sendMessage,
-} from './send.js';
-import { SignalTrace } from './signal-trace.js';
+import { agentNameOf, draftOf, knownAgentOf, type SendingParts, sendDraft } from './sending.js';
 import { readStep, resolveStep } from './steps.js';
-import { admittedTurn, DEFAULT_RESULT_TIMEOUT } from './turn.js';
 import type {
   BatchOutcome,
   CancelOptions,
@@ -46,7 +30,6 @@ import type {
   ExtendOutcome,
   ProgressOptions,
   ProgressOutcome,
-  QueuedMessage,
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
@@ -55,9 +38,7 @@ import type {
   Sent,
   SnapshotOptions,
   SubscribeOptions,
-  Turn,
 } from './types.js';
-import { repeatUntil } from './waiting.js';
 
 interface CallDoors {
   claim(target: ResolveTarget, options: ClaimOptions): Promise<ClaimOutcome>;
@@ -68,17 +49,8 @@ interface CallDoors {
   ): Promise<ProgressOutcome>;
 }
 
-export interface ConversationParts {
-  readonly key: ConversationKey;
-  readonly agent: string | undefined;
-  readonly agents: AgentSource;
-  readonly door: Door;
-  readonly reader: ConversationReader;
-  readonly log: ConversationReader | undefined;
+export interface ConversationParts extends SendingParts {
   readonly blobs: BlobsPort | undefined;
-  readonly control: Control;
-  readonly known: KnownSeqs;
-  readonly stamp: (actor: SendOptions['actor']) => StampedActor;
   readonly resolve: (
     toolCallId: ToolCallId,
     resolution: Resolution,
@@ -117,32 +89,9 @@ export class Conversation {
    *   temporal_unreachable
    */
   async send(text: string, options: SendOptions = {}): Promise<Sent> {
-    const { key, agents, stamp } = this.#parts;
-    const requestId = options.requestId ?? randomUUID();
-    const actor = stamp(options.actor);
-    const draft = {
-      text,
-      requestId,
-      actor,
-      ...(options.attachments === undefined ? {} : { attachments: options.attachments }),
-      ...(options.output === undefined ? {} : { output: givenOutput(options.output) }),
-      ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
-    };
+    const draft = draftOf(this.#parts, text, options);
     checkMessage(draft);
-    return await this.#mapped(async () => {
-      const manifest = await findAgent(agents, await this.#agentName());
-      const request: SendRequest = {
-        key,
-        manifest,
-        input: { ...draft, agent: manifest.name },
-        updateId: messageUpdateId(requestId, actor.id),
-        reopen: options.reopen ?? false,
-      };
-      const reply = await sendMessage(this.#parts, request);
-      return reply.status === 'admitted'
-        ? this.#admitted(reply, requestId)
-        : await this.#queued(asQueued(request));
-    });
+    return await this.#mapped(() => sendDraft(this.#parts, draft, options.reopen ?? false));
   }
 
   /**
@@ -160,7 +109,7 @@ export class Conversation {
     const input = { eventId, kind, payload, actor: stamp(options.actor) };
     checkEvent(input);
     const delivered = await this.#mapped(async () => {
-      const manifest = await findAgent(agents, await this.#agentName());
+      const manifest = await findAgent(agents, await agentNameOf(this.#parts));
       return await deliverEvent(this.#parts, { key, manifest, input });
     });
     if (delivered.status === 'admitted') known.note(key, delivered.seq);
@@ -301,56 +250,7 @@ export class Conversation {
 
   /** Whether it was ever started, open or closed. Needs no worker. */
   async exists(): Promise<boolean> {
-    return (await this.#knownAgent()) !== undefined;
-  }
-
-  /** The agent that was given, or that the conversation already has. */
-  async #agentName(): Promise<string> {
-    const name = this.#parts.agent ?? (await this.#knownAgent());
-    if (name !== undefined) return name;
-    throw invalidField('/agent', 'is needed to start a conversation');
-  }
-
-  /** By the log, else by the memo of the newest run: the log may be behind, and a description needs no worker. */
-  async #knownAgent(): Promise<string | undefined> {
-    const { key, log, door } = this.#parts;
-    const logged = log === undefined ? undefined : await lookUp(log, key);
-    if (logged !== undefined) return logged.agent;
-    const run = await door.describe(key);
-    const agent = run?.memo?.['agent'];
-    return typeof agent === 'string' ? agent : undefined;
-  }
-
-  #admitted(reply: Extract<SendReply, { status: 'admitted' }>, requestId: string): Turn {
-    this.#parts.known.note(this.#parts.key, reply.reply.seq);
-    return admittedTurn(this.#parts, reply.reply, { requestId, duplicate: reply.duplicate });
-  }
-
-  async #queued(request: SendRequest): Promise<QueuedMessage> {
-    const { requestId } = request.input;
-    const { key } = this.#parts;
-    const trace = new SignalTrace(this.#parts, key, refusalTrace(requestId));
-    const final: QueuedMessage['final'] = async (options = {}) => {
-      const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
-      const reply = await repeatUntil({ timeoutMs, signal: options.signal }, (remainingMs) =>
-        confirmMessage({ ...this.#parts, trace }, request, remainingMs),
-      );
-      return reply?.status === 'admitted' ? this.#admitted(reply, requestId) : undefined;
-    };
-    return {
-      status: 'queued',
-      conversationId: this.id,
-      requestId,
-      warning: await this.#parts.door.noWorkerText(),
-      final,
-      result: async (options = {}) => {
-        const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
-        const deadline = Date.now() + timeoutMs;
-        const turn = await final({ timeout: timeoutMs, signal: options.signal });
-        if (turn === undefined) return { status: 'queued', requestId };
-        return await turn.result({ ...options, timeout: Math.max(deadline - Date.now(), 0) });
-      },
-    };
+    return (await knownAgentOf(this.#parts)) !== undefined;
   }
 
   /** Whatever a store or the server throws comes out as one kind of error. */

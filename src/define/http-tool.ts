@@ -90,8 +90,8 @@ function serverTool(spec: Untyped, problems: ProblemList): AnyTool | undefined {
 function noCode(): void {}
 
 /** Judged before. */
-function planOf(spec: Untyped): HttpPlan {
-  const given = spec as unknown as HttpToolSpec<never, Schema, Schema>;
+function planOf(spec: unknown): HttpPlan {
+  const given = spec as HttpToolSpec<never, Schema, Schema>;
   const { method, url, query, body, idempotencyHeader } = given;
   const parsed = parseUrlTemplate(url);
   if (!parsed.ok) throw new Error('unreachable: the URL was judged before');
