@@ -213,7 +213,8 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
   });
 
   it('that falls silent is retried, and hung up on', async () => {
-    const { server, answer } = await ask(api, broken(4, 'stall')(api), { requestTimeoutMs: 100 });
+    // Long enough that a busy machine has begun to answer.
+    const { server, answer } = await ask(api, broken(4, 'stall')(api), { requestTimeoutMs: 1_000 });
     expect(await failure(answer)).toMatchObject({ code: 'model_stream_broken', retryable: true });
     await until('the server sees the end', () => server.requests[0]?.outcome === 'closed');
   });
