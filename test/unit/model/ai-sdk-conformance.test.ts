@@ -1,5 +1,6 @@
 /** The adapters of other people, against a server of yet other people: ours is in between. */
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { FixtureResponse } from '@copilotkit/aimock';
 import { type AiSdkLanguageModel, aiSdkModel } from '../../../src/model/ai-sdk.js';
@@ -17,6 +18,8 @@ const MODELS: Readonly<Record<string, (url: string) => AiSdkLanguageModel>> = {
     createOpenAI({ baseURL: `${url}/v1`, apiKey }).chat('gpt-test'),
   'aiSdkModel with Anthropic': (url) =>
     createAnthropic({ baseURL: `${url}/v1`, apiKey })('claude-test'),
+  'aiSdkModel with Google': (url) =>
+    createGoogleGenerativeAI({ baseURL: `${url}/v1beta`, apiKey })('gemini-test'),
 };
 
 for (const [name, modelAt] of Object.entries(MODELS))
