@@ -43,8 +43,8 @@ export class ResponsesAnswer {
   readonly #hosted = new Map<string, string>();
   /** The item and part that text came from last, by kind: what comes from another is set apart. */
   readonly #lastText = new Map<'text' | 'reasoning', string>();
-  /** The item that the last piece of text was of. */
-  #text: { readonly index: number; readonly id: string; readonly place: string } | undefined;
+  /** Of the items that have text, by their number. */
+  readonly #textPlaces: string[] = [];
   #last: Response | undefined;
   #isStarted = false;
 
@@ -176,10 +176,11 @@ export class ResponsesAnswer {
 
   /** The same as `placeOf`, which would make the same text anew for each of thousands of pieces. */
   #placeOfText(event: { readonly output_index: number; readonly item_id: string }): string {
-    const { output_index: index, item_id: id } = event;
-    if (this.#text?.index !== index || this.#text.id !== id)
-      this.#text = { index, id, place: placeOf(event) };
-    return this.#text.place;
+    // Compatible servers number nothing.
+    const index: number | undefined = event.output_index;
+    if (index === undefined) return placeOf(event);
+    this.#textPlaces[index] ??= placeOf(event);
+    return this.#textPlaces[index];
   }
 
   #say(type: 'text' | 'reasoning', text: string, from: string): void {

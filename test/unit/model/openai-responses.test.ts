@@ -294,6 +294,26 @@ describe('what the provider said', () => {
     expect([streamed(0), streamed(1)]).toEqual([CALL.arguments, '{}']);
   });
 
+  it('has its text where the pieces name neither their item nor its number', async () => {
+    const said: string[] = [];
+    const answer = new ResponsesAnswer([], {
+      onEvent: (event) => {
+        if (event.type === 'text') said.push(event.text);
+      },
+    });
+    const items = [
+      message('msg_1', [
+        { type: 'output_text', text: 'As small servers say it.', annotations: [] },
+      ]),
+    ];
+    for (const event of eventsOf(items)) {
+      const nameless: object = { ...event, item_id: undefined, output_index: undefined };
+      answer.add(event.type === 'response.output_text.delta' ? (nameless as typeof event) : event);
+    }
+    await answer.finish('m-1', undefined);
+    expect(said.join('')).toBe('As small servers say it.');
+  });
+
   it('fails as the provider says when the response failed', async () => {
     const failed = (code: string): Promise<ModelResponse> =>
       answered([], { status: 'failed', error: { code, message: 'Because.' } });
