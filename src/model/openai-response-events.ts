@@ -175,9 +175,9 @@ export class ResponsesAnswer {
   }
 
   /** The same as `placeOf`, which would make the same text anew for each of thousands of pieces. */
-  #placeOfText(event: { readonly output_index: number; readonly item_id: string }): string {
+  #placeOfText(event: Parameters<typeof placeOf>[0]): string {
+    const { output_index: index } = event;
     // Compatible servers number nothing.
-    const index: number | undefined = event.output_index;
     if (index === undefined) return placeOf(event);
     this.#textPlaces[index] ??= placeOf(event);
     return this.#textPlaces[index];

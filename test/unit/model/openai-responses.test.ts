@@ -271,10 +271,13 @@ describe('what the provider said', () => {
     const answer = new ResponsesAnswer([], {
       onEvent: (event) => {
         if (event.type === 'tool_arguments') pieces.push(`${event.index} ${event.text}`);
+        if (event.type === 'text') pieces.push(`text ${event.text}`);
       },
     });
+    const text = message('msg_1', [{ type: 'output_text', text: 'Both.', annotations: [] }]);
     const second = { ...CALL, call_id: 'call_2', arguments: '{}' };
-    for (const event of eventsOf([{ type: 'reasoning', id: 'rs_1', summary: [] }, CALL, second])) {
+    const thoughts: Items[number] = { type: 'reasoning', id: 'rs_1', summary: [] };
+    for (const event of eventsOf([thoughts, text, CALL, second])) {
       const {
         output_index: _index,
         content_index: _content,
@@ -285,33 +288,19 @@ describe('what the provider said', () => {
       ) as Record<string, unknown>;
       const isDelta = event.type === 'response.function_call_arguments.delta';
       const id = pieces.some((piece) => piece.startsWith('1 ')) ? 'call_2' : 'call_1';
+      // Pieces of text do not even name their item.
+      if (event.type === 'response.output_text.delta') delete rest['item_id'];
       answer.add({ ...rest, ...(isDelta ? { item_id: id } : {}) } as unknown as typeof event);
     }
     const { calls } = await answer.finish('m-1', undefined);
     expect(calls.map(({ id }) => id)).toEqual(['call_1', 'call_2']);
-    const streamed = (index: number): string =>
-      pieces.flatMap((piece) => (piece.startsWith(`${index} `) ? [piece.slice(2)] : [])).join('');
-    expect([streamed(0), streamed(1)]).toEqual([CALL.arguments, '{}']);
-  });
-
-  it('has its text where the pieces name neither their item nor its number', async () => {
-    const said: string[] = [];
-    const answer = new ResponsesAnswer([], {
-      onEvent: (event) => {
-        if (event.type === 'text') said.push(event.text);
-      },
-    });
-    const items = [
-      message('msg_1', [
-        { type: 'output_text', text: 'As small servers say it.', annotations: [] },
-      ]),
-    ];
-    for (const event of eventsOf(items)) {
-      const nameless: object = { ...event, item_id: undefined, output_index: undefined };
-      answer.add(event.type === 'response.output_text.delta' ? (nameless as typeof event) : event);
-    }
-    await answer.finish('m-1', undefined);
-    expect(said.join('')).toBe('As small servers say it.');
+    const streamed = (index: number | 'text'): string =>
+      pieces
+        .flatMap((piece) =>
+          piece.startsWith(`${index} `) ? [piece.slice(`${index} `.length)] : [],
+        )
+        .join('');
+    expect([streamed('text'), streamed(0), streamed(1)]).toEqual(['Both.', CALL.arguments, '{}']);
   });
 
   it('fails as the provider says when the response failed', async () => {
