@@ -78,6 +78,22 @@ export function turnIdFor(chain: string, ordinal: number, token?: string): TurnI
   return token === undefined ? id : `${id}_${token}`;
 }
 
+/**
+ * Whether a turn came before another. Only turns of one chain have an order; none is between two that bear the same number, of
+ * which a reset has decided one anew. False for what is no turn id.
+ */
+export function isEarlierTurn(turnId: TurnId, than: TurnId | undefined): boolean {
+  const [one, other] = [placeOf(turnId), placeOf(than ?? '')];
+  if (one === undefined || other === undefined || one.chain !== other.chain) return false;
+  return one.ordinal < other.ordinal;
+}
+
+/** What `turnIdFor` made the id of. */
+function placeOf(turnId: TurnId): { chain: string; ordinal: number } | undefined {
+  const parts = /^turn_([A-Za-z0-9-]+)_([1-9]\d*)(?:_[A-Za-z0-9]+)?$/.exec(turnId);
+  return parts === null ? undefined : { chain: parts[1] ?? '', ordinal: Number(parts[2]) };
+}
+
 /** Steps are counted within their turn, so the id of a step is unique over all conversations, too. */
 export function stepIdFor(turnId: TurnId, step: number): StepId {
   return `${turnId}.${step}`;

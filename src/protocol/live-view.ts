@@ -2,12 +2,14 @@
  * What a reader has of the answer that is being streamed. Live events come late, twice or not at all; whoever shows them takes
  * them through this, in whatever order they come, with the events of the log between. Runs anywhere.
  *
- * I1 A higher attempt makes void what lower ones have streamed, and what they still send.
+ * Entry `colloquy/live`.
+ *
+ * I1 A higher attempt makes void what lower ones have streamed, and what they still send; so does a later turn to earlier ones.
  * I2 What the log has told needs no live event: those of a step whose message it has, and of a turn that has ended, are void.
  * I3 Text is taken by its offset: what is known is cut off, and what is missing is seen to be missing.
  */
 import type { CanonicalEvent } from './events.js';
-import type { MessageId, TurnId } from './ids.js';
+import { isEarlierTurn, type MessageId, type TurnId } from './ids.js';
 import type { LiveEvent, ModelCallFailed } from './live-events.js';
 
 /** The newest attempt of the model call that runs, as far as it was heard. */
@@ -47,13 +49,15 @@ interface Heard {
 
 /** Of one conversation: follows its newest turn, and is bounded by what that streams in one step. */
 export class LiveView {
-  /** Of the log: its newest turn, its steps that have their message, its calls that have their result. */
+  /** Of the log: its newest turn, that one's steps that have their message, its calls that have their result. */
   #turnId: TurnId | undefined;
   #step = 0;
   readonly #endedCalls = new Set<string>();
   /** Turns of which nothing more is news: the last that has ended, and the one streamed before the present one. */
   #endedTurnId: TurnId | undefined;
   #leftTurnId: TurnId | undefined;
+  /** Streamed when the log was rewritten: whether it is still a turn, the new log tells. */
+  #unsureTurnId: TurnId | undefined;
   #answer: Answer | undefined;
 
   /** What is being streamed; undefined while nothing is that the log does not have. */
@@ -65,18 +69,17 @@ export class LiveView {
   note(event: CanonicalEvent): void {
     switch (event.type) {
       case 'turn_started':
-        this.#turnId = event.turnId;
-        this.#step = 0;
+        this.#toldOf(event.turnId, 0);
         this.#endedCalls.clear();
         break;
       case 'assistant_message':
-        this.#turnId = event.turnId;
-        this.#step = event.step;
+        this.#toldOf(event.turnId, event.step);
         break;
       case 'tool_result':
         this.#endedCalls.add(event.toolCallId);
         break;
       case 'turn_ended':
+        this.#turnId = event.turnId;
         this.#endedTurnId = event.turnId;
         break;
       case 'log_rewritten':
@@ -106,14 +109,21 @@ export class LiveView {
 
   /** Whether it came too late: something has taken its place. */
   isVoid(event: LiveEvent): boolean {
-    if (event.turnId === this.#endedTurnId || event.turnId === this.#leftTurnId) return true;
+    if ([this.#endedTurnId, this.#leftTurnId, this.#unsureTurnId].includes(event.turnId))
+      return true;
     if (isOfTool(event)) return this.#endedCalls.has(event.toolCallId);
     return this.#isLogged(event) || this.#answer?.replaces(event) === true;
   }
 
   #isLogged({ turnId, step }: Pick<OfAnswer, 'turnId' | 'step'>): boolean {
-    if (turnId === this.#endedTurnId) return true;
+    if (turnId === this.#endedTurnId || isEarlierTurn(turnId, this.#turnId)) return true;
     return turnId === this.#turnId && step <= this.#step;
+  }
+
+  #toldOf(turnId: TurnId, step: number): void {
+    this.#turnId = turnId;
+    this.#step = step;
+    if (turnId === this.#unsureTurnId) this.#unsureTurnId = undefined;
   }
 
   #answerOf(event: OfAnswer): Answer {
@@ -127,6 +137,8 @@ export class LiveView {
   }
 
   #forget(): void {
+    // A later turn that the new log does not have would make void all that come before its number.
+    this.#unsureTurnId = this.#answer?.of.turnId ?? this.#unsureTurnId;
     this.#turnId = undefined;
     this.#step = 0;
     this.#endedCalls.clear();
@@ -155,7 +167,7 @@ class Answer {
 
   /** Whether this one has taken the place of what the event belongs to. */
   replaces({ turnId, step, attempt }: OfAnswer): boolean {
-    if (turnId !== this.of.turnId) return false;
+    if (turnId !== this.of.turnId) return isEarlierTurn(turnId, this.of.turnId);
     return step < this.of.step || (step === this.of.step && attempt < this.of.attempt);
   }
 

@@ -8,6 +8,7 @@ import {
   formatRef,
   idempotencyKeyFor,
   idProblem,
+  isEarlierTurn,
   isUsableCallId,
   parseRef,
   parseWorkflowId,
@@ -142,6 +143,21 @@ describe('turn ids and idempotency keys', () => {
     expect(turnIdFor(first, 1)).not.toBe(turnIdFor(second, 1));
     expect(turnIdFor(first, 1)).not.toBe(turnIdFor(first, 11));
     expect(turnIdFor(first, 1, 'a1b2')).toBe('turn_456789abcdef_1_a1b2');
+  });
+
+  it('have the order in which the turns of a chain came, by number; others have none', () => {
+    const ordinal = fc.integer({ min: 1, max: 20_000 });
+    const token = fc.option(fc.stringMatching(/^[a-f0-9]{6}$/), { nil: undefined });
+    fc.assert(
+      fc.property(ordinal, token, ordinal, token, (one, oneToken, other, otherToken) => {
+        const id = turnIdFor('456789abcdef', one, oneToken);
+        const than = turnIdFor('456789abcdef', other, otherToken);
+        expect(isEarlierTurn(id, than)).toBe(one < other);
+        expect(isEarlierTurn(id, turnIdFor('456789abcdee', other, otherToken))).toBe(false);
+      }),
+    );
+    for (const than of ['', 't2', 'turn_a', 'turn_a_b', 'turn_a_2.1', 'turn_a_2_x_y', undefined])
+      expect(isEarlierTurn('turn_a_1', than)).toBe(false);
   });
 
   it('give each call a key that changes with its turn, step, id and arguments, and with nothing else', () => {

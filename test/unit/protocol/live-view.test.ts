@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../../src/protocol/events.js';
+import { turnIdFor } from '../../../src/protocol/ids.js';
 import type { LiveEvent } from '../../../src/protocol/live-events.js';
 import { LiveView } from '../../../src/protocol/live-view.js';
 import { textDelta } from '../../support/live-messages.js';
@@ -22,6 +23,16 @@ const written = (offset: number, text: string, index = 0): LiveEvent => ({
   ...{ type: 'tool_arguments_delta', ...of(1), index, offset, text },
   ...(offset === 0 ? { name: 'work' } : {}),
 });
+
+/** A turn as conversations name it: the third part tells apart what a reset decides again. */
+const turnOf = (ordinal: number, token = 'a1b2c3') => turnIdFor('456789abcdef', ordinal, token);
+/** All that the first attempt of a turn says. */
+const says = (turnId: string, ...words: readonly string[]): readonly LiveEvent[] => [
+  { type: 'model_call_started', ...of(1), turnId, messageId: `${turnId}.1`, model: 'gpt' },
+  ...words.map((text, index) =>
+    textDelta(text, { turnId, offset: words.slice(0, index).join('').length }),
+  ),
+];
 
 function viewOf(...events: readonly LiveEvent[]): LiveView {
   const view = new LiveView();
@@ -98,6 +109,72 @@ describe('what is being streamed', () => {
     note(view, ...asks('t1'), ...answers('t1'));
     note(view, { type: 'log_rewritten', previousGeneration: 1, divergedAtSeq: 2 });
     expect(view.take(textDelta('again'))).toBeDefined();
+  });
+
+  it('stays that of the running turn when a lost worker still streams an earlier one', () => {
+    const [late, running] = [says(turnOf(1), 'old', ' words'), says(turnOf(2), 'new', ' words')];
+    const view = viewOf(...running.slice(0, 2));
+    for (const event of late) {
+      expect(view.isVoid(event)).toBe(true);
+      expect(view.missingBefore(event)).toBe(0);
+      expect(view.take(event)).toBeUndefined();
+    }
+    for (const event of running.slice(2)) expect(view.take(event)).toEqual(event);
+    expect(view.answer).toMatchObject({ turnId: turnOf(2), text: 'new words', isWhole: true });
+  });
+
+  it('is of no turn before those that the log tells of, however many came between', () => {
+    const view = viewOf(...says(turnOf(1), 'old'));
+    note(view, ...asks(turnOf(2)), ...answers(turnOf(2)).slice(0, 2));
+    expect(view.answer).toBeUndefined();
+    expect(view.take(textDelta(' words', { turnId: turnOf(1), offset: 3 }))).toBeUndefined();
+    const watched = new LiveView();
+    for (const ordinal of [1, 2, 3])
+      note(watched, ...asks(turnOf(ordinal)), ...answers(turnOf(ordinal)));
+    const joined = new LiveView();
+    note(joined, ...answers(turnOf(3)).slice(2));
+    for (const reader of [watched, joined]) {
+      for (const event of says(turnOf(1), 'old')) expect(reader.take(event)).toBeUndefined();
+      for (const event of says(turnOf(4), 'new')) expect(reader.take(event)).toEqual(event);
+    }
+  });
+
+  it('is that of the latest turn, in whatever order those of several turns come (property)', () => {
+    const turns = [1, 2, 3].map((ordinal) =>
+      says(turnOf(ordinal), 'The ', `${ordinal}. `, 'turn.'),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.nat(2), { minLength: 1, maxLength: 12 }), (order) => {
+        const view = new LiveView();
+        const said = [0, 0, 0];
+        let latest = 0;
+        for (const which of order) {
+          const event = turns[which]?.[said[which] ?? 0];
+          if (event === undefined) continue;
+          said[which] = (said[which] ?? 0) + 1;
+          expect(view.take(event)).toEqual(which < latest ? undefined : event);
+          latest = Math.max(latest, which);
+        }
+        const heard = turns[latest]?.slice(1, said[latest]) ?? [];
+        expect(view.answer).toMatchObject({ turnId: turnOf(latest + 1), isWhole: true });
+        expect(view.answer?.text).toBe(
+          heard.map((event) => (event.type === 'text_delta' ? event.text : '')).join(''),
+        );
+      }),
+    );
+  });
+
+  it('is not, after a reset, of a later turn that the new log does not have', () => {
+    const marker: EventBody = { type: 'log_rewritten', previousGeneration: 1, divergedAtSeq: 9 };
+    const [old, anew] = [says(turnOf(5), 'old'), says(turnOf(3, 'd4e5f6'), 'new')];
+    const view = viewOf(...old);
+    note(view, marker, marker, ...asks(turnOf(3, 'd4e5f6')));
+    for (const event of old) expect(view.take(event)).toBeUndefined();
+    for (const event of anew) expect(view.take(event)).toEqual(event);
+
+    const kept = viewOf(...old);
+    note(kept, marker, ...asks(turnOf(5)));
+    for (const event of old) expect(kept.take(event)).toEqual(event);
   });
 
   it('knows what it has missed, and goes on without it', () => {
