@@ -1,8 +1,22 @@
 /** The third net around the sandbox: what is really in the workflow bundle, and what the root entry really loads. */
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleFromSource } from '../support/workflow-bundle.js';
+
+/** What a process loads for an import: addresses of ES modules, file names of the others. */
+function loadedFor(name: string): readonly string[] {
+  const program = `
+    const { createRequire, registerHooks } = await import('node:module');
+    const modules = [];
+    registerHooks({ load: (url, context, next) => { modules.push(url); return next(url, context); } });
+    await import(${JSON.stringify(name)});
+    console.log(JSON.stringify([...modules, ...Object.keys(createRequire(import.meta.url).cache)]));`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+    ...{ cwd: at(''), encoding: 'utf8' },
+  });
+  return JSON.parse(output) as string[];
+}
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 describe('the workflow bundle', () => {
@@ -57,21 +71,8 @@ describe('the workflow bundle', () => {
 
 describe('the root entry', () => {
   it('loads nothing native, and no client of models, HTTP or MCP until one is called', () => {
-    const program = `
-      const { createRequire, registerHooks } = await import('node:module');
-      const modules = [];
-      registerHooks({ load: (url, context, next) => { modules.push(url); return next(url, context); } });
-      await import(${JSON.stringify(at('dist/index.js'))});
-      const loaded = [...modules, ...Object.keys(createRequire(import.meta.url).cache)];
-      console.log(JSON.stringify({
-        native: loaded.filter((file) => file.endsWith('.node')),
-        packages: loaded,
-      }));`;
-    const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
-      encoding: 'utf8',
-    });
-    const { native, packages } = JSON.parse(output) as { native: string[]; packages: string[] };
-    expect(native).toEqual([]);
+    const packages = loadedFor(at('dist/index.js'));
+    expect(packages.filter((file) => file.endsWith('.node'))).toEqual([]);
     expect(packages.some((file) => file.includes('node_modules/zod'))).toBe(true);
     expect(
       packages.filter((file) =>
@@ -108,5 +109,18 @@ describe('the root entry', () => {
       'toolError',
       'withFiles',
     ]);
+  });
+});
+
+describe('the entry "live"', () => {
+  it('loads neither Node nor a package, so that it runs in a browser', () => {
+    const loaded = loadedFor('colloquy/live');
+    const ours = pathToFileURL(at('dist/protocol/')).href;
+    expect(loaded).toContain(`${ours}live-view.js`);
+    expect(loaded.filter((file) => !file.startsWith(ours))).toEqual([]);
+  });
+
+  it('exports the view, and nothing else that could be called', async () => {
+    expect(Object.keys((await import('colloquy/live')) as object)).toEqual(['LiveView']);
   });
 });
