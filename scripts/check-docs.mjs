@@ -19,6 +19,7 @@ for (const file of documents) {
   checkLinks(file);
   checkCode(file);
 }
+checkChangelog('CHANGELOG.md');
 checkBudgets();
 
 for (const failure of failures) console.error(failure);
@@ -200,6 +201,17 @@ function firstDifference(shown, expected) {
   const [left, right] = [plain(shown).split('\n'), plain(expected).split('\n')];
   const at = left.findIndex((line, index) => line !== right[index]);
   return at < 0 ? Math.max(0, shown.length - 1) : at;
+}
+
+/** A release has one section of each kind: what changed stands together. */
+function checkChangelog(file) {
+  let seen = new Set();
+  linesOf(file).forEach((text, index) => {
+    if (text.startsWith('## ')) seen = new Set();
+    if (!text.startsWith('### ')) return;
+    if (seen.has(text)) fail(file, index + 1, `a second section "${text}" of this release`);
+    seen.add(text);
+  });
 }
 
 function checkBudgets() {
