@@ -131,7 +131,7 @@ class AiSdkModel implements Model {
     const { signal, files, onEvent, onReport, caller = {} } = options;
     throwIfAborted(signal);
     const headers = await this.#headers(caller);
-    const secrets = secretsIn(headers);
+    const secrets = secretsIn(this.#options.settings?.headers, headers);
     const loaded = await loadFiles(request.messages, files);
     const watch = new Watch(signal, this.#options.requestTimeoutMs);
     const { provider } = this.#languageModel;
@@ -217,9 +217,11 @@ interface Opening {
   readonly abortSignal: AbortSignal;
 }
 
-/** Values of headers, and what stands in them behind a scheme such as `Bearer`. */
-function secretsIn(headers: Headers = {}): readonly string[] {
-  return Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/).slice(1)]);
+/** Values of headers, whoever set them, and what stands in them behind a scheme such as `Bearer`. */
+function secretsIn(...sets: readonly AiSdkSettings['headers'][]): readonly string[] {
+  return sets
+    .flatMap((headers) => Object.values(headers ?? {}))
+    .flatMap((value) => (value === undefined ? [] : [value, ...value.split(/\s+/).slice(1)]));
 }
 
 type Warning = Extract<LanguageModelV4StreamPart, { type: 'stream-start' }>['warnings'][number];

@@ -194,6 +194,26 @@ describe('a model call that fails', () => {
     }
   });
 
+  it('never tells what stands in headers of its settings, whoever quotes it', async () => {
+    const headers = {
+      'x-gateway-key': 'abcd1234efgh',
+      'x-unset': undefined,
+      'x-own': 'ijkl5678mnop',
+    };
+    const message = 'No team for abcd1234efgh, rotated ijkl5678mnop';
+    for (const status of [400, 401, 503]) {
+      const mock = await mockFor({ error: { type: 'abcd1234efgh', message }, status });
+      const openai = createOpenAI({ baseURL: `${mock.url}/v1`, apiKey: KEY });
+      const model = aiSdkModel(openai.responses('gpt-test'), {
+        settings: { headers },
+        headers: () => ({ 'x-own': 'ijkl5678mnop' }),
+      });
+      const told = (await failure(ask(model))).message;
+      expect(told).not.toContain('abcd1234efgh');
+      expect(told).not.toContain('ijkl5678mnop');
+    }
+  });
+
   it('in the middle of its stream is tried again', async () => {
     for (const model of [claude, gpt]) {
       const mock = await mockFor({ content: 'A text that is cut.' }, { truncateAfterChunks: 4 });
