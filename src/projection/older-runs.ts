@@ -3,7 +3,7 @@
  * Closed runs answer until their retention is over. What no run has any more is marked in the log, so that readers see the gap.
  *
  * O1  Nothing is marked as lost while anybody may still have it: every run that could must have answered, be unknown to Temporal, or
- *     have been ended from outside (such runs are never asked).
+ *     have been ended from outside (such runs are never asked). Nor are more than `MAX_MARKED_EVENTS` marked: the log ends there.
  * O2  Repeats, and several processes at once, leave one mark: it is written at the place that was looked at, or not at all.
  */
 import { stateIn } from '../core/carried.js';
@@ -29,6 +29,8 @@ export interface OlderRunsDeps {
 
 /** Runs that are asked for what a restored store lacks; a run holds some fifty turns at least. */
 const MAX_OLDER_RUNS = 1_000;
+/** Marks are held in memory together, and appended in one transaction. Of more, as a disaster may cost, only the warning of a gap tells. */
+const MAX_MARKED_EVENTS = 50_000;
 
 interface Reached {
   readonly seq: number;
@@ -138,7 +140,10 @@ export class OlderRuns {
 
 type LostEvent = EventsLost & Pick<CanonicalEvent, 'seq' | 'at'>;
 
-/** One for each lost seq, then those that the run began with because the store had not confirmed them. Empty when nothing is lost. */
+/**
+ * One for each lost seq, then those that the run began with because the store had not confirmed them. Empty when nothing is lost, or too
+ * much. In one batch: the snapshot of the first is ahead of what follows, which must not be folded into it once more.
+ */
 function lostBefore(
   { carried, at }: RunStart,
   after: number,
@@ -148,7 +153,7 @@ function lostBefore(
   const memory = { version, state, ...(chunks === undefined ? {} : { chunks }) };
   const snapshot = snapshotOf(stateIn(memory));
   const through = (unconfirmed[0]?.seq ?? snapshot.seq + 1) - 1;
-  if (through <= after) return [];
+  if (through <= after || through - after > MAX_MARKED_EVENTS) return [];
   const from = after + 1;
   const gap = { type: 'events_lost', from, through, at } as const;
   const rest = Array.from({ length: through - from }, (_, nth) => ({

@@ -50,6 +50,16 @@ async function aGap(options: { readonly unconfirmed?: number } = {}) {
   return { ...reader, behind, lost };
 }
 
+/** The store has nothing, and so many events are in no run any more. */
+async function aLongGap(lost: number) {
+  const reader = await aReader({ withSource: true });
+  const before = stamped([started(), ...turn('t1')], { from: lost - 5 });
+  const behind = stamped(turn('t2'), { from: lost + 1 });
+  const run = { runId: 'run-c', carriedSeq: lost, carried: carriedBehind(before) };
+  reader.source.set({ ...run, events: behind });
+  return { ...reader, last: lost + behind.length };
+}
+
 describe('events that no store and no run has any more', () => {
   it('are marked one by one, and the log goes on behind them as if nothing were missing', async () => {
     const { projector, rows, log, lost, behind, said } = await aGap();
@@ -104,6 +114,20 @@ describe('events that no store and no run has any more', () => {
     expect(await projector.flush(KEY, ALL.length)).toMatchObject({ storedSeq: ALL.length });
     expect(await rows()).toEqual(ALL.map(({ seq }) => `${seq}:events_lost`));
     expect((await log.head(KEY))?.snapshot).toMatchObject({ seq: ALL.length, status: 'streaming' });
+  });
+
+  it('are marked up to 50,000 at one place, in one batch', async () => {
+    const { projector, log, last } = await aLongGap(50_000);
+    await projector.catchUp(KEY, { runId: 'run-c' });
+    expect(await log.head(KEY)).toMatchObject({ generation: 1, lastSeq: last, runId: 'run-c' });
+  });
+
+  it('are not marked where they are more than that: the log ends at the gap, and workers say so once', async () => {
+    const { projector, log, said } = await aLongGap(50_001);
+    for (let nth = 0; nth < 2; nth += 1)
+      expect(await projector.catchUp(KEY, { runId: 'run-c' })).toMatchObject({ outcome: 'gap' });
+    expect(await log.head(KEY)).toBeUndefined();
+    expect(said).toEqual([expect.stringContaining('ends at seq 0, its run begins at 50002: ')]);
   });
 
   it('are not marked while somebody who may have them does not answer', async () => {
