@@ -219,7 +219,7 @@ export class ConversationMachine {
 
   toolFinished(callId: string, outcome: RunToolResult): void {
     this.#forOpenCall(callId, (call) =>
-      wants(call, 'run_tool') ? outcomes.toolFinishedEvents(call, outcome) : [],
+      wants(call, 'run_tool') ? outcomes.toolFinishedEvents(this.state, call, outcome) : [],
     );
   }
 

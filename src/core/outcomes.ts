@@ -10,13 +10,14 @@ import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { detachResult } from './aside.js';
-import { answerRefusedEvents, askedEvents } from './asks.js';
+import { answerRefusedEvents, askedEvents, toolAsked } from './asks.js';
 import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, ranResult, resultEvent, turnEndedEvent } from './event-bodies.js';
 import { suspensionEvent } from './open-suspension.js';
 import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
+import { isoOf } from './state.js';
 import { limitEvents, toolFailedEvent, withinBounds } from './turn-limits.js';
 import { ruledEvents } from './wait-ends.js';
 import { noRoomResult } from './waiting-room.js';
@@ -77,16 +78,36 @@ export function internalEvents(
 }
 
 /** A tool run is over. */
-export function toolFinishedEvents(call: CallState, outcome: RunToolResult): readonly EventBody[] {
+export function toolFinishedEvents(
+  state: ConversationState,
+  call: CallState,
+  outcome: RunToolResult,
+): readonly EventBody[] {
   if (!isToolEnd(outcome)) {
     const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
     return [resultEvent(call, errorResult('errored', error))];
   }
-  if ('ask' in outcome) return askedEvents(call, outcome.ask);
+  if ('ask' in outcome) return withRoom(state, call, askedEvents(call, outcome.ask));
   if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
   const loss = lossTold(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
   return [resultEvent(call, ranResult(call.plan, outcome))];
+}
+
+/** A question that finds no room is not even written down: until its step ends, a call holds what it has asked. */
+function withRoom(
+  state: ConversationState,
+  call: CallState,
+  events: readonly EventBody[],
+): readonly EventBody[] {
+  const [event] = events;
+  if (event?.type !== 'tool_asked') return events;
+  // What is shown is as large at any time.
+  const then = { seq: 0, at: isoOf(0) };
+  const asked = toolAsked(state, { ...event, ...then }).calls[event.toolCallId] ?? call;
+  const { suspension } = suspensionEvent(asked, 'elicitation', 0);
+  const noRoom = noRoomResult(state, asked, suspension);
+  return noRoom === undefined ? events : [resultEvent(call, noRoom)];
 }
 
 /** Workers in any language end calls, and what they say stands in the history: a wrong form must not fail the task for ever. */

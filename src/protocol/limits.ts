@@ -88,8 +88,9 @@ export const MAX_INBOX_EVENTS = 100;
 /** Detached calls that may be open in one conversation; each rides through every roll-over. */
 export const MAX_DETACHED_CALLS = 100;
 /**
- * Calls that wait for somebody, and detached ones, together, as a roll-over carries them; one alone may have more. With what is remembered
- * (`MAX_EARLIER_RUNS_BYTES`) and rules, what verdicts need stays below 512 KB.
+ * Calls that wait for somebody, and detached ones, together, as a roll-over carries them; one alone may have more. Judged when a call comes
+ * to wait, with each question of its code, and when it is detached; not when it waits again: for the run that was approved, for a better
+ * answer, for the outcome of a lost run. With what is remembered (`MAX_EARLIER_RUNS_BYTES`) and rules, that is 512 KB of what verdicts need.
  */
 export const MAX_WAITING_BYTES = 256 * 1024;
 /** Expired calls whose result is still taken; with their answer schemas they ride through every roll-over. */

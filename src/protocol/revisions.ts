@@ -11,6 +11,6 @@
  * | 4 | messages that lie in the blob store count for bounds of payloads by what stands for them: they are left behind, and left out, only beyond `MAX_STORED_TRANSCRIPT_BYTES`; the error of a turn that is too large names its size |
  * | 5 | attempts of a model call that came to nothing stand in its event; a call that failed for good has one, whatever it took |
  * | 6 | results of people, clients and other backends may come with files |
- * | 7 | calls that wait hold at most `MAX_WAITING_BYTES` together, and what is beyond is an error of the call; a model call that is made again for want of messages is made before its run rolls over |
+ * | 7 | calls that come to wait, ask anew or are detached hold at most `MAX_WAITING_BYTES` with those that wait, and what is beyond is an error of the call; a model call that is made again for want of messages is made before its run rolls over |
  */
 export const CORE_REVISION = 7;

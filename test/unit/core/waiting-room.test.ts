@@ -1,12 +1,16 @@
 /** What the calls that wait hold together is bounded: every roll-over carries it. */
 import { describe, expect, it } from 'vitest';
+import { carriedBytes } from '../../../src/core/context/roll-over.js';
 import { utf8Bytes } from '../../../src/protocol/json.js';
 import { MAX_WAITING_BYTES } from '../../../src/protocol/limits.js';
 import type { PlannedCall } from '../../../src/protocol/tools.js';
+import { asks } from '../../support/core-asks.js';
 import {
   APPROVE,
+  answer,
   gatedCall,
   modelCalls,
+  modelSays,
   plannedCall,
   result,
 } from '../../support/core-builders.js';
@@ -16,6 +20,9 @@ import { expectInvariants, expectViewsAgree } from '../../support/core-invariant
 const KB = 1_024;
 const named = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `c${index}`);
+const TITLE = 'x'.repeat(7 * KB);
+/** As large as a question may be, or nearly. */
+const LARGE = { form: { type: 'number', title: TITLE }, state: { text: TITLE } };
 const bulky = (bytes: number) => ({ input: { text: 'x'.repeat(bytes) } });
 
 function gated(count: number, bytes: number): readonly PlannedCall[] {
@@ -81,6 +88,57 @@ describe('calls that wait', () => {
     expect(m.pending.map(({ kind }) => kind)).toEqual(Array(9).fill('external_execution'));
     for (const id of named(9)) expect(m.resolve(id, result('done')).verdict).toBe('accepted');
     expect(refused(m)).toEqual([]);
+  });
+
+  it('count anew what code asks behind an approval: a question that finds no room is an error', () => {
+    const m = aMachineWith(modelCalls(named(64).map((id) => gatedCall(id))));
+    expect(m.pending).toHaveLength(64);
+    for (const id of named(64)) expect(m.resolve(id, APPROVE).verdict).toBe('accepted');
+    for (const id of named(64)) asks(m, id, LARGE);
+    expect(m.pending.length).toBeGreaterThan(3);
+    expect(m.pending.length + refused(m).length).toBe(64);
+    expect(new Set(refused(m))).toEqual(new Set(['too_many_calls']));
+    expect(held(m)).toBeLessThanOrEqual(MAX_WAITING_BYTES);
+    // Nor do those that were refused hold what they would have asked.
+    expect(carriedBytes(m.state)).toBeLessThan(2 * MAX_WAITING_BYTES);
+    expectInvariants(m);
+    expectViewsAgree(m.events);
+  });
+
+  it('count what detached ones ask, whenever that is; one that finds no room ends as new input', () => {
+    const m = aMachineWith(modelCalls(named(50).map((id) => plannedCall(id, { mode: 'detach' }))));
+    m.model(modelSays('they run'));
+    for (const id of named(50)) asks(m, id, LARGE);
+    const ended = m
+      .all('inbox_event')
+      .map(({ result: end }) => end?.envelope.ok === false && end.envelope.error.code);
+    expect(m.pending.length).toBeGreaterThan(3);
+    expect(m.pending.length + ended.length).toBe(50);
+    expect(new Set(ended)).toEqual(new Set(['too_many_calls']));
+    expect(held(m)).toBeLessThanOrEqual(MAX_WAITING_BYTES);
+    expectInvariants(m);
+    expectViewsAgree(m.events);
+  });
+
+  it('are asked on, as far as there is room: a next question takes the place of the one before', () => {
+    const m = aMachineWith(modelCalls(named(9).map((id) => plannedCall(id))));
+    for (const round of [1, 2, 3]) {
+      for (const id of named(9)) asks(m, id, LARGE);
+      expect(m.pending.map(({ ask }) => ask)).toEqual(Array(9).fill(round));
+      for (const { toolCallId, argsDigest } of m.pending)
+        expect(m.resolve(toolCallId, answer(7), { argsDigest }).verdict).toBe('accepted');
+    }
+    expect(refused(m)).toEqual([]);
+  });
+
+  it('count twice what a detached call will show', () => {
+    const answerSchema = { type: 'number', title: TITLE };
+    const over = { executor: 'external', mode: 'detach', answerSchema } as const;
+    const m = aMachineWith(modelCalls(named(60).map((id) => plannedCall(id, over))));
+    expect(m.pending.length + refused(m).length).toBe(60);
+    expect(held(m)).toBeLessThanOrEqual(MAX_WAITING_BYTES);
+    // Whether there is room is known when it is detached, and not a moment later.
+    expect(m.all('inbox_event')).toEqual([]);
   });
 
   it('all wait in conversations that began before there was a bound', () => {
