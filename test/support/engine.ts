@@ -86,6 +86,8 @@ const GRPC_PAUSES_MS = 15_000;
 const QUERY_TRIES = 4;
 const QUERY_PATIENCE_MS = 5_000;
 /** Neutral, since it stands in recorded histories. */
+/** A page of a history ends with a transaction; what came at once while a task ran is one, however large. */
+const WHOLE_PAGES = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
 const IDENTITY = 'colloquy-test';
 
 export class Engine {
@@ -264,7 +266,7 @@ export async function startEngine<Services>(options: EngineOptions<Services>): P
   const choice = options.eventLog ?? join(folder, 'log.db');
   const address = options.address ?? inject('temporalAddress');
   const taskQueue = options.taskQueue ?? `test-${randomUUID()}`;
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect({ address, channelArgs: WHOLE_PAGES });
   const engine = new Engine({
     address,
     temporal: new Client({
