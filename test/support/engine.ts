@@ -85,9 +85,9 @@ interface EngineParts {
 const GRPC_PAUSES_MS = 15_000;
 const QUERY_TRIES = 4;
 const QUERY_PATIENCE_MS = 5_000;
-/** Neutral, since it stands in recorded histories. */
 /** A page of a history ends with a transaction; what came at once while a task ran is one, however large. */
 const WHOLE_PAGES = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
+/** Neutral, since it stands in recorded histories. */
 const IDENTITY = 'colloquy-test';
 
 export class Engine {
