@@ -27,9 +27,9 @@ import { fetchTranscript } from '../projection/transcript-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
 import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
-import { McpServers } from '../tools/mcp/servers.js';
+import type { McpServers } from '../tools/mcp/servers.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
-import { OwnQueue } from './own-queue.js';
+import { mcpMeans } from './mcp-means.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
@@ -180,12 +180,12 @@ async function assemble<Services>(
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
   const common = commonOptions(options, parts, identity);
-  const own: OwnQueue = new OwnQueue(taskQueue, (ownQueue): Promise<Worker> => {
+  const create = (ownQueue: string): Promise<Worker> => {
     const runTool: Activities['runTool'] = (input) => activities.runTool(input);
     return Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
-  });
-  const mcp = new McpServers({ services: options.services, logger, ownQueue: () => own.poll() });
-  const activities: Activities = activitiesOf(options, parts, { projector, mcp });
+  };
+  const means = mcpMeans({ services: options.services, logger, taskQueue, create });
+  const activities: Activities = activitiesOf(options, parts, { projector, mcp: means.mcp });
   const { worker, stuck } = await createWatchedWorker({
     ...common,
     taskQueue,
@@ -199,7 +199,7 @@ async function assemble<Services>(
     dataConverter: common.dataConverter,
   });
   const close = async (): Promise<void> => {
-    await Promise.all([mcp.close(), own.stop()]);
+    await means.close();
     await leases.stop();
     await sweep.stop();
     await projector.drain();
