@@ -134,13 +134,14 @@ export interface Loss {
 /** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
 export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
   const { plan } = call;
-  // The run of a held call goes on with what is under way: nobody knows what became of that.
-  if (loss.neverStarted === true && call.ask?.question.heldAt === undefined) {
+  // The run of a held call goes on with what is under way: nobody knows what became of that, and it is not made again.
+  const isHeldOpen = call.ask?.question.heldAt !== undefined;
+  if (loss.neverStarted === true && !isHeldOpen) {
     const message = TEXTS.notTaken(plan.name, FOREIGN_QUEUE_TIMEOUT_MS);
     return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
   }
   if (isHeld(plan)) return [lostEvent(call, loss)];
-  if (plan.effects === 'once')
+  if (plan.effects === 'once' || isHeldOpen)
     return [
       resultEvent(
         call,

@@ -34,3 +34,34 @@ describe('a call on a queue that nobody polls', () => {
     });
   });
 });
+
+describe('a call that is held open with an older server', () => {
+  it.each(['none', 'idempotent', 'once'] as const)(
+    'and lost with its worker is of unknown outcome, with effects %s',
+    (effects) => {
+      for (const loss of [
+        { timedOut: true, neverStarted: true },
+        { timedOut: true },
+        { timedOut: false },
+      ]) {
+        const m = aMachine();
+        m.machine.sendMessage({ text: 'go' });
+        const turnId = m.machine.state.turn?.turnId ?? '';
+        m.machine.modelCompleted(
+          { turnId, step: 1 },
+          modelCalls([plannedCall('push', { effects, maxAttempts: 3 })]),
+        );
+        const question = { form: { type: 'number' }, heldAt: 'colloquy-held-1' };
+        m.machine.toolFinished('push', { ask: question, executionMs: 5 });
+        expect(m.resolve('push', { type: 'answer', value: 3 }).verdict).toBe('accepted');
+        m.machine.toolLost('push', { ...loss, message: 'x' });
+        expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
+          result: {
+            status: 'errored',
+            envelope: { ok: false, error: { code: 'outcome_unknown' } },
+          },
+        });
+      }
+    },
+  );
+});
