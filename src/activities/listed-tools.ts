@@ -4,7 +4,7 @@ import type { AnyAgent } from '../define/agent.js';
 import type { AnyTool } from '../define/tool.js';
 import type { McpToolRef } from '../protocol/mcp.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { Effects } from '../protocol/tools.js';
+import type { CallTimeouts, Effects } from '../protocol/tools.js';
 import type { ActivityTools } from './deps.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
@@ -16,6 +16,7 @@ export async function equipped(tools: ActivityTools, agent: AnyAgent): Promise<A
 interface Called {
   readonly name: string;
   readonly effects?: Effects;
+  readonly timeouts?: Pick<CallTimeouts, 'answerMs'>;
   readonly mcp?: McpToolRef | undefined;
   /** It runs for the first time. */
   readonly isNew: boolean;

@@ -246,6 +246,8 @@ export const INLINE_TIMEOUT_MS = 500;
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */
 export const HELD_QUEUE_TIMEOUT_MS = 10_000;
+/** A held call outlives its question's deadline by this: its worker counts from earlier, and an answer of the last moment has a way to go. */
+export const MCP_HELD_SLACK_MS = 15_000;
 /** The server ends a workflow whose search attribute value exceeds 2 KiB; names in it are cut well before. */
 export const MAX_PENDING_TOOLS_BYTES = 1_500;
 /** A worker killed in the middle of a task holds it for this long (default 10 s); tasks take milliseconds, a replay under a second. */

@@ -1,11 +1,13 @@
 /** Calls of older servers that stay open while somebody is asked: they must not be made twice. */
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { AgentSettingsSpec } from '../../src/define/agent.js';
 import { mcpServer } from '../../src/define/mcp-server.js';
 import type { McpHttpServerSpec } from '../../src/define/mcp-spec.js';
 import type { RunToolResult } from '../../src/protocol/activities.js';
 import { isRecord } from '../../src/protocol/json.js';
+import { MCP_HELD_SLACK_MS } from '../../src/protocol/limits.js';
 import type { Question } from '../../src/protocol/questions.js';
 import { startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
@@ -17,7 +19,7 @@ const BRANCH = z.object({ branch: z.string() });
 const QUEUE = 'colloquy-held-1';
 
 /** A server that pushes as many questions as it is told to, and notes how often its work was begun. */
-async function asking(more: More = {}) {
+async function asking(more: More = {}, settings: AgentSettingsSpec = {}) {
   const runs: string[] = [];
   const { url } = await startOldMcpServer(() => {
     const server = new McpServer({ name: 'old', version: '1' });
@@ -26,8 +28,10 @@ async function asking(more: More = {}) {
     server.registerTool('push', input, ({ questions }, { mcpReq }) => {
       const given = mcpReq.inputResponses?.['branch'];
       const answers = JSON.parse(mcpReq.requestState<string>() ?? '[]') as unknown[];
-      if (given === undefined) runs.push('begun');
-      else answers.push(isRecord(given) ? (given['content'] ?? given['action']) : given);
+      if (given === undefined) {
+        runs.push('begun');
+        mcpReq.signal.addEventListener('abort', () => runs.push('cancelled'));
+      } else answers.push(isRecord(given) ? (given['content'] ?? given['action']) : given);
       if (answers.length < questions)
         return inputRequired({
           requestState: JSON.stringify(answers),
@@ -47,7 +51,7 @@ async function asking(more: More = {}) {
   });
   const server = mcpServer({ name: 'old', url, ...more });
   const worker = (ownQueue: () => Promise<string> = () => Promise.resolve(QUEUE)) =>
-    mcpWorker({ mcpServers: [server], ownQueue });
+    mcpWorker({ mcpServers: [server], settings, ownQueue });
   return { worker, runs };
 }
 
@@ -56,6 +60,8 @@ function heldIn(end: RunToolResult): Question {
   if (!('ask' in end)) throw new Error(`no question: ${JSON.stringify(end)}`);
   return end.ask;
 }
+
+afterEach(() => vi.useRealTimers());
 
 const MAIN = { answer: { value: { branch: 'main' } } };
 
@@ -108,16 +114,57 @@ describe('a call that must not be made twice, whose server asks in the middle of
     await until('the server goes on', () => runs, { holds: (seen) => seen.length === 2 });
   });
 
-  it('hears the same when the time for the answer is over', async () => {
-    const { worker, runs } = await asking({ timeouts: { answer: '200ms' } });
+  it.each([
+    ['its server', { timeouts: { answer: '200ms' } }, {}],
+    ['its agent', {}, { timeouts: { human: '200ms' } }],
+  ] as const)(
+    'hears the same when the time for the answer is over, which %s has set',
+    async (_whose, more, settings) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+      const { worker, runs } = await asking(more, settings);
+      const holder = worker();
+      const plan = await holder.plan('old.push', { questions: 1 });
+      const question = questionIn(await holder.run(plan));
+      // An answer of the last moment still finds the call.
+      vi.advanceTimersByTime(1_000);
+      expect(textIn(await holder.run(plan, after(question, MAIN)))).toMatch('main');
+      const late = questionIn(await holder.run(plan));
+      runs.length = 0;
+      vi.advanceTimersByTime(200 + MCP_HELD_SLACK_MS);
+      await until('the server goes on', () => runs, { holds: (seen) => seen.length === 1 });
+      // An answer that was on its way is too late.
+      expect(await holder.run(plan, after(late, MAIN))).toMatchObject({
+        envelope: { ok: false, error: { code: 'outcome_unknown' } },
+      });
+    },
+  );
+
+  it('is held as long as its plan says, whatever its author says since', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    const { worker } = await asking({ timeouts: { answer: '200ms' } });
     const holder = worker();
-    const plan = await holder.plan('old.push', { questions: 1 });
+    const made = await holder.plan('old.push', { questions: 1 });
+    const plan = { ...made, timeouts: { ...made.timeouts, answerMs: 50_000 } };
     const question = questionIn(await holder.run(plan));
-    await until('the server goes on', () => runs, { holds: (seen) => seen.length === 2 });
-    // An answer that was on its way is too late.
-    expect(await holder.run(plan, after(question, MAIN))).toMatchObject({
-      envelope: { ok: false, error: { code: 'outcome_unknown' } },
+    vi.advanceTimersByTime(40_000);
+    expect(textIn(await holder.run(plan, after(question, MAIN)))).toBe(
+      'pushed to [{"branch":"main"}]',
+    );
+  });
+
+  it('is not held when its run has ended meanwhile: the server hears that it is over', async () => {
+    const { worker, runs } = await asking();
+    let place: (queue: string) => void = () => undefined;
+    const holder = worker(() => new Promise((resolve) => (place = resolve)));
+    const made = await holder.plan('old.push', { questions: 1 });
+    const plan = { ...made, timeouts: { ...made.timeouts, runMs: 500 } };
+    expect(await holder.run(plan)).toMatchObject({
+      envelope: { ok: false, error: { code: 'timeout' } },
     });
+    expect(runs).toEqual(['begun']);
+    place(QUEUE);
+    await until('the server hears it', () => runs, { holds: (seen) => seen.length === 2 });
+    expect(runs).toEqual(['begun', 'cancelled']);
   });
 
   it('keeps nobody from calling other tools, nor another call from being asked for', async () => {

@@ -1,7 +1,7 @@
 /** Workers of a test whose agent has MCP servers; each has connections of its own, as processes have. */
 import { onTestFinished } from 'vitest';
 import { createActivities } from '../../src/activities/index.js';
-import { defineAgent } from '../../src/define/agent.js';
+import { type AgentSettingsSpec, defineAgent } from '../../src/define/agent.js';
 import type { McpServer } from '../../src/define/mcp-server.js';
 import type { ToolPolicy } from '../../src/define/policy.js';
 import type { Tool } from '../../src/define/tool.js';
@@ -29,6 +29,7 @@ export interface McpWorkerSetup {
   readonly mcpServers: readonly McpServer[];
   readonly tools?: readonly Tool[];
   readonly toolPolicy?: ToolPolicy;
+  readonly settings?: AgentSettingsSpec;
   readonly services?: unknown;
   /** @defaultValue of its own; null: none */
   readonly blobs?: Pick<MemoryBlobs, 'put' | 'get'> | null;

@@ -64,6 +64,8 @@ export interface EngineOptions<Services> {
   /** Of the worker. */
   readonly logger?: Logger;
   readonly audit?: 'records' | 'full';
+  /** Of the worker. @defaultValue half a second */
+  readonly shutdownGraceMs?: number;
 }
 
 const CONVERTER = fileURLToPath(
@@ -103,6 +105,7 @@ export class Engine {
   readonly history: EngineHistory;
   readonly #parts: EngineParts;
   #worker: { readonly worker: ColloquyWorker; readonly ended: Promise<void> } | undefined;
+  #latest: ColloquyWorker | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -137,6 +140,12 @@ export class Engine {
     const ended = worker.run();
     ended.catch(() => undefined);
     this.#worker = { worker, ended };
+    this.#latest = worker;
+  }
+
+  /** Of the latest worker, also while it stops: of that of all, not of what else it polls. */
+  get workerState(): string | undefined {
+    return this.#latest?.worker.getState();
   }
 
   async stopWorker(): Promise<void> {
@@ -302,7 +311,7 @@ async function makeWorker<Services>(
     eventLog: workerLog ?? parts.choice,
     temporal: { address: parts.address, namespace: 'default', options: connection },
     taskQueue: parts.taskQueue,
-    shutdownGraceMs: 500,
+    shutdownGraceMs: options.shutdownGraceMs ?? 500,
     transcriptCacheBytes: options.transcriptCacheBytes,
     logger: options.logger,
     audit: options.audit,

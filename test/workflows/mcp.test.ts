@@ -1,6 +1,8 @@
 /** A question of an MCP server as part of a durable conversation. */
+import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, inject, test } from 'vitest';
+import { z } from 'zod';
 import type { Conversation } from '../../src/client/index.js';
 import { defineAgent } from '../../src/define/agent.js';
 import { mcpServer } from '../../src/define/mcp-server.js';
@@ -110,4 +112,51 @@ test('a server of the protocol before asks in the middle of calls that must not 
   const handle = engine.temporal.workflow.getHandle(engine.workflowId({ id: 'held-1' }));
   const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
   await replay({ codePath: inject('workflowBundlePath') }, history);
+});
+
+test('a worker is stopped in order while the answer to a held call is at work: the call ends with its result, not in doubt', async () => {
+  const work: string[] = [];
+  let finish: () => void = () => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { url } = await startOldMcpServer(() => {
+    const server = new McpServer({ name: 'old', version: '1' });
+    const about = { description: 'Pushes.', inputSchema: z.object({}) };
+    server.registerTool('push', about, async (_input, { mcpReq }) => {
+      if (mcpReq.inputResponses?.['sure'] === undefined)
+        return inputRequired({
+          inputRequests: {
+            sure: inputRequired.elicit({ message: 'Sure?', requestedSchema: z.object({}) }),
+          },
+        });
+      work.push('answered');
+      await finished;
+      return { content: [{ type: 'text', text: 'pushed' }] };
+    });
+    return server;
+  });
+  const agent = defineAgent({
+    name: 'support',
+    model: script(calls('old.push', {}), says('Pushed.')),
+    instructions: 'Help.',
+    mcpServers: [mcpServer({ name: 'old', url })],
+  });
+  const engine = await startEngine({ agents: [agent], shutdownGraceMs: 10_000 });
+  const { opened, taskQueue } = engine;
+  const { talk } = await engine.ask('push');
+  await talk.resolve('call_1', { type: 'answer', value: {} });
+  await until('the server has its answer', () => work, { holds: (seen) => seen.length === 1 });
+  const stopped = engine.stopWorker();
+  await until('the worker of all has stopped', () => engine.workerState, {
+    holds: (state) => state === 'STOPPED',
+    timeoutMs: 15_000,
+  });
+  await startEngine({ agents: [agent], eventLog: opened, taskQueue });
+  finish();
+  await stopped;
+  await engine.idle(talk);
+  expect((await engine.log(talk)).find((event) => event.type === 'tool_result')).toMatchObject({
+    result: { envelope: { ok: true, result: 'pushed' } },
+  });
 });

@@ -7,7 +7,7 @@ import { ToolError, toolError } from '../../define/context.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
 import { ToolFiles, withFiles } from '../../define/tool-files.js';
 import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_MCP_ROUNDS } from '../../protocol/limits.js';
+import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../protocol/limits.js';
 import type { Effects } from '../../protocol/tools.js';
 import type { CallRequest, McpConnection, OpenCall, Session } from './connection.js';
 import {
@@ -40,7 +40,7 @@ export interface Callee {
   readonly effects: Effects;
   /** Where calls are held that wait for an answer. Absent: nowhere. */
   readonly held?: HeldCalls | undefined;
-  /** How long an answer may take. */
+  /** How long an answer may take, by the plan of the call. */
   readonly answerMs: number;
   /** Keeps the connection beyond the run, until it is released. */
   readonly lease: () => { readonly release: () => void };
@@ -187,12 +187,14 @@ async function roundEnd(
   const { open } = pushed;
   if (open === undefined)
     throw new TypeError('unreachable: a server waits for an answer to nothing');
-  const held = await callee.held?.keep(call, callee.answerMs);
-  if (held !== undefined) {
+  const held = await callee.held?.keep(call, callee.answerMs + MCP_HELD_SLACK_MS);
+  // A run that has ended meanwhile asks nobody any more.
+  if (held !== undefined && !ctx.signal.aborted) {
     const { release } = callee.lease();
     call.answer.finally(release).catch(() => undefined);
     return { ask: [open], kind: 'held', held };
   }
+  if (held !== undefined) callee.held?.take(held.id);
   pushed.giveUp();
   return await roundEnd(callee, call, ctx);
 }

@@ -7,7 +7,7 @@ import type { AnyMcpServer } from '../../define/mcp-server.js';
 import type { AnyTool } from '../../define/tool.js';
 import type { McpToolRef } from '../../protocol/mcp.js';
 import { toWireName } from '../../protocol/names.js';
-import type { Effects } from '../../protocol/tools.js';
+import type { CallTimeouts, Effects } from '../../protocol/tools.js';
 import { McpConnections } from './connections.js';
 import { HeldCalls } from './held.js';
 import type { ListedTool } from './listed-tool.js';
@@ -32,6 +32,7 @@ interface PlannedMcpCall {
   readonly name: string;
   readonly mcp: McpToolRef;
   readonly effects?: Effects;
+  readonly timeouts?: Pick<CallTimeouts, 'answerMs'>;
   readonly isNew: boolean;
 }
 
@@ -72,7 +73,7 @@ export class McpServers {
    * was judged; one that has asked is known to its server, which may have changed since. Never throws.
    */
   async toolOf(agent: AnyAgent, call: PlannedMcpCall): Promise<AnyTool | NoTool> {
-    const { name, mcp: ref, effects, isNew } = call;
+    const { name, mcp: ref, effects, timeouts, isNew } = call;
     const server = serverOf(agent, ref);
     if (server === undefined || !isAllowed(server, ref.tool)) return { missing: 'gone' };
     const known = this.#of(server);
@@ -81,7 +82,10 @@ export class McpServers {
     if (listed !== undefined && tool === undefined) return { missing: 'gone' };
     if (tool !== undefined && tool.digest !== ref.digest && isNew) return { missing: 'changed' };
     const { connections } = known;
-    const pinned = effects === undefined ? {} : { effects };
+    const pinned = {
+      ...(effects === undefined ? {} : { effects }),
+      ...(timeouts === undefined ? {} : { answerMs: timeouts.answerMs }),
+    };
     const way = { server, connections, held: this.#held, ...pinned };
     return mcpTool(name, tool ?? unlisted(ref), way);
   }

@@ -21,6 +21,8 @@ interface Way {
   readonly held?: HeldCalls | undefined;
   /** As they were pinned when the call was planned. @defaultValue as the author, or the server, says now */
   readonly effects?: Effects;
+  /** The same of how long an answer may take. @defaultValue the tool's own */
+  readonly answerMs?: number;
 }
 
 /** @throws {DefinitionError} when it cannot be a tool of ours */
@@ -52,7 +54,7 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
     run: async (input: unknown, ctx: ToolContext<never>) => {
       const { connection, release } = connections.lease(ctx);
       try {
-        const { answerMs } = whole.timeouts;
+        const { answerMs = whole.timeouts.answerMs } = way;
         const lease = () => connections.lease(ctx);
         const callee = { server, connection, tool, effects, held, answerMs, lease };
         return await callListedTool(callee, input, ctx);
