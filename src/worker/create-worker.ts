@@ -2,14 +2,11 @@
  * The composition root of a worker process: workflow code, activities, projector and sweep around one Temporal worker.
  * Owns what it opened and closes it in the reverse order; everything that is given stays the caller's.
  */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
-import { CompressionCodec } from '../client/payload-codec.js';
 import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
@@ -25,16 +22,17 @@ import { createToldSource } from '../projection/told-source.js';
 import { TranscriptChunks } from '../projection/transcript-chunks.js';
 import { fetchTranscript } from '../projection/transcript-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
-import { HEARTBEAT_THROTTLE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
+import { STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { McpServers } from '../tools/mcp/servers.js';
-import { PAYLOAD_CONVERTER_PATH, workflowCode } from './bundle.js';
+import { workflowCode } from './bundle.js';
 import { mcpMeans } from './mcp-means.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
 import { connectClient, connectNative, temporalSettings } from './temporal.js';
+import { codecsOf, commonOptions, deploymentOptions, ownIdentity } from './temporal-options.js';
 import { createWatchedWorker } from './unguarded-worker.js';
 
 export interface ColloquyWorkerOptions<Services> {
@@ -154,14 +152,6 @@ interface Parts {
   readonly codecs: readonly PayloadCodec[];
 }
 
-/** Compression first: what is encrypted cannot be compressed any more. */
-function codecsOf(
-  options: Pick<ColloquyWorkerOptions<never>, 'compression' | 'tuning'>,
-): readonly PayloadCodec[] {
-  const given = options.tuning?.dataConverter?.payloadCodecs ?? [];
-  return [new CompressionCodec({ writes: options.compression }), ...given];
-}
-
 async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
@@ -224,30 +214,6 @@ async function assemble<Services>(
   };
 }
 
-/** Of the worker of all, and of that of its own queue. */
-function commonOptions(
-  {
-    tuning,
-    shutdownGraceMs = 60_000,
-  }: Pick<ColloquyWorkerOptions<never>, 'tuning' | 'shutdownGraceMs'>,
-  { connection, namespace, codecs }: Parts,
-  identity: string,
-) {
-  return {
-    connection,
-    namespace,
-    identity,
-    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
-    shutdownGraceTime: shutdownGraceMs,
-    // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
-    dataConverter: {
-      payloadConverterPath: PAYLOAD_CONVERTER_PATH,
-      ...tuning?.dataConverter,
-      payloadCodecs: [...codecs],
-    },
-  } satisfies Partial<WorkerOptions>;
-}
-
 /** What the worker that leads the sweep does after each pass. */
 function keeping<Services>(
   options: ColloquyWorkerOptions<Services>,
@@ -263,11 +229,6 @@ function keeping<Services>(
   return async () => {
     await housekeeping.pass();
   };
-}
-
-/** Of this worker alone: what tells its completed tasks from those of another. Containers share process ids and host names. */
-function ownIdentity(): string {
-  return `${process.pid}@${hostname()}#${randomBytes(4).toString('hex')}`;
 }
 
 function activitiesOf<Services>(
@@ -299,19 +260,4 @@ function activitiesOf<Services>(
       : { transcriptCacheBytes: options.transcriptCacheBytes }),
     watched: (key) => live.watched(key)?.live === true,
   });
-}
-
-function deploymentOptions(
-  options: Pick<ColloquyWorkerOptions<never>, 'deployment'>,
-): Pick<WorkerOptions, 'workerDeploymentOptions'> {
-  const { deployment } = options;
-  if (deployment === undefined) return {};
-  return {
-    workerDeploymentOptions: {
-      version: { deploymentName: deployment.name, buildId: deployment.buildId },
-      useWorkerVersioning: true,
-      // Conversations live for months: they must move to new builds; kept histories are replayed before each release.
-      defaultVersioningBehavior: 'AUTO_UPGRADE',
-    },
-  };
 }

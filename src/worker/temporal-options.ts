@@ -1,0 +1,68 @@
+/** What Temporal's workers are made with, of the options of one of ours. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { PayloadCodec } from '@temporalio/common';
+import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { CompressionCodec } from '../client/payload-codec.js';
+import { HEARTBEAT_THROTTLE_MS } from '../protocol/limits.js';
+import { PAYLOAD_CONVERTER_PATH } from './bundle.js';
+import type { ColloquyWorkerOptions } from './create-worker.js';
+
+interface Connected {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly codecs: readonly PayloadCodec[];
+}
+
+/** Compression first: what is encrypted cannot be compressed any more. */
+export function codecsOf(
+  options: Pick<ColloquyWorkerOptions<never>, 'compression' | 'tuning'>,
+): readonly PayloadCodec[] {
+  const given = options.tuning?.dataConverter?.payloadCodecs ?? [];
+  return [new CompressionCodec({ writes: options.compression }), ...given];
+}
+
+/** Of the worker of all, and of that of its own queue. */
+export function commonOptions(
+  {
+    tuning,
+    shutdownGraceMs = 60_000,
+  }: Pick<ColloquyWorkerOptions<never>, 'tuning' | 'shutdownGraceMs'>,
+  { connection, namespace, codecs }: Connected,
+  identity: string,
+) {
+  return {
+    connection,
+    namespace,
+    identity,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    shutdownGraceTime: shutdownGraceMs,
+    // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
+    dataConverter: {
+      payloadConverterPath: PAYLOAD_CONVERTER_PATH,
+      ...tuning?.dataConverter,
+      payloadCodecs: [...codecs],
+    },
+  } satisfies Partial<WorkerOptions>;
+}
+
+/** Of this worker alone: what tells its completed tasks from those of another. Containers share process ids and host names. */
+export function ownIdentity(): string {
+  return `${process.pid}@${hostname()}#${randomBytes(4).toString('hex')}`;
+}
+
+/** None where this build is no version of a deployment. */
+export function deploymentOptions(
+  options: Pick<ColloquyWorkerOptions<never>, 'deployment'>,
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  const { deployment } = options;
+  if (deployment === undefined) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: deployment.name, buildId: deployment.buildId },
+      useWorkerVersioning: true,
+      // Conversations live for months: they must move to new builds; kept histories are replayed before each release.
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
+  };
+}
