@@ -1,4 +1,5 @@
 /** The reader port of the client: where conversations are read from. `projection` implements it over the store. */
+import type { JudgedActor } from '../protocol/actors.js';
 import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
 import type { LogCursor } from '../protocol/cursor.js';
 import type { CanonicalEvent } from '../protocol/events.js';
@@ -32,13 +33,6 @@ export interface ReadPosition {
   readonly after?: LogCursor;
 }
 
-/** Who wants to know what waits for him; `verified`: somebody checked who he is. */
-export interface ListedFor {
-  readonly id: string;
-  readonly roles?: readonly string[];
-  readonly verified: boolean;
-}
-
 /** Which conversations are listed; all that are given hold at once. */
 export interface ListedBy {
   readonly tenant: string;
@@ -46,7 +40,8 @@ export interface ListedBy {
   readonly status?: string;
   readonly pendingTool?: string;
   readonly pendingKind?: SuspensionKind;
-  readonly pendingFor?: ListedFor;
+  /** Who wants to know what waits for him. */
+  readonly pendingFor?: JudgedActor;
   /** ISO 8601 */
   readonly deadlineBefore?: string;
   readonly limit?: number;

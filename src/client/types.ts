@@ -270,8 +270,8 @@ export interface ListOptions {
   readonly pendingTool?: string | undefined;
   readonly pendingKind?: SuspensionKind | undefined;
   /**
-   * Conversations with an open call whose audience admits the actor. A call that excludes whoever asked for it is listed for him, too;
-   * his answer is refused.
+   * Conversations with an open call whose audience admits the actor; one that excludes its requester is not listed for whoever sent a
+   * message of its turn.
    */
   readonly pendingFor?: Actor | StampedActor | undefined;
   /** Conversations with an open call whose deadline is earlier; a text is ISO 8601 with its offset. */

@@ -15,7 +15,7 @@ import { messageDigest } from './attachments.js';
 import { remember, type Stamped, withTurn } from './fold.js';
 import { withInboxRead } from './inbox.js';
 import { isSince } from './revision.js';
-import type { ConversationState, TurnState } from './state.js';
+import type { CallState, ConversationState, TurnState } from './state.js';
 import { nextStep, withSteering } from './steering.js';
 import { withMessage } from './transcript.js';
 import { addUsage, NO_USAGE, takenBy } from './view.js';
@@ -35,7 +35,7 @@ export function queued(
   const digest = isSince(state, 1) ? { digest: messageDigest(parts, output) } : {};
   const noted = remember(state, { requestId, operation: 'message', ...digest, reply });
   if (isSteering)
-    return withTurn(noted, (turn) => ({
+    return withTurn(withAsker(noted, turnId, actor.id), (turn) => ({
       ...turn,
       steering: [...(turn.steering ?? []), message],
       ...(output === undefined ? {} : { outputSchema: output }),
@@ -48,9 +48,22 @@ export function queued(
   };
 }
 
+/** Calls that may outlive the turn know who asked: whoever joins it has, whenever the call was made. */
+function withAsker(state: ConversationState, turnId: string, userId: string): ConversationState {
+  if (!isSince(state, 8)) return state;
+  const calls = Object.entries(state.calls).map(([id, call]) => {
+    const { asker } = call;
+    if (asker === undefined || call.turnId !== turnId) return [id, call] as const;
+    return [id, { ...call, asker: { ...asker, ...joinedBy(asker, userId) } }] as const;
+  });
+  return { ...state, calls: Object.fromEntries(calls) };
+}
+
 /** Nobody is listed twice, and who began the turn is not. */
-function joinedBy(turn: TurnState, userId: string): Pick<TurnState, 'joined'> {
-  const { joined = [], requester } = turn;
+function joinedBy(
+  { joined = [], requester }: NonNullable<CallState['asker']>,
+  userId: string,
+): Pick<TurnState, 'joined'> {
   return userId === requester.id || joined.includes(userId) ? {} : { joined: [...joined, userId] };
 }
 

@@ -1,7 +1,8 @@
 /** Whether an actor may resolve a call: a pure function of the call's plan, the turn and the actor. Never throws. */
-import type { StampedActor } from '../protocol/actors.js';
+import type { JudgedActor, StampedActor } from '../protocol/actors.js';
 import type { Audience } from '../protocol/audience.js';
 import { REQUESTER } from '../protocol/audience.js';
+import type { EventBody, InboxEvent } from '../protocol/events.js';
 import type { ResolutionType } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
@@ -36,16 +37,35 @@ export function forbiddenReason(
     : outsideReason(audience, actor, requestersOf(state, call));
 }
 
+/** Whether it keeps out whoever asked, by itself or by one that it goes with. */
+export function excludesRequester({ exclude, also }: Audience): boolean {
+  return exclude?.includes(REQUESTER) === true || also?.some(excludesRequester) === true;
+}
+
 /** Ids of everybody who sent a message of the turn that asked, also when it is over. */
 export function requestersOf({ turn }: ConversationState, call: CallState): readonly string[] {
   const asker = turn?.turnId === call.turnId ? turn : (call.asker ?? turn);
   return asker === undefined ? [] : [asker.requester.id, ...(asker.joined ?? [])];
 }
 
+/** The same from the log: of the messages of the turn and, where none began it, of the input that did. */
+export function requestersIn(events: readonly EventBody[]): readonly string[] {
+  const ids = events.flatMap((event) => {
+    if (event.type === 'user_message') return [event.actor.id];
+    return event.type === 'inbox_event' ? [askerOfInput(event).id] : [];
+  });
+  return [...new Set(ids)];
+}
+
+/** Whose turn it is that such input begins. */
+export function askerOfInput({ requester, actor }: InboxEvent): StampedActor {
+  return requester ?? actor;
+}
+
 /** Why the actor is not in the audience, or undefined. */
 export function outsideReason(
   audience: Audience,
-  actor: StampedActor,
+  actor: JudgedActor,
   requesters: readonly string[],
 ): string | undefined {
   const { users, roles, exclude, requireVerified, also } = audience;

@@ -21,6 +21,7 @@ import {
 } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
+import { askerOfInput } from './audience.js';
 import { isSameDigest } from './earlier-rows.js';
 import { remember, type Stamped } from './fold.js';
 import { plainInput } from './input.js';
@@ -35,8 +36,8 @@ export function withInboxEvent(
   state: ConversationState,
   event: Stamped<InboxEvent>,
 ): ConversationState {
-  const { eventId, seq, payload, kind, actor } = event;
-  const entry: InboxEntry = { eventId, text: textOf(event), requester: event.requester ?? actor };
+  const { eventId, seq, payload, kind } = event;
+  const entry: InboxEntry = { eventId, text: textOf(event), requester: askerOfInput(event) };
   const next = { ...state, inbox: [...(state.inbox ?? []), entry] };
   if (event.toolCallId !== undefined) return next;
   const digest = contentDigest(kind, payload);

@@ -17,6 +17,9 @@ export interface StampedActor extends Actor {
   readonly channel: Channel;
 }
 
+/** As much of an actor as audiences judge by. `verified`: somebody checked who he is. */
+export type JudgedActor = Pick<StampedActor, 'id' | 'roles' | 'verified'>;
+
 /** Expiry and policies act as the system, which is no user: a tool that needs one must refuse it. */
 export const SYSTEM_ACTOR: StampedActor = { id: 'system', verified: true, channel: 'system' };
 

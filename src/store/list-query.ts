@@ -1,4 +1,5 @@
 /** The statement behind a list; the adapters differ in how they name tables and number parameters. */
+import type { JudgedActor } from '../protocol/actors.js';
 import {
   cursorOf,
   type DeadlinePosition,
@@ -10,7 +11,7 @@ import {
   positionOf,
 } from './paging.js';
 import { asStored } from './pending-plan.js';
-import type { ConversationList, ListOptions, PendingFor } from './port.js';
+import type { ConversationList, ListOptions } from './port.js';
 
 export interface Dialect {
   readonly conversations: string;
@@ -19,8 +20,11 @@ export interface Dialect {
   readonly byKey: string;
   /** The n-th parameter, from 1. */
   readonly parameter: (nth: number) => string;
-  /** Whether a column of JSON objects, one or none in each row, admits an actor: see `Admission`. */
-  readonly admits: (column: string, actor: Admission) => string;
+  /**
+   * Whether a row of pending calls, by the name that it has in the statement, admits an actor: its `audience` does, if it has one, and
+   * he is none of its `requesters`.
+   */
+  readonly admits: (call: string, actor: Admission) => string;
 }
 
 /** Parameters of the statement: the actor's id and roles, as JSON of a list each, and 1 where he is verified, else 0. */
@@ -91,9 +95,7 @@ function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
       [`${call}.tool =`, pendingTool],
       [`${call}.kind =`, pendingKind],
     ]),
-    ...(pendingFor === undefined
-      ? []
-      : [dialect.admits(`${call}.audience`, admission(statement, pendingFor))]),
+    ...(pendingFor === undefined ? [] : [dialect.admits(call, admission(statement, pendingFor))]),
   ];
   const conditions = [
     ...statement.where([['call.tenant =', tenant]]),
@@ -129,7 +131,7 @@ function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
   return { sql, values: statement.values };
 }
 
-function admission(statement: Statement, { id, roles = [], verified }: PendingFor): Admission {
+function admission(statement: Statement, { id, roles = [], verified }: JudgedActor): Admission {
   return {
     id: statement.value(asStored(JSON.stringify([id]))),
     roles: statement.value(asStored(JSON.stringify(roles))),

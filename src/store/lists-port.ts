@@ -1,16 +1,8 @@
 /** Lists across conversations: part of the event log port. With a tenant every list is read along an index. */
+import type { JudgedActor } from '../protocol/actors.js';
 import type { ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
-
-/** Who wants to know what waits for him. */
-export interface PendingFor {
-  /** Of the actor, as the audiences of calls name him. */
-  readonly id: string;
-  readonly roles?: readonly string[];
-  /** Whether somebody checked who he is: some calls admit no others. */
-  readonly verified: boolean;
-}
 
 /**
  * All filters hold at once. Newest conversations first; where one of `pendingTool`, `pendingKind`, `pendingFor` and `deadlineBefore`
@@ -25,10 +17,10 @@ export interface ListOptions {
   /** Conversations with an open call that waits for this. */
   readonly pendingKind?: SuspensionKind;
   /**
-   * Conversations with an open call whose audience admits the actor. Who asked in a turn is not known here: a call that excludes its
-   * requester is listed for him, too, and the conversation refuses his answer.
+   * Conversations with an open call whose audience admits the actor, who wants to know what waits for him. Who asked in a turn is read
+   * in its events: where these are lost, a call that excludes its requester is listed for him, and the conversation refuses his answer.
    */
-  readonly pendingFor?: PendingFor;
+  readonly pendingFor?: JudgedActor;
   /** ISO 8601; conversations with an open call whose deadline is earlier. */
   readonly deadlineBefore?: string;
   /** @defaultValue 50; 1,000 at most */

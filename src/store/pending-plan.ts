@@ -1,5 +1,8 @@
 /** Which rows of pending calls an append changes, decided without touching them; every adapter carries out the same plan. */
+import { excludesRequester, requestersIn } from '../core/audience.js';
 import type { ConversationSnapshot } from '../protocol/conversation.js';
+import type { CanonicalEvent } from '../protocol/events.js';
+import type { TurnId } from '../protocol/ids.js';
 import type { PendingCall } from '../protocol/suspensions.js';
 
 export interface PendingRow {
@@ -9,6 +12,8 @@ export interface PendingRow {
   readonly deadlineMs: number;
   /** As JSON; absent where anybody may resolve it. */
   readonly audience?: string;
+  /** The turn that asked, where its requesters are excluded: the adapter reads there who they are, and keeps it in the row. */
+  readonly askedIn?: TurnId;
 }
 
 export interface PendingChange {
@@ -17,27 +22,69 @@ export interface PendingChange {
   readonly put: readonly PendingRow[];
 }
 
-/** The rows are those of `before`, which is what the store has now. */
-export function pendingChange(
-  before: ConversationSnapshot | undefined,
-  after: ConversationSnapshot,
-): PendingChange {
+/** States of a conversation that an append leads from and to. */
+export interface PendingStates {
+  /** What the rows are of now. */
+  readonly before: ConversationSnapshot | undefined;
+  readonly after: ConversationSnapshot;
+  /** What was added; absent where the log was rewritten, and nothing of it is as it was. */
+  readonly added?: readonly CanonicalEvent[];
+}
+
+export function pendingChange({ before, after, added }: PendingStates): PendingChange {
   const known = new Map(before?.pending.map((call) => [call.toolCallId, rowOf(call)]));
   const rows = after.pending.map(rowOf);
   const waiting = new Set(rows.map(({ toolCallId }) => toolCallId));
   return {
     gone: [...known.keys()].filter((id) => !waiting.has(id)),
-    put: rows.filter((row) => !isSame(known.get(row.toolCallId), row)),
+    put: rows.filter((row) => !isSame(known.get(row.toolCallId), row) || isAskedAnew(row, added)),
   };
 }
 
-function rowOf({ toolCallId, name, kind, deadline, audience }: PendingCall): PendingRow {
+/** Whoever sends a message that joins the turn is one of those who asked, from then on. */
+function isAskedAnew({ askedIn }: PendingRow, added: PendingStates['added']): boolean {
+  if (askedIn === undefined) return false;
+  return added?.some((event) => event.type === 'user_message' && event.turnId === askedIn) ?? true;
+}
+
+/** The input that began a turn, where no message did: its id, and the seq that it stands before. */
+export interface InputOfTurn {
+  readonly eventId: string;
+  /** What the JSON of the event has in it. */
+  readonly mark: string;
+  readonly beforeSeq: number;
+}
+
+export function inputOfTurn(events: readonly CanonicalEvent[]): InputOfTurn | undefined {
+  for (const event of events) {
+    const eventId = event.type === 'turn_started' ? event.inbox?.[0] : undefined;
+    if (eventId !== undefined)
+      return { eventId, mark: JSON.stringify({ eventId }).slice(1, -1), beforeSeq: event.seq };
+  }
+  return undefined;
+}
+
+/**
+ * Ids of whoever asked in a turn, as JSON of a list. `events` are its messages; `inputs` those events that may be its `inputOfTurn`,
+ * newest first. Whoever is in lost events is not known.
+ */
+export function requestersStored(
+  events: readonly CanonicalEvent[],
+  inputs: readonly CanonicalEvent[],
+): string {
+  const id = inputOfTurn(events)?.eventId;
+  const began = inputs.find((event) => event.type === 'inbox_event' && event.eventId === id);
+  return asStored(JSON.stringify(requestersIn(began === undefined ? events : [began, ...events])));
+}
+
+function rowOf({ toolCallId, turnId, name, kind, deadline, audience }: PendingCall): PendingRow {
   return {
     toolCallId,
     tool: name,
     kind,
     deadlineMs: Date.parse(deadline),
     ...(audience === undefined ? {} : { audience: asStored(JSON.stringify(audience)) }),
+    ...(audience !== undefined && excludesRequester(audience) ? { askedIn: turnId } : {}),
   };
 }
 

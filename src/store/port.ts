@@ -17,7 +17,6 @@ export type {
   ConversationLists,
   ListOptions,
   OpenHead,
-  PendingFor,
 } from './lists-port.js';
 
 export class StoreUnavailable extends Error {

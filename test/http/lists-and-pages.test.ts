@@ -3,8 +3,10 @@ import { ConversationClient } from '../../src/client/conversation-client.js';
 import { createStoreReader } from '../../src/projection/store-reader.js';
 import type { EventLog } from '../../src/store/port.js';
 import { openSqliteEventLog } from '../../src/store/sqlite.js';
+import { begins, gated, said } from '../support/asked-logs.js';
 import { fakeTemporal } from '../support/fake-temporal.js';
 import { type HttpApp, startHttpApp } from '../support/http-app.js';
+import { stamped, started } from '../support/log-events.js';
 import { problemOf } from '../support/problems.js';
 import { SUPPORT, sampleLog } from '../support/sample-log.js';
 
@@ -81,6 +83,26 @@ describe('conversations', () => {
     expect(await listed('pendingFor=bo&pendingForRole=ops')).toEqual(['c-1', 'c-2', 'c-4']);
     expect(await listed('pendingFor=bo&pendingForRole=x&pendingForRole=lead')).toHaveLength(3);
     expect(await listed('pendingFor=ann&pendingTool=customer.ask&limit=1')).toEqual(['c-1']);
+  });
+
+  it('are not listed to whoever asked for the call that waits, where requesters may not answer it', async () => {
+    const { app, log, client } = await lists();
+    const events = stamped([
+      started({ tenant: 'default', conversationId: 'c-4' }),
+      said('t', 'ann'),
+      begins('t'),
+      gated('t'),
+    ]);
+    await log.append({ tenant: 'default', conversationId: 'c-4', runId: 'r', events });
+    for (const [id, found] of [
+      ['ann', []],
+      ['bo', [{ conversationId: 'c-4' }]],
+    ] as const) {
+      const path = `/v1/conversations?pendingTool=pay&pendingFor=${id}`;
+      expect(await json(app, path)).toMatchObject({ conversations: found });
+      const page = await client.list({ pendingTool: 'pay', pendingFor: { id } });
+      expect(page.conversations).toMatchObject(found);
+    }
   });
 
   it('are listed of no other tenant, unless the application knows that the caller may', async () => {

@@ -5,9 +5,11 @@ import { runner } from 'node-pg-migrate';
 import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { foldView } from '../../src/core/view.js';
+import { turnIdOf } from '../../src/protocol/events.js';
 import { listQuery } from '../../src/store/list-query.js';
 import { postgresDialect } from '../../src/store/postgres/lists.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
+import { begins, comesIn, gated, said } from '../support/asked-logs.js';
 import { LIST_FILTERS } from '../support/list-filters.js';
 import { asks, closes, stamped, started, suspends } from '../support/log-events.js';
 
@@ -79,6 +81,14 @@ it('tables of an older version are listed by what waits and by when it was close
       : suspension;
   const logs = {
     waits: stamped([started(key('waits')), ...asks('t'), waiting]),
+    'of ann': stamped([started(key('of ann')), said('t3', 'ann'), begins('t3'), gated('t3')]),
+    'of input': stamped([
+      started(key('of input')),
+      comesIn('e1', 'cat', { requester: 'ann' }),
+      comesIn('e2', 'bo'),
+      begins('t4', 'e1', 'e2'),
+      gated('t4'),
+    ]),
     closed: stamped([started(key('closed')), closes()]),
   };
   for (const [id, events] of Object.entries(logs)) {
@@ -89,20 +99,27 @@ it('tables of an older version are listed by what waits and by when it was close
        VALUES ('default', $1, 1, $2, 'run-a', 9, $3, $4, $5)`,
       [id, events.length, view.agent, view.status, JSON.stringify(view)],
     );
+    for (const event of events)
+      await client.query(
+        `INSERT INTO ${schema}.events VALUES ('default', $1, 1, $2, $3, $4, 'run-a', 'h', $5)`,
+        [id, event.seq, event.type, turnIdOf(event) ?? null, JSON.stringify(event)],
+      );
   }
   const log = await openPostgresEventLog({ url, schema, maxConnections: 2 });
   onTestFinished(() => log.close());
   const due = { tenant: 'default', pendingTool: 'pay' };
   expect((await log.list(due)).conversations).toMatchObject([
     { conversationId: 'waits', pending: [{ prompt: { odd } }] },
+    { conversationId: 'of ann' },
+    { conversationId: 'of input' },
   ]);
-  for (const [id, count] of [
-    ['ann', 1],
-    [odd, 1],
-    ['bo', 0],
+  for (const [id, listed] of [
+    ['ann', ['waits']],
+    [odd, ['waits', 'of ann', 'of input']],
+    ['bo', ['of ann', 'of input']],
   ] as const) {
     const mine = await log.list({ ...due, pendingFor: { id, verified: true } });
-    expect(mine.conversations).toHaveLength(count);
+    expect(mine.conversations.map(({ conversationId }) => conversationId)).toEqual(listed);
   }
   expect(await log.list({ ...due, deadlineBefore: '2030-01-02T00:00:00.000Z' })).toEqual({
     conversations: [],

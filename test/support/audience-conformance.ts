@@ -4,10 +4,10 @@ import { outsideReason } from '../../src/core/audience.js';
 import type { Audience } from '../../src/protocol/audience.js';
 import type { CanonicalEvent, EventBody } from '../../src/protocol/events.js';
 import type { EventLog, ListOptions } from '../../src/store/port.js';
+import { ASKED, begins, gated, ODD, said } from './asked-logs.js';
 import { keyed, minute, result, waits } from './list-events.js';
 import { asks, stamped, started } from './log-events.js';
 
-const ODD = 'a\u0000b \ud800 ♥ "quoted" \\u0000';
 const AUDIENCES: Readonly<Record<string, Audience | undefined>> = {
   anybody: undefined,
   'one user': { users: ['ann'] },
@@ -73,6 +73,29 @@ export function describeAudiences(name: string, make: () => Promise<EventLog>): 
         }
       },
     );
+
+    it.each(Object.entries(ASKED))(
+      'admits whom the conversation would where the call was asked for %s',
+      async (_, [bodies, requesters]) => {
+        for (const body of [started(keyed('it')), ...bodies]) await follow('it', [body]);
+        const { audience } = (await log.head(keyed('it')))?.snapshot.pending[0] ?? {};
+        if (audience === undefined) throw new TypeError('no call waits');
+        for (const id of ['ann', 'bo', 'cat', 'requester', ODD]) {
+          const actor = { id, roles: ['lead', 'ops'], verified: true };
+          const admits = outsideReason(audience, actor, requesters) === undefined;
+          expect([id, await ids({ pendingFor: actor })]).toEqual([id, admits ? ['it'] : []]);
+        }
+      },
+    );
+
+    it('goes by who asked in the log as it was written anew', async () => {
+      const log0 = [started(keyed('it')), said('t', 'ann'), begins('t'), gated('t')];
+      const log1 = [started(keyed('it')), said('t', 'bo'), begins('t'), gated('t')];
+      await store('it', stamped(log0));
+      const { outcome } = await log.append({ ...keyed('it'), runId: 'r2', events: stamped(log1) });
+      expect(outcome).toBe('rewritten');
+      expect([await forWhom('ann'), await forWhom('bo')]).toEqual([['it'], []]);
+    });
 
     it('goes with the other filters, counts calls alone that admit, and keeps the order by deadline', async () => {
       await asked('anybody');

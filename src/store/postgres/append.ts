@@ -108,7 +108,7 @@ class Append {
     await this.#putHead(next);
     const states = { before: head?.snapshot, after: snapshot };
     await followClaims(this.#leases, this.#queries, states);
-    await followPending(this.#database, this.#queries, states);
+    await followPending(this.#database, this.#queries, { ...states, added: events });
     return { outcome: 'appended', head: next, added: events.length };
   }
 

@@ -14,14 +14,18 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
     pendingCalls: database.table('pending_calls'),
     byKey: '',
     parameter: (nth) => `$${nth}`,
-    admits: (column, { id, roles, verified }) => {
+    admits: (call, { id, roles, verified }) => {
+      const column = `${call}.audience`;
+      const each = (names: string): string =>
+        `ARRAY(SELECT jsonb_array_elements_text(${names}::jsonb))`;
       const has = (list: string, names: string): string =>
-        `coalesce(rule.json -> '${list}', '[]') ?| ARRAY(SELECT jsonb_array_elements_text(${names}::jsonb))`;
+        `coalesce(rule.json -> '${list}', '[]') ?| ${each(names)}`;
       const also = `jsonb_array_elements(coalesce(${column} -> 'also', '[]'))`;
       return `(${column} IS NULL OR NOT EXISTS (
         SELECT 1 FROM (SELECT ${column} UNION ALL SELECT ${also}) AS rule (json)
         WHERE ((rule.json ? 'users' OR rule.json ? 'roles') AND NOT ${has('users', id)} AND NOT ${has('roles', roles)})
-          OR ${has('exclude', id)} OR (rule.json ? 'requireVerified' AND ${verified}::int = 0)))`;
+          OR ${has('exclude', id)} OR (rule.json ? 'requireVerified' AND ${verified}::int = 0)))
+        AND NOT coalesce(${call}.requesters, '[]') ?| ${each(id)}`;
     },
   };
 }

@@ -47,7 +47,7 @@ function extend(
   const next = headAfter(batch, { before: head, generation, snapshot });
   putHead(database, next);
   followClaims(database, head?.snapshot, snapshot);
-  followPending(database, head?.snapshot, snapshot);
+  followPending(database, { before: head?.snapshot, after: snapshot, added: events });
   return { outcome: 'appended', head: next, added: events.length };
 }
 
@@ -82,7 +82,7 @@ function rewrite(
   const next = headAfter(batch, { before: undefined, generation, snapshot });
   putHead(database, next);
   followClaims(database, head.snapshot, snapshot);
-  followPending(database, head.snapshot, snapshot);
+  followPending(database, { before: head.snapshot, after: snapshot });
   return { outcome: 'rewritten', head: next, added: events.length };
 }
 

@@ -18,7 +18,8 @@ export const SQLITE: Dialect = {
   // Without statistics sqlite takes an index on tools or deadlines: then each call is compared with all of the tenant.
   byKey: 'INDEXED BY sqlite_autoindex_pending_calls_1',
   parameter: (nth) => `?${nth}`,
-  admits: (column, { id, roles, verified }) => {
+  admits: (call, { id, roles, verified }) => {
+    const column = `${call}.audience`;
     const has = (list: string, names: string): string =>
       `EXISTS (SELECT 1 FROM json_each(rule.json, '$.${list}') AS name
         WHERE name.value IN (SELECT value FROM json_each(${names})))`;
@@ -26,7 +27,9 @@ export const SQLITE: Dialect = {
     return `(${column} IS NULL OR NOT EXISTS (
       SELECT 1 FROM (SELECT ${column} AS json UNION ALL SELECT value FROM json_each(${column}, '$.also')) AS rule
       WHERE ((${names('users')} OR ${names('roles')}) AND NOT ${has('users', id)} AND NOT ${has('roles', roles)})
-        OR ${has('exclude', id)} OR (${names('requireVerified')} AND ${verified} = 0)))`;
+        OR ${has('exclude', id)} OR (${names('requireVerified')} AND ${verified} = 0)))
+      AND NOT EXISTS (SELECT 1 FROM json_each(${call}.requesters) AS name
+        WHERE name.value IN (SELECT value FROM json_each(${id})))`;
   },
 };
 

@@ -130,6 +130,6 @@ export function snapshotOf(row: Row): ConversationSnapshot {
   return JSON.parse(textIn(row, 'snapshot')) as ConversationSnapshot;
 }
 
-function eventOf(row: Row): CanonicalEvent {
+export function eventOf(row: Row): CanonicalEvent {
   return JSON.parse(textIn(row, 'event')) as CanonicalEvent;
 }

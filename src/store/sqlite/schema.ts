@@ -120,4 +120,22 @@ export const MIGRATIONS: readonly string[] = [
       AND call.value ->> 'toolCallId' = pending_calls.tool_call_id
   );
   `,
+  `
+  ALTER TABLE pending_calls ADD COLUMN requesters TEXT;
+  UPDATE pending_calls SET requesters = (
+    SELECT json_group_array(DISTINCT
+      CASE told.type WHEN 'inbox_event' THEN coalesce(told.event ->> '$.requester.id', told.event ->> '$.actor.id')
+        ELSE told.event ->> '$.actor.id' END)
+    FROM conversations, json_each(snapshot, '$.pending') AS call, events AS message INDEXED BY events_by_turn, events AS told
+    WHERE conversations.tenant = pending_calls.tenant AND conversations.conversation_id = pending_calls.conversation_id
+      AND call.value ->> 'toolCallId' = pending_calls.tool_call_id
+      AND message.turn_id = call.value ->> 'turnId' AND message.generation = conversations.generation
+      AND message.tenant = conversations.tenant AND message.conversation_id = conversations.conversation_id
+      AND told.tenant = conversations.tenant AND told.conversation_id = conversations.conversation_id
+      AND told.generation = conversations.generation AND (
+        (message.type = 'user_message' AND told.seq = message.seq)
+        OR (message.type = 'turn_started' AND told.type = 'inbox_event' AND told.seq < message.seq
+          AND told.event ->> '$.eventId' = message.event ->> '$.inbox[0]'))
+  ) WHERE audience LIKE '%"requester"%';
+  `,
 ];

@@ -9,6 +9,7 @@ import {
   DENY,
   gatedCall,
   modelCalls,
+  modelSays,
   plannedCall,
   result,
 } from '../../support/core-builders.js';
@@ -65,6 +66,21 @@ describe('an approval with an audience', () => {
     const approval = { needed: true as const, audience: { exclude: ['requester'] } };
     m.model(modelCalls([gatedCall('c', { approval })]));
     m.rollOver();
+    expect(m.resolve('c', APPROVE, { actor: actor('cat') }).verdict).toBe('forbidden');
+    expect(m.resolve('c', APPROVE, { actor: actor('ann') }).verdict).toBe('forbidden');
+    expect(m.resolve('c', APPROVE, { actor: actor('ben') }).verdict).toBe('accepted');
+  });
+
+  it('keeps out those whose messages joined the turn of a detached call, whenever they did, also when it is over', () => {
+    const m = aMachine();
+    m.send('hello');
+    const approval = { needed: true as const, audience: { exclude: ['requester'] } };
+    const first = plannedCall('first');
+    m.model(modelCalls([first, gatedCall('c', { mode: 'detach', approval })]));
+    m.send('and refund it', { actor: actor('cat'), onBusy: 'steer' });
+    m.tool('first').model(modelSays('done'));
+    m.rollOver();
+    expect(m.last('turn_ended').status).toBe('completed');
     expect(m.resolve('c', APPROVE, { actor: actor('cat') }).verdict).toBe('forbidden');
     expect(m.resolve('c', APPROVE, { actor: actor('ann') }).verdict).toBe('forbidden');
     expect(m.resolve('c', APPROVE, { actor: actor('ben') }).verdict).toBe('accepted');

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { foldView } from '../../../src/core/view.js';
-import type { CanonicalEvent } from '../../../src/protocol/events.js';
+import { type CanonicalEvent, turnIdOf } from '../../../src/protocol/events.js';
 import { listQuery } from '../../../src/store/list-query.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
 import { SQLITE } from '../../../src/store/sqlite/lists.js';
+import { MESSAGES } from '../../../src/store/sqlite/pending.js';
 import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
+import { begins, comesIn, gated, said } from '../../support/asked-logs.js';
 import { LIST_FILTERS } from '../../support/list-filters.js';
 import { asks, closes, stamped, started, suspends, turn } from '../../support/log-events.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -30,8 +32,8 @@ function oldFile(file: string, logs: Readonly<Record<string, readonly CanonicalE
       .run(id, events.length, view.agent ?? '', view.status ?? '', JSON.stringify(view));
     for (const event of events)
       database
-        .prepare(`INSERT INTO events VALUES ('default', ?, 1, ?, ?, NULL, 'run-a', 'h', ?)`)
-        .run(id, event.seq, event.type, JSON.stringify(event));
+        .prepare(`INSERT INTO events VALUES ('default', ?, 1, ?, ?, ?, 'run-a', 'h', ?)`)
+        .run(id, event.seq, event.type, turnIdOf(event) ?? null, JSON.stringify(event));
   }
   database.close();
 }
@@ -49,6 +51,14 @@ describe('a file that an older version wrote', () => {
         : suspension,
     ];
     oldFile(file, {
+      'of ann': stamped([started(key('of ann')), said('t3', 'ann'), begins('t3'), gated('t3')]),
+      'of input': stamped([
+        started(key('of input')),
+        comesIn('e1', 'cat', { requester: 'ann' }),
+        comesIn('e2', 'bo'),
+        begins('t4', 'e1', 'e2'),
+        gated('t4'),
+      ]),
       waits: stamped(waiting),
       closed: stamped([started(key('closed')), closes()]),
       idle: stamped([started(key('idle')), ...turn('t2')]),
@@ -58,11 +68,17 @@ describe('a file that an older version wrote', () => {
     const log = await openSqliteEventLog({ file });
     onTestFinished(() => log.close());
     const pending = await log.list({ tenant: 'default', pendingTool: 'pay' });
-    expect(pending.conversations.map(({ conversationId }) => conversationId)).toEqual(['waits']);
+    expect(pending.conversations.map(({ conversationId }) => conversationId)).toEqual([
+      'waits',
+      'of ann',
+      'of input',
+    ]);
     const waitsFor = async (id: string) =>
-      (await log.list({ tenant: 'default', pendingFor: { id, verified: true } })).conversations
-        .length;
-    expect([await waitsFor('ann'), await waitsFor('bo')]).toEqual([1, 0]);
+      (await log.list({ tenant: 'default', pendingFor: { id, verified: true } })).conversations.map(
+        ({ conversationId }) => conversationId,
+      );
+    expect(await waitsFor('ann')).toEqual(['waits']);
+    expect(await waitsFor('bo')).toEqual(['of ann', 'of input']);
     const due = { tenant: 'default', pendingKind: 'approval' } as const;
     const listed = async (deadlineBefore: string) =>
       (await log.list({ ...due, deadlineBefore })).conversations.length;
@@ -79,10 +95,11 @@ describe('a file that an older version wrote', () => {
     // What waited before the upgrade ends after it.
     const ended = stamped([closes()], { from: waiting.length + 1 });
     await log.append({ ...key('waits'), runId: 'run-a', events: ended });
-    expect(await log.list(due)).toEqual({ conversations: [] });
+    const left = { ...due, deadlineBefore: '2030-01-02T00:00:00.001Z' };
+    expect(await log.list(left)).toEqual({ conversations: [] });
     // Two processes may upgrade one file at the same time.
     const both = await Promise.all([1, 2].map(() => openSqliteEventLog({ file: copy })));
-    expect((await both[1]?.list(due))?.conversations).toHaveLength(1);
+    expect((await both[1]?.list(left))?.conversations).toHaveLength(1);
     for (const each of both) await each.close();
   });
 });
@@ -118,6 +135,8 @@ describe('reading a turn in sqlite', () => {
     const text = plan.map(({ detail }) => detail).join('; ');
     expect(text).toContain('SEARCH events USING INDEX events_by_turn (turn_id=?');
     expect(text).not.toMatch(/SCAN/);
+    const asked = database.all(`EXPLAIN QUERY PLAN ${MESSAGES}`, 't', 'default', 'c');
+    expect(asked.map(({ detail }) => detail)).toEqual(plan.map(({ detail }) => detail));
   });
 });
 
