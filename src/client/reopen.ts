@@ -1,4 +1,5 @@
 /** Opening a closed conversation again: the state that its new run begins with, checked before anything is started. */
+import { carriedMemory, stateIn } from '../core/carried.js';
 import { droppedAtRollOver } from '../core/context/roll-over.js';
 import type { ConversationState } from '../core/state.js';
 import { withoutOldest } from '../core/transcript.js';
@@ -68,12 +69,15 @@ async function readSeed(
   }
 }
 
-/** Like a roll-over, a transcript that is too large leaves its oldest whole turns behind; the log keeps them. */
+/** Like a roll-over, what is still too large leaves its oldest whole turns behind; the log keeps them, and says how many. */
 function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState {
   if (bytesOf(carried) <= MAX_SEED_BYTES) return carried;
   if (isState(carried.state)) {
-    const state = withoutOldest(carried.state, droppedAtRollOver(carried.state));
-    const smaller = { ...carried, state };
+    const state = stateIn(carried);
+    const droppedMessages = droppedAtRollOver(state);
+    const { chunks: _all, ...rest } = carried;
+    const left = carriedMemory(withoutOldest(state, droppedMessages));
+    const smaller = { ...rest, ...left, droppedMessages };
     if (bytesOf(smaller) <= MAX_SEED_BYTES) return smaller;
   }
   throw new EngineError(

@@ -8,19 +8,14 @@ import {
 import type { AgentManifest, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
-import {
-  ROLL_OVER_HISTORY_EVENTS,
-  SPILL_CHUNK_BYTES,
-  SPILL_FROM_BYTES,
-  SPILL_KEEP_BYTES,
-  WORKFLOW_TASK_TIMEOUT_MS,
-} from '../protocol/limits.js';
+import { ROLL_OVER_HISTORY_EVENTS, WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
 import {
   type CarriedState,
   type ConversationInput,
   SEARCH_ATTRIBUTES,
   type SearchStatus,
 } from '../protocol/messaging.js';
+import { SPILL_BOUNDS } from '../protocol/stored-messages.js';
 
 /** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
 const MAX_FAIRNESS_KEY_BYTES = 64;
@@ -66,11 +61,7 @@ export function startOptions(
     sealTasks: true,
     sealRollOvers: true,
     packs: true,
-    spill: {
-      fromBytes: SPILL_FROM_BYTES,
-      keepBytes: SPILL_KEEP_BYTES,
-      chunkBytes: SPILL_CHUNK_BYTES,
-    },
+    spill: SPILL_BOUNDS,
     rollOver: { events: ROLL_OVER_HISTORY_EVENTS },
   };
   return {

@@ -9,13 +9,14 @@ export interface Opening {
   readonly events: readonly CanonicalEvent[];
 }
 
-/** Continues the log of `before`, if any; what that left open is ended first. */
+/** Continues the log of `before`, if any, which has lost already what `started` says; what it left open is ended first. */
 export function openingOf(
   before: ConversationState | undefined,
   started: ConversationStarted,
   at: string,
 ): Opening {
-  const last: EventBody = before === undefined ? started : { ...started, reopened: true };
+  const { droppedMessages, ...bare } = started;
+  const last: EventBody = before === undefined ? bare : { ...bare, reopened: true };
   const first = before === undefined ? [] : leftOpenEvents(before);
   let state = before;
   const events: CanonicalEvent[] = [];
@@ -25,5 +26,6 @@ export function openingOf(
     events.push(event);
   }
   const event: CanonicalEvent = { ...last, seq: (state?.lastSeq ?? 0) + 1, at };
-  return { state: apply(state, event), events: [...events, event] };
+  const told = droppedMessages === undefined ? event : { ...event, droppedMessages };
+  return { state: apply(state, event), events: [...events, told] };
 }

@@ -6,7 +6,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { detachedCalls } from './aside.js';
 import type { ConversationState, Tombstone } from './state.js';
-import { withMessage } from './transcript.js';
+import { withMessage, withoutOldest } from './transcript.js';
 import { NO_USAGE } from './view.js';
 
 /** What is remembered goes on: transcript, ended calls, request ids, usage. Nothing of the old run is under way. */
@@ -14,8 +14,7 @@ export function startedState(
   before: ConversationState | undefined,
   event: ConversationStarted & { readonly seq: number; readonly at: string },
 ): ConversationState {
-  const ended =
-    before === undefined ? undefined : withoutDetached(withoutOpenStep(before, event.at), event.at);
+  const ended = before === undefined ? undefined : endedState(before, event);
   return {
     tenant: event.tenant,
     conversationId: event.conversationId,
@@ -40,6 +39,13 @@ export function startedState(
     usage: ended?.usage ?? NO_USAGE,
     ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
   };
+}
+
+function endedState(
+  before: ConversationState,
+  { droppedMessages = 0, at }: ConversationStarted & { readonly at: string },
+): ConversationState {
+  return withoutDetached(withoutOpenStep(withoutOldest(before, droppedMessages), at), at);
 }
 
 /** Their ids stay taken, and whoever answers them later is told that they are over. */

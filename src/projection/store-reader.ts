@@ -11,8 +11,6 @@ import type {
   ReadPosition,
   WatchFrame,
 } from '../client/reader.js';
-import { applyAll } from '../core/apply.js';
-import { carriedMemory } from '../core/carried.js';
 import { foldView } from '../core/view.js';
 import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';
@@ -22,6 +20,7 @@ import type { CarriedState } from '../protocol/messaging.js';
 import type { LiveChannel } from '../store/live-port.js';
 import type { CallLease, EventLog, LogHead } from '../store/port.js';
 import { completeLog } from './complete-log.js';
+import { seedOf } from './seed.js';
 import { waitForTurn } from './turn-result.js';
 import { Waker } from './waker.js';
 import { readAfter, readBefore, watchLog } from './watch-log.js';
@@ -136,10 +135,7 @@ class StoreReader implements ConversationReader {
       events.push(...read.events);
       more = read.more;
     }
-    const state = applyAll(events);
-    return state === undefined
-      ? undefined
-      : { ...carriedMemory(state), events: [], reopened: true };
+    return seedOf(events);
   }
 
   async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {

@@ -36,6 +36,8 @@ export interface ConversationStarted {
   readonly settings: AgentSettings;
   /** Present when a closed conversation was opened again; its log goes on. */
   readonly reopened?: true;
+  /** Oldest messages of the transcript that were too large to be opened again with. Absent when there were none. */
+  readonly droppedMessages?: number;
 }
 
 /** A message was accepted. It enters the transcript with its `turn_started`. */

@@ -138,6 +138,8 @@ export interface CarriedState extends CarriedMemory {
   /** Events that the store has not confirmed yet. */
   readonly events: readonly CanonicalEvent[];
   readonly reopened?: true;
+  /** Oldest messages that a conversation which is opened again has left behind. Absent when it has left none. */
+  readonly droppedMessages?: number;
 }
 
 export interface EventsQuery {

@@ -7,6 +7,7 @@
 import { isBlobId } from './blobs.js';
 import type { ConversationKey, MessageId, ToolCallId, TurnId } from './ids.js';
 import { isRecord } from './json.js';
+import { SPILL_CHUNK_BYTES, SPILL_FROM_BYTES, SPILL_KEEP_BYTES } from './limits.js';
 import type { EarlierResult, Message } from './messages.js';
 
 /** Which blob, and which turns the whole of it is of: from the event log of these it can be made again. */
@@ -60,6 +61,12 @@ export interface SpillBounds {
   /** No chunk is larger, unless one turn is. */
   readonly chunkBytes: number;
 }
+
+export const SPILL_BOUNDS: SpillBounds = {
+  fromBytes: SPILL_FROM_BYTES,
+  keepBytes: SPILL_KEEP_BYTES,
+  chunkBytes: SPILL_CHUNK_BYTES,
+};
 
 export interface SpillTranscriptInput extends ConversationKey {
   /** The messages: those of the epoch from one place to another (exclusive), and `transcriptHash` over just these. */

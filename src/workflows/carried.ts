@@ -30,6 +30,7 @@ export function initialState(input: ConversationInput): Opening {
     agent: before?.agent ?? agent,
     chain: chainOf(workflowInfo().firstExecutionRunId),
     settings,
+    ...(carried?.droppedMessages === undefined ? {} : { droppedMessages: carried.droppedMessages }),
   };
   return openingOf(before, started, isoOf(Date.now()));
 }

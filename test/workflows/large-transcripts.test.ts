@@ -72,6 +72,38 @@ test('what is larger than a payload is stored at a roll-over, and the model read
   ).toEqual([0, 0]);
 });
 
+test('a conversation of megabytes that is closed goes on with all of it when it is opened again, from where it lies', async () => {
+  const { model, agent } = listener();
+  const engine = await startEngine({ agents: [agent] });
+  const talk = engine.begin();
+  const blobs = async () =>
+    ((await engine.opened.blobs?.list({ limit: 100 })) ?? []).map(({ ref }) => ref.id).toSorted();
+  for (let run = 0; run < 3; run += 1) {
+    await tell(engine, talk, run * 4 + 1, run * 4 + 4);
+    await rollOver(engine, talk);
+  }
+  const stored = await blobs();
+  await talk.close();
+  // Another worker, which remembers nothing.
+  await engine.stopWorker();
+  await engine.startWorker();
+  expect(await engine.say(talk, '13 again', { reopen: true })).toMatchObject({
+    status: 'completed',
+  });
+  expect(heard(model)).toEqual(Array.from({ length: 13 }, (_, index) => `${index + 1}`));
+  expect(await blobs()).toEqual(stored);
+  const [, again] = (await engine.log(talk)).filter(({ type }) => type === 'conversation_started');
+  expect(again).toMatchObject({ reopened: true });
+  expect(again).not.toHaveProperty('droppedMessages');
+  // And goes on from there, run after run.
+  await rollOver(engine, talk);
+  await tell(engine, talk, 14, 14);
+  expect(heard(model)).toHaveLength(14);
+  await talk.close();
+  await engine.say(talk, '15 again', { reopen: true });
+  expect(heard(model)).toHaveLength(15);
+});
+
 test('what one run has beyond a payload is left out until it is stored, and the log says how much', async () => {
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent] });

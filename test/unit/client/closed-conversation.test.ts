@@ -204,6 +204,8 @@ describe('opening a closed conversation again', () => {
     const state = input.carried?.state as ReturnType<typeof stateOf>;
     expect(JSON.stringify(input).length).toBeLessThan(1_900_000);
     expect(state.transcript.at(-1)).toMatchObject({ id: 'm_39' });
+    // The run writes it into the log.
+    expect(input.carried?.droppedMessages).toBe(40 - state.transcript.length);
     expect(state.transcript.length).toBeGreaterThan(5);
     const left = state.transcript.reduce((sum, message) => sum + messageBytes(message), 0);
     expect(state.transcriptBytes).toBe(left);

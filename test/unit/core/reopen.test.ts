@@ -1,6 +1,9 @@
 /** A conversation that was closed, or whose run was terminated, is opened again: its log goes on. */
 import { describe, expect, it } from 'vitest';
+import { applyAll } from '../../../src/core/apply.js';
+import { openingOf } from '../../../src/core/opening.js';
 import type { ConversationState } from '../../../src/core/state.js';
+import { withoutOldest } from '../../../src/core/transcript.js';
 import {
   APPROVE,
   gatedCall,
@@ -43,6 +46,21 @@ describe('opening a closed conversation again', () => {
       providerCallId: 'c1',
       call: { toolCallId: 'call_turn_chain0000002_1_1_1' },
     });
+  });
+
+  it('that was too large to be opened with all it had says how much is gone, and its log folds to the same', () => {
+    const m = aMachine();
+    for (const text of ['one', 'two', 'three']) {
+      m.send(text);
+      m.model(modelSays('done'));
+    }
+    m.machine.close('requested');
+    const before = withoutOldest(m.state, 4);
+    const { seq: _seq, at: _at, ...started } = m.last('conversation_started');
+    const opening = openingOf(before, { ...started, droppedMessages: 4 }, m.clock.iso());
+    expect(opening.events).toMatchObject([{ reopened: true, droppedMessages: 4 }]);
+    expect(opening.state.transcript).toEqual(m.state.transcript.slice(4));
+    expect(applyAll([...m.events, ...opening.events])).toEqual(opening.state);
   });
 
   it('that was terminated in the middle of a step leaves no call without a result, and no answer unknown', () => {
