@@ -177,21 +177,24 @@ export class Conversation {
     return await this.#parts.control.close(this.#parts.key, options.actor);
   }
 
-  /** The present state; at least as new as what this client has been told. @throws {EngineError} unknown_conversation */
+  /**
+   * The present state; at least as new as what this client has been told.
+   * @throws {EngineError} unknown_conversation; no_worker when it has begun and no worker has taken it yet
+   */
   async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
     const { reader, known, key } = this.#parts;
     const atLeastSeq = Math.max(known.of(key), options.atLeastSeq ?? 0, 1);
     const snapshot = await this.#mapped(() => reader.snapshot(key, { atLeastSeq }));
-    if (snapshot === undefined) throw this.#unknown();
+    if (snapshot === undefined) throw await this.#unread();
     return snapshot;
   }
 
-  /** The calls that wait for somebody, oldest first. @throws {EngineError} unknown_conversation */
+  /** The calls that wait for somebody, oldest first. @throws {EngineError} as `snapshot` */
   async pending(): Promise<readonly PendingCall[]> {
     return (await this.snapshot()).pending;
   }
 
-  /** Remembered decisions, oldest first. @throws {EngineError} unknown_conversation */
+  /** Remembered decisions, oldest first. @throws {EngineError} as `snapshot` */
   async rules(): Promise<readonly Rule[]> {
     return (await this.snapshot()).rules ?? [];
   }
@@ -201,7 +204,7 @@ export class Conversation {
     return await revokeRule(this.#parts, ruleId, options);
   }
 
-  /** One page of the log: oldest first, or with `before` newest first. @throws {EngineError} unknown_conversation */
+  /** One page of the log: oldest first, or with `before` newest first. @throws {EngineError} as `snapshot` */
   async events(options: EventsOptions = {}): Promise<LogPage> {
     const { reader, key } = this.#parts;
     const { after, before, limit } = options;
@@ -214,7 +217,7 @@ export class Conversation {
         ...(limit === undefined ? {} : { limit }),
       }),
     );
-    if (page === undefined) throw this.#unknown();
+    if (page === undefined) throw await this.#unread();
     return page;
   }
 
@@ -262,7 +265,17 @@ export class Conversation {
     }
   }
 
-  #unknown(): EngineError {
-    return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
+  /**
+   * Why nobody can read it. One that begins while no worker runs is in no log yet: to call it unknown would have its message sent again.
+   * @throws {EngineError} temporal_unreachable, since nobody can tell then
+   */
+  async #unread(): Promise<EngineError> {
+    const { door, key, reader } = this.#parts;
+    const run = await door.describe(key);
+    const isRunning = run?.status.name === 'RUNNING';
+    if (!isRunning || (await reader.isDeletedRun?.(key, run.runId)) === true)
+      return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
+    const why = `Conversation "${this.id}" has begun, and no worker has taken it yet.`;
+    return new EngineError('no_worker', `${why} ${await door.noWorkerText()}`);
   }
 }

@@ -22,9 +22,8 @@ export function checkEvent(input: InboxEventInput): void {
   const problems = inboxFieldProblems(input);
   const [first] = problems;
   if (first === undefined) return;
-  throw new EngineError('invalid_request', `The event cannot be sent: ${first.message}`, {
-    problems,
-  });
+  const why = `${first.path.slice(1)} ${first.message}`;
+  throw new EngineError('invalid_request', `The event cannot be sent: ${why}`, { problems });
 }
 
 /** @throws {EngineError} with the code of the refusal; temporal_unreachable when nothing could be left there either. */

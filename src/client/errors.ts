@@ -65,8 +65,10 @@ export class EngineError extends Error {
 
 /** One field breaks a rule; the commonest refusal. */
 export function invalidField(path: string, message: string): EngineError {
-  const name = path === '' ? 'The request' : path.slice(1);
-  return new EngineError('invalid_request', `${name}: ${message}`, {
+  // Headers are named as they are; rules of ids name their field themselves.
+  const name = path === '' ? 'The request' : path.replace(/^[/?]/, '');
+  const text = message.startsWith(`${name} `) ? message : `${name}: ${message}`;
+  return new EngineError('invalid_request', text, {
     problems: [{ path, message }],
   });
 }

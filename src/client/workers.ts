@@ -5,14 +5,16 @@ import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
 /** A poll lasts at most a minute, so a living worker was seen within this. */
 const RECENTLY_MS = 70_000;
 
+const COMMAND = 'npx colloquy worker --agents <module>';
+
 /** One sentence for an outcome that waits. Never throws. */
 export async function missingWorkerText(temporal: Client, taskQueue: string): Promise<string> {
   const lastSeen = await lastSeenMs(temporal, taskQueue).catch(() => 'unknown' as const);
   if (lastSeen === 'unknown') return `No worker answered on task queue "${taskQueue}" in time`;
   const seen = lastSeen === undefined ? 'never' : new Date(lastSeen).toISOString();
   if (lastSeen !== undefined && Date.now() - lastSeen < RECENTLY_MS)
-    return `No worker answered on task queue "${taskQueue}" in time (last seen: ${seen}). If none runs: npx colloquy worker`;
-  return `No worker polls task queue "${taskQueue}" (last seen: ${seen}). Start one: npx colloquy worker`;
+    return `No worker answered on task queue "${taskQueue}" in time (last seen: ${seen}). If none runs: ${COMMAND}`;
+  return `No worker polls task queue "${taskQueue}" (last seen: ${seen}). Start one: ${COMMAND}`;
 }
 
 /** The newest poll for workflow tasks, which is what is described when no type is named. */

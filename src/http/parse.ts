@@ -104,7 +104,8 @@ export function goneSignal(request: Request): AbortSignal {
 
 function invalid(message: string, problems: readonly FieldProblem[]): EngineError {
   const [first] = problems;
-  const detail = first === undefined ? message : `${message}: ${first.path} ${first.message}`;
+  const detail =
+    first === undefined ? message : `${message}: ${first.path || 'it'} ${first.message}`;
   return new EngineError('invalid_request', detail, { problems });
 }
 

@@ -28,7 +28,7 @@ export function addRoute(
     }
     const error = new EngineError(
       'method_not_allowed',
-      `${request.method} is not possible on ${request.path}. Allowed: ${allow}`,
+      `${request.method} is not possible on ${request.baseUrl}${request.path}. Allowed: ${allow}`,
     );
     sendProblem(response, error);
   });

@@ -98,7 +98,7 @@ describe('without a worker', () => {
     });
     expect(reply).toMatchObject({ status: 202, body: { status: 'queued' } });
     expect(reply.body['warning']).toBe(
-      'No worker polls task queue "nobody" (last seen: never). Start one: npx colloquy worker',
+      'No worker polls task queue "nobody" (last seen: never). Start one: npx colloquy worker --agents <module>',
     );
   });
 });

@@ -97,7 +97,9 @@ it.each([
   app.reader.add('c-1', sampleLog('c-1'));
   const response = await app.post(INBOX, body);
   expect(response.status).toBe(422);
-  expect(await response.json()).toMatchObject({ code: 'invalid_request', errors: [{ path }] });
+  const problem = (await response.json()) as { detail: string };
+  expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ path }] });
+  expect(problem.detail).toContain(path.slice(1));
   expect(app.calls).toEqual([]);
 });
 

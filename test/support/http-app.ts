@@ -1,4 +1,5 @@
 /** The HTTP app on a real loopback port, over a scripted Temporal client and logs in memory. */
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 import type { BlobsPort } from '../../src/client/blobs.js';
 import { ConversationClient } from '../../src/client/conversation-client.js';
@@ -24,13 +25,18 @@ export interface HttpApp {
   ) => Promise<Response>;
 }
 
+/** What the server says of every conversation that a test does not speak of. */
+function noSuchConversation({ workflowId }: FakeCall): never {
+  throw new WorkflowNotFoundError('not found', workflowId, undefined);
+}
+
 export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
   clientOptions: { readonly holders?: HoldersPort; readonly blobs?: BlobsPort } = {},
 ): Promise<HttpApp> {
   const reader = new FakeReader();
-  const temporal = fakeTemporal(script);
+  const temporal = fakeTemporal({ describe: noSuchConversation, ...script });
   const client = new ConversationClient({
     temporal: temporal.client,
     agents: [SUPPORT, { ...SUPPORT, name: 'sales' }],

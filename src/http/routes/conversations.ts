@@ -6,7 +6,6 @@ import type { Conversation } from '../../client/conversation.js';
 import { EngineError, invalidField } from '../../client/errors.js';
 import type { ListedBy } from '../../client/reader.js';
 import type { Sent } from '../../client/types.js';
-import type { ConversationSnapshot } from '../../protocol/conversation.js';
 import {
   CancelSchema,
   CloseSchema,
@@ -94,17 +93,13 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
 }
 
 /**
- * Any snapshot, from the store: there is such a conversation. One that the store does not have yet is asked of its workflow: a conversation that was
- * created a moment ago must not be "unknown".
- * @throws {EngineError} unknown_conversation
+ * There is such a conversation. One that the store does not have yet is asked of the server: a conversation that was created a moment ago, or while no
+ * worker runs, must not be "unknown".
+ * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable
  */
-export async function snapshotOf(
-  deps: AppDeps,
-  key: ConversationKey,
-): Promise<ConversationSnapshot> {
-  const stored = await deps.reader.snapshot(key);
-  const snapshot = stored ?? (await deps.reader.snapshot(key, { atLeastSeq: 1 }));
-  if (snapshot !== undefined) return snapshot;
+export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise<void> {
+  if ((await deps.reader.snapshot(key)) !== undefined) return;
+  if (await deps.client.conversation(key.conversationId).exists()) return;
   throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
 }
 

@@ -10,7 +10,7 @@ import { keyOf, parseQuery } from '../parse.js';
 import { addRoute } from '../router.js';
 import { HEARTBEAT_MS, streamFrames } from '../sse.js';
 import type { OpenStreams } from '../streams.js';
-import { snapshotOf } from './conversations.js';
+import { requireBegun } from './conversations.js';
 
 const DEFAULT_PAGE = 200;
 
@@ -27,7 +27,7 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
         throw invalidField('?before', 'is for pages; a stream goes on from after');
       const after = lastEventId(request) ?? query.after;
       // Before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
-      await snapshotOf(deps, key);
+      await requireBegun(deps, key);
       // A HEAD has no body that could end.
       if (request.method === 'HEAD') response.type('text/event-stream').end();
       else await stream(deps, response, { key, after, streams });
@@ -58,7 +58,7 @@ async function page(
   const found = await deps.reader.events(key, { limit: DEFAULT_PAGE, ...options });
   if (found === undefined) {
     // The store may be behind a conversation that began just now: then its log is empty, not unknown.
-    await snapshotOf(deps, key);
+    await requireBegun(deps, key);
     response.json({
       generation: 1,
       events: [],

@@ -178,7 +178,7 @@ describe('sending a message', () => {
       status: 'queued',
       requestId: 'r',
       warning:
-        'No worker polls task queue "colloquy" (last seen: never). Start one: npx colloquy worker',
+        'No worker polls task queue "colloquy" (last seen: never). Start one: npx colloquy worker --agents <module>',
     });
     if (sent.status !== 'queued') return;
     expect(calls.map((call) => call.kind)).toEqual(['updateWithStart', 'signalWithStart']);

@@ -11,14 +11,14 @@ describe('what is said when nobody answered', () => {
     const long = Date.parse('2026-01-01T10:00:00.000Z');
     const { client } = fakeTemporal({}, [seenAt(long - 5_000), seenAt(long)]);
     expect(await missingWorkerText(client, 'colloquy')).toBe(
-      'No worker polls task queue "colloquy" (last seen: 2026-01-01T10:00:00.000Z). Start one: npx colloquy worker',
+      'No worker polls task queue "colloquy" (last seen: 2026-01-01T10:00:00.000Z). Start one: npx colloquy worker --agents <module>',
     );
   });
 
   it('says "never" of a queue that nobody ever polled', async () => {
     const { client } = fakeTemporal({});
     expect(await missingWorkerText(client, 'q')).toBe(
-      'No worker polls task queue "q" (last seen: never). Start one: npx colloquy worker',
+      'No worker polls task queue "q" (last seen: never). Start one: npx colloquy worker --agents <module>',
     );
   });
 

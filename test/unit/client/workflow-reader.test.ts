@@ -26,8 +26,15 @@ function answering(log: readonly CanonicalEvent[], call: FakeCall): unknown {
   return view;
 }
 
-function setUp(query: (call: FakeCall) => unknown) {
-  const temporal = fakeTemporal({ query });
+function notFound(): never {
+  throw new WorkflowNotFoundError('not found', 'conversation:default:c-1', undefined);
+}
+
+function setUp(
+  query: (call: FakeCall) => unknown,
+  describe?: Exclude<Parameters<typeof fakeTemporal>[0]['describe'], undefined>,
+) {
+  const temporal = fakeTemporal({ query, ...(describe === undefined ? {} : { describe }) });
   const client = new ConversationClient({ temporal: temporal.client, agents: [SUPPORT] });
   return { client, conversation: client.conversation('c-1'), calls: temporal.calls };
 }
@@ -98,9 +105,7 @@ describe('without an event log, the workflow is asked', () => {
   });
 
   it('and a conversation that does not exist is unknown', async () => {
-    const { conversation } = setUp(() => {
-      throw new WorkflowNotFoundError('not found', 'conversation:default:c-1', undefined);
-    });
+    const { conversation } = setUp(notFound, notFound);
     await expect(conversation.pending()).rejects.toMatchObject({ code: 'unknown_conversation' });
     await expect(conversation.events()).rejects.toMatchObject({ code: 'unknown_conversation' });
   });
