@@ -74,6 +74,11 @@ export class ConversationClient {
     });
   }
 
+  /** Whose conversations are meant where no other tenant is named. */
+  get tenant(): string {
+    return this.#tenant;
+  }
+
   /** A conversation that exists or will begin with the first message. Nothing is asked yet. @throws {EngineError} invalid_request */
   conversation(id: ConversationId, options: ConversationOptions = {}): Conversation {
     const key = this.#key(id, options.tenant);

@@ -28,8 +28,9 @@ export interface AppDeps {
   readonly reader: ConversationReader;
   readonly conversations: ConversationLister;
   /**
-   * Tenants whose conversations whoever sent the request may list; the first is listed where the query names none. For applications that
-   * know who asks, such as by a middleware before the app. @defaultValue the default tenant alone: nobody checked who asks
+   * Tenants whose conversations whoever sent the request may list, read, begin, answer and delete; the first is meant where the query
+   * (`?tenant=`) names none. Those of others are not there: 404, and 403 where none is named. For applications that know who asks, such
+   * as by a middleware before the app. @defaultValue the client's tenant alone: nobody checked who asks
    */
   readonly tenantsOf?: (request: Request) => readonly string[];
   /** @defaultValue the client's own */

@@ -5,12 +5,7 @@ import { type Duration, durationMs } from '../client/checks.js';
 import { EngineError, invalidField } from '../client/errors.js';
 import type { StampedActor } from '../protocol/actors.js';
 import type { ActorSchema } from '../protocol/http.schema.js';
-import {
-  type ConversationKey,
-  DEFAULT_TENANT,
-  idProblem,
-  requestIdProblem,
-} from '../protocol/ids.js';
+import { requestIdProblem } from '../protocol/ids.js';
 import { MAX_WAIT_RESULT_MS } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 
@@ -39,16 +34,6 @@ export function parseQuery<Schema extends z.ZodType>(
     'The query breaks a rule',
     problemsOf(parsed.error, (path) => `?${path.join('.')}`),
   );
-}
-
-/** The conversation of the path. Until identity is there, every request is of the default tenant. */
-export function keyOf(request: Request): ConversationKey {
-  const conversationId = pathParameter(request, 'id');
-  const problem = idProblem('id', conversationId);
-  // An id that no conversation can have names none.
-  if (problem !== undefined)
-    throw new EngineError('unknown_conversation', `No such conversation: ${problem}`);
-  return { tenant: DEFAULT_TENANT, conversationId };
 }
 
 export function pathParameter(request: Request, name: string): string {

@@ -2,12 +2,22 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { EngineError, fromTemporal } from '../client/errors.js';
 import { FAILURES, type FailureCode } from '../protocol/failures.js';
-import type { ProblemDocument } from '../protocol/http.schema.js';
 import { MAX_HTTP_BODY_BYTES } from '../protocol/limits.js';
 import type { AppDeps } from './deps.js';
 
 /** Retryable refusals say when: soon. Roll-overs and restarts last a second or two. */
 const RETRY_AFTER_SECONDS = 1;
+
+/** RFC 9457, with the failure table's code. @see https://www.rfc-editor.org/rfc/rfc9457 */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  /** The fields that break a rule; `path` is a JSON Pointer into the body, or `?name` for a query parameter. */
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+}
 
 export function problemOf(error: EngineError): ProblemDocument {
   const { title, httpStatus } = FAILURES[error.code];

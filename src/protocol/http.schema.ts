@@ -225,8 +225,15 @@ const CursorSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** Whose conversation is meant, for callers who may name those of several tenants. Absent: the first of them. */
+const TENANT = { tenant: IdSchema.exactOptional() };
+
+/** Queries of routes of one conversation that take nothing else. */
+export const ConversationQuerySchema = z.strictObject(TENANT);
+
 /** `?wait=result&timeout=20s` */
 export const WaitQuerySchema = z.strictObject({
+  ...TENANT,
   wait: z.literal('result', 'must be "result"').exactOptional(),
   timeout: z.string().exactOptional(),
 });
@@ -243,7 +250,7 @@ const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
 
 /** `GET /v1/conversations` */
 export const ListQuerySchema = z.strictObject({
-  tenant: IdSchema.exactOptional(),
+  ...TENANT,
   agent: IdSchema.exactOptional(),
   status: z.enum(CONVERSATION_STATUSES).exactOptional(),
   pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
@@ -265,6 +272,7 @@ export const ListQuerySchema = z.strictObject({
 
 /** `GET /v1/conversations/{id}` */
 export const SnapshotQuerySchema = z.strictObject({
+  ...TENANT,
   atLeastSeq: SeqSchema.exactOptional(),
 });
 
@@ -272,6 +280,7 @@ const BEFORE_RULE = 'must be "end" or a cursor "<generation>-<seq>", such as "1-
 
 /** `GET /v1/conversations/{id}/events`; `before` only for JSON pages, and not together with `after`. */
 export const EventsQuerySchema = z.strictObject({
+  ...TENANT,
   after: CursorSchema.exactOptional(),
   before: z.union([z.literal('end'), CursorSchema], BEFORE_RULE).exactOptional(),
   limit: wholeNumber(1, 1000).exactOptional(),
@@ -285,14 +294,3 @@ export const NoBodySchema = z.strictObject({});
 
 /** Queries of routes that take none. */
 export const NoQuerySchema = z.strictObject({});
-
-/** RFC 9457, with the failure table's code. @see https://www.rfc-editor.org/rfc/rfc9457 */
-export interface ProblemDocument {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly code: string;
-  /** The fields that break a rule; `path` is a JSON Pointer into the body, or `?name` for a query parameter. */
-  readonly errors?: readonly { readonly path: string; readonly message: string }[];
-}

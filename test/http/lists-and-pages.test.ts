@@ -116,7 +116,7 @@ describe('conversations', () => {
       status: 403,
       code: 'forbidden',
       errors: [
-        { path: '?tenant', message: 'must be a tenant whose conversations whoever asks may list' },
+        { path: '?tenant', message: 'must be a tenant whose conversations whoever asks may name' },
       ],
     });
     expect(await json(app, '/v1/conversations?tenant=default&status=closed')).toMatchObject({

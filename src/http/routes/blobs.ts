@@ -2,18 +2,19 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { BlobRange } from '../../client/blobs.js';
 import type { Conversation } from '../../client/conversation.js';
-import { NoQuerySchema } from '../../protocol/http.schema.js';
+import { ConversationQuerySchema } from '../../protocol/http.schema.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits.js';
 import type { AppDeps } from '../deps.js';
-import { keyOf, parseQuery, pathParameter } from '../parse.js';
+import { parseQuery, pathParameter } from '../parse.js';
 import { addRoute } from '../router.js';
+import { addressOf, conversationOf } from '../tenants.js';
 
 /** Whole, or one range of bytes (`Range: bytes=0-1023`). Never opened as a page: tools may have put anything into it. */
 export function addBlobRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/blobs/:blobId', {
     get: async (request, response) => {
-      parseQuery(NoQuerySchema, request);
-      const conversation = deps.client.conversation(keyOf(request).conversationId);
+      parseQuery(ConversationQuerySchema, request);
+      const conversation = conversationOf(deps, request);
       const blobId = pathParameter(request, 'blobId');
       if (asksForPart(request)) await sendPart(conversation, blobId, { request, response });
       else {
@@ -28,13 +29,13 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
 export function addUploadRoute(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/blobs', {
     post: async (request, response) => {
-      parseQuery(NoQuerySchema, request);
-      const { conversationId } = keyOf(request);
+      parseQuery(ConversationQuerySchema, request);
+      const conversation = conversationOf(deps, request);
       const content = await bytesOf(request, response);
-      const blob = await deps.client.conversation(conversationId).upload(content);
+      const blob = await conversation.upload(content);
       response
         .status(201)
-        .location(`/v1/conversations/${conversationId}/blobs/${blob.id}`)
+        .location(addressOf(request, conversation.id, `/blobs/${blob.id}`))
         .json({ blob });
     },
   });

@@ -3,8 +3,9 @@ import type { Request, Router } from 'express';
 import type { Duration } from '../../client/checks.js';
 import { ClaimSchema, ProgressSchema } from '../../protocol/http.schema.js';
 import type { AppDeps } from '../deps.js';
-import { actorOf, keyOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
+import { actorOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
 import { addRoute } from '../router.js';
+import { keyOf } from '../tenants.js';
 import { type Answered, answerWith } from '../verdicts.js';
 
 export function addClaimRoutes(router: Router, deps: AppDeps): void {
@@ -23,7 +24,7 @@ export function addClaimRoutes(router: Router, deps: AppDeps): void {
 
 async function claim(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
   const body = parseBody(ClaimSchema, request);
-  const outcome = await deps.client.claim(targetOf(request), {
+  const outcome = await deps.client.claim(targetOf(deps, request), {
     lease: body.lease as Duration | undefined,
     claimId: body.claimId,
     actor: actorOf(body.actor),
@@ -36,10 +37,10 @@ async function claim(deps: AppDeps, request: Request, receivedAt: string): Promi
 async function progress(deps: AppDeps, request: Request): Promise<Answered> {
   const { payload, claimId, actor } = parseBody(ProgressSchema, request);
   const options = { claimId, actor: actorOf(actor) };
-  const outcome = await deps.client.progress(targetOf(request), payload, options);
+  const outcome = await deps.client.progress(targetOf(deps, request), payload, options);
   return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };
 }
 
-function targetOf(request: Request) {
-  return { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
+function targetOf(deps: AppDeps, request: Request) {
+  return { ...keyOf(deps, request), toolCallId: pathParameter(request, 'callId') };
 }

@@ -9,29 +9,22 @@ import type { Sent } from '../../client/types.js';
 import {
   CancelSchema,
   CloseSchema,
+  ConversationQuerySchema,
   CreateConversationSchema,
   CreateWithMessageSchema,
   ListQuerySchema,
   NoBodySchema,
-  NoQuerySchema,
   SendMessageSchema,
   SnapshotQuerySchema,
   WaitQuerySchema,
 } from '../../protocol/http.schema.js';
-import { type ConversationKey, DEFAULT_TENANT } from '../../protocol/ids.js';
+import type { ConversationKey } from '../../protocol/ids.js';
 import { isRecord } from '../../protocol/json.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits.js';
 import type { AppDeps } from '../deps.js';
-import {
-  actorOf,
-  goneSignal,
-  keyOf,
-  parseBody,
-  parseQuery,
-  requestIdOf,
-  timeoutOf,
-} from '../parse.js';
+import { actorOf, goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../parse.js';
 import { addRoute } from '../router.js';
+import { addressOf, conversationOf, keyOf, tenantOf } from '../tenants.js';
 
 const DEFAULT_PAGE = 50;
 
@@ -47,20 +40,18 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id', {
     get: async (request, response) => {
       const { atLeastSeq } = parseQuery(SnapshotQuerySchema, request);
-      const { conversationId } = keyOf(request);
-      response.json(await deps.client.conversation(conversationId).snapshot({ atLeastSeq }));
+      response.json(await conversationOf(deps, request).snapshot({ atLeastSeq }));
     },
     delete: async (request, response) => {
       parseBody(NoBodySchema, request);
-      const { conversationId } = keyOf(request);
-      response.json(await deps.client.deleteConversation(conversationId));
+      const { tenant, conversationId } = keyOf(deps, request);
+      response.json(await deps.client.deleteConversation(conversationId, { tenant }));
     },
   });
   addRoute(router, '/v1/conversations/:id/pending', {
     get: async (request, response) => {
-      parseQuery(NoQuerySchema, request);
-      const { conversationId } = keyOf(request);
-      const { pending, seq } = await deps.client.conversation(conversationId).snapshot();
+      parseQuery(ConversationQuerySchema, request);
+      const { pending, seq } = await conversationOf(deps, request).snapshot();
       response.json({ pending, seq });
     },
   });
@@ -77,17 +68,14 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
         ...requestIdOf(request, body.requestId),
         actor: actorOf(body.actor),
       };
-      const outcome = await deps.client.cancel(keyOf(request), options);
+      const outcome = await deps.client.cancel(keyOf(deps, request), options);
       response.status(outcome.status === 'queued' ? 202 : 200).json(outcome);
     },
   });
   addRoute(router, '/v1/conversations/:id/close', {
     post: async (request, response) => {
       const { actor } = parseBody(CloseSchema, request);
-      const { conversationId } = keyOf(request);
-      response.json(
-        await deps.client.conversation(conversationId).close({ actor: actorOf(actor) }),
-      );
+      response.json(await conversationOf(deps, request).close({ actor: actorOf(actor) }));
     },
   });
 }
@@ -99,8 +87,9 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
  */
 export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise<void> {
   if ((await deps.reader.snapshot(key)) !== undefined) return;
-  if (await deps.client.conversation(key.conversationId).exists()) return;
-  throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
+  const { tenant, conversationId } = key;
+  if (await deps.client.conversation(conversationId, { tenant }).exists()) return;
+  throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
 }
 
 async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
@@ -108,7 +97,7 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
   const options = {
     limit: DEFAULT_PAGE,
     ...query,
-    tenant: tenantOf(deps, request, query.tenant),
+    tenant: tenantOf(deps, request),
     ...listedFor(pendingFor, pendingForRole),
   };
   try {
@@ -118,17 +107,6 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
     if (query.cursor === undefined || !(error instanceof RangeError)) throw error;
     throw invalidField('?cursor', 'must be the nextCursor of an earlier page');
   }
-}
-
-/** @throws {EngineError} forbidden for a tenant that is not the caller's */
-function tenantOf(deps: AppDeps, request: Request, named: string | undefined): string {
-  const tenants = deps.tenantsOf?.(request) ?? [DEFAULT_TENANT];
-  const tenant = named ?? tenants[0];
-  if (tenant !== undefined && tenants.includes(tenant)) return tenant;
-  const message = 'must be a tenant whose conversations whoever asks may list';
-  throw new EngineError('forbidden', `?tenant ${message}`, {
-    problems: [{ path: '?tenant', message }],
-  });
 }
 
 /** Nobody checked who asks, so calls that admit only actors who were are nobody's here. */
@@ -146,10 +124,11 @@ function listedFor(
 async function create(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const body = createBodyOf(request);
   const { requestId } = requestIdOf(request, body.requestId);
+  const wait = waitOf(request);
   const conversation = deps.client.conversation(body.id ?? mintedId(requestId), {
     agent: body.agent,
+    tenant: tenantOf(deps, request),
   });
-  const wait = waitOf(request);
   const sent = await conversation.send(body.text, {
     ...(requestId === undefined ? {} : { requestId }),
     actor: actorOf(body.actor),
@@ -158,7 +137,7 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
     attachments: body.attachments,
     output: body.output,
   });
-  response.setHeader('Location', `/v1/conversations/${conversation.id}`);
+  response.setHeader('Location', addressOf(request, conversation.id));
   await answer(request, response, { conversation, sent, wait });
 }
 
@@ -182,14 +161,13 @@ function createBodyOf(request: Request) {
 
 async function send(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const body = parseBody(SendMessageSchema, request);
-  const key = keyOf(request);
   checkTextField('/text', body.text);
   const wait = waitOf(request);
-  const conversation = deps.client.conversation(key.conversationId, { agent: body.agent });
+  const conversation = conversationOf(deps, request, { agent: body.agent });
   if (!(await conversation.exists()))
     throw new EngineError(
       'unknown_conversation',
-      `No conversation "${key.conversationId}". Create one with POST /v1/conversations`,
+      `No conversation "${conversation.id}". Create one with POST /v1/conversations`,
     );
   const sent = await conversation.send(body.text, {
     ...requestIdOf(request, body.requestId),

@@ -6,10 +6,11 @@ import { formatCursor } from '../../protocol/cursor.js';
 import { EventsQuerySchema, LastEventIdSchema } from '../../protocol/http.schema.js';
 import type { ConversationKey } from '../../protocol/ids.js';
 import type { AppDeps } from '../deps.js';
-import { keyOf, parseQuery } from '../parse.js';
+import { parseQuery } from '../parse.js';
 import { addRoute } from '../router.js';
 import { HEARTBEAT_MS, streamFrames } from '../sse.js';
 import type { OpenStreams } from '../streams.js';
+import { keyOf } from '../tenants.js';
 import { requireBegun } from './conversations.js';
 
 const DEFAULT_PAGE = 200;
@@ -17,8 +18,8 @@ const DEFAULT_PAGE = 200;
 export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStreams): void {
   addRoute(router, '/v1/conversations/:id/events', {
     get: async (request, response) => {
-      const key = keyOf(request);
-      const query = parseQuery(EventsQuerySchema, request);
+      const key = keyOf(deps, request);
+      const { tenant: _named, ...query } = parseQuery(EventsQuerySchema, request);
       if (request.accepts(['json', 'text/event-stream']) !== 'text/event-stream') {
         await page(deps, response, { key, ...query });
         return;

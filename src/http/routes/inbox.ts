@@ -3,8 +3,9 @@ import type { Request, Response, Router } from 'express';
 import { EngineError, invalidField } from '../../client/errors.js';
 import { InboxEventSchema } from '../../protocol/http.schema.js';
 import type { AppDeps } from '../deps.js';
-import { actorOf, keyOf, parseBody, requestIdOf } from '../parse.js';
+import { actorOf, parseBody, requestIdOf } from '../parse.js';
 import { addRoute } from '../router.js';
+import { conversationOf } from '../tenants.js';
 
 /**
  * | answer | when |
@@ -24,8 +25,8 @@ export function addInboxRoutes(router: Router, deps: AppDeps): void {
 async function deliver(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const { agent, actor, kind, payload, ...body } = parseBody(InboxEventSchema, request);
   const eventId = eventIdOf(request, body.eventId);
-  const { conversationId } = keyOf(request);
-  const conversation = deps.client.conversation(conversationId, { agent });
+  const conversation = conversationOf(deps, request, { agent });
+  const conversationId = conversation.id;
   if (agent === undefined && !(await conversation.exists()))
     throw new EngineError(
       'unknown_conversation',

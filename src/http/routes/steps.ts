@@ -1,18 +1,18 @@
 /** The client calls of a step together: read as one continuation, answered as one ordered, exact set. */
 import type { Request, Router } from 'express';
-import { NoQuerySchema, ToolResultsSchema } from '../../protocol/http.schema.js';
+import { ConversationQuerySchema, ToolResultsSchema } from '../../protocol/http.schema.js';
 import type { AppDeps } from '../deps.js';
-import { actorOf, keyOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../parse.js';
+import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../parse.js';
 import { addRoute } from '../router.js';
+import { conversationOf } from '../tenants.js';
 import { type Answered, answerWith } from '../verdicts.js';
 
 export function addStepRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/steps/:stepId/tool-calls', {
     get: async (request, response) => {
-      parseQuery(NoQuerySchema, request);
-      const { conversationId } = keyOf(request);
+      parseQuery(ConversationQuerySchema, request);
       const stepId = pathParameter(request, 'stepId');
-      response.json(await deps.client.conversation(conversationId).step(stepId));
+      response.json(await conversationOf(deps, request).step(stepId));
     },
   });
   addRoute(router, '/v1/conversations/:id/steps/:stepId/tool-results', {
@@ -26,13 +26,11 @@ export function addStepRoutes(router: Router, deps: AppDeps): void {
 
 async function submit(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
   const body = parseBody(ToolResultsSchema, request);
-  const { conversationId } = keyOf(request);
-  const outcome = await deps.client
-    .conversation(conversationId)
-    .resolveBatch(pathParameter(request, 'stepId'), body.results, {
-      receivedAt,
-      actor: actorOf(body.actor),
-      ...requestIdOf(request, body.requestId),
-    });
+  const stepId = pathParameter(request, 'stepId');
+  const outcome = await conversationOf(deps, request).resolveBatch(stepId, body.results, {
+    receivedAt,
+    actor: actorOf(body.actor),
+    ...requestIdOf(request, body.requestId),
+  });
   return { httpStatus: outcome.httpStatus, shown: { ...outcome, httpStatus: undefined } };
 }

@@ -4,8 +4,9 @@ import type { Duration } from '../../client/checks.js';
 import { ExtendSchema, ResolutionSchema, ResolveSchema } from '../../protocol/http.schema.js';
 import { isRecord } from '../../protocol/json.js';
 import type { AppDeps } from '../deps.js';
-import { actorOf, keyOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
+import { actorOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
 import { addRoute } from '../router.js';
+import { keyOf } from '../tenants.js';
 import { type Answered, answerWith } from '../verdicts.js';
 
 export function addToolCallRoutes(router: Router, deps: AppDeps): void {
@@ -25,7 +26,7 @@ export function addToolCallRoutes(router: Router, deps: AppDeps): void {
 
 async function extend(deps: AppDeps, request: Request): Promise<Answered> {
   const body = parseBody(ExtendSchema, request);
-  const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
+  const target = { ...keyOf(deps, request), toolCallId: pathParameter(request, 'callId') };
   const outcome = await deps.client.extend(target, {
     by: body.by as Duration | undefined,
     until: body.until,
@@ -37,7 +38,7 @@ async function extend(deps: AppDeps, request: Request): Promise<Answered> {
 
 async function resolve(deps: AppDeps, request: Request, receivedAt: string): Promise<Answered> {
   const body = bodyOf(request);
-  const target = { ...keyOf(request), toolCallId: pathParameter(request, 'callId') };
+  const target = { ...keyOf(deps, request), toolCallId: pathParameter(request, 'callId') };
   const outcome = await deps.client.resolve(target, body.resolution, {
     receivedAt,
     actor: actorOf(body.actor),

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
 import { EngineError } from '../../client/errors.js';
 import { TurnQuerySchema } from '../../protocol/http.schema.js';
-import { type ConversationKey, DEFAULT_TENANT } from '../../protocol/ids.js';
+import type { ConversationKey } from '../../protocol/ids.js';
 import type { AppDeps } from '../deps.js';
 import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../parse.js';
 import { addRoute } from '../router.js';
+import { tenantsOf } from '../tenants.js';
 
 /** A turn that was admitted a moment ago reaches the store within some hundred milliseconds. */
 const LOOKS = 5;
@@ -18,7 +19,7 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
       const { timeout, atLeastSeq } = parseQuery(TurnQuerySchema, request);
       const timeoutMs = timeoutOf(timeout, 0);
       const turnId = pathParameter(request, 'turnId');
-      const key = await find(deps, turnId);
+      const key = await find(deps, turnId, tenantsOf(deps, request));
       if (key === undefined) throw new EngineError('unknown_turn', `No turn "${turnId}" is known`);
       const { conversationId } = key;
       // By the client, which knows what this process was told of the conversation: a call that was answered no longer waits.
@@ -30,10 +31,15 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
   });
 }
 
-async function find(deps: AppDeps, turnId: string): Promise<ConversationKey | undefined> {
+/** A turn of another tenant is looked for as long as one that is not there: nor does the time tell them apart. */
+async function find(
+  deps: AppDeps,
+  turnId: string,
+  tenants: readonly string[],
+): Promise<ConversationKey | undefined> {
   for (let look = 1; ; look += 1) {
     const key = await deps.reader.findTurn(turnId);
-    if (key !== undefined) return key.tenant === DEFAULT_TENANT ? key : undefined;
+    if (key !== undefined && tenants.includes(key.tenant)) return key;
     if (look === LOOKS) return undefined;
     await sleep(LOOK_PAUSE_MS);
   }
