@@ -4,6 +4,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from '../define/context.js';
 import { tokenCounting } from '../model/count-tokens.js';
 import { isContextTooLong, toModelFailure } from '../model/failure.js';
 import {
@@ -21,6 +22,7 @@ import {
   agentOf,
   failureOf,
   framesOf,
+  httpStatusOf,
   interruption,
   isCancelRequested,
   toFailure,
@@ -33,7 +35,7 @@ import { runOf } from './transcripts.js';
 /**
  * | what happens | outcome |
  * |---|---|
- * | the model writes one | text, what it covers, usage of all attempts |
+ * | the model writes one | text, what it covers, usage of all attempts, and why those before came to nothing |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
  * | the model writes nothing | failure `model_empty_answer`, retried |
  * | the messages cannot be had | failure `transcript_miss`: the workflow sends them |
@@ -86,16 +88,34 @@ export async function summarize(
     spending.giveUp();
     const { response, ...summary } = made;
     const { model } = response;
-    return { ...summary, version: SUMMARY_VERSION, model, usage: spending.total };
+    const { failed } = spending.attempts;
+    return {
+      ...{ ...summary, version: SUMMARY_VERSION, model, usage: spending.total },
+      ...(failed.length === 0 ? {} : { failedAttempts: failed }),
+    };
   } catch (error) {
-    if (isCancelRequested(context)) spending.giveUp();
-    if (signal.aborted) throw spending.failed(interruption(context, 'model_unavailable'));
-    const failure = toFailure(toModelFailureUnlessKnown(error), 'model_unavailable');
-    // The activity that is sent the messages is not told what goes on.
-    if (isMiss(failure)) spending.giveUp();
-    logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
-    throw spending.failed(failure);
+    throw failed({ context, logger, spending }, error);
   }
+}
+
+/** The failure as the workflow and the next attempt are told of it. */
+function failed(
+  of: { readonly context: Context; readonly logger: Logger; readonly spending: Spending },
+  error: unknown,
+): Error {
+  const { context, logger, spending } = of;
+  const isAborted = context.cancellationSignal.aborted;
+  if (isCancelRequested(context)) spending.giveUp();
+  const known = isAborted
+    ? interruption(context, 'model_unavailable')
+    : toModelFailureUnlessKnown(error);
+  const failure = toFailure(known, 'model_unavailable');
+  // The activity that is sent the messages is not told what goes on.
+  if (isMiss(failure)) spending.giveUp();
+  else if (failure instanceof ApplicationFailure)
+    spending.attempts.fail(failure, httpStatusOf(known));
+  if (!isAborted) logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
+  return spending.failed(failure);
 }
 
 function isMiss(failure: Error): boolean {

@@ -112,6 +112,8 @@ export interface SummaryEvent {
   /** Who wrote it, and what that took; it counts for the conversation and for no turn. */
   readonly model: string;
   readonly usage: Usage;
+  /** Attempts that came to nothing, oldest first. Absent: there were none, or the conversation was begun before they were told. */
+  readonly failedAttempts?: readonly FailedAttempt[];
 }
 
 export interface AssistantMessageEvent {

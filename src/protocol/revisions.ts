@@ -13,5 +13,6 @@
  * | 6 | results of people, clients and other backends may come with files |
  * | 7 | calls that come to wait, ask anew or are detached hold at most `MAX_WAITING_BYTES` with those that wait, and what is beyond is an error of the call; a model call that is made again for want of messages is made before its run rolls over |
  * | 8 | whoever joins a turn is among the requesters of its detached calls, also of those that were made before |
+ * | 9 | attempts of a summary that came to nothing stand in its event |
  */
-export const CORE_REVISION = 8;
+export const CORE_REVISION = 9;

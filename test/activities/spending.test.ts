@@ -1,7 +1,7 @@
 /** What the attempts of a model call take: known to the next attempt, to the workflow and to the audit, however they end. */
 import { ActivityCancellationDetails, ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { ModelFailure, type ModelFailureCode } from '../../src/model/failure.js';
+import { ModelFailure, type ModelFailureCode, toModelFailure } from '../../src/model/failure.js';
 import type { Model, ModelCallOptions } from '../../src/protocol/model.js';
 import type { ModelCallDetails } from '../../src/protocol/spending.js';
 import { until } from '../support/until.js';
@@ -211,22 +211,22 @@ describe('an attempt that is answered', () => {
   });
 });
 
-describe('a summary', () => {
-  const append = ['first', 'second', 'third'].map((text, index) => ({
-    role: 'user' as const,
-    id: `m${index}`,
-    turnId: `turn_${index}`,
-    parts: [{ type: 'text' as const, text }],
-  }));
-  const input = {
-    ...{ ...key, agent: 'support', ordinal: 1 },
-    transcript: { epoch: 0, base: 0, append },
-  };
+const SUMMARIZED = ['first', 'second', 'third'].map((text, index) => ({
+  role: 'user' as const,
+  id: `m${index}`,
+  turnId: `turn_${index}`,
+  parts: [{ type: 'text' as const, text }],
+}));
+const SUMMARY = {
+  ...{ ...key, agent: 'support', ordinal: 1 },
+  transcript: { epoch: 0, base: 0, append: SUMMARIZED },
+};
 
+describe('a summary', () => {
   it('counts all its attempts', async () => {
     const { activities } = setUp({ model: modelThat(() => Promise.resolve()) });
     const env = environment({ attempt: 2, heartbeatDetails: LOST });
-    expect((await env.run(activities.summarize, input)).usage).toEqual({
+    expect((await env.run(activities.summarize, SUMMARY)).usage).toEqual({
       ...{ inputTokens: 43, outputTokens: 6 },
       ...{ costMicros: 1_030, estimated: true },
     });
@@ -237,8 +237,35 @@ describe('a summary', () => {
     const env = environment();
     const beats: unknown[] = [];
     env.onHeartbeat((details) => beats.push(details));
-    await expect(env.run(activities.summarize, input)).rejects.toThrow('no');
+    await expect(env.run(activities.summarize, SUMMARY)).rejects.toThrow('no');
     expect(beats).toMatchObject([{ spent: { usage: { outputTokens: 13, estimated: true } } }]);
+  });
+});
+
+describe('attempts of a summary that came to nothing', () => {
+  const LIMITED = {
+    ...{ attempt: 1, model: 'gpt-test', code: 'model_rate_limited', message: 'slow down' },
+    ...{ httpStatus: 429, nextInMs: 2_000 },
+  };
+
+  it('are told with the one that came of them, those of lost workers, too', async () => {
+    const { activities } = setUp({ model: modelThat(() => Promise.resolve()) });
+    const env = environment({ attempt: 3, heartbeatDetails: { failed: [LIMITED] } });
+    const { failedAttempts } = await env.run(activities.summarize, SUMMARY);
+    expect(failedAttempts).toMatchObject([LIMITED, { attempt: 2, code: 'no_worker' }]);
+    const first = await environment().run(activities.summarize, SUMMARY);
+    expect(first).not.toHaveProperty('failedAttempts');
+  });
+
+  it('are told to the next attempt: why, and what the provider answered', async () => {
+    const error = { status: 429, headers: { 'retry-after': '2' }, error: { message: 'slow down' } };
+    const { activities } = setUp({ model: modelThat(() => Promise.reject(toModelFailure(error))) });
+    const env = environment();
+    const beats: unknown[] = [];
+    env.onHeartbeat((details) => beats.push(details));
+    await expect(env.run(activities.summarize, SUMMARY)).rejects.toThrow('slow down');
+    const message = 'The provider limits the rate of requests (429): slow down';
+    expect(beats).toMatchObject([{ failed: [{ ...LIMITED, message }] }]);
   });
 });
 

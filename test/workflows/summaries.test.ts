@@ -109,6 +109,21 @@ test('a worker that is stopped while it summarises loses nothing: the next one d
   expect(await summaryIn(engine, talk)).toMatchObject({ text: 'Made by the second worker.' });
 });
 
+test('a summary that came of a later attempt says in the log why those before came to nothing', async () => {
+  const summarizer = script(fails('model_unavailable'), says('They greeted each other.'));
+  const engine = await startEngine({
+    agents: [talkative(talker(), { summarize: { model: summarizer } })],
+  });
+  const talk = engine.begin();
+  await says6(engine, talk);
+  expect(await summaryIn(engine, talk)).toMatchObject({
+    text: 'They greeted each other.',
+    failedAttempts: [
+      { attempt: 1, code: 'model_unavailable', nextInMs: expect.any(Number) as number },
+    ],
+  });
+});
+
 test('a summary that cannot be made costs no turn: the oldest turns are left out of what the model reads', async () => {
   const summarizer = script(
     ...Array.from({ length: 9 }, () => fails('model_unauthorized', { retryable: false })),

@@ -3,6 +3,7 @@ import type { SummarizeResult } from '../../protocol/activities.js';
 import type { EventBody } from '../../protocol/events.js';
 import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
 import type { ExternalEffect } from '../effects.js';
+import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
 import { headLength, summaryOf, turnSpans } from './turns.js';
@@ -73,6 +74,7 @@ export function summarizedEvents(
 ): readonly EventBody[] {
   const { transcript } = state;
   const { throughMessageId, text, tokensBefore, tokensAfter, version, model, usage } = made;
+  const { failedAttempts } = made;
   const last = transcript.findIndex(({ id }) => id === throughMessageId);
   const messages = last + 1;
   const throughTurnId = transcript[last]?.turnId;
@@ -80,7 +82,8 @@ export function summarizedEvents(
   if (throughTurnId === undefined || !isWhole || ordinal !== nextSummary(state)) return [];
   if (messages <= headLength(transcript) || messages > summarizable(state)) return [];
   const covers = { throughTurnId, throughMessageId, messages, text, tokensBefore, tokensAfter };
-  return [{ type: 'summary', ordinal, version, ...covers, model, usage }];
+  const failed = failedAttempts === undefined || !isSince(state, 9) ? {} : { failedAttempts };
+  return [{ type: 'summary', ordinal, version, ...covers, model, usage, ...failed }];
 }
 
 /**

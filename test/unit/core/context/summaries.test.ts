@@ -14,9 +14,12 @@ function talk(
   {
     context = fullContext(),
     summaries = true,
-  }: { context?: ModelContext; summaries?: boolean } = {},
+    ...settings
+  }: { context?: ModelContext; summaries?: boolean; coreRevision?: number } = {},
 ): MachineUnderTest {
-  const m = aMachine({ settings: { onBusy: 'queue', ...(summaries ? { summaries } : {}) } });
+  const m = aMachine({
+    settings: { onBusy: 'queue', ...(summaries ? { summaries } : {}), ...settings },
+  });
   for (let ordinal = 1; ordinal <= turns; ordinal += 1) says(m, context);
   return m;
 }
@@ -71,6 +74,17 @@ describe('a summary', () => {
     m.machine.summarized(1, summaryOfAll(m.state));
     expect(m.state.usage.inputTokens).toBe(usage.inputTokens + USAGE.inputTokens);
     expect(m.state.updatedAt).toBe(updatedAt);
+  });
+
+  it('tells why attempts before it came to nothing, but not in conversations begun before they were told', () => {
+    const attempt = { attempt: 1, model: 'scripted', code: 'model_unavailable', message: 'down' };
+    for (const [m, told] of [
+      [talk(3), [attempt]],
+      [talk(3, { coreRevision: 8 }), undefined],
+    ] as const) {
+      m.machine.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
+      expect(m.last('summary').failedAttempts).toEqual(told);
+    }
   });
 
   it('is cumulative: the next covers it, too, and takes its place', () => {
