@@ -35,9 +35,7 @@ const started = performance.now();
 try {
   const { code } = await bundleWorkflowCode({
     workflowsPath: entry,
-    workflowInterceptorModules: ['query-guard', 'interceptors'].map((module) =>
-      at(`dist/workflows/${module}.js`),
-    ),
+    workflowInterceptorModules: [at('dist/workflows/interceptors.js')],
     logger,
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
     // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.

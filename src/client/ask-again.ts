@@ -1,4 +1,4 @@
-/** Queries that a worker refused because an update was on its way to the conversation (`workflows/query-guard.ts`). */
+/** Queries that a worker refused because a task of the conversation was under way (`worker/query-guard.ts`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QUERY_REFUSED } from '../protocol/messaging.js';
 

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ConversationKey } from '../protocol/ids.js';
 import { workflowIdFor } from '../protocol/ids.js';
+import { historyTail, idOf, isCompletionBy, isUnknownToServer } from './history-tail.js';
 
 export interface TaskOfRun {
   readonly runId: string;
@@ -24,23 +25,10 @@ export interface CommittedOptions {
   readonly identity: string;
 }
 
-/**
- * Transactions of the history on each page, newest first: the server reads and decodes whole ones. The completion mostly stands
- * in the newest; what is buried deeper than these is left to a query.
- */
-const PAGES = [1, 5] as const;
-const LOOK_DEADLINE_MS = 1_000;
 const MAX_LOOKS = 6;
 const MIN_WAIT_MS = 1;
 const MAX_WAIT_MS = 60;
-/** gRPC status UNIMPLEMENTED: an old server, or the one that skips time. */
-const UNIMPLEMENTED = 12;
 
-type HistoryEvent = NonNullable<
-  NonNullable<
-    Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistoryReverse']>>['history']
-  >['events']
->[number];
 type Look = 'yes' | 'no' | 'not_yet';
 
 /**
@@ -50,29 +38,20 @@ type Look = 'yes' | 'no' | 'not_yet';
 export function createIsCommitted(client: Client, options: CommittedOptions): IsCommitted {
   const { identity } = options;
   let waitMs = MIN_WAIT_MS;
-  let isUnknownToServer = false;
+  let isUseless = false;
   const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
-    const execution = { workflowId: workflowIdFor(key), runId };
-    let nextPageToken: Uint8Array | undefined;
-    for (const [page, maximumPageSize] of PAGES.entries()) {
-      const found = await client.withDeadline(Date.now() + LOOK_DEADLINE_MS, () =>
-        client.workflowService.getWorkflowExecutionHistoryReverse({
-          namespace: client.options.namespace,
-          execution,
-          maximumPageSize,
-          ...(nextPageToken === undefined ? {} : { nextPageToken }),
-        }),
-      );
-      const events = found.history?.events ?? [];
-      if (page === 0 && Number(events[0]?.eventId ?? 0) <= task) return 'not_yet';
-      const next = events.find(({ eventId }) => Number(eventId) === task + 1);
+    let isNewest = true;
+    for await (const events of historyTail(client, { workflowId: workflowIdFor(key), runId })) {
+      const [newest] = events;
+      if (isNewest && (newest === undefined || idOf(newest) <= task)) return 'not_yet';
+      isNewest = false;
+      const next = events.find((event) => idOf(event) === task + 1);
       if (next !== undefined) return isCompletionBy(identity, next, task) ? 'yes' : 'no';
-      nextPageToken = found.nextPageToken;
     }
     return 'no';
   };
   return async (key, target) => {
-    if (isUnknownToServer) return false;
+    if (isUseless) return false;
     try {
       for (let looks = 1; looks <= MAX_LOOKS; looks += 1) {
         await sleep(waitMs);
@@ -84,17 +63,8 @@ export function createIsCommitted(client: Client, options: CommittedOptions): Is
         }
       }
     } catch (error) {
-      isUnknownToServer = codeOf(error) === UNIMPLEMENTED;
+      isUseless = isUnknownToServer(error);
     }
     return false;
   };
-}
-
-function isCompletionBy(identity: string, event: HistoryEvent, task: number): boolean {
-  const completed = event.workflowTaskCompletedEventAttributes;
-  return completed?.identity === identity && Number(completed.startedEventId) === task;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -65,11 +65,11 @@ export const QUERIES = {
 } as const;
 
 /**
- * What a query fails with when its worker would have to answer it from a history that ends in a task which may vanish
- * (`workflows/query-guard.ts`). Whoever asks, asks again.
+ * What a query fails with when its worker would have to answer it from what no history has yet, and none may ever have
+ * (`worker/query-guard.ts`). Whoever asks, asks again.
  */
 export const QUERY_REFUSED =
-  'colloquy: an update is on its way to this conversation, ask again (query_refused)';
+  'colloquy: a task of this conversation is under way, ask again (query_refused)';
 
 /** Group and function of the sink that hints the projector. Sinks are not in history, but workers must agree. */
 export const HINT_SINK = 'colloquy';

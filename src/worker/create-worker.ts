@@ -17,6 +17,7 @@ import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
+import { createIsSettled } from '../projection/settled.js';
 import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
 import { TranscriptChunks } from '../projection/transcript-chunks.js';
@@ -27,6 +28,7 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { workflowCode } from './bundle.js';
 import { mcpMeans } from './mcp-means.js';
+import { withQueryGuard } from './query-guard.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { hintSinks } from './sinks.js';
@@ -56,12 +58,6 @@ export interface ColloquyWorkerOptions<Services> {
   readonly searchAttributes?: boolean | undefined;
   /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
   readonly compression?: boolean | undefined;
-  /**
-   * Refuse queries that would spoil a run in memory. False on Temporal's time-skipping server of tests alone, which ends every
-   * history that it sends with a query as the guard must not let pass; the worker then bundles its workflows at start.
-   * @defaultValue true
-   */
-  readonly queryGuard?: boolean | undefined;
   /**
    * What is kept of every request to a model, beside what the log of its conversation has: `records` are lines of the logger (`model call`,
    * with `audit: 'model_call'`), `full` stores request and answer as well, as a blob of the conversation that the line names.
@@ -156,15 +152,12 @@ async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
 ): Promise<ColloquyWorker> {
-  const { client, connection, namespace, opened, logger } = parts;
+  const { client, connection, opened, logger } = parts;
   const { log, live } = opened;
   const { tuning } = options;
   const identity = tuning?.identity ?? ownIdentity();
-  const source = createToldSource(
-    createWorkflowSource(client),
-    // Its looks are among the most frequent calls of a worker, and native ones cost its main thread half.
-    createIsCommitted(new Client({ connection, namespace }), { identity }),
-  );
+  const looks = looksAtHistory(parts, identity);
+  const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
   const projector = new Projector({ log, live, source, logger });
   const sweep = new Sweep({ log, projector, source, logger, afterPass: keeping(options, parts) });
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
@@ -176,18 +169,21 @@ async function assemble<Services>(
   };
   const means = mcpMeans({ services: options.services, logger, taskQueue, create });
   const activities: Activities = activitiesOf(options, parts, { projector, mcp: means.mcp });
-  const { worker, stuck } = await createWatchedWorker({
-    ...common,
-    taskQueue,
-    ...(tuning?.workflowBundle === undefined ? workflowCode(options) : {}),
-    activities: { ...activities },
-    sinks: hintSinks(projector),
-    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
-    ...deploymentOptions(options),
-    ...tuning,
-    identity,
-    dataConverter: common.dataConverter,
-  });
+  const { worker, stuck } = await createWatchedWorker(
+    {
+      ...common,
+      taskQueue,
+      ...(tuning?.workflowBundle === undefined ? workflowCode() : {}),
+      activities: { ...activities },
+      sinks: hintSinks(projector),
+      stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+      ...deploymentOptions(options),
+      ...tuning,
+      identity,
+      dataConverter: common.dataConverter,
+    },
+    { over: (creator) => withQueryGuard(creator, looks.isSettled) },
+  );
   const close = async (): Promise<void> => {
     await means.close();
     await leases.stop();
@@ -211,6 +207,15 @@ async function assemble<Services>(
         if (worker.getState() === 'RUNNING') worker.shutdown();
       });
     },
+  };
+}
+
+/** Among the most frequent calls of a worker; native ones cost its main thread half. */
+function looksAtHistory({ connection, namespace }: Parts, identity: string) {
+  const looking = new Client({ connection, namespace });
+  return {
+    isCommitted: createIsCommitted(looking, { identity }),
+    isSettled: createIsSettled(looking, { identity }),
   };
 }
 

@@ -28,18 +28,24 @@ export class UnguardedWorker extends Worker {
   }
 }
 
+export interface Surroundings {
+  readonly watch?: StuckWatch;
+  /** Around what makes the workflows. */
+  readonly over?: (creator: WorkflowCreator) => WorkflowCreator;
+}
+
 /**
  * A worker whose workflows are watched instead. `stuck` rejects when one does not yield: then the process has to end.
  */
 export async function createWatchedWorker(
   options: WorkerOptions,
-  watch = new StuckWatch(),
+  { watch = new StuckWatch(), over = (creator) => creator }: Surroundings = {},
 ): Promise<{ readonly worker: Worker; readonly stuck: Promise<never> }> {
   class WatchedWorker extends UnguardedWorker {
     protected static override async createWorkflowCreator(
       ...given: Creation
     ): Promise<WorkflowCreator> {
-      return watch.over(await super.createWorkflowCreator(...given));
+      return over(watch.over(await super.createWorkflowCreator(...given)));
     }
   }
   return { worker: await WatchedWorker.create(options), stuck: watch.stuck };

@@ -1,4 +1,4 @@
-/** A worker as applications make it, on the server whose clock jumps: without the guard of queries, which would refuse them all. */
+/** A worker as applications make it, on the server whose clock jumps. */
 import { join } from 'node:path';
 import { defineAgent, defineTool, manifestOf } from 'colloquy';
 import { ConversationClient } from 'colloquy/client';
@@ -19,7 +19,7 @@ const ask = defineTool({
   timeouts: { answer: '2 days' },
 });
 
-it('lets two days pass in a moment, and answers queries, for a worker that is told to do without the guard', async () => {
+it('lets two days pass in a moment, and answers queries', async () => {
   const environment = await timeSkippingEnvironment();
   onTestFinished(() => environment.teardown());
   const agent = defineAgent({
@@ -34,7 +34,6 @@ it('lets two days pass in a moment, and answers queries, for a worker that is to
     eventLog: join(temporaryFolder(), 'log.db'),
     temporal: { address: environment.address, namespace: 'default', options: {} },
     searchAttributes: false,
-    queryGuard: false,
     shutdownGraceMs: 100,
   });
   const ended = worker.run();

@@ -13,7 +13,7 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => void> {
-  const code = await bundleFromSource({ queryGuard: project.name !== 'time' });
+  const code = await bundleFromSource();
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-bundle-'));
   const remove = (): void => {
     rmSync(folder, { recursive: true, force: true });

@@ -7,7 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection, isGrpcDeadlineError, type WorkflowHandle } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  isGrpcCancelledError,
+  isGrpcDeadlineError,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
 import { askAgain } from '../../src/client/ask-again.js';
@@ -225,7 +231,9 @@ export class Engine {
       try {
         return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS, ask);
       } catch (error) {
-        if (left <= 1 || !isGrpcDeadlineError(error)) throw error;
+        // A deadline that passes between two tries of the gRPC client is told as a cancellation.
+        const isLost = isGrpcDeadlineError(error) || isGrpcCancelledError(error);
+        if (left <= 1 || !isLost) throw error;
       }
     }
   }

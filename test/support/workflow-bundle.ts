@@ -17,12 +17,10 @@ const QUIET = {
   },
 } satisfies BundleOptions['logger'];
 
-/** @param queryGuard False for the time-skipping server, which ends every history that it sends with a query as the guard must not let pass. */
-export async function bundleFromSource({ queryGuard = true } = {}): Promise<string> {
-  const modules = queryGuard ? ['query-guard', 'interceptors'] : ['interceptors'];
+export async function bundleFromSource(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: `${SRC}workflows/index.ts`,
-    workflowInterceptorModules: modules.map((module) => `${SRC}workflows/${module}.ts`),
+    workflowInterceptorModules: [`${SRC}workflows/interceptors.ts`],
     payloadConverterPath: CONVERTER,
     preloadModules: ['workflows/untraced-promises', 'core/machine', 'core/opening'].map(
       (module) => `${SRC}${module}.ts`,

@@ -1,0 +1,93 @@
+/** Whether what a worker holds of a run is what the history has, and will have for ever (decision 19). */
+import type { Client } from '@temporalio/client';
+import {
+  type HistoryEvent,
+  historyTail,
+  idOf,
+  isCompletionBy,
+  isUnknownToServer,
+  type Run,
+} from './history-tail.js';
+
+export interface HeldRun {
+  /** Id of the last event that the worker knows. */
+  readonly lastId: number;
+  /** Id of the event up to which it has decided something that was not a replay. Absent when it only replayed. */
+  readonly decidedAt?: number | undefined;
+}
+
+/**
+ * False when it cannot be said, too. True on a server that cannot be asked in this way (the one that skips time). Never throws.
+ */
+export type IsSettled = (run: Run, held: HeldRun) => Promise<boolean>;
+
+export interface SettledOptions {
+  /** What this worker's completions are signed with; must be its alone. */
+  readonly identity: string;
+}
+
+/**
+ * What a whole history ends with: a task and what it left, or what says nothing to the workflow. After anything else, a task is scheduled or under
+ * way. An event with which a worker knows another one under the same number is never of these: what takes the places of a task that
+ * vanished is the next task, or what the next task is for.
+ */
+const LAST: readonly (keyof HistoryEvent)[] = [
+  'workflowTaskStartedEventAttributes',
+  'workflowTaskCompletedEventAttributes',
+  'activityTaskScheduledEventAttributes',
+  'activityTaskCancelRequestedEventAttributes',
+  'timerStartedEventAttributes',
+  'timerCanceledEventAttributes',
+  'markerRecordedEventAttributes',
+  'upsertWorkflowSearchAttributesEventAttributes',
+  'workflowPropertiesModifiedEventAttributes',
+  'workflowExecutionUpdateAcceptedEventAttributes',
+  'workflowExecutionUpdateCompletedEventAttributes',
+  'workflowExecutionOptionsUpdatedEventAttributes',
+  'workflowExecutionPausedEventAttributes',
+  'workflowExecutionUnpausedEventAttributes',
+];
+/** No task comes after them, so nothing can be decided on what a query was answered from. */
+const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
+  'workflowExecutionCompletedEventAttributes',
+  'workflowExecutionContinuedAsNewEventAttributes',
+  'workflowExecutionCanceledEventAttributes',
+  'workflowExecutionFailedEventAttributes',
+  'workflowExecutionTerminatedEventAttributes',
+  'workflowExecutionTimedOutEventAttributes',
+];
+
+/** Looks at the history by the given client, once for each question. */
+export function createIsSettled(client: Client, { identity }: SettledOptions): IsSettled {
+  let isUseless = false;
+  return async (run, { lastId, decidedAt }) => {
+    if (isUseless) return true;
+    const open = new Map<number, (event: HistoryEvent) => boolean>([
+      [lastId, (event) => isOneOf(LAST, event)],
+    ]);
+    if (decidedAt !== undefined)
+      open.set(decidedAt + 1, (event) => isCompletionBy(identity, event, decidedAt));
+    try {
+      for await (const events of historyTail(client, run)) {
+        const [newest] = events;
+        if (newest === undefined) return false;
+        if (isOneOf(END_OF_RUN, newest)) return true;
+        if (idOf(newest) < Math.max(...open.keys())) return false;
+        for (const event of events) {
+          const holds = open.get(idOf(event));
+          if (holds?.(event) === false) return false;
+          open.delete(idOf(event));
+        }
+        if (open.size === 0) return true;
+      }
+    } catch (error) {
+      isUseless = isUnknownToServer(error);
+      return isUseless;
+    }
+    return false;
+  };
+}
+
+function isOneOf(kinds: readonly (keyof HistoryEvent)[], event: HistoryEvent): boolean {
+  return kinds.some((kind) => event[kind] != null);
+}

@@ -1,0 +1,82 @@
+/**
+ * Refuses queries whose answer the history does not bear out (decision 19).
+ *
+ * A worker that is thought not to have a run in memory is sent its whole history with a query, up to the newest event. What is at its end is not
+ * always what it seems to the SDK (core of 1.24):
+ *
+ * - a workflow task that exists in the memory of the server only, since it carries an update or is tried again. When the update is
+ *   refused, or the task is lost, the server gives the numbers of its events to others. The SDK takes those for events that it has
+ *   seen: a signal, or the end of an activity, passes the workflow by;
+ * - signals and ends of activities whose task has not been started, or was started and has not been completed. The SDK lets the workflow
+ *   decide about them on account of the query. The task, or the one after it when it is lost, adds what is decided then, and both are
+ *   recorded as one decision; a replay decides once.
+ *
+ * After any of these, what the workflow decides can never be replayed, and the run is stuck for ever. So before a query that comes by
+ * itself is answered, the history is looked at, unless nothing has come since the last look. A query that is refused makes the
+ * worker forget the run; whoever asked asks again.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
+import type { Run } from '../projection/history-tail.js';
+import type { HeldRun, IsSettled } from '../projection/settled.js';
+import { QUERY_REFUSED } from '../protocol/messaging.js';
+
+type Activation = Parameters<Workflow['activate']>[0];
+type Completion = Awaited<ReturnType<Workflow['activate']>>;
+
+/** As the SDK calls a query that came without a workflow task. Refusing one that came with its task would fail the task. */
+const QUERY_BY_ITSELF = 'legacy_query';
+
+/** The same creator; queries of its workflows are answered only when the run is settled. */
+export function withQueryGuard(creator: WorkflowCreator, isSettled: IsSettled): WorkflowCreator {
+  return {
+    createWorkflow: async (options) => {
+      const { workflowId, runId } = options.info;
+      return guarded(await creator.createWorkflow(options), (held) =>
+        isSettled({ workflowId, runId } satisfies Run, held),
+      );
+    },
+    destroy: () => creator.destroy(),
+  };
+}
+
+function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boolean>): Workflow {
+  let decidedAt: number | undefined;
+  let settledAt: number | undefined;
+  return {
+    activate: async (activation) => {
+      const lastId = activation.historyLength ?? 0;
+      if (isQuery(activation)) {
+        if (isAlone(activation) && lastId !== settledAt) {
+          if (!(await isSettled({ lastId, decidedAt })))
+            throw ApplicationFailure.retryable(QUERY_REFUSED, 'query_refused');
+          settledAt = lastId;
+        }
+        return await workflow.activate(activation);
+      }
+      settledAt = undefined;
+      const completion = await workflow.activate(activation);
+      if (activation.isReplaying === true) decidedAt = undefined;
+      else if (!isRefusal(activation, completion)) decidedAt = lastId;
+      return completion;
+    },
+    getAndResetSinkCalls: () => workflow.getAndResetSinkCalls(),
+    dispose: () => workflow.dispose(),
+  };
+}
+
+function isQuery({ jobs }: Activation): boolean {
+  return jobs?.every(({ queryWorkflow }) => queryWorkflow != null) === true;
+}
+
+function isAlone({ jobs }: Activation): boolean {
+  return jobs?.every(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_BY_ITSELF) === true;
+}
+
+/** It only refused updates: the server may drop such a task as if it had never been. */
+function isRefusal({ jobs }: Activation, { successful }: Completion): boolean {
+  return (
+    jobs?.every(({ doUpdate }) => doUpdate != null) === true &&
+    successful?.commands?.every(({ updateResponse }) => updateResponse?.rejected != null) === true
+  );
+}

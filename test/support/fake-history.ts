@@ -1,0 +1,38 @@
+/** A server whose history is looked at page by page, newest first. */
+import type { Client } from '@temporalio/client';
+
+export type FakeEvent = Readonly<Record<string, unknown>>;
+export const ME = '1@here#abcd';
+
+export const completed = (
+  eventId: number,
+  identity = ME,
+  startedEventId = eventId - 1,
+): FakeEvent => ({ eventId, workflowTaskCompletedEventAttributes: { identity, startedEventId } });
+
+export const timer = (eventId: number): FakeEvent => ({ eventId, timerStartedEventAttributes: {} });
+
+/** Pages of events, or what the server fails with. */
+export type Look = readonly (readonly FakeEvent[])[] | Error;
+
+/** Each look takes the next of `looks`, the last one again and again. */
+export function fakeHistory(...looks: readonly Look[]) {
+  const asked: unknown[] = [];
+  let look = -1;
+  const client = {
+    options: { namespace: 'ns' },
+    withDeadline: async (_deadline: number, work: () => Promise<unknown>) => await work(),
+    workflowService: {
+      getWorkflowExecutionHistoryReverse: async (request: { nextPageToken?: Uint8Array }) => {
+        await Promise.resolve();
+        asked.push(request);
+        const page = request.nextPageToken?.[0] ?? 0;
+        if (page === 0) look += 1;
+        const pages = looks[Math.min(look, looks.length - 1)] ?? [];
+        if (pages instanceof Error) throw pages;
+        return { history: { events: pages[page] }, nextPageToken: Uint8Array.of(page + 1) };
+      },
+    },
+  };
+  return { client: client as unknown as Client, asked };
+}

@@ -1,0 +1,103 @@
+import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
+import { describe, expect, test } from 'vitest';
+import type { HeldRun } from '../../../src/projection/settled.js';
+import { QUERY_REFUSED } from '../../../src/protocol/messaging.js';
+import { withQueryGuard } from '../../../src/worker/query-guard.js';
+
+type Activation = Parameters<Workflow['activate']>[0];
+type Creation = Parameters<Parameters<typeof withQueryGuard>[0]['createWorkflow']>[0];
+
+const OPTIONS = { info: { workflowId: 'conversation:default:c1', runId: 'run-a' } };
+
+const query = (historyLength: number, queryId = 'legacy_query'): Activation => ({
+  historyLength,
+  isReplaying: true,
+  jobs: [{ queryWorkflow: { queryId, queryType: 'snapshot' } }],
+});
+const signal = (historyLength: number, isReplaying = false): Activation => ({
+  historyLength,
+  isReplaying,
+  jobs: [{ signalWorkflow: { signalName: 'sendMessage' } }],
+});
+const update = (historyLength: number, id: string): Activation => ({
+  historyLength,
+  isReplaying: false,
+  jobs: [{ doUpdate: { id, protocolInstanceId: id, name: 'sendMessage' } }],
+});
+
+/** A workflow that refuses the update `bad`; whether each activation was answered, and what was looked at. */
+async function run(activations: readonly Activation[], isSettled = true) {
+  const looks: HeldRun[] = [];
+  const workflow: Workflow = {
+    activate: ({ jobs }) =>
+      Promise.resolve({
+        successful: {
+          commands: (jobs ?? []).map(({ doUpdate }) =>
+            doUpdate?.id === 'bad'
+              ? { updateResponse: { protocolInstanceId: 'bad', rejected: {} } }
+              : { startTimer: { seq: 1 } },
+          ),
+        },
+      }),
+    getAndResetSinkCalls: () => Promise.resolve([]),
+    dispose: () => Promise.resolve(),
+  };
+  const creator = withQueryGuard(
+    { createWorkflow: () => Promise.resolve(workflow), destroy: () => Promise.resolve() },
+    (found, held) => {
+      expect(found).toEqual(OPTIONS.info);
+      looks.push(held);
+      return Promise.resolve(isSettled);
+    },
+  );
+  const guarded = await creator.createWorkflow(OPTIONS as Creation);
+  const answers: string[] = [];
+  for (const activation of activations)
+    answers.push(
+      await guarded.activate(activation).then(
+        () => 'answered',
+        (error: unknown) => (error instanceof Error ? error.message : ''),
+      ),
+    );
+  return { looks, answers };
+}
+
+describe('a query that comes by itself', () => {
+  test.each([
+    ['of a run that was only replayed', [signal(3, true), query(5)], [{ lastId: 5 }]],
+    ['after a task of this worker', [signal(3), query(3)], [{ lastId: 3, decidedAt: 3 }]],
+    ['after what is replayed behind it', [signal(3), signal(7, true), query(9)], [{ lastId: 9 }]],
+    [
+      'after a task that only refused updates',
+      [signal(3), update(7, 'bad'), query(5)],
+      [{ lastId: 5, decidedAt: 3 }],
+    ],
+    [
+      'after a task that took an update',
+      [signal(3), update(7, 'good'), query(7)],
+      [{ lastId: 7, decidedAt: 7 }],
+    ],
+    [
+      'looked at once for the same state, and again after a task',
+      [signal(3), query(3), query(3), signal(7), query(7)],
+      [
+        { lastId: 3, decidedAt: 3 },
+        { lastId: 7, decidedAt: 7 },
+      ],
+    ],
+  ])('%s', async (_name, activations, looks) => {
+    const seen = await run(activations);
+    expect(seen.looks).toEqual(looks);
+    expect(new Set(seen.answers)).toEqual(new Set(['answered']));
+  });
+
+  test('is refused, every time, when the run is not settled', async () => {
+    const seen = await run([signal(3), query(3), query(3)], false);
+    expect(seen.answers).toEqual(['answered', QUERY_REFUSED, QUERY_REFUSED]);
+  });
+
+  test('is not looked at when it comes with its task', async () => {
+    const seen = await run([signal(3), query(3, 'q1')], false);
+    expect(seen).toEqual({ looks: [], answers: ['answered', 'answered'] });
+  });
+});

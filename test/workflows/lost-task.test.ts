@@ -1,0 +1,93 @@
+/**
+ * Queries of a run whose last task was started and is lost (decision 19): what they would be answered from is no part of the
+ * history.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isQueryRefused } from '../../src/client/ask-again.js';
+import type { Conversation } from '../../src/client/index.js';
+import { says, scriptedBy } from '../../src/model/scripted.js';
+import { type DevServer, startDevServer } from '../support/dev-server.js';
+import type { Engine } from '../support/engine.js';
+import { startEngine } from '../support/engine.js';
+import { shop } from '../support/engine-agents.js';
+import { bundleFromSource, replay } from '../support/engine-replay.js';
+
+/** As on real servers, and not on a dev server: a task and older queries wait in different places, so the task may be taken first. */
+const PARTITIONS = 8;
+const QUERIES = 8;
+/** What the worker still polls for when it stops; and a query goes to the worker that held the run first. */
+const WAIT_MS = 1_200;
+
+const TRIES = 5;
+
+let server: DevServer;
+beforeAll(async () => {
+  server = await startDevServer({
+    dynamicConfig: {
+      'matching.numTaskqueueReadPartitions': PARTITIONS,
+      'matching.numTaskqueueWritePartitions': PARTITIONS,
+    },
+  });
+});
+afterAll(() => server.stop());
+
+interface Lost {
+  readonly talk: Conversation;
+  /** Queries that were refused. */
+  readonly refused: () => number;
+}
+
+/**
+ * Takes the task of a message as a worker that dies with it. Queries that are taken before it are lost, too.
+ * @returns undefined when no query is left
+ */
+async function loseTask(engine: Engine, talk: Conversation): Promise<Lost | undefined> {
+  const { connection, workflowService } = engine.temporal;
+  let left = QUERIES;
+  let refused = 0;
+  for (let asked = 0; asked < QUERIES; asked += 1)
+    void engine
+      .handle(talk)
+      .query('snapshot')
+      .catch((error: unknown) => {
+        if (isQueryRefused(error)) refused += 1;
+      });
+  await sleep(WAIT_MS);
+  await engine.signal(talk, 'sendMessage', { text: 'two', requestId: 'm2', onBusy: 'queue' });
+  const request = { namespace: 'default', taskQueue: { name: engine.taskQueue }, identity: 'lost' };
+  for (;;) {
+    const { query, workflowExecution } = await connection.withDeadline(Date.now() + 5_000, () =>
+      workflowService.pollWorkflowTaskQueue(request),
+    );
+    const isOurs = workflowExecution?.workflowId === engine.workflowId(talk);
+    if (isOurs && query == null) return left === 0 ? undefined : { talk, refused: () => refused };
+    if (isOurs) left -= 1;
+  }
+}
+
+test('a query while a task is lost spoils nothing: it is refused, and what comes after can be replayed', {
+  timeout: 120_000,
+}, async () => {
+  const model = scriptedBy(({ messages }) => says(`answer ${String(messages.length)}`));
+  const engine = await startEngine({ agents: [shop(model)], address: server.address });
+  const talks: Conversation[] = [];
+  for (let begun = 0; begun < TRIES; begun += 1) talks.push((await engine.ask()).talk);
+  for (const talk of talks) await engine.idle(talk);
+  await engine.stopWorker();
+  await sleep(WAIT_MS);
+  let lost: Lost | undefined;
+  for (const talk of talks) lost ??= await loseTask(engine, talk);
+  if (lost === undefined) throw new Error('every query was taken before its task');
+
+  await engine.startWorker();
+  const { talk, refused } = lost;
+  const third = { text: 'three', requestId: 'm3', onBusy: 'queue' };
+  expect(await engine.update(talk, 'sendMessage', third)).toMatchObject({ ahead: 1 });
+  expect(refused()).toBeGreaterThan(0);
+  await engine.idle(talk);
+  const lines = await engine.history.lines(engine.workflowId(talk));
+  expect(lines).toContain('WorkflowTaskTimedOut');
+  await replay({ code: await bundleFromSource() }, await engine.handle(talk).fetchHistory());
+  expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
+});
