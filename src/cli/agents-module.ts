@@ -16,7 +16,7 @@ export class AgentsModuleError extends Error {
 /**
  * Every export made by `defineAgent` is served; an export named `services` (a value, or a function that makes one) is handed
  * to the tools.
- * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent.
+ * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, or its `services` fail.
  */
 export async function loadAgents(path: string): Promise<AgentsModule> {
   const file = resolve(path);
@@ -39,8 +39,17 @@ export async function loadAgents(path: string): Promise<AgentsModule> {
     throw new AgentsModuleError(
       `${file} exports two agents named "${twice}"; names must be unique`,
     );
-  const { services } = exported;
-  return { agents, services: isMaker(services) ? await services() : services };
+  return { agents, services: await servicesOf(file, exported['services']) };
+}
+
+async function servicesOf(file: string, services: unknown): Promise<unknown> {
+  if (!isMaker(services)) return services;
+  try {
+    return await services();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AgentsModuleError(`services() of ${file} failed: ${reason}`, { cause: error });
+  }
 }
 
 function isMaker(value: unknown): value is () => unknown {

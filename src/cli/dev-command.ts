@@ -1,5 +1,7 @@
 /** `colloquy dev`: the whole stack in one terminal, with every call that waits and the command that resolves it. */
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { devServerScript } from '../client/dev-server.js';
 import type { ConversationSnapshot } from '../protocol/conversation.js';
 import { conversationKey } from '../protocol/ids.js';
 import type { PendingCall } from '../protocol/suspensions.js';
@@ -41,6 +43,9 @@ export async function runDev(flags: DevFlags): Promise<void> {
   await showWaiting(stack, { signal: stopped.signal, config, flags });
   print('stopping');
   await stack.stop();
+  // One that somebody else has started is theirs; one that a killed stack has left behind is nobody's.
+  if (!stack.temporal.started && isOfData(stack))
+    print(`temporal  runs on. Stop it: ${devServerScript()} --stop --db ${databaseOf(config)}`);
 }
 
 async function start(config: Config, flags: DevFlags): Promise<Stack> {
@@ -91,7 +96,11 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
   const log =
     process.env['COLLOQUY_DATABASE_URL'] === undefined ? '' : ' COLLOQUY_DATABASE_URL=<as here>';
   const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}${log}`;
+  let isAway = false;
   while (!signal.aborted) {
+    const wasAway: boolean = isAway;
+    isAway = await isTemporalAway(apiUrl, signal);
+    if (isAway !== wasAway && !isAborted(signal)) print(temporalLine(stack, config, isAway));
     for (const snapshot of await waitingConversations(apiUrl, signal))
       for (const call of snapshot.pending)
         once(`${conversationKey(snapshot)}/${call.toolCallId}/${call.kind}/${call.ask ?? 1}`, () =>
@@ -109,6 +118,23 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
   }
 }
 
+function temporalLine(stack: Stack, config: Config, isAway: boolean): string {
+  if (!isAway) return 'temporal  answers again';
+  const { address } = stack.temporal;
+  const where = `temporal  does not answer at ${address}`;
+  if (!isOfData(stack)) return where;
+  return `${where}. Start it again: TEMPORAL_ADDRESS=${address} ${devServerScript()} --db ${databaseOf(config)}`;
+}
+
+/** Whether the server's data are in the folder of this stack: of any other no more than the address is known. */
+function isOfData({ temporal }: Stack): boolean {
+  return temporal.uiUrl !== undefined;
+}
+
+function databaseOf({ dataDir }: Config): string {
+  return shellQuote(resolve(dataDir, 'temporal.db'));
+}
+
 function wordsOf(env: DevFlags['workerEnv'] = {}): string {
   return Object.entries(env)
     .map(([name, value]) => ` ${name}=${shellQuote(value)}`)
@@ -118,6 +144,17 @@ function wordsOf(env: DevFlags['workerEnv'] = {}): string {
 /** It may have been aborted meanwhile, which the compiler cannot know. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
+}
+
+/** As the API has it, which needs it for all that is sent. An API that does not answer is told of by itself. */
+async function isTemporalAway(apiUrl: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`${apiUrl}/readyz`, { signal });
+    const { checks } = (await response.json()) as { checks?: { temporal?: string } };
+    return checks?.temporal !== undefined && checks.temporal !== 'ok';
+  } catch {
+    return false;
+  }
 }
 
 async function waitingConversations(

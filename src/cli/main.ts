@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The `colloquy` command. */
+import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
+import { devServerScript } from '../client/dev-server.js';
 import { failWith } from './process-life.js';
 
 /** node:sqlite and the openai client need it; an older Node would fail later, in words that do not say so. */
@@ -32,7 +34,7 @@ Environment:
   COLLOQUY_PORT               port of the API (default: 8080)
   COLLOQUY_LOG_LEVEL          debug | info | warn | error | silent (default: info); logs are JSON lines on stderr
 
-No Temporal server? ./temporal-dev.sh starts one; "colloquy dev" brings its own.`;
+No Temporal server? ${devServerScript()} starts one; "colloquy dev" brings its own.`;
 
 const seconds = (text: string): number => {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a number of seconds.');
@@ -50,8 +52,15 @@ const RETRY = [
   60,
 ] as const;
 
+function versionOf(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  return version;
+}
+
 const program = new Command('colloquy')
   .description('A durable engine for agent conversations, on Temporal.')
+  .version(versionOf(), '-V, --version', 'say the version of this package')
   .showHelpAfterError()
   .addHelpText('after', ENVIRONMENT);
 

@@ -3,14 +3,14 @@ import { mkdir } from 'node:fs/promises';
 import { ConversationClient } from '../client/conversation-client.js';
 import { CompressionCodec } from '../client/payload-codec.js';
 import { createApp } from '../http/app.js';
-import { serve } from '../http/listen.js';
+import { hostProblem, serve } from '../http/listen.js';
 import { createDeletions } from '../projection/deletions.js';
 import { createHolders } from '../projection/holders.js';
 import { openEventLog } from '../projection/open-log.js';
 import { createStoreReader } from '../projection/store-reader.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
 import { connectClient, temporalSettings } from '../worker/temporal.js';
-import { readConfig } from './config.js';
+import { ConfigError, readConfig } from './config.js';
 import { createPino, loggerOf } from './logging.js';
 import { announceReady, exitNow, onStop } from './process-life.js';
 
@@ -24,6 +24,9 @@ export interface ServeFlags {
 
 export async function runServe(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, flags);
+  // Before a server is waited for: waiting does not make it right.
+  const problem = hostProblem(config.host);
+  if (problem !== undefined) throw new ConfigError(problem);
   const log = createPino(config, 'colloquy-api');
   const settings = temporalSettings();
   const codecs = [new CompressionCodec({ writes: config.compression })];

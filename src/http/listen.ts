@@ -37,11 +37,8 @@ const SWEEP_MS = 25;
 /** @throws {ListenError} not_loopback, or the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL) */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<HttpServer> {
   const host = options.host ?? '127.0.0.1';
-  if (!isLoopback(host))
-    throw new ListenError(
-      'not_loopback',
-      `No identity is configured, so anyone who reaches the port could act as anyone: ${host} is not loopback. Use 127.0.0.1, or put an authenticating proxy on this machine`,
-    );
+  const problem = hostProblem(host);
+  if (problem !== undefined) throw new ListenError('not_loopback', problem);
   const server = createServer(app);
   await listen(server, options.port, host);
   const { port } = server.address() as AddressInfo;
@@ -102,6 +99,9 @@ async function closeServer(server: Server, app: RequestListener, graceMs: number
   await forced;
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+/** Why the API must not be served at an address, or undefined. */
+export function hostProblem(host: string): string | undefined {
+  if (host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host))
+    return undefined;
+  return `No identity is configured, so anyone who reaches the port could act as anyone: ${host} is not loopback. Use 127.0.0.1, or put an authenticating proxy on this machine`;
 }

@@ -7,6 +7,7 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import { devServerScript } from '../client/dev-server.js';
 import { CompressionCodec } from '../client/payload-codec.js';
 import type { Logger } from '../define/context.js';
 
@@ -41,7 +42,7 @@ export class TemporalUnreachable extends Error {
   constructor(address: string, cause: unknown) {
     super(
       `No Temporal server answers at ${address} (${causeOf(cause)}). ` +
-        'Start one: ./temporal-dev.sh - or point TEMPORAL_ADDRESS at yours.',
+        `Start one: ${devServerScript()} - or point TEMPORAL_ADDRESS at yours.`,
       { cause },
     );
     this.name = 'TemporalUnreachable';
@@ -70,15 +71,27 @@ export async function connectClient(
   policy: ConnectPolicy,
   payloadCodecs: readonly PayloadCodec[] = [new CompressionCodec()],
 ): Promise<Client> {
-  const { address, namespace, options } = settings;
+  const { namespace } = settings;
   const connection = await retrying(settings, policy, () =>
-    Connection.connect({ ...options, address, connectTimeout: 3_000 }),
+    Connection.connect(clientConnection(settings)),
   );
   return new Client({
     connection,
     namespace,
     dataConverter: { payloadCodecs: [...payloadCodecs] },
   });
+}
+
+/** Between two tries of an open connection to find its server again: by default gRPC comes to wait for two minutes. */
+const MAX_RECONNECT_PAUSE_MS = 2_000;
+
+/** How a client connects. What the environment says of the channel wins. */
+export function clientConnection({ address, options }: TemporalSettings): ConnectionOptions {
+  const channelArgs = {
+    'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_PAUSE_MS,
+    ...options.channelArgs,
+  };
+  return { ...options, address, connectTimeout: 3_000, channelArgs };
 }
 
 /** @throws {TemporalUnreachable} when the time for retries is over. */

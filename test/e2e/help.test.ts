@@ -44,6 +44,12 @@ describe('help', () => {
     expect(command.stderr()).toBe('');
   });
 
+  it('has the version of the package', async () => {
+    const command = colloquy(['--version']);
+    expect(await command.ended).toBe(0);
+    expect(command.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
   it('comes with the fault when a command is misspelt or lacks what it needs', async () => {
     const misspelt = await failure(colloquy(['wroker']));
     expect(misspelt).toContain("unknown command 'wroker'");

@@ -1,5 +1,6 @@
 /** `npm start -- --postgres`: the development stack with a Postgres of its own. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
@@ -17,16 +18,17 @@ interface Started {
   readonly database: string;
 }
 
-async function started(data: string, mark: string): Promise<Started> {
-  const command = start(
+function npmStart(data: string, mark: string, address: string): Command {
+  return start(
     process.execPath,
     [SCRIPT, '--postgres', '--port', '0', '--data', data],
     // A group of its own, as a terminal gives it.
-    {
-      env: { COLLOQUY_E2E_MARK: mark, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` },
-      leads: true,
-    },
+    { env: { COLLOQUY_E2E_MARK: mark, TEMPORAL_ADDRESS: address }, leads: true },
   );
+}
+
+async function started(data: string, mark: string, address?: string): Promise<Started> {
+  const command = npmStart(data, mark, address ?? `127.0.0.1:${await freePort()}`);
   const said = await command.prints(/^Ctrl-C stops everything/m);
   const database = /^postgres {2}(postgres:\S+) {2}data/m.exec(said)?.[1] ?? '';
   const api = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(no auth)/.exec(said)?.[0] ?? '';
@@ -63,6 +65,49 @@ async function rowsOf(database: string, id: string): Promise<readonly string[]> 
     await client.end();
   }
 }
+
+it('is killed, and goes on with the database and the Temporal server that it left behind; a second one on the same data is refused', async () => {
+  const mark = randomUUID();
+  const data = temporaryFolderForAll();
+  const address = `127.0.0.1:${await freePort()}`;
+  const first = await started(data, mark, address);
+  await talkThrough(first.api, 'before');
+  const before = await rowsOf(first.database, 'before');
+
+  const another = npmStart(data, mark, address);
+  expect(await another.ended).toBe(1);
+  expect(another.stderr()).toMatch(
+    /^colloquy: Postgres serves \S+ already \(process \d+, started by \d+\)\. Stop that first, or use another folder: --data\n$/,
+  );
+  await talkThrough(first.api, 'undisturbed');
+
+  first.command.kill('SIGKILL');
+  await first.command.ended;
+  const second = await started(data, mark, address);
+  expect(await rowsOf(second.database, 'before')).toEqual(before);
+  await talkThrough(second.api, 'after');
+
+  const ended = async ({ command }: Started): Promise<void> => {
+    command.kill('SIGINT');
+    expect(await command.ended).toBe(0);
+  };
+  await ended(second);
+  const stop = /^temporal {2}runs on\. Stop it: (.+)$/m.exec(second.command.stdout())?.[1] ?? '';
+  expect(stop).toContain(join(data, 'temporal.db'));
+
+  const third = await started(data, mark, address);
+  const [, temporal] =
+    /^pid=(\d+)$/m.exec(readFileSync(join(data, 'temporal.db.run'), 'utf8')) ?? [];
+  process.kill(Number(temporal), 'SIGKILL');
+  const said = await third.command.prints(/^temporal {2}does not answer at .+$/m);
+  const again = /Start it again: (.+)$/m.exec(said)?.[1] ?? '';
+  const shell = (line: string) => start('bash', ['-c', line], { env: { COLLOQUY_E2E_MARK: mark } });
+  expect(await shell(again).ended).toBe(0);
+  await third.command.prints(/^temporal {2}answers again$/m);
+  await ended(third);
+  expect(await shell(stop).ended).toBe(0);
+  await untilNoneLeft(`COLLOQUY_E2E_MARK=${mark}`);
+});
 
 it('keeps the log in Postgres over two starts, and each Ctrl-C leaves no process, whoever else of the terminal it reaches', async () => {
   const variable = `COLLOQUY_E2E_MARK`;

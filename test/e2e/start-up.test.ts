@@ -134,6 +134,11 @@ describe('an agents module', () => {
       /exports two agents named "twin"; names must be unique/,
     ],
     [
+      'whose services cannot be made',
+      `${define} export const a = ${agent('one')}; export const services = () => { throw new Error('no vault'); };`,
+      /services\(\) of .*agents\.mjs failed: no vault/,
+    ],
+    [
       'with an agent that is not legal',
       `${define} export const a = ${agent('not a name')};`,
       /Cannot load agents from .*name/s,
@@ -167,7 +172,9 @@ describe('settings that break a rule', () => {
   });
 
   it('a host that others can reach is refused while nobody is authenticated', async () => {
-    const said = await failure(colloquy(['serve', '--host', '0.0.0.0', '--port', '0'], settings()));
+    // At once: no server that is away is waited for.
+    const env = settings({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
+    const said = await failure(colloquy(['serve', '--host', '0.0.0.0', '--port', '0'], env));
     expect(said).toContain('0.0.0.0 is not loopback');
   });
 
