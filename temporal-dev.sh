@@ -36,13 +36,16 @@ HELP
 }
 
 # Speed: a dev server has one history shard and polls it 20 times a second by default, which makes every step after
-# the first few wait up to 50 ms. WAL with synchronous=1 survives a killed process; a power cut may take the last commits.
+# the first few wait up to 50 ms. It also reads its search attributes anew from the database whenever they are used, some thirty
+# times a turn that waits for somebody; other servers keep them, and so does this one. One that is added to it later can be used after a minute.
+# WAL with synchronous=1 survives a killed process; a power cut may take the last commits.
 server_args() {
   printf '%s\n' \
     --namespace "$NAMESPACE" \
     --dynamic-config-value history.transferProcessorMaxPollRPS=2000 \
     --dynamic-config-value history.timerProcessorMaxPollRPS=2000 \
     --dynamic-config-value history.visibilityProcessorMaxPollRPS=200 \
+    --dynamic-config-value system.forceSearchAttributesCacheRefreshOnRead=false \
     --dynamic-config-value matching.enableFairness=true \
     --search-attribute ColloquyStatus=Keyword \
     --search-attribute ColloquyAgent=Keyword \
