@@ -9,6 +9,7 @@ import { askAboutCall } from './ask-call.js';
 import { checkRequestId, type Duration, durationMs } from './checks.js';
 import { invalidField } from './errors.js';
 import type { HoldersPort } from './holders.js';
+import { toldOnce } from './own-tries.js';
 import type { RecentRenewals } from './recent-renewals.js';
 import { type ResolveParts, refOf } from './resolve.js';
 import type { ClaimOptions, ClaimOutcome, ResolveTarget } from './types.js';
@@ -42,7 +43,7 @@ export async function claimCall(
   const actor = parts.stamp(options.actor);
   const ref = refOf(target, parts.tenant);
   const said = (verdict: ClaimVerdict): ClaimOutcome => ({
-    ...verdict,
+    ...toldOnce(verdict, options.requestId),
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
     requestId,
   });

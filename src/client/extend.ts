@@ -5,6 +5,7 @@ import { VERDICT_HTTP_STATUS } from '../protocol/resolutions.js';
 import { askAboutCall } from './ask-call.js';
 import { checkRequestId, durationMs } from './checks.js';
 import { invalidField } from './errors.js';
+import { toldOnce } from './own-tries.js';
 import { type ResolveParts, refOf } from './resolve.js';
 import type { ExtendOptions, ExtendOutcome, ResolveTarget } from './types.js';
 
@@ -28,7 +29,7 @@ export async function extendCall(
   const actor = parts.stamp(options.actor);
   const ref = refOf(target, parts.tenant);
   const said = (verdict: ExtendVerdict): ExtendOutcome => ({
-    ...verdict,
+    ...toldOnce(verdict, options.requestId),
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
     requestId,
   });

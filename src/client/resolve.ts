@@ -21,6 +21,7 @@ import type { Door } from './door.js';
 import { EngineError, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
 import { verdictFromLog, verdictTrace } from './log-search.js';
+import { toldOnce } from './own-tries.js';
 import type { ConversationReader } from './reader.js';
 import { SignalTrace } from './signal-trace.js';
 import { DEFAULT_RESULT_TIMEOUT } from './turn.js';
@@ -64,7 +65,8 @@ export async function resolveCall(
   const requestId = checkRequestId(options.requestId ?? randomUUID());
   const actor = parts.stamp(options.actor);
   const ref = refOf(target, parts.tenant);
-  const said = (verdict: Verdict): ResolveOutcome => outcomeOf(verdict, requestId);
+  const said = (verdict: Verdict): ResolveOutcome =>
+    outcomeOf(toldOnce(verdict, options.requestId), requestId);
   if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
   const problems = transportProblems(resolution);
   if (problems.length > 0) return said({ verdict: 'invalid', problems });
@@ -92,7 +94,7 @@ export async function resolveCall(
   };
   const verdict = await ask(parts, attempt);
   if (verdict !== undefined) return said(noted(parts, ref, verdict));
-  return await leaveAsSignal(parts, attempt);
+  return await leaveAsSignal(parts, attempt, said);
 }
 
 /** The verdict, or undefined when nobody gave one within the budget. */
@@ -114,14 +116,18 @@ async function ask(
   }
 }
 
-async function leaveAsSignal(parts: ResolveParts, attempt: Attempt): Promise<ResolveOutcome> {
+async function leaveAsSignal(
+  parts: ResolveParts,
+  attempt: Attempt,
+  said: (verdict: Verdict) => ResolveOutcome,
+): Promise<ResolveOutcome> {
   const { door } = parts;
   const { ref, input } = attempt;
   const { requestId } = input;
   try {
     await door.signal(ref, 'resolveToolCall', input);
   } catch (error) {
-    return outcomeOf(await verdictOf(parts, attempt, error), requestId);
+    return said(await verdictOf(parts, attempt, error));
   }
   return {
     ...outcomeOf({ verdict: 'queued', requestId }, requestId),

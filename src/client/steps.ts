@@ -20,6 +20,7 @@ import type { Door } from './door.js';
 import { EngineError, invalidField, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
 import { verdictFromLog } from './log-search.js';
+import { toldOnce } from './own-tries.js';
 import type { ConversationReader } from './reader.js';
 import type { BatchOutcome, ResolveOptions } from './types.js';
 
@@ -79,7 +80,8 @@ export async function resolveStep(
   const verdict = await ask(parts, { input, updateId });
   if (verdict.verdict === 'accepted') known.note(key, verdict.seq);
   if (verdict.verdict === 'duplicate') known.note(key, verdict.first.seq);
-  return { ...verdict, httpStatus: BATCH_HTTP_STATUS[verdict.verdict], requestId };
+  const told = toldOnce(verdict, options.requestId);
+  return { ...told, httpStatus: BATCH_HTTP_STATUS[told.verdict], requestId };
 }
 
 async function ask(

@@ -221,7 +221,7 @@ describe('resolutions', () => {
         throw refusal('verdict', verdict);
       },
     });
-    const response = await app.post(RESOLUTION, { type: 'approve' });
+    const response = await app.post(RESOLUTION, { type: 'approve' }, { 'idempotency-key': 'k' });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject(verdict);
   });

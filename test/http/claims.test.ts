@@ -269,7 +269,8 @@ test('a claim that is repeated is told when its lease ends now, and holds on', a
   const holders = new FakeHolders();
   const told = { verdict: 'duplicate', first: ACCEPTED };
   const app = await startHttpApp({ update: () => refuse(told) }, {}, { holders });
-  const again = async () => await (await app.post(`${PATH}/claim`, { actor: ANN })).json();
+  const repeated = { actor: ANN, requestId: 'r-1' };
+  const again = async () => await (await app.post(`${PATH}/claim`, repeated)).json();
   expect(await again()).toMatchObject({
     verdict: 'duplicate',
     first: { ...ACCEPTED, leaseUntil: holders.until },
@@ -284,7 +285,7 @@ test('reads after a repeated claim show it, as after the first', async () => {
     update: () => Promise.reject(refusal('verdict', { verdict: 'duplicate', first: ACCEPTED })),
   });
   held(app);
-  const repeat = await app.post(`${PATH}/claim`, { actor: ANN });
+  const repeat = await app.post(`${PATH}/claim`, { actor: ANN, requestId: 'r-1' });
   expect([repeat.status, await repeat.json()]).toMatchObject([200, { verdict: 'duplicate' }]);
   await app.request('/v1/conversations/c1');
   expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);

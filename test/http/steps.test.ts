@@ -180,7 +180,7 @@ describe('the results of a step', () => {
         throw refusal('verdict', verdict);
       },
     });
-    const response = await app.post(RESULTS, { results });
+    const response = await app.post(RESULTS, { results, requestId: 'r-1' });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject(verdict);
   });

@@ -74,7 +74,8 @@ describe('resolving a call', () => {
         throw refusal('verdict', verdict);
       },
     });
-    expect(await client.resolve(REF, ANSWER)).toMatchObject({ ...verdict, httpStatus });
+    const outcome = await client.resolve(REF, ANSWER, { requestId: 'r-1' });
+    expect(outcome).toMatchObject({ ...verdict, httpStatus });
   });
 
   it('stays one answer while no worker runs: the signal carries the ids and the time of the first try', async () => {
