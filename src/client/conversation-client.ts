@@ -5,6 +5,7 @@ import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationId, ConversationKey, TurnId } from '../protocol/ids.js';
 import { DEFAULT_TENANT, idProblem } from '../protocol/ids.js';
 import type { Json } from '../protocol/json.js';
+import { isRecord } from '../protocol/json.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import { listAgents } from './agents.js';
@@ -53,8 +54,9 @@ export class ConversationClient {
   readonly #known = new KnownSeqs();
   readonly #renewals = new RecentRenewals();
 
-  /** @throws {EngineError} invalid_request when the tenant cannot be used */
+  /** @throws {EngineError} invalid_request when the tenant cannot be used @throws {TypeError} when what it needs is not given */
   constructor(options: ConversationClientOptions) {
+    checkMeans(options);
     this.#options = options;
     this.#tenant = options.tenant ?? DEFAULT_TENANT;
     const problem = idProblem('tenant', this.#tenant);
@@ -238,4 +240,15 @@ export class ConversationClient {
   #key(conversationId: ConversationId, tenant: string | undefined): ConversationKey {
     return checkKey({ tenant: tenant ?? this.#tenant, conversationId });
   }
+}
+
+/** Told here, and not by a first message that fails for another reason. */
+function checkMeans(options: unknown): void {
+  const { temporal, agents } = isRecord(options) ? options : {};
+  if (!isRecord(temporal) || !isRecord(temporal['workflow']))
+    throw new TypeError('ConversationClient: temporal must be a Client of @temporalio/client');
+  if (!Array.isArray(agents) && typeof agents !== 'function')
+    throw new TypeError(
+      'ConversationClient: agents must be a list of manifests (manifestOf(agent)), or a function that reads one',
+    );
 }

@@ -31,6 +31,7 @@ import { ModelFailure } from './failure.js';
 import { type LoadedFiles, loadFiles } from './files.js';
 import { Watch } from './openai-connection.js';
 import type { ToolChoice } from './openai-settings.js';
+import { checkOptions, must, type OptionRules } from './options.js';
 
 /** A model of a provider package of the AI SDK 6 or 7, such as `anthropic('claude-sonnet-4-5')`. */
 export type AiSdkLanguageModel = LanguageModelV3 | LanguageModelV4;
@@ -85,7 +86,7 @@ export interface AiSdkModelOptions {
  * What the provider marks (signatures of thoughts, ids of items) is kept beside the text that it belongs to, and goes back to the
  * same provider with it. Another provider gets the plain text.
  *
- * @throws TypeError when it is no model object, or one of a version that is not known here
+ * @throws TypeError when it is no model object, or one of a version that is not known here; naming every option that breaks its rule
  */
 export function aiSdkModel(
   languageModel: AiSdkLanguageModel,
@@ -93,8 +94,20 @@ export function aiSdkModel(
 ): Model {
   const problem = languageModelProblem(languageModel);
   if (problem !== undefined) throw new TypeError(`aiSdkModel: ${problem}`);
+  checkOptions('aiSdkModel', options, OPTIONS);
   return new AiSdkModel(languageModel, options);
 }
+
+const OPTIONS: OptionRules<AiSdkModelOptions> = {
+  settings: must.beObject,
+  headers: must.beFunction,
+  toolChoice: must.beToolChoice,
+  contextTokens: must.beCount,
+  promptCache: must.beBoolean,
+  requestTimeoutMs: must.beMilliseconds,
+  prices: must.stand,
+  onWarning: must.beFunction,
+};
 
 function languageModelProblem(value: unknown): string | undefined {
   if (typeof value === 'string')

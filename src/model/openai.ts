@@ -30,6 +30,7 @@ import {
 import { ResponsesAnswer } from './openai-response-events.js';
 import { toResponsesRequest } from './openai-responses.js';
 import type { ReasoningSettings, RequestSettings, ToolChoice } from './openai-settings.js';
+import { checkOptions, must, type OptionRules, oneOf } from './options.js';
 
 /** Which of OpenAI's two APIs a model is asked through. */
 export type OpenAIApi = 'responses' | 'chat';
@@ -64,16 +65,41 @@ export interface OpenAIModelOptions extends ConnectionOptions {
 /**
  * A language model by its provider's name for it.
  * `generate` rejects with a `ModelFailure`, or, once its signal has fired, with the signal's reason.
- * @throws {TypeError} naming the option that breaks its rule
+ * @throws {TypeError} naming every option that breaks its rule; of prices `defineAgent` says so
  */
 export function openaiModel(name: string, options: OpenAIModelOptions = {}): Model {
+  const given: unknown = name;
+  if (typeof given !== 'string')
+    throw new TypeError(
+      `openaiModel: the name of the model must be a text, got ${given === null ? 'null' : typeof given}`,
+    );
   if (name === '') throw new TypeError('openaiModel: the name of the model is empty');
-  const { api } = options as { readonly api?: unknown };
-  if (api !== undefined && api !== 'responses' && api !== 'chat')
-    throw new TypeError('openaiModel: `api` must be "responses" or "chat"');
-  if (options.background === true && api === 'chat')
+  checkOptions('openaiModel', options, OPTIONS);
+  if (options.background === true && options.api === 'chat')
     throw new TypeError(`openaiModel: ${BACKGROUND_NEEDS_RESPONSES}`);
   return new OpenAIModel(name, options);
+}
+
+const OPTIONS: OptionRules<OpenAIModelOptions> = {
+  api: oneOf('responses', 'chat'),
+  baseURL: must.beText,
+  apiKey: (value) => (typeof value === 'function' ? undefined : aKey(value)),
+  organization: must.beText,
+  requestTimeoutMs: must.beMilliseconds,
+  temperature: must.beNumber,
+  maxOutputTokens: must.beCount,
+  toolChoice: must.beToolChoice,
+  background: must.beBoolean,
+  pollMs: must.beMilliseconds,
+  reasoning: must.beObject,
+  contextTokens: must.beCount,
+  prices: must.stand,
+};
+
+function aKey(value: unknown): string | undefined {
+  return must.beText(value) === undefined
+    ? undefined
+    : 'must be a text or a function that returns one';
 }
 
 /** Tools of the Responses API that the caller of the model has to run; an engine's own tools are functions. */

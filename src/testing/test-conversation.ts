@@ -17,7 +17,7 @@ import type { ConversationSnapshot, SendMessageReply } from '../protocol/convers
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
-import type { Json } from '../protocol/json.js';
+import { isRecord, type Json } from '../protocol/json.js';
 import { outputSchemaOf } from '../protocol/output-format.js';
 import type { AcceptedVerdict, Resolution, Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
@@ -62,7 +62,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
       ...(output === undefined ? {} : { output: outputSchemaOf(output) }),
     });
     if (!outcome.accepted && outcome.refusal.reply === undefined)
-      throw new MessageRefused(outcome.refusal.code, outcome.refusal.message);
+      throw new MessageRefused(outcome.refusal);
     await this.settle();
     return outcome.accepted ? outcome.reply : (outcome.refusal.reply as SendMessageReply);
   }
@@ -165,9 +165,9 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     const outcome = takeInboxEvent(this.#driver.machine, { actor: TESTER, ...event });
     await this.settle();
     if (outcome.accepted) return outcome.reply;
-    const { code, message, reply } = outcome.refusal;
-    if (reply === undefined) throw new MessageRefused(code, message);
-    return reply;
+    const { refusal } = outcome;
+    if (refusal.reply === undefined) throw new MessageRefused(refusal);
+    return refusal.reply;
   }
 
   /** Forgets a remembered decision. False when there is no such rule. */
@@ -256,7 +256,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 }
 
-/** Starts a conversation with the agent; nothing has been said yet. */
+/** Starts a conversation with the agent; nothing has been said yet. @throws {TypeError} when it is no agent */
 export function testConversation<
   Services,
   Tools extends readonly AnyTool[] = readonly Tool<Services>[],
@@ -264,5 +264,10 @@ export function testConversation<
   agent: Agent<Services> & { readonly tools: Tools },
   options: TestConversationOptions<Services> = {},
 ): TestConversation<Services, Pending<{ readonly tools: Tools }>> {
+  const given: unknown = agent;
+  if (!isRecord(given) || given['kind'] !== 'agent')
+    throw new TypeError(
+      'testConversation: the first argument must be an agent made by defineAgent',
+    );
   return new TestConversation(agent, options);
 }

@@ -1,4 +1,5 @@
 /** Shapes of `testConversation`: what it is told, and what it throws. */
+import type { Refusal } from '../core/judge-message.js';
 import type { Logger } from '../define/context.js';
 import type { Duration } from '../define/durations.js';
 import type { Actor } from '../protocol/actors.js';
@@ -6,7 +7,7 @@ import type { OnBusy } from '../protocol/conversation.js';
 import type { FilePart, ImagePart } from '../protocol/messages.js';
 import type { Model } from '../protocol/model.js';
 import type { OutputGiven } from '../protocol/output-format.js';
-import type { Verdict } from '../protocol/resolutions.js';
+import type { FieldProblem, Verdict } from '../protocol/resolutions.js';
 
 export interface TestConversationOptions<Services> {
   /** Plays the agent's model. @defaultValue the agent's own */
@@ -49,10 +50,14 @@ export interface TestClaimOptions {
 /** A message that the conversation refused; `code` is of the failure table. */
 export class MessageRefused extends Error {
   readonly code: string;
-  constructor(code: string, message: string) {
-    super(`${code}: ${message}`);
+  /** The fields that break a rule, where there are any. */
+  readonly problems: readonly FieldProblem[];
+  constructor({ code, message, problems = [] }: Pick<Refusal, 'code' | 'message' | 'problems'>) {
+    const faults = problems.map((problem) => `${problem.path} ${problem.message}`).join('; ');
+    super(`${code}: ${message}${faults === '' ? '' : ` (${faults})`}`);
     this.name = 'MessageRefused';
     this.code = code;
+    this.problems = problems;
   }
 }
 

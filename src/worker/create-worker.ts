@@ -31,6 +31,7 @@ import { mcpMeans } from './mcp-means.js';
 import { withQueryGuard } from './query-guard.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
+import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
 import { connectClient, connectNative, temporalSettings } from './temporal.js';
@@ -106,10 +107,8 @@ const SILENT: Logger = {
 export async function createColloquyWorker<Services>(
   options: ColloquyWorkerOptions<Services>,
 ): Promise<ColloquyWorker> {
+  checkSettings(options);
   const logger = options.logger ?? SILENT;
-  // Before anything is opened: a bad setting must not look like a bad network.
-  retentionMs(options.retention);
-  checkAudit(options.audit);
   const settings = options.temporal ?? temporalSettings();
   const policy = { retryForMs: options.retryForMs ?? 0, logger };
   const closers: (() => Promise<void>)[] = [];
@@ -129,12 +128,6 @@ export async function createColloquyWorker<Services>(
     for (const close of closers.reverse()) await close().catch(() => undefined);
     throw error;
   }
-}
-
-/** @throws {TypeError} */
-function checkAudit(audit: unknown): void {
-  if (audit === undefined || audit === 'off' || audit === 'records' || audit === 'full') return;
-  throw new TypeError(`audit must be "off", "records" or "full", got ${JSON.stringify(audit)}`);
 }
 
 type Activities = ReturnType<typeof createActivities>;

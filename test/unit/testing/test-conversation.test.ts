@@ -5,6 +5,7 @@ import { defineAgent } from '../../../src/define/agent.js';
 import { defineTool } from '../../../src/define/tool.js';
 import { calls, callsAll, fails, says, script } from '../../../src/model/scripted.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
+import { MessageRefused } from '../../../src/testing/test-options.js';
 
 interface Services {
   readonly refunds: string[];
@@ -40,6 +41,27 @@ function agent(model = script()) {
 }
 
 describe('a conversation under test', () => {
+  it('names the field and the rule of a message or event that is refused', async () => {
+    const t = testConversation(agent(), { services: { refunds: [] }, model: script(says('Hi')) });
+    await expect(t.send(' ')).rejects.toThrow(
+      new MessageRefused({
+        code: 'invalid_request',
+        message: 'The message breaks a rule',
+        problems: [{ path: '/text', message: 'must not be blank' }],
+      }),
+    );
+    await expect(t.deliver({ eventId: 'e', kind: 'a b', payload: 1 })).rejects.toThrow(
+      /invalid_request: .+\(\/kind must be a word such as "payment\.settled"\)$/,
+    );
+  });
+
+  it.each([undefined, {}, agent])('needs an agent, and %j is none', (given) => {
+    const start = testConversation as (given: unknown) => unknown;
+    expect(() => start(given)).toThrow(
+      new TypeError('testConversation: the first argument must be an agent made by defineAgent'),
+    );
+  });
+
   it('runs a gated tool once, after its approval, with the approver in its context', async () => {
     const services: Services = { refunds: [] };
     const model = script(calls('payments.refund', { cents: 100 }), says('Done.'));

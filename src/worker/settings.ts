@@ -1,0 +1,33 @@
+/** What a worker is told, as JavaScript may tell it: judged before anything is opened, for a bad setting must not look like a bad network. */
+import { isRecord } from '../protocol/json.js';
+import type { ColloquyWorkerOptions } from './create-worker.js';
+import { retentionMs } from './retention.js';
+
+/** @throws {TypeError} naming the setting that cannot be used */
+export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>): void {
+  const given: unknown = options;
+  if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
+  checkAgents(given['agents']);
+  const { eventLog, audit } = given;
+  if (eventLog === undefined || eventLog === null || eventLog === '')
+    throw new TypeError(
+      'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
+    );
+  retentionMs(options.retention);
+  if (audit !== undefined && audit !== 'off' && audit !== 'records' && audit !== 'full')
+    throw new TypeError(`audit must be "off", "records" or "full", got ${JSON.stringify(audit)}`);
+}
+
+function checkAgents(agents: unknown): void {
+  if (!Array.isArray(agents) || agents.length === 0)
+    throw new TypeError('agents must be a list with at least one agent made by defineAgent');
+  const names = new Set<unknown>();
+  for (const [index, agent] of (agents as readonly unknown[]).entries()) {
+    if (!isRecord(agent) || agent['kind'] !== 'agent')
+      throw new TypeError(`agents[${index}] must be an agent made by defineAgent`);
+    const name = agent['name'];
+    if (names.has(name))
+      throw new TypeError(`agents[${index}] is named ${JSON.stringify(name)}, as another one is`);
+    names.add(name);
+  }
+}

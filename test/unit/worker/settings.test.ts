@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { ConversationClient } from '../../../src/client/conversation-client.js';
+import { defineAgent } from '../../../src/define/agent.js';
+import { script } from '../../../src/model/scripted.js';
+import { createColloquyWorker } from '../../../src/worker/create-worker.js';
+import { fakeTemporal } from '../../support/fake-temporal.js';
+
+/** As JavaScript calls it: with anything. */
+const create = createColloquyWorker as (options?: unknown) => Promise<unknown>;
+const agent = defineAgent({ name: 'a', model: script(), instructions: 'x' });
+const good = { agents: [agent], eventLog: ':memory:' };
+
+it.each<[unknown, string]>([
+  [undefined, 'createColloquyWorker: the options must be an object'],
+  [{}, 'agents must be a list with at least one agent made by defineAgent'],
+  [{ ...good, agents: [] }, 'agents must be a list with at least one agent made by defineAgent'],
+  [{ ...good, agents: [agent, {}] }, 'agents[1] must be an agent made by defineAgent'],
+  [{ ...good, agents: [agent, agent] }, 'agents[1] is named "a", as another one is'],
+  [
+    { agents: [agent] },
+    'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
+  ],
+  [{ ...good, audit: 'all' }, 'audit must be "off", "records" or "full", got "all"'],
+])('a worker that is told %j is refused before anything is opened', async (options, message) => {
+  await expect(create(options)).rejects.toThrow(new TypeError(message));
+});
+
+it('a client without its means is refused when it is made', () => {
+  const make = (options?: unknown) => new ConversationClient(options as never);
+  const { client: temporal } = fakeTemporal({});
+  const noTemporal = 'ConversationClient: temporal must be a Client of @temporalio/client';
+  for (const options of [undefined, {}, { temporal: temporal.connection, agents: [] }])
+    expect(() => make(options)).toThrow(new TypeError(noTemporal));
+  expect(() => make({ temporal })).toThrow(/^ConversationClient: agents must be a list of/);
+});
