@@ -117,15 +117,16 @@ export class Transcripts {
     { epoch, from, to, hash }: SpillTranscriptInput['messages'],
   ): Promise<readonly Message[]> {
     const known = this.#known.get(`${run.workflowId} ${run.runId} ${epoch}`) ?? NOTHING;
-    const remembered = known.messages.slice(from, to);
-    if (hashOf(remembered) === hash) return remembered;
-    const messages: Message[] = [];
-    while (messages.length < to - from) {
-      const page = await this.#page(run, { epoch, from: from + messages.length, to });
-      if ('id' in page) throw miss('the run has stored them');
-      messages.push(...page);
+    // The newest of them no model call may have been given yet.
+    for (const start of [known.messages.slice(from, to), []]) {
+      const messages = [...start];
+      while (messages.length < to - from) {
+        const page = await this.#page(run, { epoch, from: from + messages.length, to });
+        if ('id' in page) throw miss('the run has stored them');
+        messages.push(...page);
+      }
+      if (hashOf(messages) === hash) return messages;
     }
-    if (hashOf(messages) === hash) return messages;
     throw miss('the run has other messages');
   }
 

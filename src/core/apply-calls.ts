@@ -11,7 +11,7 @@ import type {
 } from '../protocol/events.js';
 import type { Json } from '../protocol/json.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
-import type { ToolMessage, ToolResultPart } from '../protocol/messages.js';
+import type { ToolResultPart } from '../protocol/messages.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { CallStatus } from '../protocol/tools.js';
@@ -24,7 +24,7 @@ import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
 import { isResolutionOf, stepCalls } from './state.js';
 import { nextStep } from './steering.js';
-import { withMessage } from './transcript.js';
+import { withResults } from './transcript.js';
 import { countCall, withFailure } from './turn-limits.js';
 
 const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
@@ -240,13 +240,5 @@ function stepEnded(state: ConversationState): ConversationState {
         ...(result.provenance === 'untrusted' ? { provenance: result.provenance } : {}),
       });
   }
-  const { turnId, step } = turn;
-  const message: ToolMessage = {
-    role: 'tool',
-    id: `${turnId}.${step}.results`,
-    turnId,
-    step,
-    parts,
-  };
-  return nextStep(withMessage({ ...state, calls: keptAside(state) }, message));
+  return nextStep(withResults({ ...state, calls: keptAside(state) }, turn, parts));
 }

@@ -7,8 +7,9 @@ import type { ConversationState } from './state.js';
 export function carriedMemory(state: ConversationState): CarriedMemory {
   const { messages, chunks } = carriedTranscript(state);
   const stored = chunks.length > 0;
+  const isWithin = chunks.some(({ fromMessageId }) => fromMessageId !== undefined);
   return {
-    version: state.earlier !== undefined ? 3 : stored ? 2 : 1,
+    version: isWithin ? 4 : state.earlier !== undefined ? 3 : stored ? 2 : 1,
     state: stored ? { ...state, transcript: messages } : state,
     ...(stored ? { chunks } : {}),
   };

@@ -12,6 +12,7 @@ import { asideCalls, detachResult } from './aside.js';
 import { dueAside } from './busy.js';
 import { warningAt } from './clocks.js';
 import { decideSummary } from './context/summaries.js';
+import { needsRoom } from './context/visible.js';
 import type { Effect } from './effects.js';
 import { endTimer } from './holding.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
@@ -55,9 +56,8 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
       if (turn.cancel !== undefined || turn.stop !== undefined)
         return [{ type: 'abort_model', turnId, step }];
       const limit = limitOf(state, turn);
-      return limit === undefined
-        ? [{ type: 'call_model', turnId, step }]
-        : [{ type: 'stop_at_limit', turnId, limit }];
+      if (limit !== undefined) return [{ type: 'stop_at_limit', turnId, limit }];
+      return [{ type: needsRoom(state) ? 'make_room' : 'call_model', turnId, step }];
     }
     case 'tools':
       return turn.stop === undefined

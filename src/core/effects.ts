@@ -27,6 +27,8 @@ export type InternalEffect =
 /** Orders to the outside; each has a key (`effectKey`) under which the driver knows what it has under way. */
 export type ExternalEffect =
   | { readonly type: 'call_model'; readonly turnId: TurnId; readonly step: number }
+  /** Have finished steps of the turn stored: its next model call could not be sent what is not. */
+  | { readonly type: 'make_room'; readonly turnId: TurnId; readonly step: number }
   /** Stop the model call of the step, if any is under way, and report how far it came. */
   | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
   /** `run` counts from 1: a call may be entered again. */
@@ -97,6 +99,8 @@ export function effectKey(effect: ExternalEffect): string {
   switch (effect.type) {
     case 'call_model':
       return `model:${effect.turnId}:${effect.step}`;
+    case 'make_room':
+      return `room:${effect.turnId}:${effect.step}`;
     case 'abort_model':
       return `abort:${effect.turnId}:${effect.step}`;
     case 'run_tool':

@@ -32,6 +32,7 @@ import { Committer, type MachineOptions } from './committer.js';
 import { droppedAtRollOver } from './context/roll-over.js';
 import { type Spilled, withStored } from './context/stored.js';
 import { summarizedEvents } from './context/summaries.js';
+import { needsRoom, turnTooLongText } from './context/visible.js';
 import { decide, decideCall } from './decide.js';
 import { editCheckedEvents } from './edits.js';
 import { type ExternalEffect, isInternal } from './effects.js';
@@ -269,6 +270,14 @@ export class ConversationMachine {
   /** The bodies of these messages lie in the blob store. No event: what the conversation has said is the same. */
   stored(spilled: Spilled): void {
     this.#log.replace(withStored(this.state, spilled));
+  }
+
+  /** Outcome of `make_room` when nothing could be stored: the turn cannot go on. */
+  noRoom(): void {
+    const { turn } = this.state;
+    if (turn === undefined || !needsRoom(this.state)) return;
+    const message = turnTooLongText(this.state);
+    this.modelFailed(turn, { code: 'model_context_too_long', message });
   }
 
   rolledOver(reason: RollOverReason): void {

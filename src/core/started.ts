@@ -6,7 +6,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { detachedCalls } from './aside.js';
 import type { ConversationState, Tombstone } from './state.js';
-import { withMessage, withoutOldest } from './transcript.js';
+import { withoutOldest, withResults } from './transcript.js';
 import { NO_USAGE } from './view.js';
 
 /** What is remembered goes on: transcript, ended calls, request ids, usage. Nothing of the old run is under way. */
@@ -88,6 +88,5 @@ function withoutOpenStep(state: ConversationState, at: string): ConversationStat
   }
   if (parts.length === 0) return state;
   const tombstones = [...state.tombstones, ...left].slice(-MAX_TOMBSTONES);
-  const id = `${turnId}.${step}.results`;
-  return withMessage({ ...state, tombstones }, { role: 'tool', id, turnId, step, parts });
+  return withResults({ ...state, tombstones }, { turnId, step }, parts);
 }

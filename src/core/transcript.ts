@@ -1,9 +1,11 @@
 /** The transcript within the state: how messages enter and leave it, and how large they are. Pure. */
 import type { SummaryEvent } from '../protocol/events.js';
 import { utf8Bytes } from '../protocol/json.js';
-import type { Message, UserMessage } from '../protocol/messages.js';
+import { MAX_RESULTS_MESSAGE_BYTES } from '../protocol/limits.js';
+import type { Message, ToolMessage, ToolResultPart, UserMessage } from '../protocol/messages.js';
 import { TEXTS } from '../protocol/texts.js';
 import { headLength } from './context/turns.js';
+import { isSince } from './revision.js';
 import type { ConversationState } from './state.js';
 
 /** Messages never change, so each is measured once: windows and bounds are asked for at every step. */
@@ -20,6 +22,36 @@ export function messageBytes(message: Message): number {
 /** Has a message count as so large, whatever it holds itself: it stands for one that lies elsewhere. */
 export function measured(message: Message, bytes: number): void {
   sizes.set(message, bytes);
+}
+
+/** The results of a step, in one message, or in as many as it takes where that is known (core revision 10). */
+export function withResults(
+  state: ConversationState,
+  { turnId, step }: Pick<ToolMessage, 'turnId' | 'step'>,
+  parts: readonly ToolResultPart[],
+): ConversationState {
+  const groups = isSince(state, 10) ? groupsOf(parts) : [parts];
+  let next = state;
+  for (const [index, group] of groups.entries()) {
+    const id = `${turnId}.${step}.results${index === 0 ? '' : `.${index + 1}`}`;
+    next = withMessage(next, { role: 'tool', id, turnId, step, parts: group });
+  }
+  return next;
+}
+
+function groupsOf(parts: readonly ToolResultPart[]): readonly (readonly ToolResultPart[])[] {
+  const groups: ToolResultPart[][] = [];
+  let room = 0;
+  for (const part of parts) {
+    const bytes = utf8Bytes(JSON.stringify(part));
+    const last = bytes > room ? undefined : groups.at(-1);
+    if (last === undefined) {
+      groups.push([part]);
+      room = MAX_RESULTS_MESSAGE_BYTES;
+    } else last.push(part);
+    room -= bytes;
+  }
+  return groups;
 }
 
 export function withMessage(state: ConversationState, message: Message): ConversationState {

@@ -92,10 +92,10 @@ export class TranscriptChunks {
   }
 }
 
-/** All messages from the first of one turn to the last of another, as they entered the transcript. */
+/** All messages from the first of one turn to the last of another, or from one message to another, as they entered the transcript. */
 async function messagesOfTurns(
   events: AsyncIterable<CanonicalEvent>,
-  { fromTurnId, throughTurnId }: ChunkRef,
+  { fromTurnId, throughTurnId, fromMessageId, throughMessageId }: ChunkRef,
 ): Promise<readonly Message[]> {
   const found: Message[] = [];
   let state: ConversationState | undefined;
@@ -106,10 +106,13 @@ async function messagesOfTurns(
     const known = before === undefined ? -1 : transcript.lastIndexOf(before);
     for (const message of transcript.slice(known + 1)) {
       if (isSummary(message)) continue;
-      const isWithin = found.length > 0 || message.turnId === fromTurnId;
-      const isOver = found.at(-1)?.turnId === throughTurnId && message.turnId !== throughTurnId;
+      const { turnId, id } = message;
+      const isFirst =
+        turnId === fromTurnId && (fromMessageId === undefined || id === fromMessageId);
+      const isOver = found.at(-1)?.turnId === throughTurnId && turnId !== throughTurnId;
       if (isOver) return found;
-      if (isWithin) found.push(message);
+      if (isFirst || found.length > 0) found.push(message);
+      if (found.length > 0 && turnId === throughTurnId && id === throughMessageId) return found;
     }
   }
   return found;

@@ -192,6 +192,8 @@ export type RollOverReason =
   | 'suggested'
   | 'update_count'
   | 'signal_count'
+  /** Finished steps of the running turn were to be stored. */
+  | 'turn_size'
   | 'requested';
 
 export interface TurnEnded {

@@ -171,6 +171,13 @@ export const SPILL_FROM_BYTES = 64 * 1024;
 export const SPILL_KEEP_BYTES = 32 * 1024;
 /** One chunk of stored messages: few make up a transcript, and one is read quickly. */
 export const SPILL_CHUNK_BYTES = 256 * 1024;
+/**
+ * Messages of the running turn from which its finished steps are stored, by a roll-over between two steps: half of what can be sent to a model
+ * call, so that a usual step cannot take the turn over that first.
+ */
+export const SPILL_TURN_BYTES = 700 * 1024;
+/** Results of one step in one message, unless a single one is larger; more of them are several messages, each of which a query can tell. */
+export const MAX_RESULTS_MESSAGE_BYTES = 512 * 1024;
 /** Transcript sent to one model call; the activity input is one payload. */
 export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
 /** Transcript that a conversation has in all, where most of it lies in the blob store: more than any model reads. */

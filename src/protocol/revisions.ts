@@ -14,5 +14,6 @@
  * | 7 | calls that come to wait, ask anew or are detached hold at most `MAX_WAITING_BYTES` with those that wait, and what is beyond is an error of the call; a model call that is made again for want of messages is made before its run rolls over |
  * | 8 | whoever joins a turn is among the requesters of its detached calls, also of those that were made before |
  * | 9 | attempts of a summary that came to nothing stand in its event |
+ * | 10 | finished steps of a running turn are stored like whole turns: a turn holds `MAX_STORED_TRANSCRIPT_BYTES`, of which `MAX_TRANSCRIPT_BYTES` may lie in its run; results of one step are several messages where they are too large for one |
  */
-export const CORE_REVISION = 9;
+export const CORE_REVISION = 10;

@@ -1,13 +1,18 @@
 /**
  * Messages of a transcript that lie in the blob store, and what stands for them where they are not needed. Runs anywhere.
  *
- * A chunk is one blob: JSON `{"messages": [...]}`, whole turns in their order. Its id is the hash of its content, so it never
+ * A chunk is one blob: JSON `{"messages": [...]}`, whole turns in their order, or finished steps of a turn. Its id is the hash of its content, so it never
  * changes, and putting it again changes nothing.
  */
 import { isBlobId } from './blobs.js';
 import type { ConversationKey, MessageId, ToolCallId, TurnId } from './ids.js';
 import { isRecord } from './json.js';
-import { SPILL_CHUNK_BYTES, SPILL_FROM_BYTES, SPILL_KEEP_BYTES } from './limits.js';
+import {
+  SPILL_CHUNK_BYTES,
+  SPILL_FROM_BYTES,
+  SPILL_KEEP_BYTES,
+  SPILL_TURN_BYTES,
+} from './limits.js';
 import type { EarlierResult, Message } from './messages.js';
 
 /** Which blob, and which turns the whole of it is of: from the event log of these it can be made again. */
@@ -15,6 +20,9 @@ export interface ChunkRef {
   readonly id: string;
   readonly fromTurnId: TurnId;
   readonly throughTurnId: TurnId;
+  /** Its first and its last message, where it begins or ends within a turn. Absent: it has these turns whole. */
+  readonly fromMessageId?: MessageId;
+  readonly throughMessageId?: MessageId;
 }
 
 /** Messages of a chunk, from one index in it to another (exclusive). */
@@ -52,20 +60,23 @@ export interface CarriedMessage {
   readonly results?: readonly EarlierResult[];
 }
 
-/** When the oldest turns are stored at a roll-over, each a number from 1. Pinned when the conversation starts: what a run does depends on it. */
+/** When the oldest turns, and steps, are stored at a roll-over, each a number from 1. Pinned when the conversation starts: what a run does depends on it. */
 export interface SpillBounds {
   /** From so many bytes of messages that would be carried whole. */
   readonly fromBytes: number;
   /** So many bytes of the newest turns stay. */
   readonly keepBytes: number;
-  /** No chunk is larger, unless one turn is. */
+  /** No chunk is larger, unless one turn is, or one step. */
   readonly chunkBytes: number;
+  /** From so many bytes of the running turn that are not stored, its run rolls over. Absent: from no number. */
+  readonly turnBytes?: number;
 }
 
 export const SPILL_BOUNDS: SpillBounds = {
   fromBytes: SPILL_FROM_BYTES,
   keepBytes: SPILL_KEEP_BYTES,
   chunkBytes: SPILL_CHUNK_BYTES,
+  turnBytes: SPILL_TURN_BYTES,
 };
 
 export interface SpillTranscriptInput extends ConversationKey {
@@ -102,9 +113,9 @@ export interface SpillTranscriptResult {
 export interface CarriedMemory {
   /**
    * Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. 3: what is
-   * remembered of earlier runs is packed, and messages may be in `chunks`.
+   * remembered of earlier runs is packed, and messages may be in `chunks`. 4: the same, with chunks that begin or end within a turn.
    */
-  readonly version: 1 | 2 | 3;
+  readonly version: 1 | 2 | 3 | 4;
   readonly state: unknown;
   /** Messages that lie in the blob store. Absent when none do. */
   readonly chunks?: readonly CarriedChunk[];

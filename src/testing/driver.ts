@@ -179,6 +179,10 @@ export class TestDriver<Services> {
         else this.#machine.modelFailed(effect, answer.error);
         return;
       }
+      case 'make_room':
+        // There is no store here.
+        this.#machine.noRoom();
+        return;
       case 'abort_model':
         this.#machine.modelAborted(effect);
         return;

@@ -11,7 +11,7 @@ import { chainOf } from '../protocol/ids.js';
 import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
 import type { UntoldSpill } from '../protocol/stored-messages.js';
 
-const KNOWN_VERSIONS: readonly number[] = [1, 2, 3];
+const KNOWN_VERSIONS: readonly number[] = [1, 2, 3, 4];
 
 /** State and events of a run at its beginning. */
 export function initialState(input: ConversationInput): Opening {

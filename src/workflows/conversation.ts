@@ -14,20 +14,21 @@ import {
 } from '@temporalio/workflow';
 import { detachedCalls } from '../core/aside.js';
 import { type Spilled, withStored } from '../core/context/stored.js';
+import { isCrowded, needsRoom } from '../core/context/visible.js';
 import { ConversationMachine } from '../core/machine.js';
 import { isoOf } from '../core/state.js';
 import type { RollOverReason } from '../protocol/events.js';
-import { idProblem } from '../protocol/ids.js';
-import { isRecord } from '../protocol/json.js';
-import { EMPTY_RUN_CLOSE_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits.js';
 import type { ConversationInput } from '../protocol/messaging.js';
 import { initialState, nextInput } from './carried.js';
+import { checkedInput } from './checked-input.js';
 import { provideDetails } from './details.js';
 import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { TaskOrigin } from './inline.js';
 import { canCarry, losesMessages, RollOver } from './roll-over.js';
+import { RoomPauses } from './room-pauses.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
 import { detailsText, SearchAttributes, shownIds } from './show.js';
 import { Spill } from './spill.js';
@@ -52,54 +53,6 @@ export async function conversation(input: ConversationInput): Promise<Conversati
   }
 }
 
-/** Arguments that no client of ours sends: the run ends at once, and says why. */
-function checkedInput(input: ConversationInput): ConversationInput {
-  const received: unknown = input;
-  const given: Readonly<Record<string, unknown>> = isRecord(received) ? received : {};
-  const problem =
-    idProblem('tenant', given['tenant']) ??
-    idProblem('conversationId', given['conversationId']) ??
-    idProblem('agent', given['agent']) ??
-    settingsProblem(given['settings']) ??
-    boundsProblem('rollOver', given['rollOver']) ??
-    boundsProblem('spill', given['spill']) ??
-    carriedProblem(given['carried']);
-  if (problem !== undefined)
-    throw ApplicationFailure.nonRetryable(
-      `conversation cannot start: ${problem}`,
-      'invalid_request',
-    );
-  return input;
-}
-
-/** A bound that is missing would make a turn endless, or a timer impossible: the task would fail for ever. */
-function settingsProblem(settings: unknown): string | undefined {
-  if (!isRecord(settings)) return 'settings must be given';
-  const { maxSteps, onBusy, idleCloseMs } = settings;
-  if (!isPositive(maxSteps)) return 'settings.maxSteps must be a positive number';
-  if (!isPositive(idleCloseMs) || idleCloseMs > MAX_WAIT_MS)
-    return `settings.idleCloseMs must be a positive number, at most ${MAX_WAIT_MS}`;
-  return typeof onBusy === 'string' ? undefined : 'settings.onBusy must be a text';
-}
-
-/** A bound of 0 would have a run do nothing but roll over. */
-function boundsProblem(name: string, bounds: unknown): string | undefined {
-  if (bounds === undefined) return undefined;
-  if (!isRecord(bounds)) return `${name} must be absent or an object`;
-  const wrong = Object.entries(bounds).find(([, bound]) => !isPositive(bound));
-  return wrong === undefined ? undefined : `${name}.${wrong[0]} must be a positive number`;
-}
-
-function carriedProblem(carried: unknown): string | undefined {
-  return carried === undefined || isRecord(carried)
-    ? undefined
-    : 'carried must be absent or an object';
-}
-
-function isPositive(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0;
-}
-
 class Shell {
   readonly #input: ConversationInput;
   readonly #machine: ConversationMachine;
@@ -107,6 +60,7 @@ class Shell {
   readonly #driver: Driver;
   readonly #rollOver: RollOver;
   readonly #spill: Spill;
+  readonly #room: RoomPauses;
   readonly #attributes: SearchAttributes;
   readonly #seal: TaskSeal;
   /** The main loop stands still, so whatever is recorded is sealed as it comes. */
@@ -118,6 +72,9 @@ class Shell {
     this.#input = input;
     this.#rollOver = new RollOver(input.rollOver);
     this.#spill = new Spill(input);
+    this.#room = new RoomPauses(() => {
+      this.#dirty = true;
+    });
     const { state, events } = initialState(input);
     this.#log = new EventLogOfRun(input, events, state.lastSeq);
     this.#machine = new ConversationMachine({
@@ -194,8 +151,12 @@ class Shell {
 
   /** Before a roll-over nothing new begins; but turns do not stand still for as long as a detached tool runs. */
   #mayStart(): boolean {
-    if (this.#rollOver.due(this.#log.lastSeq) === undefined) return true;
+    if (this.#due() === undefined) return true;
     return this.#driver.runsDetached && !this.#rollOver.overdue;
+  }
+
+  #due(): RollOverReason | undefined {
+    return this.#rollOver.due(this.#log.lastSeq, isCrowded(this.#machine.state, this.#input.spill));
   }
 
   #show(): void {
@@ -206,8 +167,11 @@ class Shell {
 
   /** Undefined when there is nothing to wait for. */
   #whenQuiet(): Promise<void> | undefined {
-    const reason = this.#rollOver.due(this.#log.lastSeq);
+    const reason = this.#due();
     if (reason !== undefined) return this.#rollOverNow(reason);
+    if (needsRoom(this.#machine.state)) {
+      if (!this.#room.isPausing) return this.#rollOverNow('turn_size');
+    } else this.#room.found();
     this.#watchIdleness();
     return undefined;
   }
@@ -227,6 +191,9 @@ class Shell {
     if (next !== undefined) await makeContinueAsNewFunc<typeof conversation>()(next);
     if (!closed) this.#rollOver.postpone(this.#log.lastSeq);
     this.#dirty = true;
+    if (closed || this.#room.isPausing || !needsRoom(this.#machine.state)) return;
+    if (this.#spill.possible && this.#room.pause()) this.#seal.acted();
+    else this.#machine.noRoom();
   }
 
   /** What it begins with; undefined when that is too much to be carried now. */
@@ -237,7 +204,9 @@ class Shell {
   ): ConversationInput | undefined {
     const { state } = this.#machine;
     const carried = spilled === undefined ? state : withStored(state, spilled);
-    if (!canCarry(carried, this.#log.after(storedSeq))) return undefined;
+    // Nothing would be won.
+    if (reason === 'turn_size' && isCrowded(carried, this.#input.spill)) return undefined;
+    if (needsRoom(carried) || !canCarry(carried, this.#log.after(storedSeq))) return undefined;
     if (this.#spill.failed && losesMessages(carried) && !this.#rollOver.overdue) return undefined;
     if (spilled !== undefined) this.#machine.stored(spilled);
     this.#machine.rolledOver(reason);

@@ -103,6 +103,8 @@ export class Driver {
       if (!wanted.has(key) && !isAwaitedAbort(effect, wanted)) this.#stop(scope);
     for (const [key, effect] of wanted) {
       if (this.#underWay.has(key)) continue;
+      // A roll-over does it, once everything is quiet.
+      if (effect.type === 'make_room') continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
       else if (isTimer(effect) || mayStart() || this.#isLeft(effect)) this.#start(key, effect);
     }
@@ -135,7 +137,10 @@ export class Driver {
     scope.cancel();
   }
 
-  #start(key: string, effect: Exclude<ExternalEffect, { type: 'abort_model' }>): void {
+  #start(
+    key: string,
+    effect: Exclude<ExternalEffect, { type: 'abort_model' | 'make_room' }>,
+  ): void {
     switch (effect.type) {
       case 'call_model':
         this.#callModel(key, effect);

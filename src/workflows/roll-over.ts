@@ -58,8 +58,8 @@ export class RollOver {
     return workflowInfo().historySize > OVERDUE_HISTORY_BYTES;
   }
 
-  /** Why the run should end at the next quiet point, or undefined. */
-  due(lastSeq: number): RollOverReason | undefined {
+  /** Why the run should end at the next quiet point, or undefined. `crowded`: its turn has steps that should be stored. */
+  due(lastSeq: number, crowded = false): RollOverReason | undefined {
     if (lastSeq < this.#notBeforeSeq) return undefined;
     if (this.#requested) return 'requested';
     const { historySize, historyLength, continueAsNewSuggested } = workflowInfo();
@@ -69,7 +69,8 @@ export class RollOver {
     if (historyLength > LEAST_EVENTS && historySize > bytes) return 'history_size';
     if (historyLength > Math.max(LEAST_EVENTS, events)) return 'history_events';
     if (this.#updates >= (updates ?? ROLL_OVER_UPDATE_COUNT)) return 'update_count';
-    return this.#signals >= (signals ?? ROLL_OVER_SIGNAL_COUNT) ? 'signal_count' : undefined;
+    if (this.#signals >= (signals ?? ROLL_OVER_SIGNAL_COUNT)) return 'signal_count';
+    return crowded ? 'turn_size' : undefined;
   }
 }
 

@@ -96,6 +96,12 @@ export const SPILL_TRANSCRIPT: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** Where the turn cannot go on without: there may be megabytes to be asked for. */
+export const SPILL_WHATEVER_IT_TAKES: ActivityOptions = {
+  ...SPILL_TRANSCRIPT,
+  startToCloseTimeout: '20s',
+};
+
 /** A run that is due. */
 export interface ToolRun {
   readonly plan: PlannedCall;

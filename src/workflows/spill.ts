@@ -2,6 +2,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import { spillPlan } from '../core/context/roll-over.js';
 import { chunkIdsIn, isStored, type Spilled, type SpillPlan } from '../core/context/stored.js';
+import { needsRoom } from '../core/context/visible.js';
 import type { ConversationState } from '../core/state.js';
 import { transcriptHash } from '../protocol/activities.js';
 import type { ConversationInput } from '../protocol/messaging.js';
@@ -10,7 +11,7 @@ import {
   type SpillTranscriptInput,
   type UntoldSpill,
 } from '../protocol/stored-messages.js';
-import { activities, SPILL_TRANSCRIPT, summaryOf } from './schedule.js';
+import { activities, SPILL_TRANSCRIPT, SPILL_WHATEVER_IT_TAKES, summaryOf } from './schedule.js';
 
 /** A store that never answers must not fill what is carried. */
 const MAX_UNTOLD = 8;
@@ -23,11 +24,13 @@ export class Spill {
   readonly #known: Set<string>;
   #untold: readonly UntoldSpill[];
   #failed = false;
+  #isPossible: boolean;
 
   constructor(input: ConversationInput) {
     this.#input = input;
     const { chunks = [], unusedChunks = [], untold = [] } = input.carried ?? {};
     this.#untold = untold;
+    this.#isPossible = input.spill !== undefined;
     this.#known = new Set([...chunks.map(({ id }) => id), ...unusedChunks]);
   }
 
@@ -43,6 +46,11 @@ export class Spill {
   /** The last order was not carried out, as far as is known: what cannot be carried would be lost, and may be stored later. */
   get failed(): boolean {
     return this.#failed;
+  }
+
+  /** False where there is no blob store, as far as is known: then it is no use to try again. */
+  get possible(): boolean {
+    return this.#isPossible;
   }
 
   /**
@@ -64,7 +72,7 @@ export class Spill {
       ...(unused.length === 0 ? {} : { unused }),
       ...(untold.length === 0 ? {} : { untold }),
     };
-    const storing = this.#store(about, plan);
+    const storing = this.#store(about, plan, needsRoom(state));
     // Whoever waits for it hears of it; until then nobody does.
     storing.catch(() => undefined);
     return storing;
@@ -80,12 +88,17 @@ export class Spill {
   async #store(
     input: SpillTranscriptInput,
     plan: SpillPlan | undefined,
+    isNeeded: boolean,
   ): Promise<Spilled | undefined> {
     const count = plan?.messages.length ?? 0;
     this.#failed = false;
-    const options = { ...SPILL_TRANSCRIPT, summary: summaryOf(`${count} messages to be stored`) };
+    const options = {
+      ...(isNeeded ? SPILL_WHATEVER_IT_TAKES : SPILL_TRANSCRIPT),
+      summary: summaryOf(`${count} messages to be stored`),
+    };
     try {
       const { ids } = await activities.spillTranscript.executeWithOptions(options, [input]);
+      this.#isPossible = areChunkIds(ids, input.chunks.length);
       if (!areChunkIds(ids, input.chunks.length)) return undefined;
       // Of an order whose messages have left the transcript nothing can be found any more.
       this.#untold = [];

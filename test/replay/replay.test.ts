@@ -20,7 +20,7 @@ test('histories of every kind are kept', () => {
   expect(files.map((file) => file.replace('.json', ''))).toEqual(
     expect.arrayContaining([
       ...['cancelled-in-the-temporal-ui', 'closed', 'hostile-signals'],
-      'long-messages-compressed-run-2',
+      ...['long-messages-compressed-run-2', 'finished-steps-stored-while-their-turn-runs-run-2'],
       ...['parked-on-a-browser-call', 'parked-on-a-question', 'parked-on-an-approval'],
       'parked-on-the-second-phase-of-a-gated-browser-call',
       ...['parked-on-another-backend', 'parked-on-an-unknown-outcome'],

@@ -131,6 +131,34 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
     play: storedOverRollOvers,
   },
   {
+    name: 'finished-steps-stored-while-their-turn-runs',
+    // The second step takes the turn over what can be sent, the third over what is stored in good time.
+    model: () =>
+      script(
+        ...[120_000, 200_000, 150_000].map((words) =>
+          callsAll([{ name: 'weather.lookup', input: {} }], 'word '.repeat(words)),
+        ),
+        calls('customer.ask', { question: 'A?' }),
+        says('done'),
+        says('and on'),
+      ),
+    context: { maxTokens: 2_000_000, summarize: false },
+    play: async (engine, talk) => {
+      await rollOver(engine, talk, 4);
+      const [question] = (await engine.snapshot(talk)).pending;
+      const answer = { type: 'answer', value: { answer: 'yes' } } as const;
+      await talk.resolve(question?.toolCallId ?? '', answer);
+      await engine.idle(talk);
+      await engine.say(talk, 'and now?');
+      const rolled = (await engine.log(talk)).filter(({ type }) => type === 'rolled_over');
+      expect(rolled).toMatchObject([
+        { reason: 'turn_size', droppedMessages: 0 },
+        { reason: 'turn_size', droppedMessages: 0 },
+        { reason: 'requested', droppedMessages: 0 },
+      ]);
+    },
+  },
+  {
     name: 'remembered-over-roll-overs',
     model: () => scriptedBy(({ messages }) => asksOncePerMessage(messages.at(-1))),
     play: rememberedOverRollOvers,

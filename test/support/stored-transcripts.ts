@@ -9,9 +9,10 @@ import {
 } from '../../src/core/context/stored.js';
 import { nextSummary } from '../../src/core/context/summaries.js';
 import { headLength, turnSpans } from '../../src/core/context/turns.js';
-import type { ConversationState } from '../../src/core/state.js';
+import type { ConversationState, TurnState } from '../../src/core/state.js';
 import { summarized, withMessage, withoutOldest } from '../../src/core/transcript.js';
 import { transcriptHash } from '../../src/protocol/activities.js';
+import { SYSTEM_ACTOR } from '../../src/protocol/actors.js';
 import type { Message } from '../../src/protocol/messages.js';
 import {
   chunkText,
@@ -142,7 +143,13 @@ export function orderOf(
 }
 
 export type Happening =
-  | { readonly what: 'turn'; readonly steps: readonly number[]; readonly chars: number }
+  /** `runs`: its answer is still to come. */
+  | {
+      readonly what: 'turn';
+      readonly steps: readonly number[];
+      readonly chars: number;
+      readonly runs: boolean;
+    }
   | (SpillBounds & { readonly what: 'roll_over' })
   | { readonly what: 'summary' | 'left_out'; readonly turns: number };
 
@@ -153,6 +160,7 @@ const aHappening: fc.Arbitrary<Happening> = fc.oneof(
       what: fc.constant('turn' as const),
       steps: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }),
       chars: fc.nat(600),
+      runs: fc.boolean(),
     }),
   },
   {
@@ -188,15 +196,33 @@ export const NOTHING_SAID: Both = {
   plain: aConversationState([]),
 };
 
+/** The same with that turn in progress, its next model call due. */
+export function running(state: ConversationState, turnId: string): ConversationState {
+  const turn: TurnState = {
+    turnId,
+    messageId: `${turnId}.q`,
+    requester: { ...SYSTEM_ACTOR },
+    startedAt: '',
+    step: 1,
+    shownStep: 1,
+    phase: 'model',
+    callIds: [],
+    lastText: '',
+    usage: { inputTokens: 0, outputTokens: 0 },
+  };
+  return { ...state, turn };
+}
+
 export function after({ state, plain }: Both, happening: Happening, shelf: Shelf): Both {
   switch (happening.what) {
     case 'turn': {
       const ordinal = state.turnCount + 1;
-      const grown = (before: ConversationState): ConversationState =>
-        aTurn(ordinal, happening.steps, happening.chars).reduce(withMessage, {
-          ...before,
-          turnCount: ordinal,
-        });
+      const messages = aTurn(ordinal, happening.steps, happening.chars);
+      const said = happening.runs ? messages.slice(0, -1) : messages;
+      const grown = ({ turn: _over, ...before }: ConversationState): ConversationState => {
+        const next = said.reduce(withMessage, { ...before, turnCount: ordinal });
+        return happening.runs ? running(next, `t${ordinal}`) : next;
+      };
       return { state: grown(state), plain: grown(plain) };
     }
     case 'roll_over':

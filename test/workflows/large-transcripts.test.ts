@@ -150,7 +150,10 @@ test('a roll-over that would lose messages while the blob store is away is put o
   expect(log.find(({ type }) => type === 'rolled_over')).toMatchObject({ droppedMessages: 0 });
 });
 
-test('a turn in progress that no payload holds is not rolled over, and its model call fails with both numbers; the next turn goes on', async () => {
+test('a turn in progress that no payload holds, without a store, is not rolled over, and its model call fails with both numbers; the next turn goes on', async () => {
+  const opened = await openEventLog(`${temporaryFolder()}/log.db`);
+  onTestFinished(() => opened.close());
+  const { blobs: _none, ...eventLog } = opened;
   const bulky = defineTool({
     name: 'bulky',
     description: 'Says much.',
@@ -178,7 +181,7 @@ test('a turn in progress that no payload holds is not rolled over, and its model
     tools: [bulky, ask],
     context: CONTEXT,
   });
-  const engine = await startEngine({ agents: [agent] });
+  const engine = await startEngine({ agents: [agent], eventLog });
   const talk = engine.begin();
   const turn = await engine.send(talk, 'begin');
   const { pending } = await until('ten results are in', () => engine.snapshot(talk), {
@@ -196,7 +199,9 @@ test('a turn in progress that no payload holds is not rolled over, and its model
     status: 'failed',
     error: {
       code: 'model_context_too_long',
-      message: expect.stringMatching(/have \d+ bytes; at most 1433600 can/) as unknown,
+      message: expect.stringMatching(
+        /have \d+ bytes; at most 1433600 can be sent to a model call, and the others could not be stored/,
+      ) as unknown,
     },
   });
   expect(await engine.say(talk, 'and now?')).toMatchObject({ status: 'completed', text: 'Yes.' });

@@ -11,7 +11,7 @@ import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
 import { carriedTranscript, type SpillPlan, sizeInPayload, storedEnd } from './stored.js';
-import { headLength, turnSpans } from './turns.js';
+import { headLength, type TurnSpan, turnSpans } from './turns.js';
 
 /**
  * The newest whole turns that fit into `maxBytes`; always at least the newest turn. Returns how many messages are left out.
@@ -102,9 +102,12 @@ function droppedWithin(
   return bytesOf(messages.slice(from), sizeOf) > budget ? messages.length : from;
 }
 
-/** Undefined when what would be carried whole is within bounds, or is one turn that stays. */
+/**
+ * Undefined when what would be carried whole is within bounds, or cannot be stored: whole turns that are over are, and in conversations
+ * begun since core revision 10 finished steps of the one in progress.
+ */
 export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillPlan | undefined {
-  const { transcript, turn } = state;
+  const { transcript } = state;
   // What the roll-over leaves behind is not stored first.
   const kept = headLength(transcript) + droppedAnyway(state);
   const from = Math.max(storedEnd(transcript), kept);
@@ -112,11 +115,10 @@ export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillP
   if (left <= bounds.fromBytes) return undefined;
   const chunks: number[] = [];
   let room = 0;
-  for (const span of turnSpans(transcript)) {
-    if (span.from < from) continue;
-    if (left <= bounds.keepBytes || span.turnId === turn?.turnId) break;
-    const bytes = bytesOf(transcript.slice(span.from, span.to));
-    const count = span.to - span.from;
+  for (const unit of unitsFrom(state, from)) {
+    if (left <= bounds.keepBytes) break;
+    const bytes = bytesOf(transcript.slice(unit.from, unit.to));
+    const count = unit.to - unit.from;
     if (bytes > room) {
       chunks.push(0);
       room = bounds.chunkBytes;
@@ -127,6 +129,38 @@ export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillP
   }
   const count = chunks.reduce((sum, messages) => sum + messages, 0);
   return count === 0 ? undefined : { messages: transcript.slice(from, from + count), chunks };
+}
+
+type Unit = Pick<TurnSpan, 'from' | 'to'>;
+
+/** What is stored together, from there on: a turn, or what is left of it; of the one in progress its steps. */
+function unitsFrom(state: ConversationState, from: number): readonly Unit[] {
+  const { transcript, turn } = state;
+  const units: Unit[] = [];
+  for (const span of turnSpans(transcript)) {
+    if (span.to <= from) continue;
+    const rest = { from: Math.max(from, span.from), to: span.to };
+    if (span.turnId !== turn?.turnId) units.push(rest);
+    else if (isSince(state, 10)) units.push(...finishedSteps(transcript, rest));
+  }
+  return units;
+}
+
+/** An assistant message with the results of its calls; any other message alone. Ends before calls that have no results yet. */
+function finishedSteps(transcript: readonly Message[], { from, to }: Unit): readonly Unit[] {
+  const steps: Unit[] = [];
+  let at = from;
+  while (at < to) {
+    let end = at + 1;
+    while (end < to && transcript[end]?.role === 'tool') end += 1;
+    const message = transcript[at];
+    const asks =
+      message?.role === 'assistant' && message.parts.some(({ type }) => type === 'tool_call');
+    if (asks && end === at + 1) return steps;
+    steps.push({ from: at, to: end });
+    at = end;
+  }
+  return steps;
 }
 
 /** All but the summary. */

@@ -5,7 +5,7 @@
  *
  * W1  A stand-in is known by its identity, so it is never copied; JSON of a state does not have it. Only what this module
  *     carries and restores goes from one run to the next.
- * W2  The turn in progress, and a summary, are never stored.
+ * W2  A summary is never stored, nor a step that has not ended. Of a turn in progress finished steps may be (core revision 10).
  */
 import type { EarlierResult, Message, ToolResultPart } from '../../protocol/messages.js';
 import { resultsIn } from '../../protocol/messages.js';
@@ -74,7 +74,7 @@ function goesOn(part: StoredPart, { chunk, index }: Place): boolean {
   return part.id === chunk.id && part.to === index;
 }
 
-/** Messages that are to be stored, whole turns that follow each other; `chunks` is how many go into each. */
+/** Messages that are to be stored, whole turns or finished steps that follow each other; `chunks` is how many go into each. */
 export interface SpillPlan {
   readonly messages: readonly Message[];
   readonly chunks: readonly number[];
@@ -95,14 +95,34 @@ export function withStored(state: ConversationState, { plan, ids }: Spilled): Co
   const open = openTurns(state);
   for (const [ordinal, count] of plan.chunks.entries()) {
     const messages = transcript.slice(at, at + count);
-    const fromTurnId = messages[0]?.turnId ?? '';
-    const throughTurnId = messages.at(-1)?.turnId ?? '';
-    const chunk: ChunkRef = { id: ids[ordinal] ?? '', fromTurnId, throughTurnId };
+    const chunk: ChunkRef = { id: ids[ordinal] ?? '', ...extentOf(state, { at, count }) };
     const turns = turnsOf(messages, open);
     transcript.splice(at, count, ...standIns({ ...chunk, at, from: 0, turns }));
     at += count;
   }
   return { ...state, transcript };
+}
+
+/** Which turns these messages are of, and which of their messages where they are not all. */
+function extentOf(
+  { transcript, turn }: ConversationState,
+  { at, count }: { readonly at: number; readonly count: number },
+): Omit<ChunkRef, 'id'> {
+  const first = transcript[at];
+  const last = transcript[at + count - 1];
+  const fromTurnId = first?.turnId ?? '';
+  const throughTurnId = last?.turnId ?? '';
+  const isWhole =
+    transcript[at - 1]?.turnId !== fromTurnId &&
+    transcript[at + count]?.turnId !== throughTurnId &&
+    turn?.turnId !== throughTurnId;
+  if (isWhole) return { fromTurnId, throughTurnId };
+  return {
+    fromTurnId,
+    throughTurnId,
+    fromMessageId: first?.id ?? '',
+    throughMessageId: last?.id ?? '',
+  };
 }
 
 /** What a roll-over carries of the transcript: the messages that it has, and what is known of the stored ones. */
@@ -122,10 +142,10 @@ export function carriedTranscript(state: ConversationState): CarriedTranscript {
       at += piece.messages.length;
       continue;
     }
-    const { id, fromTurnId, throughTurnId, from, to } = piece;
-    const turns = turnsOf(transcript.slice(at, at + to - from), open);
-    chunks.push({ id, fromTurnId, throughTurnId, at, from, turns });
-    at += to - from;
+    const { to, ...chunk } = piece;
+    const turns = turnsOf(transcript.slice(at, at + to - chunk.from), open);
+    chunks.push({ ...chunk, at, turns });
+    at += to - chunk.from;
   }
   return { messages: transcript.filter((message) => !isStored(message)), chunks };
 }
@@ -147,9 +167,10 @@ export function chunkIdsIn(messages: readonly Message[]): ReadonlySet<string> {
   return ids;
 }
 
-/** Turns of which a call is open: what it is asked of later may look at the turn's results. */
-function openTurns({ calls }: ConversationState): ReadonlySet<string> {
-  return new Set(Object.values(calls).map(({ turnId }) => turnId));
+/** Turns of which a call is open, or may come yet: what it is asked of later may look at the turn's results. */
+function openTurns({ calls, turn }: ConversationState): ReadonlySet<string> {
+  const ofCalls = Object.values(calls).map(({ turnId }) => turnId);
+  return new Set(turn === undefined ? ofCalls : [...ofCalls, turn.turnId]);
 }
 
 function turnsOf(messages: readonly Message[], open: ReadonlySet<string>): readonly CarriedTurn[] {
@@ -185,10 +206,9 @@ function carriedMessage(message: Message, isOpen: boolean): CarriedMessage {
 }
 
 function standIns(carried: CarriedChunk): readonly Message[] {
-  const { id, fromTurnId, throughTurnId } = carried;
-  const chunk: ChunkRef = { id, fromTurnId, throughTurnId };
-  let index = carried.from;
-  return carried.turns.flatMap(({ turnId, lastId, messages }) =>
+  const { at: _at, from, turns, ...chunk } = carried;
+  let index = from;
+  return turns.flatMap(({ turnId, lastId, messages }) =>
     messages.map((message, ordinal) => {
       const isLast = ordinal === messages.length - 1;
       const standIn = standInFor(message, { turnId, id: isLast ? lastId : '' });

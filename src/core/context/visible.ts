@@ -1,10 +1,11 @@
 /** What of the transcript fits into one payload: what is sent to the worker of a model call at all. Pure. */
-import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
+import { MAX_STORED_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
+import type { SpillBounds } from '../../protocol/stored-messages.js';
 import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
-import { sizeInPayload } from './stored.js';
+import { isStored, sizeInPayload } from './stored.js';
 import { headLength, messagesFrom, turnSpans } from './turns.js';
 
 type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes' | 'settings'>;
@@ -49,24 +50,56 @@ function leapingFrom(transcript: readonly Message[], sizeOf: (message: Message) 
   return first === 0 ? 0 : (spans[first]?.from ?? 0);
 }
 
-/** True when the turn in progress alone is larger than a model call's input may be. */
+/** True when the turn in progress alone is larger than a model call's input, or, since core revision 10, a conversation, may be. */
 export function turnTooLong(state: ConversationState): boolean {
-  return state.transcriptBytes > MAX_TRANSCRIPT_BYTES && turnBytes(state) > MAX_TRANSCRIPT_BYTES;
+  return isTurnOver(state, isSince(state, 10) ? MAX_STORED_TRANSCRIPT_BYTES : MAX_TRANSCRIPT_BYTES);
+}
+
+/**
+ * True when the next model call of the turn in progress has to wait until finished steps of it are stored: what is not stored would not fit into
+ * its input.
+ */
+export function needsRoom(state: ConversationState): boolean {
+  const { turn } = state;
+  const goesOn = turn?.phase === 'model' && turn.cancel === undefined && turn.stop === undefined;
+  return goesOn && isSince(state, 10) && isTurnOver(state, MAX_TRANSCRIPT_BYTES, unstoredBytes);
+}
+
+/** True when the finished steps of the turn in progress are to be stored soon. */
+export function isCrowded(state: ConversationState, bounds: SpillBounds | undefined): boolean {
+  const { turnBytes = Infinity } = bounds ?? {};
+  if (state.turn?.phase !== 'model' || !isSince(state, 10)) return false;
+  return isTurnOver(state, turnBytes, unstoredBytes);
 }
 
 export function turnTooLongText(state: ConversationState): string {
-  return isSince(state, 4)
-    ? `The messages of the turn have ${turnBytes(state)} bytes; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call`
-    : 'The turn alone is larger than a model call may be';
+  if (!isSince(state, 4)) return 'The turn alone is larger than a model call may be';
+  const have = `The messages of the turn have ${turnBytes(state)} bytes`;
+  if (isSince(state, 10) && turnTooLong(state))
+    return `${have}; a conversation holds at most ${MAX_STORED_TRANSCRIPT_BYTES}`;
+  const sent = `${have}; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call`;
+  return isSince(state, 10) ? `${sent}, and the others could not be stored` : sent;
+}
+
+function isTurnOver(
+  state: ConversationState,
+  bound: number,
+  sizeOf?: (message: Message) => number,
+): boolean {
+  return state.transcriptBytes > bound && turnBytes(state, sizeOf) > bound;
 }
 
 /** Of the messages of the turn in progress. */
-function turnBytes({ turn, transcript }: ConversationState): number {
+function turnBytes({ turn, transcript }: ConversationState, sizeOf = messageBytes): number {
   let bytes = 0;
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const message = transcript[index];
     if (message === undefined || message.turnId !== turn?.turnId) break;
-    bytes += messageBytes(message);
+    bytes += sizeOf(message);
   }
   return bytes;
+}
+
+function unstoredBytes(message: Message): number {
+  return isStored(message) ? 0 : messageBytes(message);
 }

@@ -45,7 +45,16 @@ async function setUp(given?: BlobStore) {
   const messages = transcript.slice(from, to);
   const chunks = new TranscriptChunks({ blobs, log, logger });
   const id = (await chunks.put(KEY, messages)) ?? '';
-  return { log, blobs, chunks, append, said, messages, part: partOf(id, messages) };
+  return {
+    log,
+    blobs,
+    chunks,
+    append,
+    said,
+    messages,
+    all: transcript,
+    part: partOf(id, messages),
+  };
 }
 
 function partOf(id: string, messages: readonly Message[]): StoredPart {
@@ -76,6 +85,26 @@ describe('messages in the blob store', () => {
     expect((await blobs.get(KEY, part.id))?.ref.id).toBe(part.id);
     await chunks.get(KEY, part);
     expect(said).toHaveLength(1);
+  });
+
+  it.each([
+    ['in the middle of a turn, to the middle of another', 2, 15],
+    ['at the beginning of a turn, to its middle', 4, 6],
+    ['in the middle of a turn, to its end', 6, 8],
+    ['and end within one turn', 5, 7],
+  ])('that begin %s are made again as well', async (_where, from, to) => {
+    const { chunks, blobs, append, all } = await setUp();
+    await append();
+    const messages = all.slice(from, to);
+    const id = (await chunks.put(KEY, messages)) ?? '';
+    await blobs.delete(KEY);
+    const within = {
+      fromMessageId: messages[0]?.id ?? '',
+      throughMessageId: messages.at(-1)?.id ?? '',
+    };
+    const part = { ...partOf(id, messages), ...within };
+    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
   });
 
   it('that somebody has changed are never taken: they are made again', async () => {

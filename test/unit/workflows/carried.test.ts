@@ -47,7 +47,7 @@ describe('what a run remembers', () => {
   });
 
   it('of a later version is refused, so that its conversation waits for a newer worker', () => {
-    const carried = { version: 4 as 3, state: state(), events: [] };
+    const carried = { version: 5 as 4, state: state(), events: [] };
     expect(() => initialState({ ...INPUT, carried })).toThrow(/needs a newer worker/);
   });
 });

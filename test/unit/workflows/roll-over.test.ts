@@ -51,6 +51,15 @@ describe('a run', () => {
     expect(asked.due(10)).toBe('requested');
   });
 
+  it('is due when its turn has steps that should be stored, after all other reasons, and not again at once', () => {
+    const rollOver = new RollOver({ events: 1_000 });
+    expect(rollOver.due(10, true)).toBe('turn_size');
+    server.info = { ...FRESH, historyLength: 1_001 };
+    expect(rollOver.due(10, true)).toBe('history_events');
+    rollOver.postpone(10);
+    expect(rollOver.due(59, true)).toBeUndefined();
+  });
+
   it('that could not be carried is due again after fifty events, not before', () => {
     const rollOver = new RollOver();
     rollOver.request();
@@ -99,6 +108,8 @@ describe('what is carried', () => {
     for (const call of calls) m.tool(call.toolCallId, 'y'.repeat(190 * 1_024));
     expect(canCarry(m.state, [])).toBe(false);
     m.resolve('q', { type: 'answer', value: 'yes' });
+    expect(canCarry(m.state, [])).toBe(false);
+    m.machine.noRoom();
     expect(m.last('turn_ended').error).toMatchObject({ code: 'model_context_too_long' });
     expect(canCarry(m.state, [])).toBe(true);
   });

@@ -129,12 +129,14 @@ describe('the oldest turns that a roll-over stores', () => {
   ])('are none when %s', (_why, count, turnId, fromBytes = BOUNDS.fromBytes) => {
     const state = aConversationState(turns(count, [3], 3_000));
     const turn = turnId === undefined ? {} : { turn: { turnId } as ConversationState['turn'] };
-    const running = { ...state, ...turn } as ConversationState;
+    // Begun before steps of it could be.
+    const settings = { ...state.settings, coreRevision: 8 };
+    const running = { ...state, settings, ...turn } as ConversationState;
     expect(spillPlan(running, { ...BOUNDS, fromBytes })).toBeUndefined();
   });
 
-  it('never hold the turn in progress, and a turn larger than a chunk is a chunk of its own', () => {
-    const state = aConversationState(turns(3, [3], 3_000));
+  it('never hold the turn in progress of conversations begun before, and a turn larger than a chunk is a chunk of its own', () => {
+    const state = aConversationState(turns(3, [3], 3_000), { coreRevision: 8 });
     const running = { ...state, turn: { turnId: 't3' } } as ConversationState;
     const plan = spillPlan(running, BOUNDS);
     expect(new Set(plan?.messages.map(({ turnId }) => turnId))).toEqual(new Set(['t1', 't2']));

@@ -1,0 +1,196 @@
+/** Finished steps of the running turn, stored by a roll-over in its middle: what is decided without them, and when they have to be. */
+import { describe, expect, it } from 'vitest';
+import { carriedMemory, stateIn } from '../../../../src/core/carried.js';
+import {
+  carriedBytes,
+  droppedAtRollOver,
+  spillPlan,
+} from '../../../../src/core/context/roll-over.js';
+import { isStored, piecesOf, storedEnd } from '../../../../src/core/context/stored.js';
+import { isCrowded, needsRoom, visibleFrom } from '../../../../src/core/context/visible.js';
+import { turnResults } from '../../../../src/core/earlier-results.js';
+import type { ConversationState } from '../../../../src/core/state.js';
+import { messageBytes, withMessage } from '../../../../src/core/transcript.js';
+import {
+  MAX_RESULTS_MESSAGE_BYTES,
+  MAX_STORED_TRANSCRIPT_BYTES,
+  MAX_TRANSCRIPT_BYTES,
+  SPILL_TURN_BYTES,
+} from '../../../../src/protocol/limits.js';
+import type { Message } from '../../../../src/protocol/messages.js';
+import { isStoredPart, SPILL_BOUNDS } from '../../../../src/protocol/stored-messages.js';
+import { modelCalls, plannedCall } from '../../../support/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../../support/core-driver.js';
+import { aTurn, running, Shelf } from '../../../support/stored-transcripts.js';
+import { aConversationState } from '../../../support/transcripts.js';
+
+const KB = 1024;
+const BOUNDS = { fromBytes: 2_000, keepBytes: 500, chunkBytes: 2_000 };
+
+/** Two turns that are over, and one of four steps that runs. */
+function inThird(): ConversationState {
+  const said = [...aTurn(1, [1], 300), ...aTurn(2, [1], 300), ...aTurn(3, [2, 1, 1, 1], 300)];
+  return running(aConversationState(said.slice(0, -1)), 't3');
+}
+
+/** A turn whose calls have had results of these sizes, step by step. */
+function worked(steps: readonly (readonly number[])[]): MachineUnderTest {
+  const m = aMachine();
+  m.send('work');
+  for (const [step, sizes] of steps.entries()) {
+    const ids = sizes.map((_size, call) => `c${step}.${call}`);
+    m.model(modelCalls(ids.map((id) => plannedCall(id))));
+    for (const [call, id] of ids.entries()) m.tool(id, 'y'.repeat(sizes[call] ?? 0));
+  }
+  return m;
+}
+
+describe('the steps of a running turn that a roll-over stores', () => {
+  it('are finished ones, each with all results of its calls, after the turns before it', () => {
+    const state = inThird();
+    const plan = spillPlan(state, BOUNDS);
+    const stored = plan?.messages ?? [];
+    expect(stored).toEqual(state.transcript.slice(0, stored.length));
+    expect(stored.at(-1)?.role).toBe('tool');
+    expect(stored.filter(({ turnId }) => turnId === 't3').length).toBeGreaterThan(2);
+    let from = 0;
+    for (const count of plan?.chunks ?? []) {
+      from += count;
+      expect(['tool', 'assistant', 'user']).toContain(stored[from - 1]?.role);
+      // What follows does not belong to what was asked before.
+      expect(stored[from]?.role).not.toBe('tool');
+    }
+    // Calls that wait for somebody: they and all behind them stay.
+    const ask = state.transcript.findLastIndex(({ role }) => role === 'assistant');
+    const waiting = { ...state, transcript: state.transcript.slice(0, ask + 1) };
+    const least = spillPlan(waiting, { ...BOUNDS, fromBytes: 1, keepBytes: 1 });
+    expect(least?.messages).toEqual(state.transcript.slice(0, ask));
+  });
+
+  it('lie in chunks that say where they begin and end within the turn, and so does what a later roll-over stores of it', () => {
+    const shelf = new Shelf();
+    let state = shelf.rolledOver(inThird(), BOUNDS);
+    const whole = [...shelf.whole(state.transcript)];
+    expect(carriedMemory(state).version).toBe(4);
+    const last = piecesOf(state.transcript).findLast(isStoredPart);
+    expect(last).toMatchObject({ throughTurnId: 't3', throughMessageId: 't3.4.results' });
+    // It ends, and another follows.
+    const answer = aTurn(3, [], 900).at(-1) as Message;
+    const { turn: _over, ...rest } = state;
+    const fourth = aTurn(4, [1], 900);
+    state = [answer, ...fourth].reduce(withMessage, rest);
+    whole.push(answer, ...fourth);
+    const keepBytes = fourth.reduce((sum, message) => sum + messageBytes(message), 0);
+    const next = shelf.rolledOver(state, { ...BOUNDS, keepBytes });
+    expect(shelf.whole(next.transcript)).toEqual(whole);
+    expect(storedEnd(next.transcript)).toBe(whole.findIndex(({ turnId }) => turnId === 't4'));
+    const pieces = piecesOf(next.transcript).filter(isStoredPart);
+    expect(pieces.at(-1)).toMatchObject({ fromTurnId: 't3', throughMessageId: answer.id });
+    expect(stateIn(carriedMemory(next))).toEqual(next);
+    expect(piecesOf(stateIn(carriedMemory(next)).transcript)).toEqual(piecesOf(next.transcript));
+  });
+
+  it('still tell the policies of the calls to come what the turn had read, and after its end nobody', () => {
+    const state = inThird();
+    const shelf = new Shelf();
+    const next = shelf.rolledOver(shelf.rolledOver(state, BOUNDS), BOUNDS);
+    expect(next.transcript.filter(isStored).length).toBeGreaterThan(8);
+    expect(turnResults(next, 't3')).toEqual(turnResults(state, 't3'));
+    expect(turnResults(next, 't3')).toHaveLength(5);
+    const { turn: _over, ...over } = next;
+    expect(turnResults(shelf.rolledOver(over, BOUNDS), 't3').length).toBeLessThan(5);
+  });
+
+  it('are to be stored from half of what can be sent, and before the next model call from all of that', () => {
+    const small = worked([[190 * KB, 190 * KB]]).state;
+    expect([isCrowded(small, SPILL_BOUNDS), needsRoom(small)]).toEqual([false, false]);
+    const crowded = worked([
+      [190 * KB, 190 * KB],
+      [190 * KB, 190 * KB],
+    ]);
+    expect(crowded.state.transcriptBytes).toBeGreaterThan(SPILL_TURN_BYTES);
+    expect([isCrowded(crowded.state, SPILL_BOUNDS), needsRoom(crowded.state)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(isCrowded(crowded.state, BOUNDS)).toBe(false);
+    expect(crowded.effectTypes()).toEqual(['call_model']);
+    const steps = Array.from({ length: 4 }, () => [190 * KB, 190 * KB]);
+    const over = worked(steps);
+    expect(over.state.transcriptBytes).toBeGreaterThan(MAX_TRANSCRIPT_BYTES);
+    expect(over.effectTypes()).toEqual(['make_room']);
+    const shelf = new Shelf();
+    const next = shelf.rolledOver(over.state, SPILL_BOUNDS);
+    expect([isCrowded(next, SPILL_BOUNDS), needsRoom(next)]).toEqual([false, false]);
+    expect([droppedAtRollOver(next), visibleFrom(next)]).toEqual([0, 0]);
+    expect(carriedBytes(next)).toBeLessThan(64 * KB);
+    // Whoever stops the turn does not wait for a store.
+    over.machine.cancelTurn({ actor: { id: 'ann' }, requestId: 'stop' });
+    expect(over.effectTypes()).toEqual(['abort_model']);
+    over.machine.noRoom();
+    expect(over.state.turn?.cancel).toBeDefined();
+  });
+
+  it('are no way out when they cannot be stored: the turn fails with both numbers, the next goes on', () => {
+    const m = worked(Array.from({ length: 4 }, () => [190 * KB, 190 * KB]));
+    const { transcriptBytes } = m.state;
+    m.machine.noRoom();
+    expect(m.last('turn_ended').error).toEqual({
+      code: 'model_context_too_long',
+      message: `The messages of the turn have ${transcriptBytes} bytes; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call, and the others could not be stored`,
+    });
+    m.send('and now?');
+    expect(m.effectTypes()).toEqual(['call_model']);
+    m.machine.noRoom();
+    expect(m.effectTypes()).toEqual(['call_model']);
+  });
+
+  it('hold what a conversation holds, and no more', () => {
+    const shelf = new Shelf();
+    let state = running(aConversationState([]), 't1');
+    const turn = aTurn(
+      1,
+      Array.from({ length: 70 }, () => 1),
+      180 * KB,
+    );
+    for (const message of turn.slice(0, -1)) {
+      state = withMessage(state, message);
+      if (isCrowded(state, SPILL_BOUNDS)) state = shelf.rolledOver(state, SPILL_BOUNDS);
+    }
+    expect(state.transcriptBytes).toBeGreaterThan(MAX_STORED_TRANSCRIPT_BYTES);
+    expect(droppedAtRollOver(state)).toBe(0);
+    expect(shelf.whole(state.transcript)).toEqual(turn.slice(0, -1));
+    const steps = (calls: number) =>
+      Array.from({ length: 4 }, () => Array.from({ length: calls }, () => 190 * KB));
+    const m = worked(steps(10));
+    expect(m.effectTypes()).toEqual(['make_room']);
+    const over = worked(steps(12));
+    expect(over.last('turn_ended').error?.message).toMatch(
+      /have \d+ bytes; a conversation holds at most 8388608$/,
+    );
+  });
+
+  it('have as many messages for their results as it takes to tell each of them, in the order of the calls', () => {
+    const m = worked([Array.from({ length: 7 }, () => 190 * KB), [10]]);
+    const results = m.state.transcript.filter(({ role }) => role === 'tool');
+    expect(results.map(({ id }) => id.replace(/^.*?\./, ''))).toEqual([
+      '1.results',
+      '1.results.2',
+      '1.results.3',
+      '1.results.4',
+      '2.results',
+    ]);
+    const parts = results.flatMap((message) => (message.role === 'tool' ? message.parts : []));
+    expect(parts.map(({ toolCallId }) => toolCallId)).toEqual([
+      ...Array.from({ length: 7 }, (_, call) => `c0.${call}`),
+      'c1.0',
+    ]);
+    for (const message of results)
+      expect(JSON.stringify(message).length).toBeLessThan(MAX_RESULTS_MESSAGE_BYTES + KB);
+    const before = aMachine({ settings: { coreRevision: 8 } });
+    before.send('work');
+    before.model(modelCalls([plannedCall('a'), plannedCall('b'), plannedCall('c')]));
+    for (const id of ['a', 'b', 'c']) before.tool(id, 'y'.repeat(190 * KB));
+    expect(before.state.transcript).toHaveLength(3);
+  });
+});
