@@ -4,7 +4,7 @@
  */
 import { fingerprint } from '../protocol/json.js';
 import type { Row } from './packed-rows.js';
-import type { RememberedRequest } from './state.js';
+import type { RememberedRequest } from './remembered.js';
 
 /** Columns in the order in which they are written: never change it, only add at the end. */
 export const CALLS = {

@@ -26,7 +26,8 @@ import {
   type SoughtRequest,
 } from './earlier-rows.js';
 import { type Dictionary, DictionaryWriter, packRows, turnsIn, unpackRows } from './packed-rows.js';
-import type { ConversationState, RememberedRequest, Tombstone } from './state.js';
+import type { RememberedRequest } from './remembered.js';
+import type { ConversationState, Tombstone } from './state.js';
 
 export interface EarlierRuns extends Dictionary {
   /** Rows of `CALLS`, oldest first. */

@@ -16,9 +16,10 @@ import { plainInput } from './input.js';
 import { instantMs, invalid, notWaiting } from './judge.js';
 import type { ConversationMachine } from './machine.js';
 import { remembered, tombstoneOf } from './memory.js';
+import type { RememberedExtension } from './remembered.js';
 import { REUSED } from './repeats.js';
 import { isSince } from './revision.js';
-import type { CallState, ConversationState, RememberedExtension } from './state.js';
+import type { CallState, ConversationState } from './state.js';
 import { isoOf } from './state.js';
 
 interface AcceptableExtension {

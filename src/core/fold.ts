@@ -1,6 +1,7 @@
 /** Small steps that folding is made of. Pure. */
 import { MAX_REMEMBERED_REQUESTS } from '../protocol/limits.js';
-import type { CallState, ConversationState, RememberedRequest, TurnState } from './state.js';
+import type { RememberedRequest } from './remembered.js';
+import type { CallState, ConversationState, TurnState } from './state.js';
 
 /** An event's body with its place in the log. */
 export type Stamped<Body> = Body & { readonly seq: number; readonly at: string };

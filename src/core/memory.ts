@@ -4,12 +4,8 @@ import type { ToolCallId, TurnId } from '../protocol/ids.js';
 import { MAX_TOMBSTONES } from '../protocol/limits.js';
 import { earlierCall, earlierRequest, isEarlierTurn } from './earlier.js';
 import type { SoughtRequest } from './earlier-rows.js';
-import type {
-  ConversationState,
-  RememberedRequest,
-  RememberedResolution,
-  Tombstone,
-} from './state.js';
+import type { RememberedRequest, RememberedResolution } from './remembered.js';
+import type { ConversationState, Tombstone } from './state.js';
 
 export function tombstoneOf(state: ConversationState, callId: ToolCallId): Tombstone | undefined {
   return (

@@ -3,17 +3,14 @@
  * roll-over as it is. Owned by core; everybody else sees snapshots.
  */
 import type { StampedActor } from '../protocol/actors.js';
-import type { ClaimedVerdict } from '../protocol/claims.js';
 import type { ContextMark, ModelContext } from '../protocol/context.js';
-import type { AgentSettings, SendMessageReply } from '../protocol/conversation.js';
+import type { AgentSettings } from '../protocol/conversation.js';
 import type { Usage } from '../protocol/events.js';
-import type { ExtendedVerdict } from '../protocol/extensions.js';
 import type { MessageId, ToolCallId, TurnId } from '../protocol/ids.js';
-import type { InboxEventReply } from '../protocol/inbox.js';
 import type { Json, JsonSchema } from '../protocol/json.js';
 import type { Message, UserPart } from '../protocol/messages.js';
 import type { Question } from '../protocol/questions.js';
-import type { AcceptedVerdict, ResultFiles } from '../protocol/resolutions.js';
+import type { ResultFiles } from '../protocol/resolutions.js';
 import type { Rule } from '../protocol/rules.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import type {
@@ -25,6 +22,7 @@ import type {
 } from '../protocol/tools.js';
 import type { TurnLimit } from '../protocol/turns.js';
 import type { EarlierRuns } from './earlier.js';
+import type { RememberedRequest } from './remembered.js';
 
 export interface QueuedMessage {
   readonly turnId: TurnId;
@@ -161,52 +159,6 @@ export interface Tombstone {
   readonly deadline?: string;
 }
 
-export interface RememberedResolution {
-  readonly requestId: string;
-  readonly operation: 'resolution';
-  /** Of its content; see `repeats.ts`. Absent in conversations of before it was kept. */
-  readonly digest?: string;
-  readonly argsDigest?: string;
-  readonly reply: AcceptedVerdict;
-}
-
-export interface RememberedExtension {
-  readonly requestId: string;
-  readonly operation: 'extend';
-  /** Absent in states of before it was kept. */
-  readonly previousDeadline?: string;
-  readonly reply: ExtendedVerdict;
-}
-
-/** An accepted request and what it was answered; repeats get the same. */
-export type RememberedRequest =
-  | {
-      readonly requestId: string;
-      readonly operation: 'message';
-      readonly digest?: string;
-      readonly reply: SendMessageReply;
-    }
-  | RememberedResolution
-  | {
-      readonly requestId: string;
-      readonly operation: 'inbox';
-      readonly digest: string;
-      readonly reply: InboxEventReply;
-    }
-  | RememberedExtension
-  | {
-      readonly requestId: string;
-      readonly operation: 'claim';
-      /** Id of who claimed; absent in states of before it was kept. */
-      readonly actor?: string;
-      readonly reply: ClaimedVerdict;
-    }
-  | {
-      readonly requestId: string;
-      readonly operation: 'cancel';
-      readonly reply: { readonly turnId: TurnId; readonly seq: number };
-    };
-
 /** Input that no user said, until a model call reads it. */
 export interface InboxEntry {
   readonly eventId: string;
@@ -280,18 +232,6 @@ export function shownCalls(state: ConversationState): readonly CallState[] {
 export function openSuspensions(state: ConversationState): readonly Suspension[] {
   return shownCalls(state).flatMap((call) =>
     call.suspension === undefined ? [] : [call.suspension],
-  );
-}
-
-export function isResolutionOf(
-  request: RememberedRequest,
-  requestId: string,
-  toolCallId: ToolCallId,
-): boolean {
-  return (
-    request.operation === 'resolution' &&
-    request.requestId === requestId &&
-    request.reply.toolCallId === toolCallId
   );
 }
 

@@ -14,12 +14,11 @@ import {
   checkContext,
   contextOf,
 } from './context-settings.js';
-import type { Untyped } from './legal.js';
 import { checkMcpServers, isNameOfListed } from './mcp-agent.js';
 import type { AnyMcpServer, McpServer } from './mcp-server.js';
 import type { ToolPolicy } from './policy.js';
 import { checkPrices } from './prices.js';
-import { checkKeys, ProblemList, shown } from './problems.js';
+import { checkKeys, ProblemList, shown, type Untyped } from './problems.js';
 import { modelProblem } from './provider-tool.js';
 import type { Schema } from './schema.js';
 import { type AgentSettingsSpec, checkSettings, settingsOf } from './settings.js';

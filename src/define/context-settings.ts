@@ -7,8 +7,7 @@ import {
   DEFAULT_RETENTION_TURNS,
 } from '../protocol/limits.js';
 import type { Model } from '../protocol/model.js';
-import type { Untyped } from './legal.js';
-import { checkKeys, type ProblemList, shown } from './problems.js';
+import { checkKeys, type ProblemList, shown, type Untyped } from './problems.js';
 
 /** What a model call is given of a long conversation. The log keeps everything. */
 export interface ContextSpec {

@@ -5,8 +5,7 @@ import { isBoundedJson, isRecord, type Json, utf8Bytes } from '../protocol/json.
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import { type CallTimeouts, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { durationProblem } from './durations.js';
-import type { Untyped } from './legal.js';
-import { type ProblemList, shown } from './problems.js';
+import { type ProblemList, shown, type Untyped } from './problems.js';
 import { isZodSchema, type Schema } from './schema.js';
 import type { AnyTool } from './tool-types.js';
 

@@ -3,8 +3,7 @@ import { isRecord, type JsonSchema } from '../protocol/json.js';
 import { MAX_BLOB_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/limits.js';
 import { rangeProblem } from './http-addresses.js';
 import { HTTP_METHODS } from './http-spec.js';
-import type { Untyped } from './legal.js';
-import { type ProblemList, shown } from './problems.js';
+import { type ProblemList, shown, type Untyped } from './problems.js';
 import { parseUrlTemplate } from './url-template.js';
 
 /** @see https://www.rfc-editor.org/rfc/rfc9110#section-5.1 */

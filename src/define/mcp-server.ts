@@ -15,9 +15,10 @@ import { checkAudience } from './audience.js';
 import type { UntypedServices } from './context.js';
 import { retentionProblem } from './context-settings.js';
 import { durationMs, durationProblem } from './durations.js';
-import { checkApproval, checkResultBytes, type Untyped } from './legal.js';
+import { checkApproval } from './legal.js';
+import { checkResultBytes } from './legal-execution.js';
 import type { McpHttpServerSpec, McpServerSpec, McpStdioServerSpec } from './mcp-spec.js';
-import { checkKeys, ProblemList, shown } from './problems.js';
+import { checkKeys, ProblemList, shown, type Untyped } from './problems.js';
 
 export type {
   McpCaller,

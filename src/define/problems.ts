@@ -3,6 +3,9 @@
  * one go instead of meeting its faults one by one. Runs anywhere.
  */
 
+/** A definition as it came, perhaps from a caller without types. */
+export type Untyped = Readonly<Record<string, unknown>>;
+
 /** One field of a definition and the rule it breaks. */
 export interface DefinitionProblem {
   /** Dotted path of the field, such as `timeouts.run` or `tools[2].name`; empty for the definition as a whole. */

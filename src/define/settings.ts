@@ -11,8 +11,7 @@ import { CORE_REVISION } from '../protocol/revisions.js';
 import type { TurnBudgets } from '../protocol/turns.js';
 import type { AgentTimeoutsSpec } from './clocks.js';
 import { type Duration, durationMs, durationProblem } from './durations.js';
-import type { Untyped } from './legal.js';
-import { checkKeys, type ProblemList, shown } from './problems.js';
+import { checkKeys, type ProblemList, shown, type Untyped } from './problems.js';
 
 /** What one turn may spend. A turn that would go over ends with a message that names the bound; a call gets an error result. */
 export interface TurnBudgetsSpec {

@@ -7,6 +7,13 @@
  */
 import { admitsNull } from '../protocol/absent-nulls.js';
 import { canonicalJson, isRecord, type Json, type JsonSchema } from '../protocol/json.js';
+import {
+  isAnnotation,
+  isDefinitions,
+  isStrictType,
+  rulesOf,
+  unknownKeyword,
+} from './strict-keywords.js';
 
 export type StrictSchema =
   | { readonly ok: true; readonly schema: JsonSchema }
@@ -21,30 +28,6 @@ const MAX_ENUM_VALUES = 1_000;
 /** Of one enum of texts with more than `MANY_TEXTS`. */
 const MAX_ENUM_CHARS = 15_000;
 const MANY_TEXTS = 250;
-
-const FORMATS: readonly string[] = [
-  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
-];
-/** Kept as they are, by type. */
-const RULES: Readonly<Record<string, readonly string[]>> = {
-  string: ['minLength', 'maxLength', 'pattern', 'format'],
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  boolean: [],
-  null: [],
-  array: ['minItems', 'maxItems'],
-  object: [],
-};
-/** Say nothing about values. A default and examples are told in the description. */
-const ANNOTATIONS: readonly string[] = [
-  ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
-  ...['readOnly', 'writeOnly', 'id'],
-];
-/** Taken apart by the converter itself. */
-const STRUCTURE: readonly string[] = [
-  ...['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref', '$defs', 'definitions'],
-  ...['properties', 'required', 'additionalProperties', 'propertyNames', 'items'],
-];
 
 /**
  * Turns a schema whose objects are closed (those of zod: a plain object drops keys that it does not know) into the strict form.
@@ -104,7 +87,9 @@ class Converter {
   convert(schema: unknown, place: Place): JsonSchema {
     if (!isRecord(schema)) throw new NotStrict(place.path, 'takes anything');
     const given = schema as JsonSchema;
-    this.#checkKeywords(given, place);
+    const unknown = unknownKeyword(given);
+    if (unknown !== undefined)
+      throw new NotStrict(place.path, `uses "${unknown}", which strict mode does not have`);
     if (place.depth > MAX_DEPTH)
       throw new NotStrict(place.path, `is nested deeper than ${MAX_DEPTH}`);
     const told = descriptionOf(given);
@@ -131,7 +116,7 @@ class Converter {
     if (values !== undefined) return this.#values(given, values, place);
     const { type } = given;
     if (Array.isArray(type)) return this.#several(given, type, place);
-    if (typeof type !== 'string' || !(type in RULES))
+    if (typeof type !== 'string' || !isStrictType(type))
       throw new NotStrict(place.path, 'takes anything');
     if (type === 'object') return this.#object(given, place);
     const rules = rulesOf(given, type);
@@ -174,7 +159,7 @@ class Converter {
       throw new NotStrict(place.path, 'has both anyOf and oneOf');
     // What stands beside a union narrows it, and cannot be told.
     const beside = Object.keys(given).find(
-      (key) => !ANNOTATIONS.includes(key) && key !== 'anyOf' && key !== 'oneOf' && !isDefs(key),
+      (key) => !isAnnotation(key) && key !== 'anyOf' && key !== 'oneOf' && !isDefinitions(key),
     );
     if (beside !== undefined) throw new NotStrict(place.path, `has "${beside}" beside a choice`);
     const branches = Array.isArray(union) ? (union as readonly Json[]) : [];
@@ -204,7 +189,9 @@ class Converter {
 
   /** `type: ['string', 'null']`: each with the rules that are its own. */
   #several(given: JsonSchema, types: readonly Json[], place: Place): JsonSchema {
-    const plain = types.filter((it) => typeof it === 'string' && it in RULES) as readonly string[];
+    const plain = types.filter(
+      (it) => typeof it === 'string' && isStrictType(it),
+    ) as readonly string[];
     if (plain.length !== types.length || plain.includes('object') || plain.includes('array'))
       throw new NotStrict(place.path, 'is of several types, objects or lists among them');
     const rules: readonly JsonSchema[] = plain.map((type) => rulesOf(given, type));
@@ -232,44 +219,10 @@ class Converter {
       throw new NotStrict(place.path, 'refers to another document, or into the middle of this one');
     return ref;
   }
-
-  #checkKeywords(given: JsonSchema, { path }: Place): void {
-    const { type } = given;
-    const types = (Array.isArray(type) ? type : [type]).map(String);
-    for (const [keyword, value] of Object.entries(given)) {
-      const isKnown =
-        value === undefined ||
-        ANNOTATIONS.includes(keyword) ||
-        STRUCTURE.includes(keyword) ||
-        types.some((it) => Object.hasOwn(RULES, it) && RULES[it]?.includes(keyword) === true);
-      if (!isKnown) throw new NotStrict(path, `uses "${keyword}", which strict mode does not have`);
-    }
-  }
-}
-
-function isDefs(key: string): boolean {
-  return key === '$defs' || key === 'definitions';
 }
 
 function inItems({ path, depth }: Place): Place {
   return { path: `${path}[]`, depth: depth + 1 };
-}
-
-/** Formats and patterns that the provider does not know are left to the worker. */
-function rulesOf(given: JsonSchema, type: string): JsonSchema {
-  const kept = (RULES[type] ?? []).flatMap((keyword) => {
-    const value = given[keyword];
-    if (value === undefined) return [];
-    if (keyword === 'format' && (typeof value !== 'string' || !FORMATS.includes(value))) return [];
-    if (keyword === 'pattern' && (typeof value !== 'string' || !isPlainPattern(value))) return [];
-    return [[keyword, value] as const];
-  });
-  return Object.fromEntries(kept);
-}
-
-/** Without looking around and back: a grammar cannot. */
-function isPlainPattern(pattern: string): boolean {
-  return !/\(\?[=!<]|\\[1-9k]|\\[pP]\{/.test(pattern);
 }
 
 function descriptionOf({ description, default: given, examples }: JsonSchema): string {

@@ -17,8 +17,8 @@ import { declaredTimeouts, timeoutsOf } from './clocks.js';
 import type { CallContext, UntypedServices } from './context.js';
 import { durationMs } from './durations.js';
 import { checkExpireDefault, checkWarnBefore } from './expiry.js';
-import { checkFields, executorOf, type Untyped } from './legal.js';
-import { ProblemList, shown } from './problems.js';
+import { checkFields, executorOf } from './legal.js';
+import { ProblemList, shown, type Untyped } from './problems.js';
 import { PROVIDER_INPUT, providerDescription, providerToolOf } from './provider-tool.js';
 import { dropsKeysOnly, needsRecheck } from './recheck.js';
 import {

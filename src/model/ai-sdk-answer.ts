@@ -5,22 +5,20 @@
  *    marks of the provider, an item keeps its place.
  */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { Json } from '../protocol/json.js';
-import type { Message, ReasoningPart, TextPart, TextSource } from '../protocol/messages.js';
+import type { ReasoningPart, TextPart, TextSource } from '../protocol/messages.js';
 import type {
   ModelCallOptions,
   ModelFiles,
   ModelRequest,
   ModelResponse,
-  ProviderCall,
   RequestedCall,
 } from '../protocol/model.js';
 import { fromWireName } from '../protocol/names.js';
 import { toAiSdkFailure } from './ai-sdk-failure.js';
-import { type AiSdkItem, itemOf, type Metadata, markedBy, toItem } from './ai-sdk-items.js';
+import { HostedCalls } from './ai-sdk-hosted.js';
+import { type AiSdkItem, type Metadata, markedBy, toItem } from './ai-sdk-items.js';
 import { fileUrl, finishReasonOf, type StreamPart, sourcesOf, usageOf } from './ai-sdk-pieces.js';
 import { ModelFailure } from './failure.js';
-import { NO_FILES } from './files.js';
 import { argumentsAsked } from './wire-calls.js';
 
 /** In every answer of Anthropic: its id, model and first count of tokens, for watchers. It is never read again. */
@@ -61,16 +59,14 @@ export class AiSdkAnswer {
   readonly #blocks = new Map<string, Block>();
   /** Calls whose arguments are still coming, by id. */
   readonly #openCalls = new Map<string, HalfCall>();
-  readonly #providerCalls: ProviderCall[] = [];
-  /** Calls of the provider that watchers have been told of. */
-  readonly #announced = new Map<string, string>();
-  readonly #hosted = new Map<string, StreamPart<'tool-call'>>();
+  readonly #hosted: HostedCalls;
   #callCount = 0;
   #model: string | undefined;
   #finish: StreamPart<'finish'> | undefined;
 
   constructor(origin: AnswerOrigin) {
     this.#origin = origin;
+    this.#hosted = new HostedCalls(origin);
   }
 
   /** Takes the next part. @throws ModelFailure for an error part, and for what a conversation cannot keep */
@@ -138,7 +134,7 @@ export class AiSdkAnswer {
     return {
       parts: await this.#parts(files),
       calls: calls.map((call) => requestedCall(call, finishReason)),
-      ...(this.#providerCalls.length === 0 ? {} : { providerCalls: this.#providerCalls }),
+      ...(this.#hosted.calls.length === 0 ? {} : { providerCalls: this.#hosted.calls }),
       // Some packages have no word of the specification for it.
       finishReason:
         calls.length > 0 && this.#finish?.finishReason.unified === 'other'
@@ -199,21 +195,21 @@ export class AiSdkAnswer {
   ): void {
     switch (part.type) {
       case 'tool-input-start':
-        if (part.providerExecuted === true) this.#announce(part.id, part.toolName);
+        if (part.providerExecuted === true) this.#hosted.begin(part.id, part.toolName);
         else this.#begin(part.id, part.toolName);
         return;
       case 'tool-input-delta': {
         const call = this.#openCalls.get(part.id);
         if (call !== undefined) this.#addInput(call, part.delta);
-        else this.#addProgress(part);
+        else this.#hosted.grow(part);
         return;
       }
       case 'tool-call':
-        if (part.providerExecuted === true) this.#addHosted(part);
+        if (part.providerExecuted === true) this.#keep(this.#hosted.call(part));
         else this.#complete(part);
         return;
       case 'tool-result':
-        if (part.preliminary !== true) this.#addHostedResult(part);
+        if (part.preliminary !== true) this.#keep(this.#hosted.result(part));
         return;
       case 'tool-approval-request':
         throw new ModelFailure(
@@ -249,49 +245,6 @@ export class AiSdkAnswer {
     call.marks = providerMetadata;
   }
 
-  /** What the provider is given to run, in pieces. */
-  #addProgress({ id, delta: text }: StreamPart<'tool-input-delta'>): void {
-    const name = this.#announced.get(id);
-    if (name === undefined) return;
-    this.#origin.onEvent({ type: 'provider_call_progress', id, name, status: 'called', text });
-  }
-
-  #announce(id: string, toolName: string): void {
-    if (this.#announced.has(id)) return;
-    this.#announced.set(id, fromWireName(toolName));
-    this.#origin.onEvent({ type: 'provider_call', id, name: fromWireName(toolName) });
-  }
-
-  #addHosted(part: StreamPart<'tool-call'>): void {
-    const { type, toolCallId, toolName, input, providerMetadata } = part;
-    this.#announce(toolCallId, toolName);
-    this.#hosted.set(toolCallId, part);
-    this.#keep({ type, toolCallId, toolName, input, ...markedBy(providerMetadata) });
-  }
-
-  #addHostedResult(part: StreamPart<'tool-result'>): void {
-    const { type, toolCallId, toolName, isError = false, providerMetadata } = part;
-    const result = part.result as Json;
-    const error = isError ? { isError } : {};
-    this.#keep({ type, toolCallId, toolName, result, ...error, ...markedBy(providerMetadata) });
-    const input = this.#hosted.get(toolCallId)?.input ?? this.#earlierInput(toolCallId);
-    this.#providerCalls.push({
-      id: toolCallId,
-      name: fromWireName(toolName),
-      input: parsed(input),
-      outcome: isError ? { error: plain(result) } : { output: result },
-    });
-  }
-
-  /** Some providers answer a call of theirs one request later. */
-  #earlierInput(toolCallId: string): string {
-    const { provider, request } = this.#origin;
-    for (const item of itemsOf(request.messages, provider))
-      if (item.type === 'tool-call' && 'toolCallId' in item && item.toolCallId === toolCallId)
-        return item.input;
-    return '{}';
-  }
-
   #keep(item: AiSdkItem): void {
     this.#entries.push({ type: 'item', item });
   }
@@ -325,26 +278,4 @@ function blockParts({ type, text, marks, sources = [] }: Block): readonly KeptPa
 
 function requestedCall({ id, name, input }: HalfCall, finishReason: string): RequestedCall {
   return { id, name, argumentsJson: argumentsAsked(input, finishReason === 'length') };
-}
-
-function* itemsOf(messages: readonly Message[], provider: string): Generator<AiSdkItem> {
-  for (const message of messages.toReversed()) {
-    if (message.role !== 'assistant') continue;
-    for (const part of message.parts) {
-      const item = part.type === 'provider_item' ? itemOf(provider, part, NO_FILES) : undefined;
-      if (item !== undefined) yield item;
-    }
-  }
-}
-
-function parsed(json: string): Json {
-  try {
-    return JSON.parse(json) as Json;
-  } catch {
-    return json;
-  }
-}
-
-function plain(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -74,7 +74,7 @@ export async function toItem(
   return { type: 'provider_item', provider: ownerOf(provider), item: kept };
 }
 
-/** The item of a part that is this provider's. Undefined when it is not, or what was taken out of it is gone. */
+/** The item of a part that is this provider's. Undefined when it is not, has none of these forms, or what was taken out of it is gone. */
 export function itemOf(
   provider: string,
   part: ProviderPart,
@@ -82,7 +82,31 @@ export function itemOf(
 ): AiSdkItem | undefined {
   if (part.provider !== ownerOf(provider)) return undefined;
   const item = wholeItem(part.item, loaded);
-  return isRecord(item) ? (item as unknown as AiSdkItem) : undefined;
+  return isItem(item) ? item : undefined;
+}
+
+function isItem(item: unknown): item is AiSdkItem {
+  if (!isRecord(item)) return false;
+  const { type, text, index, kind, providerMetadata } = item;
+  if (providerMetadata !== undefined && !isRecord(providerMetadata)) return false;
+  const has = (...fields: readonly string[]): boolean =>
+    fields.every((field) => typeof item[field] === 'string');
+  switch (type) {
+    case 'text':
+    case 'reasoning':
+      return text === undefined || typeof text === 'string';
+    case 'tool-call':
+      return typeof index === 'number' || has('toolCallId', 'toolName', 'input');
+    case 'tool-result':
+      return has('toolCallId', 'toolName') && item['result'] !== undefined;
+    case 'file':
+    case 'reasoning-file':
+      return has('mediaType', 'url');
+    case 'custom':
+      return typeof kind === 'string' && kind.includes('.');
+    default:
+      return false;
+  }
 }
 
 /** Items of `openaiModel` are in another form, though the provider be the same. */

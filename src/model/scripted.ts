@@ -5,7 +5,6 @@
 import type { Usage } from '../protocol/events.js';
 import { FAILURES } from '../protocol/failures.js';
 import type { Json } from '../protocol/json.js';
-import type { AssistantPart, ProviderPart } from '../protocol/messages.js';
 import type {
   AbortSignalLike,
   Model,
@@ -13,11 +12,10 @@ import type {
   ModelPrices,
   ModelRequest,
   ModelResponse,
-  ProviderCall,
-  RequestedCall,
 } from '../protocol/model.js';
 import { throwIfAborted } from './abort.js';
 import { ModelFailure, type ModelFailureCode } from './failure.js';
+import { played } from './scripted-play.js';
 
 /** One call that a scripted answer asks for. */
 export interface ScriptedCall {
@@ -128,8 +126,6 @@ export function scriptedBy(answer: (request: ModelRequest) => ScriptedAnswer): S
   return new ScriptedModel([], responds(answer));
 }
 
-const DEFAULT_USAGE: Usage = { inputTokens: 10, outputTokens: 5 };
-
 export class ScriptedModel implements Model {
   readonly name = 'scripted';
   readonly prices?: ModelPrices;
@@ -170,7 +166,7 @@ export class ScriptedModel implements Model {
       return untilAborted(options.signal);
     }
     if (answer.type === 'failure') throw failureOf(answer);
-    return respond(answer, request, options);
+    return await played(answer, request, options);
   }
 
   /** @throws Error naming the answers that nobody asked for */
@@ -181,7 +177,8 @@ export class ScriptedModel implements Model {
   }
 }
 
-type GivenAnswer = Extract<ScriptedAnswer, { type: 'answer' }>;
+/** One that is said, not computed or refused. */
+export type GivenAnswer = Extract<ScriptedAnswer, { type: 'answer' }>;
 type FailedAnswer = Extract<ScriptedAnswer, { type: 'failure' }>;
 
 function resolved(
@@ -199,86 +196,6 @@ function resolved(
 function failureOf({ code, retryable, retryAfterMs }: FailedAnswer): ModelFailure {
   const message = `${FAILURES[code].title} (scripted)`;
   return new ModelFailure(code, message, { retryable, retryAfterMs });
-}
-
-async function respond(
-  answer: GivenAnswer,
-  request: ModelRequest,
-  { signal, onEvent }: ModelCallOptions,
-): Promise<ModelResponse> {
-  const { reasoning = '', text = '' } = answer;
-  const hosted = hostedCalls(answer.providerCalls ?? [], request);
-  for (const { id, name } of hosted) onEvent({ type: 'provider_call', id, name });
-  for (const [type, whole] of [['reasoning', reasoning] as const, ['text', text] as const]) {
-    for (const piece of piecesOf(whole)) {
-      onEvent({ type, text: piece });
-      // Pieces of a real model come one by one: whoever stops the call may do so between two.
-      await Promise.resolve();
-      throwIfAborted(signal);
-    }
-  }
-  const requested = requestedCalls(answer.calls ?? [], request);
-  for (const [index, { name, argumentsJson }] of requested.entries())
-    onEvent({ type: 'tool_arguments', index, name, text: argumentsJson });
-  return {
-    parts: [
-      ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
-      ...hosted.map(hostedItem),
-      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-    ],
-    calls: requested,
-    ...(hosted.length === 0 ? {} : { providerCalls: hosted }),
-    finishReason: answer.finishReason ?? (requested.length > 0 ? 'tool_calls' : 'stop'),
-    usage: answer.usage ?? DEFAULT_USAGE,
-    model: 'scripted',
-  };
-}
-
-/** By words: what is split inside of a character is not text. */
-function piecesOf(text: string): readonly string[] {
-  return text.match(/\s*\S+\s*/g) ?? (text === '' ? [] : [text]);
-}
-
-/** Ids go on from the transcript, not from a counter: a model in a new process goes on, too. */
-function requestedCalls(
-  scripted: readonly ScriptedCall[],
-  request: ModelRequest,
-): readonly RequestedCall[] {
-  let minted = lastMintedId(request);
-  return scripted.map(({ name, input, id, hosted }) => {
-    if (id === undefined) minted += 1;
-    const asked = { id: id ?? `call_${minted}`, name, argumentsJson: JSON.stringify(input) };
-    return hosted === true ? { ...asked, hosted } : asked;
-  });
-}
-
-function lastMintedId(request: ModelRequest): number {
-  const ids = request.messages.flatMap(({ role, parts }) =>
-    role === 'assistant'
-      ? parts.map((part) => (part.type === 'tool_call' ? part.toolCallId : ''))
-      : [],
-  );
-  return Math.max(0, ...ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0)));
-}
-
-/** Numbered on from the transcript, where each left its item. */
-function hostedCalls(
-  scripted: readonly ScriptedProviderCall[],
-  { messages }: ModelRequest,
-): readonly ProviderCall[] {
-  let minted = messages.flatMap(({ parts }) =>
-    (parts as readonly AssistantPart[]).filter((part) => part.type === 'provider_item'),
-  ).length;
-  return scripted.map(({ name, input, output = null, error, id }) => {
-    minted += 1;
-    const outcome = error === undefined ? { output } : { error };
-    return { id: id ?? `hosted_${minted}`, name, input, outcome };
-  });
-}
-
-function hostedItem({ id, name, input, outcome }: ProviderCall): ProviderPart {
-  const item = { type: 'hosted_call', id, name, input, outcome: { ...outcome } };
-  return { type: 'provider_item', provider: 'scripted', item };
 }
 
 async function untilAborted(signal: AbortSignalLike): Promise<never> {

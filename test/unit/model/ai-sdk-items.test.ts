@@ -2,6 +2,7 @@
 import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import { aiSdkModel } from '../../../src/model/ai-sdk.js';
+import type { Json } from '../../../src/protocol/json.js';
 import type { Message } from '../../../src/protocol/messages.js';
 import {
   ask,
@@ -52,6 +53,28 @@ describe('what a provider marks', () => {
       { type: 'tool-call', toolCallId: 'minted', toolName: 'cart__read', input: {} },
       { type: 'text', text: 'Well.', providerOptions: MARK('text') },
       { type: 'tool-call', toolCallId: 'c3', toolName: 'cart__read', input: {} },
+    ]);
+  });
+
+  it.each<[string, Json]>([
+    ['of a type that this version does not know', { type: 'hologram', url: 'data:,x' }],
+    ['without a type', {}],
+    ['that is no object', 'text'],
+    ['that lacks what its type has', { type: 'tool-call', toolCallId: 'c1' }],
+    ['with marks that are none', { type: 'text', providerMetadata: 'x' }],
+  ])('is left out where it is an item %s; the rest is sent', async (_, item) => {
+    const answer = await ask(
+      streaming(
+        { type: 'text-start', id: 't1' },
+        { type: 'text-delta', id: 't1', delta: 'Well.' },
+        { type: 'text-end', id: 't1', providerMetadata: MARK('text') },
+        ends(),
+      ),
+    );
+    const marks = answer.parts.find((part) => part.type === 'provider_item');
+    if (marks === undefined) throw new TypeError('no item');
+    expect((await sentOf([...answer.parts, { ...marks, item }])).content).toEqual([
+      { type: 'text', text: 'Well.', providerOptions: MARK('text') },
     ]);
   });
 
