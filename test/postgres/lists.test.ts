@@ -9,7 +9,7 @@ import { turnIdOf } from '../../src/protocol/events.js';
 import { listQuery } from '../../src/store/list-query.js';
 import { postgresDialect } from '../../src/store/postgres/lists.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
-import { begins, comesIn, gated, said } from '../support/asked-logs.js';
+import { logsOfAnn } from '../support/asked-logs.js';
 import { LIST_FILTERS } from '../support/list-filters.js';
 import { asks, closes, stamped, started, suspends } from '../support/log-events.js';
 
@@ -81,14 +81,7 @@ it('tables of an older version are listed by what waits and by when it was close
       : suspension;
   const logs = {
     waits: stamped([started(key('waits')), ...asks('t'), waiting]),
-    'of ann': stamped([started(key('of ann')), said('t3', 'ann'), begins('t3'), gated('t3')]),
-    'of input': stamped([
-      started(key('of input')),
-      comesIn('e1', 'cat', { requester: 'ann' }),
-      comesIn('e2', 'bo'),
-      begins('t4', 'e1', 'e2'),
-      gated('t4'),
-    ]),
+    ...logsOfAnn(),
     closed: stamped([started(key('closed')), closes()]),
   };
   for (const [id, events] of Object.entries(logs)) {

@@ -11,7 +11,7 @@ import { MESSAGES } from '../../../src/store/sqlite/pending.js';
 import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
-import { begins, comesIn, gated, said } from '../../support/asked-logs.js';
+import { logsOfAnn } from '../../support/asked-logs.js';
 import { LIST_FILTERS } from '../../support/list-filters.js';
 import { asks, closes, stamped, started, suspends, turn } from '../../support/log-events.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -51,14 +51,7 @@ describe('a file that an older version wrote', () => {
         : suspension,
     ];
     oldFile(file, {
-      'of ann': stamped([started(key('of ann')), said('t3', 'ann'), begins('t3'), gated('t3')]),
-      'of input': stamped([
-        started(key('of input')),
-        comesIn('e1', 'cat', { requester: 'ann' }),
-        comesIn('e2', 'bo'),
-        begins('t4', 'e1', 'e2'),
-        gated('t4'),
-      ]),
+      ...logsOfAnn(),
       waits: stamped(waiting),
       closed: stamped([started(key('closed')), closes()]),
       idle: stamped([started(key('idle')), ...turn('t2')]),
