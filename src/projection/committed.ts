@@ -2,19 +2,24 @@
  * Whether a workflow task of this worker was completed, read from the history on the server: a fraction of what a query
  * costs, and no worker has to answer.
  *
- * The event after a task's start says what became of it. It counts when it is its completion, by this very process:
- * attempts after the first share one place in the history, so another worker's may stand there.
+ * The event after a task's start says what became of it. It counts when it is its completion, by this very process, and the start is that of
+ * this very attempt: attempts after the first share one place in the history, so another one may stand there, and another worker's.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ConversationKey } from '../protocol/ids.js';
 import { workflowIdFor } from '../protocol/ids.js';
-import { historyTail, idOf, isCompletionBy, isUnknownToServer } from './history-tail.js';
+import {
+  historyTail,
+  idOf,
+  isCompletedBy,
+  isUnknownToServer,
+  type TaskAttempt,
+} from './history-tail.js';
 
 export interface TaskOfRun {
   readonly runId: string;
-  /** Id of the history event with which the task was started. */
-  readonly task: number;
+  readonly task: TaskAttempt;
 }
 
 /** False when it cannot be said, too. Never throws. */
@@ -40,13 +45,11 @@ export function createIsCommitted(client: Client, options: CommittedOptions): Is
   let waitMs = MIN_WAIT_MS;
   let isUseless = false;
   const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
-    let isNewest = true;
     for await (const events of historyTail(client, { workflowId: workflowIdFor(key), runId })) {
       const [newest] = events;
-      if (isNewest && (newest === undefined || idOf(newest) <= task)) return 'not_yet';
-      isNewest = false;
-      const next = events.find((event) => idOf(event) === task + 1);
-      if (next !== undefined) return isCompletionBy(identity, next, task) ? 'yes' : 'no';
+      if (newest === undefined || idOf(newest) <= task.id) return 'not_yet';
+      const isCompleted = isCompletedBy(identity, task, events);
+      if (isCompleted !== undefined) return isCompleted ? 'yes' : 'no';
     }
     return 'no';
   };

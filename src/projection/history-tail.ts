@@ -12,21 +12,30 @@ export interface Run {
   readonly runId: string;
 }
 
+/** One of the attempts at a workflow task; those after the first share one place in the history. */
+export interface TaskAttempt {
+  /** Of the event with which it was started. */
+  readonly id: number;
+  /** Time of that event, in milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
 /**
- * Transactions of the history on each page: the server reads and decodes whole ones. What is looked for mostly stands in the newest;
- * what is buried deeper than these is not found.
+ * Transactions of the history on each page: the server reads and decodes whole ones. What is looked for, the end of a task and the start in the
+ * transaction before, mostly stands in the newest; what is buried deeper than these is not found.
  */
-const PAGES = [1, 5] as const;
+const PAGES = [2, 5] as const;
 const LOOK_DEADLINE_MS = 1_000;
 /** gRPC status UNIMPLEMENTED: an old server, or the one that skips time. */
 const UNIMPLEMENTED = 12;
 
-/** Pages of events, newest first. @throws what the server answers, or that it did not within a second */
+/** Events, newest first, first the newest few and then more. @throws what the server answers, or that it did not within a second */
 export async function* historyTail(
   client: Client,
   run: Run,
 ): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
   let nextPageToken: Uint8Array | undefined;
+  const events: HistoryEvent[] = [];
   for (const maximumPageSize of PAGES) {
     const found = await client.withDeadline(Date.now() + LOOK_DEADLINE_MS, () =>
       client.workflowService.getWorkflowExecutionHistoryReverse({
@@ -36,7 +45,8 @@ export async function* historyTail(
         ...(nextPageToken === undefined ? {} : { nextPageToken }),
       }),
     );
-    yield found.history?.events ?? [];
+    events.push(...(found.history?.events ?? []));
+    yield events;
     nextPageToken = found.nextPageToken;
   }
 }
@@ -45,10 +55,22 @@ export function idOf({ eventId }: HistoryEvent): number {
   return Number(eventId);
 }
 
-/** The completion of the task that was started with event `task`, by that worker process. */
-export function isCompletionBy(identity: string, event: HistoryEvent, task: number): boolean {
-  const completed = event.workflowTaskCompletedEventAttributes;
-  return completed?.identity === identity && Number(completed.startedEventId) === task;
+/** Whether just this attempt was completed, by that worker process. Undefined when the events do not say. */
+export function isCompletedBy(
+  identity: string,
+  { id, startedAt }: TaskAttempt,
+  events: readonly HistoryEvent[],
+): boolean | undefined {
+  const end = events.find((event) => idOf(event) === id + 1);
+  if (end === undefined) return undefined;
+  const completed = end.workflowTaskCompletedEventAttributes;
+  if (completed?.identity !== identity || Number(completed.startedEventId) !== id) return false;
+  const start = events.find((event) => idOf(event) === id);
+  return start === undefined ? undefined : timeOf(start) === startedAt;
+}
+
+function timeOf({ eventTime }: HistoryEvent): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
 }
 
 /** The server has no such history to read, now or later. */

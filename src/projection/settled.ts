@@ -4,16 +4,17 @@ import {
   type HistoryEvent,
   historyTail,
   idOf,
-  isCompletionBy,
+  isCompletedBy,
   isUnknownToServer,
   type Run,
+  type TaskAttempt,
 } from './history-tail.js';
 
 export interface HeldRun {
   /** Id of the last event that the worker knows. */
   readonly lastId: number;
-  /** Id of the event up to which it has decided something that was not a replay. Absent when it only replayed. */
-  readonly decidedAt?: number | undefined;
+  /** In which it has decided something last that was not a replay. Absent when it only replayed. */
+  readonly decidedIn?: TaskAttempt | undefined;
 }
 
 /**
@@ -60,25 +61,18 @@ const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
 /** Looks at the history by the given client, once for each question. */
 export function createIsSettled(client: Client, { identity }: SettledOptions): IsSettled {
   let isUseless = false;
-  return async (run, { lastId, decidedAt }) => {
+  return async (run, { lastId, decidedIn }) => {
     if (isUseless) return true;
-    const open = new Map<number, (event: HistoryEvent) => boolean>([
-      [lastId, (event) => isOneOf(LAST, event)],
-    ]);
-    if (decidedAt !== undefined)
-      open.set(decidedAt + 1, (event) => isCompletionBy(identity, event, decidedAt));
     try {
       for await (const events of historyTail(client, run)) {
         const [newest] = events;
         if (newest === undefined) return false;
         if (isOneOf(END_OF_RUN, newest)) return true;
-        if (idOf(newest) < Math.max(...open.keys())) return false;
-        for (const event of events) {
-          const holds = open.get(idOf(event));
-          if (holds?.(event) === false) return false;
-          open.delete(idOf(event));
-        }
-        if (open.size === 0) return true;
+        const last = events.find((event) => idOf(event) === lastId);
+        const isEnd = last === undefined ? undefined : isOneOf(LAST, last);
+        const isDecided = decidedIn === undefined || isCompletedBy(identity, decidedIn, events);
+        if (idOf(newest) < lastId || isEnd === false || isDecided === false) return false;
+        if (isEnd === true && isDecided === true) return true;
       }
     } catch (error) {
       isUseless = isUnknownToServer(error);

@@ -10,6 +10,7 @@ import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
 import type { EventsPage, Hint } from '../protocol/messaging.js';
+import type { TaskAttempt } from './history-tail.js';
 
 /** Conversations that are forgotten here are asked by query. */
 const MAX_CONVERSATIONS = 2_000;
@@ -18,13 +19,13 @@ const MAX_EVENTS = 500;
 interface Told {
   readonly runId: string;
   /** Of the newest event. */
-  readonly task: number;
+  readonly task: TaskAttempt;
   readonly events: readonly CanonicalEvent[];
 }
 
 export interface ToldPage {
   readonly page: EventsPage;
-  readonly task: number;
+  readonly task: TaskAttempt;
 }
 
 export class ToldEvents {
@@ -42,7 +43,8 @@ export class ToldEvents {
     const isWhole = earlier.at(-1)?.seq === first.seq - 1;
     const events = isWhole ? [...earlier, ...told.events] : told.events;
     if (events.length > MAX_EVENTS) return;
-    this.#told.set(name, { runId, task: told.task, events });
+    const { task: id, startedAt } = told;
+    this.#told.set(name, { runId, task: { id, startedAt }, events });
     if (this.#told.size <= MAX_CONVERSATIONS) return;
     const oldest = this.#told.keys().next();
     if (oldest.done !== true) this.#told.delete(oldest.value);
@@ -67,11 +69,5 @@ export class ToldEvents {
       page: { events, lastSeq: last.seq, firstSeq: first.seq, more: false },
       task: told.task,
     };
-  }
-
-  /** Whether these very events are what was told last at their place: nothing has been told anew over them. */
-  stillTells(key: ConversationKey, events: readonly CanonicalEvent[]): boolean {
-    const kept = new Set(this.#told.get(conversationKey(key))?.events);
-    return events.every((event) => kept.has(event));
   }
 }

@@ -14,11 +14,8 @@ export function createToldSource(source: WorkflowSource, isCommitted: IsCommitte
       const { runId, after, upTo } = query;
       if (runId !== undefined && upTo !== undefined) {
         const found = told.page(key, { runId, after, upTo });
-        if (found !== undefined && (await isCommitted(key, { runId, task: found.task }))) {
-          // Attempts of a task after the first share one place in the history: had it been tried again while its completion was
-          // looked for, the completion would be of the later telling.
-          if (told.stillTells(key, found.page.events)) return found.page;
-        }
+        if (found !== undefined && (await isCommitted(key, { runId, task: found.task })))
+          return found.page;
       }
       return await source.events(key, query);
     },

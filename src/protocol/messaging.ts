@@ -176,6 +176,8 @@ export interface Hint extends ConversationKey {
 export interface ToldEvents {
   /** Id of the history event with which the task was started; the next one says what became of it. */
   readonly task: number;
+  /** Milliseconds since 1970 of that event: attempts after the first share its id. */
+  readonly startedAt: number;
   /** Events from here on were decided by this instance of the workflow while it ran, not while it replayed. */
   readonly liveFrom: number;
   readonly events: readonly CanonicalEvent[];

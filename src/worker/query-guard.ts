@@ -17,7 +17,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import type { Run } from '../projection/history-tail.js';
+import type { Run, TaskAttempt } from '../projection/history-tail.js';
 import type { HeldRun, IsSettled } from '../projection/settled.js';
 import { QUERY_REFUSED } from '../protocol/messaging.js';
 
@@ -41,14 +41,14 @@ export function withQueryGuard(creator: WorkflowCreator, isSettled: IsSettled): 
 }
 
 function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boolean>): Workflow {
-  let decidedAt: number | undefined;
+  let decidedIn: TaskAttempt | undefined;
   let settledAt: number | undefined;
   return {
     activate: async (activation) => {
       const lastId = activation.historyLength ?? 0;
       if (isQuery(activation)) {
         if (isAlone(activation) && lastId !== settledAt) {
-          if (!(await isSettled({ lastId, decidedAt })))
+          if (!(await isSettled({ lastId, decidedIn })))
             throw ApplicationFailure.retryable(QUERY_REFUSED, 'query_refused');
           settledAt = lastId;
         }
@@ -56,8 +56,9 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       }
       settledAt = undefined;
       const completion = await workflow.activate(activation);
-      if (activation.isReplaying === true) decidedAt = undefined;
-      else if (!isRefusal(activation, completion)) decidedAt = lastId;
+      if (activation.isReplaying === true) decidedIn = undefined;
+      else if (!isRefusal(activation, completion))
+        decidedIn = { id: lastId, startedAt: timeOf(activation) };
       return completion;
     },
     getAndResetSinkCalls: () => workflow.getAndResetSinkCalls(),
@@ -79,4 +80,9 @@ function isRefusal({ jobs }: Activation, { successful }: Completion): boolean {
     jobs?.every(({ doUpdate }) => doUpdate != null) === true &&
     successful?.commands?.every(({ updateResponse }) => updateResponse?.rejected != null) === true
   );
+}
+
+/** Of the event with which the task was started. */
+function timeOf({ timestamp }: Activation): number {
+  return Number(timestamp?.seconds ?? 0) * 1_000 + Math.floor((timestamp?.nanos ?? 0) / 1_000_000);
 }

@@ -74,7 +74,9 @@ export class EventLogOfRun {
     if (unsafe.isReplaying) this.#liveFrom = this.#lastSeq + 1;
     else {
       const events = this.after(this.#hintedSeq);
-      const told = { task: historyLength, liveFrom: this.#liveFrom, events };
+      // In a workflow, the time of the event with which the task was started.
+      const startedAt = Date.now();
+      const told = { task: historyLength, startedAt, liveFrom: this.#liveFrom, events };
       const { [HINT_SINK]: sink } = sinks;
       sink.hint({
         tenant: this.#tenant,

@@ -10,6 +10,15 @@ export const completed = (
   startedEventId = eventId - 1,
 ): FakeEvent => ({ eventId, workflowTaskCompletedEventAttributes: { identity, startedEventId } });
 
+/** Milliseconds since 1970: when tasks were started here. */
+export const STARTED_AT = 1_700_000_000_123;
+
+export const started = (eventId: number, at = STARTED_AT): FakeEvent => ({
+  eventId,
+  eventTime: { seconds: Math.floor(at / 1_000), nanos: (at % 1_000) * 1_000_000 + 456 },
+  workflowTaskStartedEventAttributes: {},
+});
+
 export const timer = (eventId: number): FakeEvent => ({ eventId, timerStartedEventAttributes: {} });
 
 /** Pages of events, or what the server fails with. */

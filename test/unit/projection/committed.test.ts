@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { createIsCommitted } from '../../../src/projection/committed.js';
-import { completed, fakeHistory, type Look, ME, timer } from '../../support/fake-history.js';
+import {
+  completed,
+  fakeHistory,
+  type Look,
+  ME,
+  STARTED_AT,
+  started,
+  timer,
+} from '../../support/fake-history.js';
 import { KEY } from '../../support/log-events.js';
 
-const TARGET = { runId: 'run-a', task: 6 };
+const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT } };
 
 function server(...looks: readonly Look[]) {
   const { client, asked } = fakeHistory(...looks);
@@ -12,7 +20,7 @@ function server(...looks: readonly Look[]) {
 
 describe('whether a task was committed', () => {
   it('is shown by the event after its start', async () => {
-    const { isCommitted, asked } = server([[completed(7)]]);
+    const { isCommitted, asked } = server([[completed(7), started(6)]]);
     expect(await isCommitted(KEY, TARGET)).toBe(true);
     expect(asked).toMatchObject([
       {
@@ -26,22 +34,33 @@ describe('whether a task was committed', () => {
     ['another process completed it', [completed(7, '1@there#ffff')]],
     ['it timed out or failed', [{ eventId: 7, workflowTaskTimedOutEventAttributes: {} }]],
     ['another event stands there', [timer(8), timer(7)]],
-    ['the completion is of another task', [completed(7, ME, 4)]],
+    ['the completion is of another task', [completed(7, ME, 4), started(6)]],
+    ['another attempt was completed', [completed(7), started(6, STARTED_AT + 1)]],
+    ['its start is not to be found', [completed(7)]],
   ])('is denied when %s', async (_what, events) => {
     expect(await server([events]).isCommitted(KEY, TARGET)).toBe(false);
   });
 
   it('is looked for on the page before the newest, and no further', async () => {
-    expect(await server([[timer(9), timer(8)], [completed(7)]]).isCommitted(KEY, TARGET)).toBe(
-      true,
-    );
+    expect(
+      await server([
+        [timer(9), timer(8)],
+        [completed(7), started(6)],
+      ]).isCommitted(KEY, TARGET),
+    ).toBe(true);
     const deep = server([[timer(12)], [timer(11)], [completed(7)]]);
     expect(await deep.isCommitted(KEY, TARGET)).toBe(false);
     expect(deep.asked).toHaveLength(2);
   });
 
+  it('is shown by a start on the page before', async () => {
+    const found = server([[completed(7)], [started(6)]]);
+    expect(await found.isCommitted(KEY, TARGET)).toBe(true);
+    expect(found.asked).toHaveLength(2);
+  });
+
   it('is waited for while the task is still on its way, and not for ever', async () => {
-    const early = server([[timer(6)]], [[timer(5)]], [[completed(7)]]);
+    const early = server([[timer(6)]], [[timer(5)]], [[completed(7), started(6)]]);
     expect(await early.isCommitted(KEY, TARGET)).toBe(true);
     expect(early.asked).toHaveLength(3);
     const never = server([[timer(6)]]);
@@ -50,7 +69,7 @@ describe('whether a task was committed', () => {
   });
 
   it('cannot be said when the server fails; one that does not know the call is not asked again', async () => {
-    const flaky = server(new Error('away'), [[completed(7)]]);
+    const flaky = server(new Error('away'), [[completed(7), started(6)]]);
     expect(await flaky.isCommitted(KEY, TARGET)).toBe(false);
     expect(await flaky.isCommitted(KEY, TARGET)).toBe(true);
     const old = server(Object.assign(new Error('what?'), { code: 12 }));

@@ -6,6 +6,8 @@ import {
   fakeHistory,
   type Look,
   ME,
+  STARTED_AT,
+  started,
   timer,
 } from '../../support/fake-history.js';
 
@@ -16,7 +18,6 @@ const event = (eventId: number, kind: string): FakeEvent => ({
   [`${kind}EventAttributes`]: {},
 });
 const scheduled = (eventId: number): FakeEvent => event(eventId, 'workflowTaskScheduled');
-const started = (eventId: number): FakeEvent => event(eventId, 'workflowTaskStarted');
 const signal = (eventId: number): FakeEvent => event(eventId, 'workflowExecutionSignaled');
 
 function server(...looks: readonly Look[]) {
@@ -28,13 +29,21 @@ describe('what a worker holds of a run is settled', () => {
   test.each([
     ['its last task and what it left', { lastId: 8 }, [timer(8), completed(7)]],
     ['the same, with more behind it', { lastId: 8 }, [signal(9), timer(8), completed(7)]],
-    ['a task that it decided', { lastId: 6, decidedAt: 6 }, [completed(7), started(6)]],
-    ['that and what it left', { lastId: 8, decidedAt: 6 }, [timer(8), completed(7)]],
+    [
+      'a task that it decided',
+      { lastId: 6, decidedIn: { id: 6, startedAt: STARTED_AT } },
+      [completed(7), started(6)],
+    ],
+    [
+      'that and what it left',
+      { lastId: 8, decidedIn: { id: 6, startedAt: STARTED_AT } },
+      [timer(8), completed(7), started(6)],
+    ],
     ['a task with nothing for the workflow', { lastId: 6 }, [completed(7), started(6)]],
     ['a pause by an operator', { lastId: 9 }, [event(9, 'workflowExecutionPaused'), timer(8)]],
     [
       'what was ended from outside, whatever it decided about the end',
-      { lastId: 8, decidedAt: 6 },
+      { lastId: 8, decidedIn: { id: 6, startedAt: STARTED_AT } },
       [event(8, 'workflowExecutionTerminated'), scheduled(7), signal(6)],
     ],
   ])('when the history has %s', async (_what, held, events) => {
@@ -43,17 +52,23 @@ describe('what a worker holds of a run is settled', () => {
 
   it('when the page before the newest shows it, and no further', async () => {
     const found = server([[timer(9)], [timer(8), completed(7), started(6)]]);
-    expect(await found.isSettled(RUN, { lastId: 9, decidedAt: 6 })).toBe(true);
+    expect(
+      await found.isSettled(RUN, { lastId: 9, decidedIn: { id: 6, startedAt: STARTED_AT } }),
+    ).toBe(true);
     expect(found.asked).toMatchObject([{ namespace: 'ns', execution: RUN }, { execution: RUN }]);
     const deep = server([[timer(12)], [timer(11)], [completed(7)]]);
-    expect(await deep.isSettled(RUN, { lastId: 12, decidedAt: 6 })).toBe(false);
+    expect(
+      await deep.isSettled(RUN, { lastId: 12, decidedIn: { id: 6, startedAt: STARTED_AT } }),
+    ).toBe(false);
     expect(deep.asked).toHaveLength(2);
   });
 
   it('on a server that cannot be asked, which is not asked again', async () => {
     const old = server(Object.assign(new Error('what?'), { code: 12 }));
     expect(await old.isSettled(RUN, { lastId: 8 })).toBe(true);
-    expect(await old.isSettled(RUN, { lastId: 8, decidedAt: 6 })).toBe(true);
+    expect(
+      await old.isSettled(RUN, { lastId: 8, decidedIn: { id: 6, startedAt: STARTED_AT } }),
+    ).toBe(true);
     expect(old.asked).toHaveLength(1);
   });
 });
@@ -63,17 +78,30 @@ describe('what a worker holds of a run is not settled', () => {
     ['ends before what it knows: a task vanished, or may', { lastId: 10 }, [timer(8)]],
     ['has something else there: a signal', { lastId: 9 }, [scheduled(10), signal(9), timer(8)]],
     ['has something else there: the next task', { lastId: 10 }, [scheduled(10), signal(9)]],
-    ['has a task that waits', { lastId: 10, decidedAt: 10 }, [scheduled(10), signal(9)]],
-    ['has a task under way', { lastId: 11, decidedAt: 11 }, [started(11), scheduled(10)]],
+    [
+      'has a task that waits',
+      { lastId: 10, decidedIn: { id: 10, startedAt: STARTED_AT } },
+      [scheduled(10), signal(9)],
+    ],
+    [
+      'has a task under way',
+      { lastId: 11, decidedIn: { id: 11, startedAt: STARTED_AT } },
+      [started(11), scheduled(10)],
+    ],
     [
       'has lost the task',
-      { lastId: 11, decidedAt: 11 },
+      { lastId: 11, decidedIn: { id: 11, startedAt: STARTED_AT } },
       [event(12, 'workflowTaskTimedOut'), started(11)],
     ],
     [
       'has it completed by another worker',
-      { lastId: 11, decidedAt: 11 },
+      { lastId: 11, decidedIn: { id: 11, startedAt: STARTED_AT } },
       [completed(12, '1@there#ffff'), started(11)],
+    ],
+    [
+      'has another attempt completed',
+      { lastId: 11, decidedIn: { id: 11, startedAt: STARTED_AT } },
+      [completed(12), started(11, STARTED_AT - 5)],
     ],
     ['is empty', { lastId: 3 }, []],
   ])('when the history %s', async (_what, held, events) => {

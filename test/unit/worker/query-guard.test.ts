@@ -1,3 +1,4 @@
+import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
 import { describe, expect, test } from 'vitest';
 import type { HeldRun } from '../../../src/projection/settled.js';
@@ -7,20 +8,26 @@ import { withQueryGuard } from '../../../src/worker/query-guard.js';
 type Activation = Parameters<Workflow['activate']>[0];
 type Creation = Parameters<Parameters<typeof withQueryGuard>[0]['createWorkflow']>[0];
 
+/** Milliseconds since 1970: when every task was started. */
+const STARTED_AT = 1_700_000_000_123;
+const timestamp = msToTs(STARTED_AT);
 const OPTIONS = { info: { workflowId: 'conversation:default:c1', runId: 'run-a' } };
 
 const query = (historyLength: number, queryId = 'legacy_query'): Activation => ({
   historyLength,
+  timestamp,
   isReplaying: true,
   jobs: [{ queryWorkflow: { queryId, queryType: 'snapshot' } }],
 });
 const signal = (historyLength: number, isReplaying = false): Activation => ({
   historyLength,
+  timestamp,
   isReplaying,
   jobs: [{ signalWorkflow: { signalName: 'sendMessage' } }],
 });
 const update = (historyLength: number, id: string): Activation => ({
   historyLength,
+  timestamp,
   isReplaying: false,
   jobs: [{ doUpdate: { id, protocolInstanceId: id, name: 'sendMessage' } }],
 });
@@ -65,24 +72,28 @@ async function run(activations: readonly Activation[], isSettled = true) {
 describe('a query that comes by itself', () => {
   test.each([
     ['of a run that was only replayed', [signal(3, true), query(5)], [{ lastId: 5 }]],
-    ['after a task of this worker', [signal(3), query(3)], [{ lastId: 3, decidedAt: 3 }]],
+    [
+      'after a task of this worker',
+      [signal(3), query(3)],
+      [{ lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } }],
+    ],
     ['after what is replayed behind it', [signal(3), signal(7, true), query(9)], [{ lastId: 9 }]],
     [
       'after a task that only refused updates',
       [signal(3), update(7, 'bad'), query(5)],
-      [{ lastId: 5, decidedAt: 3 }],
+      [{ lastId: 5, decidedIn: { id: 3, startedAt: STARTED_AT } }],
     ],
     [
       'after a task that took an update',
       [signal(3), update(7, 'good'), query(7)],
-      [{ lastId: 7, decidedAt: 7 }],
+      [{ lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT } }],
     ],
     [
       'looked at once for the same state, and again after a task',
       [signal(3), query(3), query(3), signal(7), query(7)],
       [
-        { lastId: 3, decidedAt: 3 },
-        { lastId: 7, decidedAt: 7 },
+        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } },
+        { lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT } },
       ],
     ],
   ])('%s', async (_name, activations, looks) => {
