@@ -1,5 +1,5 @@
 /** Structured logs of the processes: pino behind the engine's own logger type, and behind Temporal's runtime. */
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
 import { type Logger as Pino, pino } from 'pino';
 import type { Logger } from '../define/context.js';
 import type { Config } from './config.js';
@@ -25,10 +25,23 @@ export function loggerOf(log: Pino): Logger {
   };
 }
 
+/** The fields of a line of Temporal's: of an error what it says, which JSON would leave out. */
+export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<string, unknown>> {
+  const error: unknown = meta?.['error'];
+  if (!(error instanceof Error)) return { ...meta, temporal: true };
+  const { type } = error as { readonly type?: unknown };
+  const { name, message } = error;
+  return {
+    ...meta,
+    error: Object.assign({}, error, { type: type ?? name, message }),
+    temporal: true,
+  };
+}
+
 /** Feeds Temporal's own log lines into ours; must run before anything of the worker package is used. */
 export function installRuntimeLogging(log: Pino): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    const line = { ...meta, temporal: true };
+    const line = runtimeLine(meta);
     if (level === 'ERROR') log.error(line, message);
     else log.warn(line, message);
   });
