@@ -31,6 +31,7 @@ import {
   type StartRequest,
   startOptions,
 } from './start-options.js';
+import { orLate } from './waiting.js';
 import { missingWorkerText } from './workers.js';
 
 /** Back-off between tries inside one deadline: a roll-over lasts one workflow task, some tens of milliseconds. */
@@ -223,21 +224,10 @@ export class Door {
 
   /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */
   async #within<Value>(milliseconds: number, call: () => Promise<Value>): Promise<Value> {
-    const answered = new AbortController();
     const running = this.#temporal.withDeadline(Date.now() + milliseconds, call);
-    const late = sleep(milliseconds + GRPC_GRACE_MS, undefined, { signal: answered.signal }).then(
-      () => {
-        throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
-      },
-    );
-    // Whichever loses the race may still reject, with nobody to hear it.
-    running.catch(() => undefined);
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([running, late]);
-    } finally {
-      answered.abort();
-    }
+    return await orLate(milliseconds + GRPC_GRACE_MS, running, () => {
+      throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
+    });
   }
 
   #handle(key: ConversationKey): ReturnType<Client['workflow']['getHandle']> {

@@ -40,14 +40,26 @@ export async function within<Value>(
   milliseconds: number,
   value: Promise<Value>,
 ): Promise<Value | undefined> {
-  const answered = new AbortController();
+  return await orLate(milliseconds, value, () => undefined);
+}
+
+/**
+ * The value, or what `late` returns or throws when it is not there in time; a later rejection goes unheard. By a plain timer: with a
+ * sleep that is aborted, every call that is answered makes an error with its stack, for nobody.
+ */
+export async function orLate<Value, Late>(
+  milliseconds: number,
+  value: Promise<Value>,
+  late: () => Late,
+): Promise<Value | Late> {
   value.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const time = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
   try {
-    return await Promise.race([
-      value,
-      pauseFor(milliseconds, answered.signal).then(() => undefined),
-    ]);
+    return await Promise.race([value, time.then(late)]);
   } finally {
-    answered.abort();
+    clearTimeout(timer);
   }
 }
