@@ -2,27 +2,10 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { grpcError, noAnswer, refusal } from '../support/fake-temporal.js';
 import { startHttpApp } from '../support/http-app.js';
+import { problemOf } from '../support/problems.js';
 import { CALL, sampleLog } from '../support/sample-log.js';
 
 const RESOLUTION = `/v1/conversations/c-1/tool-calls/${CALL}/resolution`;
-
-interface Problem {
-  readonly status: number;
-  readonly code: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly type: string;
-  readonly errors?: readonly { path: string; message: string }[];
-}
-
-async function problemOf(response: Response): Promise<Problem> {
-  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  const problem = (await response.json()) as Problem;
-  expect(problem.status).toBe(response.status);
-  expect(problem.type).toBe(`urn:colloquy:problem:${problem.code}`);
-  expect(problem.title).not.toBe('');
-  return problem;
-}
 
 describe('addresses', () => {
   it.each([

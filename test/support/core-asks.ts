@@ -2,7 +2,9 @@
 import type { RunToolResult } from '../../src/protocol/activities.js';
 import type { Question } from '../../src/protocol/questions.js';
 import type { Suspension } from '../../src/protocol/suspensions.js';
-import type { MachineUnderTest } from './core-driver.js';
+import type { PlannedCall } from '../../src/protocol/tools.js';
+import { modelCalls, plannedCall } from './core-builders.js';
+import { aMachineWith, type MachineUnderTest } from './core-driver.js';
 
 /** Takes numbers, and is judged by the workflow alone. */
 export const NUMBER: Question = { form: { type: 'number' } };
@@ -12,6 +14,16 @@ export const CODE: Question = { form: { type: 'string', pattern: '^[A-Z]{3}$' } 
 /** The run of the tool that is under way asks. */
 export function asks(m: MachineUnderTest, toolCallId: string, question: unknown = NUMBER): void {
   m.machine.toolFinished(toolCallId, { ask: question as Question, executionMs: 5 });
+}
+
+/** The tool of a call `c` has asked, and waits for the answer. */
+export function asked(
+  question: unknown = NUMBER,
+  over: Partial<PlannedCall> = {},
+): MachineUnderTest {
+  const m = aMachineWith(modelCalls([plannedCall('c', over)]));
+  asks(m, 'c', question);
+  return m;
 }
 
 /** What an answerer who looks at the pending question gives along. */

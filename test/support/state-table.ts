@@ -14,6 +14,17 @@ export interface TableInput {
   readonly refused: string;
 }
 
+/** What happens to the machine, without a sender. */
+export function happening(enter: (m: MachineUnderTest) => void): TableInput {
+  return {
+    enter: (m) => {
+      enter(m);
+      return undefined;
+    },
+    refused: '-',
+  };
+}
+
 export interface TableState<Input extends string> {
   readonly build: () => MachineUnderTest;
   readonly cells: Readonly<Partial<Record<Input, string>>>;

@@ -5,8 +5,7 @@ import { entryOf } from '../../../src/core/asks.js';
 import type { RunToolInput } from '../../../src/protocol/activities.js';
 import { MAX_ASKS_PER_CALL } from '../../../src/protocol/limits.js';
 import { TEXTS } from '../../../src/protocol/texts.js';
-import type { PlannedCall } from '../../../src/protocol/tools.js';
-import { asks, CODE, digestOf, NUMBER } from '../../support/core-asks.js';
+import { asked, asks, CODE, digestOf, NUMBER } from '../../support/core-asks.js';
 import {
   ANSWER_MS,
   actor,
@@ -20,12 +19,6 @@ import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.j
 import { expectInvariants, expectViewsAgree } from '../../support/core-invariants.js';
 
 const STATE = { cart: ['tea'], cents: 5 };
-
-function asked(question: unknown = NUMBER, over: Partial<PlannedCall> = {}): MachineUnderTest {
-  const m = aMachineWith(modelCalls([plannedCall('c', over)]));
-  asks(m, 'c', question);
-  return m;
-}
 
 /** One whose first question was answered, and whose second is open. */
 function askedTwice(first: unknown = NUMBER, second: unknown = NUMBER): MachineUnderTest {

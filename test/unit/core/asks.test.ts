@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { entryOf } from '../../../src/core/asks.js';
 import type { RunToolInput } from '../../../src/protocol/activities.js';
 import { MAX_ASK_STATE_BYTES } from '../../../src/protocol/limits.js';
-import type { PlannedCall } from '../../../src/protocol/tools.js';
-import { asks, NUMBER } from '../../support/core-asks.js';
+import { asked, asks, NUMBER } from '../../support/core-asks.js';
 import {
   ANSWER_MS,
   actor,
@@ -18,12 +17,6 @@ import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.j
 import { expectInvariants, expectViewsAgree } from '../../support/core-invariants.js';
 
 const STATE = { cart: ['tea'], cents: 5 };
-
-function asked(question: unknown = NUMBER, over: Partial<PlannedCall> = {}): MachineUnderTest {
-  const m = aMachineWith(modelCalls([plannedCall('c', over)]));
-  asks(m, 'c', question);
-  return m;
-}
 
 const entry = (m: MachineUnderTest): Pick<RunToolInput, 'run' | 'asked'> =>
   entryOf(m.state.calls['c']!);

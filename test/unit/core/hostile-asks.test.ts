@@ -11,7 +11,7 @@ import {
   result,
 } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
-import { stateTable, type TableInput } from '../../support/state-table.js';
+import { happening, stateTable, type TableInput } from '../../support/state-table.js';
 
 const digest = (m: MachineUnderTest): string | undefined =>
   m.state.calls['c']?.suspension?.argsDigest;
@@ -31,13 +31,6 @@ const firstOf = (m: MachineUnderTest): { readonly resolution?: Resolution } => {
   return sent === undefined ? {} : { resolution: sent.resolution };
 };
 const naming: Fields = (m) => ({ argsDigest: digest(m) ?? 'ask:1:gone' });
-const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
-  enter: (m) => {
-    enter(m);
-    return undefined;
-  },
-  refused: '-',
-});
 
 const INPUTS = {
   answer: answering(),

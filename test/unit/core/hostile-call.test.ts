@@ -17,18 +17,11 @@ import {
   turn,
 } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
-import { stateTable, type TableInput } from '../../support/state-table.js';
+import { happening, stateTable, type TableInput } from '../../support/state-table.js';
 
 const resolving = (resolution: Resolution): TableInput => ({
   enter: (m) => m.resolve('c', resolution, { requestId: 'again' }).verdict,
   refused: 'stale',
-});
-const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
-  enter: (m) => {
-    enter(m);
-    return undefined;
-  },
-  refused: '-',
 });
 const done = { envelope: { ok: true, result: 'done' }, executionMs: 1 } as const;
 const lost = { timedOut: false, message: 'the worker was lost' };

@@ -12,7 +12,7 @@ import {
 } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
 import { TAB as ANN, GRACE_MS, clocks as TIMEOUTS } from '../../support/core-offers.js';
-import { stateTable, type TableInput } from '../../support/state-table.js';
+import { happening, stateTable, type TableInput } from '../../support/state-table.js';
 
 const wait = (m: MachineUnderTest) => m.state.calls['c']?.suspension;
 /** Of the claim that is known, or of one that never was. */
@@ -37,13 +37,6 @@ const losing = (fields: Fields): TableInput => ({
     return 'verdict' in reply ? reply.verdict : 'lost';
   },
   refused: 'stale',
-});
-const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
-  enter: (m) => {
-    enter(m);
-    return undefined;
-  },
-  refused: '-',
 });
 
 const INPUTS = {

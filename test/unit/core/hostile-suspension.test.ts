@@ -13,7 +13,7 @@ import {
   result,
 } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
-import { stateTable, type TableInput } from '../../support/state-table.js';
+import { happening, stateTable, type TableInput } from '../../support/state-table.js';
 
 const isHuman = (m: MachineUnderTest) => m.state.calls['c']?.plan.executor === 'human';
 const fitting = (m: MachineUnderTest): Resolution => (isHuman(m) ? answer(7) : result(7));
@@ -59,13 +59,6 @@ const extending = (fields: (m: MachineUnderTest) => Record<string, unknown>): Ta
       ...fields(m),
     }).verdict,
   refused: 'stale',
-});
-const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
-  enter: (m) => {
-    enter(m);
-    return undefined;
-  },
-  refused: '-',
 });
 
 const INPUTS = {

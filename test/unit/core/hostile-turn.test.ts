@@ -10,7 +10,7 @@ import {
   turn,
 } from '../../support/core-builders.js';
 import { aMachine, aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
-import { stateTable, type TableInput } from '../../support/state-table.js';
+import { happening, stateTable, type TableInput } from '../../support/state-table.js';
 
 const sending = (onBusy: string): TableInput => ({
   enter: (m) => {
@@ -22,13 +22,6 @@ const sending = (onBusy: string): TableInput => ({
 const cancelling = (input: unknown): TableInput => ({
   enter: (m) => (m.machine.cancelTurn(input).cancelled ? 'cancelled' : 'nothing'),
   refused: 'nothing',
-});
-const happening = (enter: (m: MachineUnderTest) => void): TableInput => ({
-  enter: (m) => {
-    enter(m);
-    return undefined;
-  },
-  refused: '-',
 });
 /** Of the model call that is under way, or was. */
 const at = (m: MachineUnderTest) => m.state.turn ?? { turnId: turn(1), step: 1 };
