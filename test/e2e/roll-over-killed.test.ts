@@ -294,3 +294,39 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
     }
   });
 });
+
+describe('a worker that is killed while a roll-over stores steps of the turn that runs', () => {
+  const spillDone = (talk: Talk) => (call: GatedCall) =>
+    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('spillTranscript');
+  const points = [spillDone, taskAfterFlush(2)];
+  const plan = (id: string): string => `do ${id}.1: ${'dump '.repeat(8)}| glance`;
+
+  it.each([0, 1])(
+    'leaves the turn to another, which goes on with all of it (%i)',
+    async (index) => {
+      const talk = world.talk(`turn${index}`);
+      const held = world.gate.hold('request', points[index]!(talk));
+      await talk.begin('hoarder', plan(talk.id));
+      await held.met;
+      await until('at most the storing is under way', () => underWay(talk), {
+        holds: (names) => names.every((name) => name === 'spillTranscript'),
+        timeoutMs: 60_000,
+      });
+      await world.stack.worker().kill();
+      held.drop();
+      await world.stack.startWorker();
+      const events = await wholeLog(world, talk, 1);
+      await expectWhole(world, talk, { events, code, finale: plan(talk.id) });
+      expect(events.find(({ type }) => type === 'turn_ended')).toMatchObject({
+        status: 'completed',
+        text: `${talk.id}.1 is done`,
+      });
+      expect(events.find(({ type }) => type === 'rolled_over')).toMatchObject({
+        reason: 'turn_size',
+        droppedMessages: 0,
+      });
+      const last = JSON.stringify(world.model.requests.at(-1)?.body);
+      for (let call = 0; call < 8; call += 1) expect(last).toContain(`${talk.id}.1.0.${call} ddd`);
+    },
+  );
+});

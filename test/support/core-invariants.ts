@@ -234,26 +234,23 @@ function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'even
   );
 }
 
-/** A call is followed by its step's results, in call order, before anything else is said. */
+/** Calls are followed by their results, in call order, in as many messages as it takes, before anything else is said. */
 function expectTranscript(state: ConversationState): void {
-  let asked: string[] | undefined;
+  let asked: string[] = [];
   for (const message of state.transcript) {
-    if (asked !== undefined) {
+    if (asked.length > 0) {
       const answered = message.parts.map((part) =>
         part.type === 'tool_result' ? part.toolCallId : '',
       );
-      hold('results follow their calls, in order', answered, asked);
-    } else hold('no results without calls', message.role === 'tool', false);
-    const calls = message.parts.flatMap((part) =>
-      part.type === 'tool_call' ? [part.toolCallId] : [],
-    );
-    asked = calls.length > 0 ? calls : undefined;
+      const next = asked.slice(0, Math.max(1, answered.length));
+      hold('results follow their calls, in order', answered, next);
+      asked = asked.slice(answered.length);
+    } else {
+      hold('no results without calls', message.role === 'tool', false);
+      asked = message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.toolCallId] : []));
+    }
   }
-  hold(
-    'calls without results are only those of the open step',
-    asked ?? [],
-    state.turn?.callIds ?? [],
-  );
+  hold('calls without results are only those of the open step', asked, state.turn?.callIds ?? []);
 }
 
 function expectNothingAfterClose(events: readonly CanonicalEvent[]): void {

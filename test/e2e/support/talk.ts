@@ -49,9 +49,15 @@ export class Talk {
     return new Map((await this.waitingCalls(count)).map((entry) => [entry.name, entry]));
   }
 
+  /** Page by page: one holds no more than a payload does. */
   async events(): Promise<readonly CanonicalEvent[]> {
-    const { body } = await this.call('/events?limit=1000');
-    return (body['events'] ?? []) as readonly CanonicalEvent[];
+    const events: CanonicalEvent[] = [];
+    for (let after = ''; ; ) {
+      const { body } = await this.call(`/events?limit=1000${after}`);
+      events.push(...((body['events'] ?? []) as readonly CanonicalEvent[]));
+      if (body['more'] !== true) return events;
+      after = `&after=${String(body['cursor'])}`;
+    }
   }
 
   async eventsOf<Type extends CanonicalEvent['type']>(
