@@ -24,6 +24,8 @@ export const USER_TEXT = 'Please look up what I need, and tell me when it is don
 export const TOOL_NAMES = ['lookup.one', 'lookup.two'] as const;
 export const GATED_TOOL_NAME = 'pay';
 export const FLOOR_QUEUE = 'bench-floor';
+/** The engine's: when it is over the server looks at a task once more, also at one that was completed. */
+export const FLOOR_TASK_TIMEOUT = '5 seconds';
 
 export interface CellRequest {
   readonly side: Side;

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { CellRequest, CellResult, ShapeResult, Side, Workload } from './cells.js';
@@ -42,7 +43,12 @@ const USAGE = `npm run bench -- [options]
   --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
   --out FILE       where the results go (default bench/results/<time>.json)`;
 
-const WARM_UP_MS = 1_500;
+/**
+ * The server looks at every workflow task once more when its time would have been over, five seconds after it began. Longer than that, so that
+ * each side pays for its own tasks, and after a pause in which those of the side before are done with.
+ */
+const WARM_UP_MS = 6_500;
+const SETTLE_MS = 6_000;
 
 interface Options {
   readonly rounds: number;
@@ -128,9 +134,13 @@ async function measurePair(
 ): Promise<Pair> {
   const measure = (side: Side): Promise<CellResult> =>
     bench.ask<CellResult>({ type: 'cell', request: { ...request, side } });
+  const settled = async (side: Side): Promise<CellResult> => {
+    await sleep(SETTLE_MS);
+    return await measure(side);
+  };
   const { results, notes } = await undisturbed(patienceMs, async () => [
-    await measure('engine'),
-    await measure('floor'),
+    await settled('engine'),
+    await settled('floor'),
   ]);
   const [engine, floor] = results;
   if (engine === undefined || floor === undefined) throw new Error('a side was not measured');

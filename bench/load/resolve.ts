@@ -6,7 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ConversationClient } from 'colloquy/client';
-import { FLOOR_QUEUE, type ResolutionRequest, type ResolutionResult, USER_TEXT } from '../cells.js';
+import {
+  FLOOR_QUEUE,
+  FLOOR_TASK_TIMEOUT,
+  type ResolutionRequest,
+  type ResolutionResult,
+  USER_TEXT,
+} from '../cells.js';
 import { RESOLVE, type WaitsInput } from '../floor/workflows.js';
 import { cpuBetween, readCpu } from './cpu.js';
 import type { HttpDoor } from './http-door.js';
@@ -127,6 +133,7 @@ async function beginFloor(
   const handle = await temporal.workflow.start('waits', {
     workflowId: `floor-${kind}-${randomUUID()}`,
     taskQueue: FLOOR_QUEUE,
+    workflowTaskTimeout: FLOOR_TASK_TIMEOUT,
     args: [input],
   });
   // Answered by the first task, in which the timers start.

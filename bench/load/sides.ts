@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ConversationClient } from 'colloquy/client';
 import { createStoreReader, type OpenLog } from 'colloquy/log';
-import { FLOOR_QUEUE, MODEL_TEXT, USER_TEXT, type Workload } from '../cells.js';
+import { FLOOR_QUEUE, FLOOR_TASK_TIMEOUT, MODEL_TEXT, USER_TEXT, type Workload } from '../cells.js';
 import { APPROVE, SEND, SUSPENDED } from '../floor/workflows.js';
 import type { Watchers } from './watcher.js';
 
@@ -85,6 +85,7 @@ export function floorSide(temporal: Client): Begin {
           taskQueue: FLOOR_QUEUE,
           args: [workload],
           workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowTaskTimeout: FLOOR_TASK_TIMEOUT,
         }),
       });
     };
