@@ -272,8 +272,8 @@ export class Conversation {
   async #unread(): Promise<EngineError> {
     const { door, key, reader } = this.#parts;
     const run = await door.describe(key);
-    const isRunning = run?.status.name === 'RUNNING';
-    if (!isRunning || (await reader.isDeletedRun?.(key, run.runId)) === true)
+    const isOpen = run?.status.name === 'RUNNING' || run?.status.name === 'PAUSED';
+    if (!isOpen || (await reader.isDeletedRun?.(key, run.runId)) === true)
       return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
     const why = `Conversation "${this.id}" has begun, and no worker has taken it yet.`;
     return new EngineError('no_worker', `${why} ${await door.noWorkerText()}`);

@@ -61,10 +61,12 @@ const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
 /** Looks at the history by the given client, once for each question. */
 export function createIsSettled(client: Client, { identity }: SettledOptions): IsSettled {
   let isUseless = false;
+  let hasLooked = false;
   return async (run, { lastId, decidedIn }) => {
     if (isUseless) return true;
     try {
       for await (const events of historyTail(client, run)) {
+        hasLooked = true;
         const [newest] = events;
         if (newest === undefined) return false;
         if (isOneOf(END_OF_RUN, newest)) return true;
@@ -75,7 +77,8 @@ export function createIsSettled(client: Client, { identity }: SettledOptions): I
         if (isEnd === true && isDecided === true) return true;
       }
     } catch (error) {
-      isUseless = isUnknownToServer(error);
+      // A proxy that is just being replaced says the same of every call.
+      isUseless = !hasLooked && isUnknownToServer(error);
       return isUseless;
     }
     return false;

@@ -57,6 +57,8 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       settledAt = undefined;
       const completion = await workflow.activate(activation);
       if (activation.isReplaying === true) decidedIn = undefined;
+      // Its clock has moved on: the end of an inline tool is in the task that asked for it.
+      else if (isWithinTask(activation) && decidedIn?.id === lastId) return completion;
       else if (!isRefusal(activation, completion))
         decidedIn = { id: lastId, startedAt: timeOf(activation) };
       return completion;
@@ -80,6 +82,10 @@ function isRefusal({ jobs }: Activation, { successful }: Completion): boolean {
     jobs?.every(({ doUpdate }) => doUpdate != null) === true &&
     successful?.commands?.every(({ updateResponse }) => updateResponse?.rejected != null) === true
   );
+}
+
+function isWithinTask({ jobs }: Activation): boolean {
+  return jobs?.every(({ resolveActivity }) => resolveActivity?.isLocal === true) === true;
 }
 
 /** Of the event with which the task was started. */

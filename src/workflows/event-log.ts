@@ -5,6 +5,7 @@ import { isRecord, utf8Bytes } from '../protocol/json.js';
 import { MAX_EVENT_PAGE_BYTES } from '../protocol/limits.js';
 import type { EventsPage, Hint } from '../protocol/messaging.js';
 import { HINT_SINK } from '../protocol/messaging.js';
+import { taskStartedAt } from './task-start.js';
 
 interface HintSinks extends Sinks {
   readonly [HINT_SINK]: { hint(hint: Hint): void };
@@ -74,8 +75,7 @@ export class EventLogOfRun {
     if (unsafe.isReplaying) this.#liveFrom = this.#lastSeq + 1;
     else {
       const events = this.after(this.#hintedSeq);
-      // In a workflow, the time of the event with which the task was started.
-      const startedAt = Date.now();
+      const startedAt = taskStartedAt() ?? Date.now();
       const told = { task: historyLength, startedAt, liveFrom: this.#liveFrom, events };
       const { [HINT_SINK]: sink } = sinks;
       sink.hint({

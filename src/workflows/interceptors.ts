@@ -2,7 +2,8 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { DetailsOnDemand } from './details.js';
 import { PlainReplies } from './plain-replies.js';
+import { TaskStart } from './task-start.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
-  internals: [new DetailsOnDemand(), new PlainReplies()],
+  internals: [new TaskStart(), new DetailsOnDemand(), new PlainReplies()],
 });

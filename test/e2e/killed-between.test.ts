@@ -2,6 +2,7 @@
  * Kills that fall between two things which belong together: a task that was committed and its projection, a tool's question and
  * its answer, an inline tool and the task that it runs in, a claim and the watch over its lease.
  */
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFromSource } from '../support/engine-replay.js';
 import { until } from '../support/until.js';
@@ -12,6 +13,7 @@ import { expectWhole, isAbout, wholeLog, workflowOf } from './support/wreck.js';
 const AGENTS = new URL('./fixtures/crashing.ts', import.meta.url).pathname;
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
 const PATIENCE_MS = 60_000;
+const STATUS = defineSearchAttributeKey('ColloquyStatus', 'KEYWORD');
 
 let world: World;
 let code: string;
@@ -49,13 +51,17 @@ describe('a worker that is killed when a turn is committed and the store does no
     const handle = world.temporal.workflow.getHandle(talk.workflowId);
     const answer = { toolCallId: open?.toolCallId, resolution: YES, requestId: 'r1' };
     await handle.signal('resolveToolCall', { ...answer, actor: { id: 'ann' } });
-    await until('the turn is over for the workflow', () => workflowOf(world, talk), {
-      holds: ({ status }) => status === 'idle',
+    // The workflow cannot be asked, for its worker would look first.
+    const work = async (): Promise<unknown> => {
+      const { typedSearchAttributes, raw } = await handle.describe();
+      const { pendingActivities = [], pendingWorkflowTask: task } = raw;
+      return [typedSearchAttributes.get(STATUS), pendingActivities?.length, task != null].join();
+    };
+    await until('the turn is over for the workflow', work, {
+      holds: (seen) => seen === 'active,0,false',
       timeoutMs: PATIENCE_MS,
     });
     await held.met;
-    const { seq } = await workflowOf(world, talk);
-    expect(seq).toBeGreaterThan(before);
     expect(await talk.events()).toHaveLength(before);
     await world.stack.worker().kill();
     held.drop();
@@ -63,6 +69,8 @@ describe('a worker that is killed when a turn is committed and the store does no
     await world.stack.startWorker();
     const events = await wholeLog(world, talk, 1);
     await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.1: ask` });
+    const { seq } = await workflowOf(world, talk);
+    expect(seq).toBeGreaterThan(before);
     expect(events).toHaveLength(seq);
     const again = await talk.resolve(open?.toolCallId ?? '', YES, {
       headers: { 'idempotency-key': 'r2' },

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PoolClient } from 'pg';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 
 import { StoreUnavailable } from '../port.js';
 import { identifier, safeUrl } from './names.js';
@@ -47,6 +47,7 @@ const ignore = (): void => undefined;
 
 export class PostgresDatabase implements Queries {
   readonly schema: string;
+  readonly #url: string;
   readonly #where: string;
   readonly #pool: Pool;
   #closed = false;
@@ -54,6 +55,7 @@ export class PostgresDatabase implements Queries {
   private constructor(options: PostgresOptions) {
     const { url, maxConnections = 10 } = options;
     this.schema = options.schema ?? 'colloquy';
+    this.#url = url;
     this.#where = safeUrl(url);
     this.#pool = new Pool({
       connectionString: url,
@@ -156,7 +158,14 @@ export class PostgresDatabase implements Queries {
 
   async #migrate(): Promise<void> {
     const { runner } = await import('node-pg-migrate');
-    const client = await this.#pool.connect();
+    // Its own connection: a step over many rows, or the wait for another process that is at it, takes longer than any of our statements.
+    const client = new Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: 'colloquy',
+    });
+    client.on('error', ignore);
+    await client.connect();
     try {
       await runner({
         dbClient: client,
@@ -178,10 +187,8 @@ export class PostgresDatabase implements Queries {
         throw new StoreUnavailable(
           `The event log ${this.#where} has schema ${unknown.name}, which this version does not know: it was written by a newer version`,
         );
-      // The migrations set it for their session, and the session goes back to the pool.
-      await client.query('RESET search_path');
     } finally {
-      client.release();
+      await client.end();
     }
   }
 

@@ -136,6 +136,8 @@ export const MIGRATIONS: readonly string[] = [
         (message.type = 'user_message' AND told.seq = message.seq)
         OR (message.type = 'turn_started' AND told.type = 'inbox_event' AND told.seq < message.seq
           AND told.event ->> '$.eventId' = message.event ->> '$.inbox[0]'))
-  ) WHERE audience LIKE '%"requester"%';
+  ) WHERE EXISTS (
+    SELECT 1 FROM json_tree(audience) AS excluded WHERE excluded.atom = 'requester' AND excluded.path LIKE '%.exclude'
+  );
   `,
 ];

@@ -108,6 +108,13 @@ describe('what a worker holds of a run is not settled', () => {
     expect(await server([events]).isSettled(RUN, held)).toBe(false);
   });
 
+  it('when a server that has answered before does not know the call: something stands before it', async () => {
+    const away = Object.assign(new Error('404'), { code: 12 });
+    const behind = server([[timer(8), completed(7)]], away);
+    expect(await behind.isSettled(RUN, { lastId: 8 })).toBe(true);
+    expect(await behind.isSettled(RUN, { lastId: 8 })).toBe(false);
+  });
+
   it('when the server does not say; it is asked again', async () => {
     const flaky = server(new Error('away'), [[timer(8), completed(7)]]);
     expect(await flaky.isSettled(RUN, { lastId: 8 })).toBe(false);

@@ -13,7 +13,7 @@ export function up(pgm: MigrationBuilder): void {
       SELECT tenant, conversation_id, generation, tool_call_id, call ->> 'turnId' AS turn_id
       FROM pending_calls JOIN conversations USING (tenant, conversation_id),
         jsonb_array_elements(${json('snapshot')} -> 'pending') AS call
-      WHERE audience::text LIKE '%"requester"%' AND call ->> 'toolCallId' = tool_call_id
+      WHERE jsonb_path_exists(audience, 'strict $.**.exclude[*] ? (@ == "requester")', silent => true) AND call ->> 'toolCallId' = tool_call_id
     ), askers AS (
       SELECT tenant, conversation_id, tool_call_id, ${json('event')} -> 'actor' ->> 'id' AS id
       FROM asked JOIN events USING (tenant, conversation_id, generation, turn_id)

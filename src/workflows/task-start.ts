@@ -1,0 +1,23 @@
+/**
+ * When the present workflow task was started, by the event with which it was. The clock of a workflow is not that: it moves on within the task when an
+ * inline tool ends.
+ */
+import type { ActivateInput, Next, WorkflowInternalsInterceptor } from '@temporalio/workflow';
+
+let startedAt: number | undefined;
+
+/** Milliseconds since 1970. Undefined before the first task. */
+export function taskStartedAt(): number | undefined {
+  return startedAt;
+}
+
+export class TaskStart implements WorkflowInternalsInterceptor {
+  activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
+    const { jobs = [], timestamp } = input.activation;
+    const isWithinTask = jobs?.every(({ resolveActivity }) => resolveActivity?.isLocal === true);
+    if (isWithinTask !== true || startedAt === undefined)
+      startedAt =
+        Number(timestamp?.seconds ?? 0) * 1_000 + Math.floor((timestamp?.nanos ?? 0) / 1_000_000);
+    next(input);
+  }
+}
