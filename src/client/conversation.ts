@@ -13,6 +13,7 @@ import { type BlobRange, type BlobRead, type BlobsPort, readBlob, storeFile } fr
 import { checkKey, checkMessage } from './checks.js';
 import { checkEvent, deliverEvent } from './deliver.js';
 import { EngineError, invalidField } from './errors.js';
+import { isOpenRun } from './open-run.js';
 import type { LogPage, WatchFrame } from './reader.js';
 import { revokeRule } from './rules.js';
 import { agentNameOf, draftOf, knownAgentOf, type SendingParts, sendDraft } from './sending.js';
@@ -256,6 +257,17 @@ export class Conversation {
     return (await knownAgentOf(this.#parts)) !== undefined;
   }
 
+  /**
+   * Whether it has begun where nothing shows it yet: its run is open in Temporal, and what is asked of a log that has nothing of it finds
+   * nothing. @throws {EngineError} temporal_unreachable, since nobody can tell then
+   */
+  async isUntaken(): Promise<boolean> {
+    const { door, key, reader } = this.#parts;
+    const run = await door.describe(key);
+    if (run === undefined || !isOpenRun(run)) return false;
+    return (await this.#mapped(async () => reader.isDeletedRun?.(key, run.runId))) !== true;
+  }
+
   /** Whatever a store or the server throws comes out as one kind of error. */
   async #mapped<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
@@ -270,10 +282,8 @@ export class Conversation {
    * @throws {EngineError} temporal_unreachable, since nobody can tell then
    */
   async #unread(): Promise<EngineError> {
-    const { door, key, reader } = this.#parts;
-    const run = await door.describe(key);
-    const isOpen = run?.status.name === 'RUNNING' || run?.status.name === 'PAUSED';
-    if (!isOpen || (await reader.isDeletedRun?.(key, run.runId)) === true)
+    const { door } = this.#parts;
+    if (!(await this.isUntaken()))
       return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
     const why = `Conversation "${this.id}" has begun, and no worker has taken it yet.`;
     return new EngineError('no_worker', `${why} ${await door.noWorkerText()}`);

@@ -25,6 +25,7 @@ import {
 } from '../protocol/messaging.js';
 import { askAgain } from './ask-again.js';
 import { EngineError, fromTemporal, isTransient, isUnconfirmed } from './errors.js';
+import { isOpenRun } from './open-run.js';
 import {
   type ConversationWorkflow,
   type StartDefaults,
@@ -181,7 +182,7 @@ export class Door {
 
   /** Only the store knows; one that cannot be read must not block a turn. */
   async #isDeleted(key: ConversationKey, run: WorkflowExecutionDescription): Promise<boolean> {
-    if (this.#deletedRun === undefined || run.status.name === 'RUNNING') return false;
+    if (this.#deletedRun === undefined || isOpenRun(run)) return false;
     return await this.#deletedRun(key, run.runId).catch(() => false);
   }
 

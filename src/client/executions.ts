@@ -12,6 +12,7 @@ import {
 } from '../protocol/ids.js';
 import { UPDATE_DEADLINE_MS } from '../protocol/limits.js';
 import { UPDATES, updateIdFor, WORKFLOW_TYPE } from '../protocol/messaging.js';
+import { isOpenRun } from './open-run.js';
 
 export interface Execution {
   readonly runId: string;
@@ -19,8 +20,6 @@ export interface Execution {
   readonly firstRunId: string;
   readonly isRunning: boolean;
 }
-
-const OPEN: readonly string[] = ['RUNNING', 'PAUSED'];
 
 export class Executions {
   readonly #temporal: Client;
@@ -98,7 +97,7 @@ export class Executions {
       return {
         runId: found.runId,
         firstRunId: found.raw.workflowExecutionInfo?.firstRunId ?? found.runId,
-        isRunning: OPEN.includes(found.status.name),
+        isRunning: isOpenRun(found),
       };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;

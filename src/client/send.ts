@@ -21,6 +21,7 @@ import type { Door } from './door.js';
 import { EngineError, isClosedRun, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
 import { findMessage } from './log-search.js';
+import { isOpenRun } from './open-run.js';
 import type { ConversationReader } from './reader.js';
 import { seedFor, wasEverAdmitted } from './reopen.js';
 import type { SignalTrace, Trace } from './signal-trace.js';
@@ -198,7 +199,7 @@ export async function isClosedInLog(
   const snapshot = log === undefined ? undefined : await lookUp(log, request.key);
   if (snapshot?.status !== 'closed') return false;
   // The log may be behind a conversation that was opened again just now.
-  return (await door.describe(request.key))?.status.name !== 'RUNNING';
+  return !isOpenRun(await door.describe(request.key));
 }
 
 /** The stored snapshot; undefined when there is none, or when the log is away or slow: it must not block a turn. */
@@ -217,7 +218,7 @@ async function startAgain(
   const { door, reader } = parts;
   const { key, input } = request;
   const run = await door.describe(key);
-  if (run?.status.name === 'RUNNING') return FRESH;
+  if (isOpenRun(run)) return FRESH;
   if (run === undefined && (await door.wasDeleted(key))) return { reuse: 'ALLOW_DUPLICATE' };
   // Neither runs nor was closed: there is none.
   if (run === undefined && !(await isClosedInLog(parts, request))) return FRESH;

@@ -6,6 +6,7 @@ import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { Door } from './door.js';
 import { EngineError } from './errors.js';
+import { isOpenRun } from './open-run.js';
 import type { ConversationReader, LogCursor } from './reader.js';
 
 /** Folds the events that concern the input: what is known of it after one more. */
@@ -75,7 +76,7 @@ export class SignalTrace<Found> {
       if (!EngineError.isInstance(error) || error.code !== 'no_worker') throw error;
       // A run that is over judges nothing any more: what is not recorded by now never will be.
       const run = await this.#parts.door.describe(this.#key);
-      return { found, away: run?.status.name === 'RUNNING' };
+      return { found, away: isOpenRun(run) };
     }
   }
 }

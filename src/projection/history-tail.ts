@@ -1,5 +1,6 @@
 /** The end of a run's history as the server keeps it, newest first: no worker has to answer, and tasks that may vanish are not in it. */
 import type { Client } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 
 export type HistoryEvent = NonNullable<
   NonNullable<
@@ -48,6 +49,8 @@ export async function* historyTail(
     events.push(...(found.history?.events ?? []));
     yield events;
     nextPageToken = found.nextPageToken;
+    // An empty one would ask for the newest again.
+    if (nextPageToken.length === 0) return;
   }
 }
 
@@ -66,11 +69,7 @@ export function isCompletedBy(
   const completed = end.workflowTaskCompletedEventAttributes;
   if (completed?.identity !== identity || Number(completed.startedEventId) !== id) return false;
   const start = events.find((event) => idOf(event) === id);
-  return start === undefined ? undefined : timeOf(start) === startedAt;
-}
-
-function timeOf({ eventTime }: HistoryEvent): number {
-  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
+  return start === undefined ? undefined : optionalTsToMs(start.eventTime) === startedAt;
 }
 
 /** The server has no such history to read, now or later. */

@@ -11,6 +11,7 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { requiredTsToDate } from '@temporalio/common/lib/time.js';
 
 import { askAgain } from '../client/ask-again.js';
+import { isOpenRun } from '../client/open-run.js';
 import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
@@ -100,7 +101,6 @@ const ENDED_BY: Readonly<Record<string, EndedBy>> = {
   FAILED: 'failed',
   TIMED_OUT: 'timed_out',
 };
-const OPEN: readonly string[] = ['RUNNING', 'PAUSED'];
 /** `WorkflowExecutionStatus` of Temporal's API: what a refused query tells. */
 const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
 
@@ -140,12 +140,13 @@ export function createWorkflowSource(
     describe: async (key) => {
       try {
         const handle = client.workflow.getHandle(workflowIdFor(key));
-        const { runId, historyLength, status, closeTime } = await look(() => handle.describe());
+        const run = await look(() => handle.describe());
+        const { runId, historyLength, status, closeTime } = run;
         const endedBy = ENDED_BY[status.name];
         return {
           runId,
           historyLength,
-          status: OPEN.includes(status.name) ? 'running' : 'closed',
+          status: isOpenRun(run) ? 'running' : 'closed',
           ...(endedBy === undefined ? {} : { endedBy }),
           ...(closeTime === undefined ? {} : { closedAt: closeTime.toISOString() }),
         };

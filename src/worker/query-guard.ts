@@ -16,6 +16,7 @@
  * worker forget the run; whoever asked asks again.
  */
 import { ApplicationFailure } from '@temporalio/common';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { Run, TaskAttempt } from '../projection/history-tail.js';
 import type { HeldRun, IsSettled } from '../projection/settled.js';
@@ -60,7 +61,7 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       // Its clock has moved on: the end of an inline tool is in the task that asked for it.
       else if (isWithinTask(activation) && decidedIn?.id === lastId) return completion;
       else if (!isRefusal(activation, completion))
-        decidedIn = { id: lastId, startedAt: timeOf(activation) };
+        decidedIn = { id: lastId, startedAt: optionalTsToMs(activation.timestamp) ?? 0 };
       return completion;
     },
     getAndResetSinkCalls: () => workflow.getAndResetSinkCalls(),
@@ -86,9 +87,4 @@ function isRefusal({ jobs }: Activation, { successful }: Completion): boolean {
 
 function isWithinTask({ jobs }: Activation): boolean {
   return jobs?.every(({ resolveActivity }) => resolveActivity?.isLocal === true) === true;
-}
-
-/** Of the event with which the task was started. */
-function timeOf({ timestamp }: Activation): number {
-  return Number(timestamp?.seconds ?? 0) * 1_000 + Math.floor((timestamp?.nanos ?? 0) / 1_000_000);
 }

@@ -2,6 +2,7 @@
  * When the present workflow task was started, by the event with which it was. The clock of a workflow is not that: it moves on within the task when an
  * inline tool ends.
  */
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { ActivateInput, Next, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 
 let startedAt: number | undefined;
@@ -15,9 +16,7 @@ export class TaskStart implements WorkflowInternalsInterceptor {
   activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
     const { jobs = [], timestamp } = input.activation;
     const isWithinTask = jobs?.every(({ resolveActivity }) => resolveActivity?.isLocal === true);
-    if (isWithinTask !== true || startedAt === undefined)
-      startedAt =
-        Number(timestamp?.seconds ?? 0) * 1_000 + Math.floor((timestamp?.nanos ?? 0) / 1_000_000);
+    if (isWithinTask !== true || startedAt === undefined) startedAt = optionalTsToMs(timestamp);
     next(input);
   }
 }

@@ -30,8 +30,10 @@ describe('a conversation that no worker has taken yet', () => {
     },
   );
 
-  it('has a log that is empty', async () => {
-    const app = await startHttpApp(BEGUN);
+  it.each(['RUNNING', 'PAUSED'])('has a log that is empty, its run being %s', async (name) => {
+    const app = await startHttpApp({
+      describe: () => ({ ...BEGUN.describe(), status: { name } }),
+    });
     const response = await app.request(`${PATH}/events`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({
@@ -70,10 +72,12 @@ describe('a conversation that no worker has taken yet', () => {
   });
 
   it('is unknown once its run has ended and left nothing', async () => {
+    const memo = { agent: 'support' };
     const app = await startHttpApp({
-      describe: () => ({ runId: 'run-1', status: { name: 'TERMINATED' }, memo: {} }),
+      describe: () => ({ runId: 'run-1', status: { name: 'TERMINATED' }, memo }),
     });
-    expect((await app.request(PATH)).status).toBe(404);
+    for (const path of [PATH, `${PATH}/pending`, `${PATH}/events`])
+      expect((await app.request(path)).status).toBe(404);
   });
 });
 

@@ -1,5 +1,6 @@
 /** A server whose history is looked at page by page, newest first. */
 import type { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 
 export type FakeEvent = Readonly<Record<string, unknown>>;
 export const ME = '1@here#abcd';
@@ -15,7 +16,7 @@ export const STARTED_AT = 1_700_000_000_123;
 
 export const started = (eventId: number, at = STARTED_AT): FakeEvent => ({
   eventId,
-  eventTime: { seconds: Math.floor(at / 1_000), nanos: (at % 1_000) * 1_000_000 + 456 },
+  eventTime: msToTs(at),
   workflowTaskStartedEventAttributes: {},
 });
 
@@ -39,7 +40,9 @@ export function fakeHistory(...looks: readonly Look[]) {
         if (page === 0) look += 1;
         const pages = looks[Math.min(look, looks.length - 1)] ?? [];
         if (pages instanceof Error) throw pages;
-        return { history: { events: pages[page] }, nextPageToken: Uint8Array.of(page + 1) };
+        const isLast = page + 1 >= pages.length;
+        const nextPageToken = isLast ? new Uint8Array() : Uint8Array.of(page + 1);
+        return { history: { events: pages[page] }, nextPageToken };
       },
     },
   };

@@ -1,6 +1,6 @@
 /** One turn with megabytes of results: its finished steps are stored while it runs, and the model reads all of them at every call. */
 import { createHash } from 'node:crypto';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Conversation } from '../../src/client/index.js';
 import { type Agent, defineAgent } from '../../src/define/agent.js';
@@ -12,7 +12,7 @@ import type { Message } from '../../src/protocol/messages.js';
 import type { BlobStore } from '../../src/store/blobs-port.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { HeldModel } from '../support/engine-models.js';
-import { replay } from '../support/engine-replay.js';
+import { replays } from '../support/engine-replays.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
@@ -92,15 +92,6 @@ async function rollOvers(engine: Engine, talk: Conversation) {
   return (await engine.log(talk)).flatMap((event) =>
     event.type === 'rolled_over' ? [{ reason: event.reason, dropped: event.droppedMessages }] : [],
   );
-}
-
-async function replays(engine: Engine, talk: Conversation): Promise<void> {
-  const id = engine.workflowId(talk);
-  for (const runId of await engine.history.runs(id)) {
-    expect(await engine.history.failedTasks(id, runId)).toEqual([]);
-    const history = await engine.temporal.workflow.getHandle(id, runId).fetchHistory();
-    await replay({ codePath: inject('workflowBundlePath') }, history);
-  }
 }
 
 test('a turn of sixty results of 30 KB goes on over as many roll-overs as it takes, and the model reads all of them, in their order', async () => {

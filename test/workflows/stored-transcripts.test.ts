@@ -1,6 +1,6 @@
 /** A long conversation rolls over again and again: its oldest turns are stored once, and the model reads all of it at every call. */
 import { defaultPayloadConverter } from '@temporalio/common';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Conversation } from '../../src/client/index.js';
 import { type Agent, defineAgent } from '../../src/define/agent.js';
 import { callsAll, type ScriptedModel, says, scriptedBy } from '../../src/model/scripted.js';
@@ -13,7 +13,7 @@ import { type Engine, type EngineOptions, startEngine } from '../support/engine.
 import { ledger, type Services, TOOLS } from '../support/engine-agents.js';
 import type { HistoryEvent } from '../support/engine-history.js';
 import { HeldModel } from '../support/engine-models.js';
-import { replay } from '../support/engine-replay.js';
+import { replays } from '../support/engine-replays.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
@@ -100,15 +100,6 @@ function spillsIn(events: readonly HistoryEvent[]): readonly SpillTranscriptInpu
 async function chunksOf(blobs: BlobStore | undefined): Promise<readonly string[]> {
   const found = (await blobs?.list({ limit: 100 })) ?? [];
   return found.map(({ ref }) => ref.id);
-}
-
-async function replays(engine: Engine, talk: Conversation): Promise<void> {
-  const id = engine.workflowId(talk);
-  for (const runId of await engine.history.runs(id)) {
-    expect(await engine.history.failedTasks(id, runId)).toEqual([]);
-    const history = await engine.temporal.workflow.getHandle(id, runId).fetchHistory();
-    await replay({ codePath: inject('workflowBundlePath') }, history);
-  }
 }
 
 test('run after run costs the same history, however long the conversation is; nothing is stored twice, and the model reads all of it', async () => {

@@ -88,7 +88,7 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
 export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise<void> {
   if ((await deps.reader.snapshot(key)) !== undefined) return;
   const { tenant, conversationId } = key;
-  if (await deps.client.conversation(conversationId, { tenant }).exists()) return;
+  if (await deps.client.conversation(conversationId, { tenant }).isUntaken()) return;
   throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
 }
 

@@ -43,6 +43,20 @@ describe('a closed conversation', () => {
     expect((await failureOf(conversation.send('Hello'))).code).toBe('conversation_closed');
   });
 
+  it.each(['RUNNING', 'PAUSED'])(
+    'goes on where the log is behind its opening, its run being %s',
+    async (name) => {
+      const reader = new FakeReader();
+      reader.add('c-1', sampleLog('c-1', { closed: true }));
+      const describe = () => ({ status: { name }, runId: 'run-2' });
+      const { conversation, calls } = setUp({ describe, updateWithStart: () => REPLY }, { reader });
+      expect(await conversation.send('Hello')).toMatchObject({ status: 'admitted' });
+      const start = calls.find((call) => call.kind === 'updateWithStart')?.options;
+      // What runs is never started over.
+      expect(start).toMatchObject({ workflowIdReusePolicy: 'REJECT_DUPLICATE' });
+    },
+  );
+
   it('still answers a repeat of a message that it took while it was open', async () => {
     const reader = new FakeReader();
     reader.add('c-1', sampleLog('c-1', { closed: true }));
