@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { durationProblem } from '../define/durations.js';
+import { HOST_NAME_RULE, isHostName } from '../http/hosts.js';
 import type { BlobChoice } from '../projection/open-log.js';
 import { MIN_RETENTION_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
@@ -20,13 +21,15 @@ const RETENTION = { minMs: MIN_RETENTION_MS, maxMs: Number.MAX_SAFE_INTEGER };
 const RETENTION_RULE = 'must be a duration of at least a minute, such as "30 days"';
 /** Where `temporal server start-dev` serves its UI. */
 const DEV_UI_ORIGINS = 'http://localhost:8233,http://127.0.0.1:8233';
-const origins = z
-  .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .refine(
-    (list) => list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
-    'must be origins, separated by commas: scheme://host:port, with nothing behind',
-  );
+const list = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+const origins = list.refine(
+  (parts) => parts.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+  'must be origins, separated by commas: scheme://host:port, with nothing behind',
+);
+const hostNames = list.refine(
+  (parts) => parts.every(isHostName),
+  `each of them, separated by commas, ${HOST_NAME_RULE}`,
+);
 
 const EnvironmentSchema = z.object({
   COLLOQUY_DATA: filled.default('.colloquy'),
@@ -42,6 +45,7 @@ const EnvironmentSchema = z.object({
   COLLOQUY_AUDIT: oneOf('off', 'records', 'full').default('off'),
   COLLOQUY_UI_ORIGINS: origins.prefault(DEV_UI_ORIGINS),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
+  COLLOQUY_ALLOWED_HOSTS: hostNames.default([]),
   COLLOQUY_PORT: port.prefault('8080'),
   COLLOQUY_RETENTION: filled
     .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
@@ -66,6 +70,8 @@ export interface Config {
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
   readonly host: string;
+  /** Names under which the API may be reached besides those of this machine. */
+  readonly allowedHosts: readonly string[];
   readonly port: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
@@ -75,6 +81,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   COLLOQUY_DATA: ' (--data)',
   COLLOQUY_PORT: ' (--port)',
   COLLOQUY_HOST: ' (--host)',
+  COLLOQUY_ALLOWED_HOSTS: ' (--allowed-hosts)',
 };
 
 export class ConfigError extends Error {
@@ -88,6 +95,7 @@ export function readConfig(
     readonly data?: string | undefined;
     readonly port?: string | undefined;
     readonly host?: string | undefined;
+    readonly allowedHosts?: string | undefined;
   } = {},
 ): Config {
   const given = {
@@ -95,6 +103,7 @@ export function readConfig(
     ...(flags.data === undefined ? {} : { COLLOQUY_DATA: flags.data }),
     ...(flags.port === undefined ? {} : { COLLOQUY_PORT: flags.port }),
     ...(flags.host === undefined ? {} : { COLLOQUY_HOST: flags.host }),
+    ...(flags.allowedHosts === undefined ? {} : { COLLOQUY_ALLOWED_HOSTS: flags.allowedHosts }),
   };
   const parsed = EnvironmentSchema.safeParse(given);
   if (!parsed.success) {
@@ -120,6 +129,7 @@ export function readConfig(
     audit: values.COLLOQUY_AUDIT,
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     host: values.COLLOQUY_HOST,
+    allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
     port: values.COLLOQUY_PORT,
     logLevel: values.COLLOQUY_LOG_LEVEL,
   };

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { devServerScript } from '../client/dev-server.js';
 import { failWith } from './process-life.js';
+import type { ServeFlags } from './serve-command.js';
 
 /** node:sqlite and the openai client need it; an older Node would fail later, in words that do not say so. */
 const OLDEST_NODE = 22;
@@ -31,6 +32,8 @@ Environment:
   COLLOQUY_UI_ORIGINS         origins of Temporal UIs that may ask the API to decode payloads, separated by commas
                               (default: http://localhost:8233,http://127.0.0.1:8233)
   COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)
+  COLLOQUY_ALLOWED_HOSTS      names under which the API may be reached besides localhost and loopback addresses, separated by commas:
+                              of a reverse proxy, of a container (default: none); pages of any other site are refused
   COLLOQUY_PORT               port of the API (default: 8080)
   COLLOQUY_LOG_LEVEL          debug | info | warn | error | silent (default: info); logs are JSON lines on stderr
 
@@ -86,9 +89,13 @@ program
   .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
   .option('--port <number>', 'port (COLLOQUY_PORT); 0 = any free one')
   .option('--host <address>', 'address to bind (COLLOQUY_HOST); loopback only')
+  .option(
+    '--allowed-hosts <names>',
+    'names under which it may be reached besides those of this machine (COLLOQUY_ALLOWED_HOSTS)',
+  )
   .option(...RETRY)
   .addHelpText('after', '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy serve --port 8080')
-  .action(async (flags: { data?: string; port?: string; host?: string; retry: number }) => {
+  .action(async (flags: ServeFlags) => {
     const { runServe } = await import('./serve-command.js');
     await runServe(flags);
   });

@@ -18,6 +18,8 @@ export interface ServeFlags {
   readonly data?: string;
   readonly port?: string;
   readonly host?: string;
+  /** Names under which the API may be reached besides those of this machine, separated by commas. */
+  readonly allowedHosts?: string;
   /** Seconds to keep trying to reach Temporal; 0 = one try. */
   readonly retry: number;
 }
@@ -55,6 +57,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     reader,
     conversations: opened.log,
     log,
+    allowedHosts: config.allowedHosts,
     codec: { codecs, origins: config.uiOrigins },
   });
   const server = await serve(app, { port: config.port, host: config.host });

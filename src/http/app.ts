@@ -4,11 +4,12 @@ import helmet from 'helmet';
 import { EngineError } from '../client/errors.js';
 import type { AppDeps } from './deps.js';
 import { jsonBody, requestId, requestLog } from './middleware.js';
+import { refuseOtherSites } from './other-sites.js';
 import { problemHandler, sendProblem } from './problem.js';
 import { addAgentRoutes } from './routes/agents.js';
 import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
-import { codecRouter } from './routes/codec.js';
+import { allowOrigins, codecRouter } from './routes/codec.js';
 import { addConversationRoutes } from './routes/conversations.js';
 import { addEventRoutes } from './routes/events.js';
 import { addHealthRoutes } from './routes/health.js';
@@ -20,7 +21,9 @@ import { addTurnRoutes } from './routes/turns.js';
 import { OpenStreams, rememberStreams } from './streams.js';
 
 /**
- * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it).
+ * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it). What pages of other sites have a browser
+ * send is refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
+ * @throws {EngineError} invalid_request when an allowed host is none
  * @example const server = await serve(createApp({ client, reader, conversations: store }), { port: 8080 });
  */
 export function createApp(deps: AppDeps): Express {
@@ -40,7 +43,10 @@ export function createApp(deps: AppDeps): Express {
     next();
   });
 
-  if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec));
+  if (deps.codec !== undefined) app.use('/codec', allowOrigins(deps.codec.origins));
+  app.use(refuseOtherSites(deps));
+
+  if (deps.codec !== undefined) app.use('/codec', codecRouter(deps.codec.codecs));
   const router = Router();
   addUploadRoute(router, deps);
   router.use(jsonBody());

@@ -33,6 +33,13 @@ export interface AppDeps {
    * as by a middleware before the app. @defaultValue the client's tenant alone: nobody checked who asks
    */
   readonly tenantsOf?: (request: Request) => readonly string[];
+  /**
+   * Names under which the API is reached, besides those of this machine: of a reverse proxy that passes `Host` on, of a container. Without
+   * scheme and port. Requests to any other are refused (421), unless `tenantsOf` says that the application knows who asks. Their pages may
+   * use the API, and so may origins that CORS headers allow by name, set before the app; those of all others are refused (403).
+   * @defaultValue none
+   */
+  readonly allowedHosts?: readonly string[];
   /** @defaultValue the client's own */
   readonly agents?: () => Promise<readonly AgentManifest[]>;
   /** One line for each request. Absent = silent. */

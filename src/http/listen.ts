@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLoopbackAddress } from './hosts.js';
 import { streamsOf } from './streams.js';
 
 export interface ServeOptions {
@@ -101,7 +102,6 @@ async function closeServer(server: Server, app: RequestListener, graceMs: number
 
 /** Why the API must not be served at an address, or undefined. */
 export function hostProblem(host: string): string | undefined {
-  if (host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host))
-    return undefined;
+  if (host === 'localhost' || isLoopbackAddress(host)) return undefined;
   return `No identity is configured, so anyone who reaches the port could act as anyone: ${host} is not loopback. Use 127.0.0.1, or put an authenticating proxy on this machine`;
 }

@@ -15,6 +15,8 @@ export const FAILURES = {
   invalid_request: { httpStatus: 422, title: 'The request breaks a rule', retryable: false },
   malformed_json: { httpStatus: 400, title: 'The body is not JSON', retryable: false },
   forbidden: { httpStatus: 403, title: 'Not allowed to whoever asks', retryable: false },
+  host_not_allowed: { httpStatus: 421, title: 'Not a name of this API', retryable: false },
+  origin_not_allowed: { httpStatus: 403, title: 'Not for pages of this origin', retryable: false },
   unsupported_media_type: {
     httpStatus: 415,
     title: 'The content type is not JSON',

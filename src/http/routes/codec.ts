@@ -19,9 +19,8 @@ const BodySchema = z.object({
 });
 
 /** To be mounted at `/codec`, which is then the endpoint to name to the UI and the command line. */
-export function codecRouter({ codecs, origins }: CodecEndpoint): Router {
+export function codecRouter(codecs: CodecEndpoint['codecs']): Router {
   const router = Router();
-  router.use(allowOrigins(origins));
   router.use(jsonBody(MAX_CODEC_BODY_BYTES));
   for (const direction of ['decode', 'encode'] as const)
     addRoute(router, `/${direction}`, {
@@ -37,8 +36,8 @@ function payloadsOf(request: Request): readonly JsonPayload[] {
   return parseBody(BodySchema, request).payloads;
 }
 
-/** Other origins get no such headers, so their pages can neither ask nor read. */
-function allowOrigins(origins: readonly string[]): RequestHandler {
+/** Other origins get no such headers, so their pages can neither ask nor read, and are refused by what follows. */
+export function allowOrigins(origins: readonly string[]): RequestHandler {
   return (request, response, next) => {
     const origin = request.get('origin');
     response.vary('Origin');
