@@ -2,14 +2,20 @@
 
 import type { LongRequest, LongResult } from './long-cells.js';
 
-export const WORKLOADS = ['a', 'b', 'c'] as const;
+export const WORKLOADS = ['a', 'b', 'c', 'd'] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
   a: 'one model call',
   b: 'model, 2 parallel tools, model',
-  c: 'model, 2 tools + 1 gated tool (approved), model',
+  c: 'model, 2 tools + 1 gated tool (approved), model; what waits is kept in search attributes',
+  d: 'like c, and no search attributes',
 };
+
+/** A turn of it waits for an approval. */
+export function isGated(workload: Workload): boolean {
+  return workload === 'c' || workload === 'd';
+}
 
 /** The engine as users run it, or bare Temporal doing the same work. */
 export type Side = 'engine' | 'floor';

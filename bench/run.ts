@@ -23,7 +23,7 @@ import {
   speedTable,
 } from './report.js';
 import { measureResolutions, resolutionSummaries } from './resolution.js';
-import { type Cell, type Pair, summaryOf } from './stats.js';
+import { type Cell, type Pair, strictest, summaryOf } from './stats.js';
 import { measureStreaming } from './streaming.js';
 import { undisturbed } from './undisturbed.js';
 
@@ -31,7 +31,7 @@ const USAGE = `npm run bench -- [options]
   --quick          2 s a measurement, 2 rounds: shows that it works, proves nothing
   --rounds N       engine and floor in turn, N times each (default 5)
   --seconds N      length of one measurement (default 8)
-  --only a|b|c|resolution|growth|parked|streaming
+  --only a|b|c|d|resolution|growth|parked|streaming
                    one workload, or the latency of resolutions; growth, parked and streaming are measured only when
                    asked for
   --at-once N      only with N conversations at once (1 or 16 when absent)
@@ -215,6 +215,9 @@ async function main(options: Options): Promise<void> {
     writeFileSync(options.out, `${JSON.stringify(all, null, 1)}\n`);
     if (summaries.length > 0) {
       console.log(['', legend(), '', speedTable(summaries), ''].join('\n'));
+      const strict = strictest(cells).map(summaryOf);
+      if (strict.length > 0)
+        console.log(['c, against the floor of d:', speedTable(strict), ''].join('\n'));
       console.log(['CPU a turn:', cpuTable(summaries), ''].join('\n'));
       console.log(['History a turn:', shapeTable(shapes), ''].join('\n'));
     }

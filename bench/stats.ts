@@ -44,6 +44,19 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
+/** c's engine against a floor that lists nothing: the strictest reading of the bar, from the rounds of c and d. */
+export function strictest(cells: readonly Cell[]): readonly Cell[] {
+  return cells.flatMap((cell) => {
+    if (cell.workload !== 'c') return [];
+    const bare = cells.find(({ workload, lanes }) => workload === 'd' && lanes === cell.lanes);
+    const pairs = cell.pairs.flatMap(({ engine }, round) => {
+      const floor = bare?.pairs[round]?.floor;
+      return floor === undefined ? [] : [{ engine, floor }];
+    });
+    return pairs.length === 0 ? [] : [{ ...cell, pairs }];
+  });
+}
+
 export function summaryOf({ workload, lanes, pairs }: Cell): CellSummary {
   const throughputRatio = median(
     pairs.map(({ engine, floor }) => engine.turnsPerSecond / floor.turnsPerSecond),

@@ -19,6 +19,7 @@ const NAMES: Readonly<Record<Workload, readonly string[]>> = {
   a: [],
   b: TOOL_NAMES,
   c: [...TOOL_NAMES, GATED_TOOL_NAME],
+  d: [...TOOL_NAMES, GATED_TOOL_NAME],
 };
 
 function freeModel(workload: Workload): Model {
@@ -136,3 +137,4 @@ export const parked = defineAgent({
 export const oneCall = agent('a');
 export const twoTools = agent('b');
 export const gated = agent('c');
+export const gatedUnlisted = agent('d');

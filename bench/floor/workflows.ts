@@ -1,7 +1,9 @@
 /**
  * The floor: the same turns in bare Temporal, as cheap as they can be had. No transcript, no event log, no request ids, no
- * reads from outside; the update that begins a turn answers when it has ended, or waits for an approval.
+ * reads from outside; the update that begins a turn answers when it has ended, or waits for an approval. In workload c what waits
+ * can be listed by search attributes, as it can with the engine.
  */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
   CancellationScope,
   condition,
@@ -10,6 +12,7 @@ import {
   proxyActivities,
   setHandler,
   sleep,
+  upsertSearchAttributes,
 } from '@temporalio/workflow';
 
 export interface FloorActivities {
@@ -27,17 +30,31 @@ const APPROVAL_TIMEOUT = '24 hours';
 
 const { model, tool } = proxyActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
 
-export async function floor(workload: 'a' | 'b' | 'c'): Promise<void> {
+const STATUS = defineSearchAttributeKey('ColloquyStatus', SearchAttributeType.KEYWORD);
+const TOOLS = defineSearchAttributeKey('ColloquyPendingTools', SearchAttributeType.KEYWORD_LIST);
+const UNTIL = defineSearchAttributeKey('ColloquyDeadline', SearchAttributeType.DATETIME);
+
+function showWait(isWaiting: boolean): void {
+  upsertSearchAttributes([
+    { key: STATUS, value: isWaiting ? 'awaiting_input' : 'active' },
+    { key: TOOLS, value: isWaiting ? ['gated'] : [] },
+    { key: UNTIL, value: isWaiting ? new Date(Date.now() + 86_400_000) : null },
+  ]);
+}
+
+export async function floor(workload: 'a' | 'b' | 'c' | 'd'): Promise<void> {
   let deadline: CancellationScope | undefined;
   setHandler(defineUpdate<string, [string]>(SEND), async (text) => {
     const answer = await model(text);
     if (workload === 'a') return answer;
-    if (workload === 'c') deadline = startDeadline();
+    if (workload !== 'b') deadline = startDeadline();
+    if (workload === 'c') showWait(true);
     await Promise.all([tool('one'), tool('two')]);
     return workload === 'b' ? model(text) : SUSPENDED;
   });
   setHandler(defineUpdate<string, [string]>(APPROVE), async (text) => {
     deadline?.cancel();
+    if (workload === 'c') showWait(false);
     await tool('gated');
     return model(text);
   });

@@ -4,7 +4,14 @@ import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ConversationClient } from 'colloquy/client';
 import { createStoreReader, type OpenLog } from 'colloquy/log';
-import { FLOOR_QUEUE, FLOOR_TASK_TIMEOUT, MODEL_TEXT, USER_TEXT, type Workload } from '../cells.js';
+import {
+  FLOOR_QUEUE,
+  FLOOR_TASK_TIMEOUT,
+  isGated,
+  MODEL_TEXT,
+  USER_TEXT,
+  type Workload,
+} from '../cells.js';
 import { APPROVE, SEND, SUSPENDED } from '../floor/workflows.js';
 import type { Watchers } from './watcher.js';
 
@@ -31,10 +38,13 @@ export function engineSide(parts: {
 }): Begin {
   const { temporal, opened, agents, watchers } = parts;
   const reader = createStoreReader({ log: opened.log, live: opened.live });
-  const client = new ConversationClient({ temporal, agents, reader, actor: { id: 'bench' } });
+  const clientWith = (searchAttributes: boolean): ConversationClient =>
+    new ConversationClient({ temporal, agents, reader, searchAttributes, actor: { id: 'bench' } });
+  const [client, bare] = [clientWith(true), clientWith(false)];
   return (workload) => {
     const conversationId = `bench-${workload}-${randomUUID()}`;
-    const conversation = client.conversation(conversationId, { agent: `bench-${workload}` });
+    const through = workload === 'd' ? bare : client;
+    const conversation = through.conversation(conversationId, { agent: `bench-${workload}` });
     let watching = false;
     return {
       workflowId: `conversation:default:${conversationId}`,
@@ -44,7 +54,7 @@ export function engineSide(parts: {
         if (!watching) watchers.watch(conversationId);
         watching = true;
         let result = await sent.result();
-        if (workload === 'c') {
+        if (isGated(workload)) {
           if (result.status !== 'waiting') throw wrong('the turn does not wait', result);
           const [pending] = result.pending;
           const verdict = await conversation.resolve(pending?.toolCallId ?? '', {
@@ -93,7 +103,7 @@ export function floorSide(temporal: Client): Begin {
       workflowId,
       turn: async () => {
         let answer = await send();
-        if (workload === 'c') {
+        if (isGated(workload)) {
           if (answer !== SUSPENDED) throw wrong('the turn does not wait', answer);
           answer = await handle.executeUpdate<string, [string]>(APPROVE, { args: ['yes'] });
         }

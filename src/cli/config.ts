@@ -1,8 +1,8 @@
 /** Settings of the command line: flags first, then environment, then defaults. Every bad value is named at once. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { HOST_NAME_RULE, isHostName } from '../client/hosts.js';
 import { durationProblem } from '../define/durations.js';
-import { HOST_NAME_RULE, isHostName } from '../http/hosts.js';
 import type { BlobChoice } from '../projection/open-log.js';
 import { MIN_RETENTION_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLoopbackAddress } from './hosts.js';
+import { isLoopbackAddress } from '../client/hosts.js';
 import { streamsOf } from './streams.js';
 
 export interface ServeOptions {

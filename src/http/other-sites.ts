@@ -18,8 +18,8 @@
  */
 import type { Request, RequestHandler, Response } from 'express';
 import { EngineError, invalidField } from '../client/errors.js';
+import { HOST_NAME_RULE, isHostName, isLoopbackName, nameOfHost } from '../client/hosts.js';
 import type { AppDeps } from './deps.js';
-import { HOST_NAME_RULE, isHostName, isLoopbackName, nameOfHost } from './hosts.js';
 import { sendProblem } from './problem.js';
 
 type Means = Pick<AppDeps, 'allowedHosts' | 'tenantsOf' | 'log'>;

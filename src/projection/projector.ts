@@ -12,6 +12,7 @@ import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
 import { PROJECTION_DELAY_MS } from '../protocol/limits.js';
 import type { Hint } from '../protocol/messaging.js';
+import { mostUrgent, type Urgency } from '../protocol/urgency.js';
 import type { LiveChannel } from '../store/live-port.js';
 import type { EventLog } from '../store/port.js';
 import { StoreUnavailable } from '../store/port.js';
@@ -30,10 +31,11 @@ export interface ProjectorDeps {
 }
 
 /**
- * What people wait for (a turn's end, a suspension) is fetched at once when somebody watches, and brings all that came
- * before it along. The rest waits a little, and longer the more conversations move at once: to look after every task of a
- * short turn would cost more than the turn.
+ * What is waited for (a turn's end, a suspension) is fetched at once when somebody watches, and brings all that came
+ * before it along; what only people wait for while the turn goes on, soon. The rest waits a little, and longer the more conversations
+ * move at once: to look after every task of a short turn would cost more than the turn.
  */
+const SOON_MS = 250;
 const DELAY_PER_LANE_MS = 25;
 const MAX_DELAY_MS = 1_000;
 const FIRST_RETRY_MS = 250;
@@ -46,7 +48,7 @@ const DRAIN_MS = 5_000;
 const FLUSH_TRIES = 6;
 const FLUSH_RETRY_MS = 100;
 
-type Wanted = Target & { readonly seq: number; readonly urgent: boolean; readonly again?: true };
+type Wanted = Target & { readonly seq: number; readonly urgency: Urgency; readonly again?: true };
 
 /** What goes on for one conversation; exists only while something does. */
 interface Lane {
@@ -75,10 +77,10 @@ export class Projector {
 
   /** Notes that a conversation is said to have got further. Never throws, never waits; repeats are free. */
   hint(hint: Hint): void {
-    const { runId, seq, urgent, tenant, conversationId } = hint;
+    const { runId, seq, urgency, tenant, conversationId } = hint;
     this.#deps.source.told?.(hint);
     const lane = this.#laneOf({ tenant, conversationId });
-    lane.wanted = joined(lane.wanted, { runId, seq, urgent });
+    lane.wanted = joined(lane.wanted, { runId, seq, urgency });
     if (lane.running === undefined && lane.failures === 0) this.#schedule(lane);
   }
 
@@ -172,10 +174,12 @@ export class Projector {
   }
 
   #delayFor(lane: Lane): number {
-    const { urgent, again } = lane.wanted ?? {};
-    if (urgent === true && again !== true && this.#deps.live.watched(lane.key) !== undefined)
-      return 0;
-    return Math.min(PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS, MAX_DELAY_MS);
+    const { urgency = 'later', again } = lane.wanted ?? {};
+    const delayMs = PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS;
+    const isLater = urgency === 'later' || again === true;
+    if (isLater || this.#deps.live.watched(lane.key) === undefined)
+      return Math.min(delayMs, MAX_DELAY_MS);
+    return urgency === 'now' ? 0 : Math.min(delayMs, SOON_MS);
   }
 
   #start(lane: Lane): void {
@@ -225,7 +229,7 @@ function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted 
   return {
     runId: later.runId,
     seq: Math.max(earlier.seq, later.seq),
-    urgent: earlier.urgent || later.urgent,
+    urgency: mostUrgent(earlier.urgency, later.urgency),
   };
 }
 

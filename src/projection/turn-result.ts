@@ -37,12 +37,15 @@ export async function waitForTurn(
       const position = head && `${head.generation}-${head.lastSeq}`;
       const hasMoved = position !== lookedAt;
       if (head !== undefined && hasMoved) {
-        const events = await deps.log.readTurn(key, turnId);
-        isKnown = events.length > 0;
+        const isRunning = head.snapshot.turn?.turnId === turnId;
+        const events = isRunning ? [] : await deps.log.readTurn(key, turnId);
+        isKnown = isRunning || events.length > 0;
         const isRecent = head.lastSeq >= (wait.atLeastSeq ?? 0);
+        const ended = isRunning
+          ? undefined
+          : (resultOf(events) ?? (await resultOfLostTurn(deps.log, { head, events, turnId })));
         const result =
-          resultOf(events) ??
-          (await resultOfLostTurn(deps.log, { head, events, turnId })) ??
+          ended ??
           (wait.returnWhenWaiting && isRecent ? waitingResult(head.snapshot, turnId) : undefined);
         if (result !== undefined) return result;
       }

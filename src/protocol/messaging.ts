@@ -29,6 +29,7 @@ import type { RevokeRuleInput, RevokeRuleReply } from './rules.js';
 import type { CarriedMemory, SpillBounds, UntoldSpill } from './stored-messages.js';
 import type { PendingCall } from './suspensions.js';
 import type { CallStatus } from './tools.js';
+import type { Urgency } from './urgency.js';
 
 export const WORKFLOW_TYPE = 'conversation';
 export const DEFAULT_TASK_QUEUE = 'colloquy';
@@ -166,8 +167,7 @@ export interface ToolCallView {
 export interface Hint extends ConversationKey {
   readonly seq: number;
   readonly runId: string;
-  /** A turn ended or a call was suspended: somebody may be waiting for just this. */
-  readonly urgent: boolean;
+  readonly urgency: Urgency;
   /** The workflow task that decided them; absent when they are too many to be told along. */
   readonly told?: ToldEvents;
 }

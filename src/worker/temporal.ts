@@ -8,6 +8,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import { devServerScript } from '../client/dev-server.js';
+import { isLoopbackName, nameOfHost } from '../client/hosts.js';
 import { CompressionCodec } from '../client/payload-codec.js';
 import type { Logger } from '../define/context.js';
 
@@ -99,18 +100,28 @@ export async function connectNative(
   settings: TemporalSettings,
   policy: ConnectPolicy,
 ): Promise<NativeConnection> {
-  const { address, options } = settings;
+  const native = nativeConnection(settings);
+  return retrying(settings, policy, () => NativeConnection.connect(native));
+}
+
+/** How a worker connects: to a server on the same machine without gzip, which costs both sides CPU and saves nothing there. */
+export function nativeConnection({ address, options }: TemporalSettings): NativeConnectionOptions {
   const { tls, apiKey, metadata } = options as Pick<
     NativeConnectionOptions,
     'tls' | 'apiKey' | 'metadata'
   >;
-  const native: NativeConnectionOptions = {
+  return {
     address,
     ...(tls === undefined ? {} : { tls }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(isOnLoopback(address) ? { grpcCompression: { codec: 'none' } } : {}),
   };
-  return retrying(settings, policy, () => NativeConnection.connect(native));
+}
+
+/** `host:port`, also with a scheme before it. */
+function isOnLoopback(address: string): boolean {
+  return isLoopbackName(nameOfHost(address.replace(/^https?:\/\//, '')) ?? '');
 }
 
 async function retrying<T>(

@@ -5,6 +5,7 @@ import { isRecord, utf8Bytes } from '../protocol/json.js';
 import { MAX_EVENT_PAGE_BYTES } from '../protocol/limits.js';
 import type { EventsPage, Hint } from '../protocol/messaging.js';
 import { HINT_SINK } from '../protocol/messaging.js';
+import { mostUrgent, type Urgency, urgencyOf } from '../protocol/urgency.js';
 import { taskStartedAt } from './task-start.js';
 
 interface HintSinks extends Sinks {
@@ -16,15 +17,6 @@ const sinks = proxySinks<HintSinks>();
 /** More than these are fetched by query, in pages. */
 const MAX_TOLD_EVENTS = 200;
 
-/** Somebody may be waiting for just these. */
-const URGENT: readonly EventType[] = [
-  'turn_ended',
-  'suspension',
-  'suspension_expiring',
-  'extended',
-  'conversation_closed',
-];
-
 export class EventLogOfRun {
   readonly #tenant: string;
   readonly #conversationId: string;
@@ -32,7 +24,7 @@ export class EventLogOfRun {
   #lastSeq: number;
   #hintedSeq: number;
   #liveFrom: number;
-  #urgent = false;
+  #urgency: Urgency = 'later';
 
   constructor(
     key: { readonly tenant: string; readonly conversationId: string },
@@ -61,7 +53,7 @@ export class EventLogOfRun {
   append(event: CanonicalEvent): void {
     this.#events.push(event);
     this.#lastSeq = event.seq;
-    this.#urgent ||= URGENT.includes(event.type);
+    this.#urgency = mostUrgent(this.#urgency, urgencyOf(event));
   }
 
   /**
@@ -83,12 +75,12 @@ export class EventLogOfRun {
         conversationId: this.#conversationId,
         seq: this.#lastSeq,
         runId,
-        urgent: this.#urgent || isWaiting,
+        urgency: isWaiting ? 'now' : this.#urgency,
         ...(events.length > MAX_TOLD_EVENTS ? {} : { told }),
       });
     }
     this.#hintedSeq = this.#lastSeq;
-    this.#urgent = false;
+    this.#urgency = 'later';
   }
 
   /** Events that the store has not confirmed. */

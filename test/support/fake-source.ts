@@ -54,7 +54,7 @@ export class FakeSource implements WorkflowSource {
   hint(more: Partial<Hint> = {}): Hint {
     const run = this.current();
     const seq = run?.events.at(-1)?.seq ?? 0;
-    return { ...KEY, runId: run?.runId ?? 'run-a', seq, urgent: false, ...more };
+    return { ...KEY, runId: run?.runId ?? 'run-a', seq, urgency: 'later', ...more };
   }
 
   async events(

@@ -8,6 +8,12 @@ export function delta(text: string, key: ConversationKey = KEY): LiveMessage {
   return { type: 'live', ...key, event: textDelta(text) };
 }
 
+/** A tool call of the same step has begun to run. */
+export function begun(toolCallId: string): LiveMessage {
+  const event = { turnId: 't1', step: 1, attempt: 1, toolCallId, name: 'lookup' };
+  return { type: 'live', ...KEY, event: { type: 'tool_call_started', ...event } };
+}
+
 /** Of the first step of turn `t1`, unless it says otherwise. */
 export function textDelta(
   text: string,

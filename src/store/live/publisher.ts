@@ -6,8 +6,15 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 
 import { conversationKey } from '../../protocol/ids.js';
+import type { LiveEvent } from '../../protocol/live-events.js';
 import type { LiveMessage, Watch } from '../live-port.js';
 import { canTake, onLines, sendLine } from './wire.js';
+
+/**
+ * Of calls that began: what comes next takes these along, for each write wakes another process. Nobody sees that they come this much later.
+ */
+const RIDES_ALONG: readonly LiveEvent['type'][] = ['model_call_started', 'tool_call_started'];
+const RIDE_MS = 25;
 
 /** Leftovers of a listener that died before its socket was ready. */
 const UNREADY_LEFTOVER_MS = 60_000;
@@ -16,6 +23,9 @@ interface Subscriber {
   readonly socket: Socket;
   /** What it watches; the value says whether live events are wanted, too. */
   readonly interests: Map<string, boolean>;
+  /** What is sent until then goes out in one write. */
+  flushing?: NodeJS.Immediate | undefined;
+  riding?: NodeJS.Timeout | undefined;
 }
 
 export class LivePublisher {
@@ -47,6 +57,7 @@ export class LivePublisher {
 
   publish(message: LiveMessage): void {
     const keyText = conversationKey(message);
+    const mayRide = message.type === 'live' && RIDES_ALONG.includes(message.event.type);
     let line: string | undefined;
     for (const subscriber of this.#subscribers.values()) {
       const wantsLive = subscriber.interests.get(keyText);
@@ -54,8 +65,9 @@ export class LivePublisher {
       const { socket } = subscriber;
       if (!canTake(socket)) continue;
       line ??= JSON.stringify(message);
-      corkForThisTurn(socket);
+      if (socket.writableCorked === 0) socket.cork();
       sendLine(socket, line);
+      flushLater(subscriber, mayRide);
     }
   }
 
@@ -128,13 +140,17 @@ export class LivePublisher {
   }
 }
 
-/** What is sent in one turn of the loop goes out in one write: each wakes the other process. */
-function corkForThisTurn(socket: Socket): void {
-  if (socket.writableCorked > 0) return;
-  socket.cork();
-  setImmediate(() => {
-    socket.uncork();
-  });
+/** What is sent in one turn of the loop, at least, goes out in one write. */
+function flushLater(subscriber: Subscriber, mayRide: boolean): void {
+  const flush = (): void => {
+    clearImmediate(subscriber.flushing);
+    clearTimeout(subscriber.riding);
+    subscriber.flushing = undefined;
+    subscriber.riding = undefined;
+    subscriber.socket.uncork();
+  };
+  if (mayRide) subscriber.riding ??= setTimeout(flush, RIDE_MS).unref();
+  else subscriber.flushing ??= setImmediate(flush);
 }
 
 function removeLeftover(path: string): void {

@@ -44,7 +44,7 @@ describe('projecting hints', () => {
     listen();
     source.set({ runId: 'run-a', events: LOG });
     const before = performance.now();
-    projector.hint(source.hint({ urgent: true }));
+    projector.hint(source.hint({ urgency: 'now' }));
     await until('all is stored', async () => (await stored()) === LOG.length);
     expect(performance.now() - before).toBeLessThan(100);
   });
@@ -66,7 +66,7 @@ describe('projecting hints', () => {
     source.set(run);
     for (const event of LOG) {
       run.events = LOG.slice(0, event.seq);
-      projector.hint(source.hint({ urgent: true }));
+      projector.hint(source.hint({ urgency: 'now' }));
       await new Promise((resolve) => setTimeout(resolve, 4));
     }
     await until('all is stored', async () => (await stored()) === LOG.length);

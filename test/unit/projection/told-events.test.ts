@@ -20,7 +20,7 @@ function hint(
     ...KEY,
     runId: RUN,
     seq,
-    urgent: false,
+    urgency: 'later',
     told: { task, startedAt: STARTED_AT, liveFrom, events },
   };
 }

@@ -11,15 +11,17 @@ import {
 import type { Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { conversationKey } from '../../../src/protocol/ids.js';
 import { liveDirectoryFor, makeLiveDirectory } from '../../../src/store/live/directory.js';
 import type { LiveChannel, LiveMessage } from '../../../src/store/live-port.js';
 import { openLiveChannel } from '../../../src/store/live-sockets.js';
 import { startChild } from '../../support/children.js';
 import { describeLiveChannel } from '../../support/live-channel-conformance.js';
-import { delta, textsOf } from '../../support/live-messages.js';
+import { begun, delta, textsOf } from '../../support/live-messages.js';
 import { KEY } from '../../support/log-events.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
@@ -87,6 +89,57 @@ describe('live channel between processes', () => {
     expect(
       textsOf(child.lines.flatMap((line) => (line as { heard?: LiveMessage }).heard ?? [])),
     ).toEqual(['to myself']);
+  });
+});
+
+describe('what a live channel sends', () => {
+  /** Of another process, as chunks arrive. */
+  async function chunksOf(
+    publish: (channel: LiveChannel, chunks: readonly string[]) => Promise<void> | void,
+  ) {
+    const file = join(temporaryFolder(), 'log.db');
+    const directory = liveDirectoryFor(file);
+    makeLiveDirectory(directory);
+    const chunks: string[] = [];
+    const server = createServer((socket) => {
+      socket.setEncoding('utf8');
+      socket.write(`${JSON.stringify({ watch: conversationKey(KEY), live: true })}\n`);
+      socket.on('data', (chunk: string) => chunks.push(chunk));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(join(directory, 'other.sock'), resolve);
+    });
+    onTestFinished(() => {
+      server.close();
+    });
+    const channel = opened(file);
+    await until('the publisher knows', () => channel.watched(KEY));
+    await publish(channel, chunks);
+    return chunks;
+  }
+
+  it('wakes no process for a call that began: what follows takes it along', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const chunks = await chunksOf(async (channel, before) => {
+      for (const message of [begun('call-1'), begun('call-2'), delta('a')]) {
+        expect(before).toEqual([]);
+        channel.publish(message);
+        await sleep(20);
+      }
+    });
+    await until('all of it', () => chunks.join('').split('\n').length === 4);
+    expect(chunks).toHaveLength(1);
+  });
+
+  it('tells that a call began by itself where nothing follows', async () => {
+    const chunks = await chunksOf((channel) => {
+      channel.publish(begun('call-1'));
+    });
+    await until('it', () => chunks.length === 1);
+    expect(chunks.join('')).toContain('tool_call_started');
   });
 });
 

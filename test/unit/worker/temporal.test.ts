@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientConnection } from '../../../src/worker/temporal.js';
+import { clientConnection, nativeConnection } from '../../../src/worker/temporal.js';
 
 const SETTINGS = { address: '127.0.0.1:7233', namespace: 'default' };
 
@@ -15,4 +15,18 @@ it('what the environment says of the channel wins', () => {
   expect(clientConnection({ ...SETTINGS, options: { channelArgs } }).channelArgs).toEqual(
     channelArgs,
   );
+});
+
+it.each([
+  ['127.0.0.1:7233', true],
+  ['localhost:7233', true],
+  ['[::1]:7233', true],
+  ['http://127.0.0.9:7233', true],
+  ['10.0.0.5:7233', false],
+  ['temporal.example.com:7233', false],
+  ['localhost.example.com:7233', false],
+  ['127.0.0.1.example.com', false],
+])('a worker does not compress what stays on its machine: %s', (address, isPlain) => {
+  const { grpcCompression } = nativeConnection({ ...SETTINGS, address, options: {} });
+  expect(grpcCompression).toEqual(isPlain ? { codec: 'none' } : undefined);
 });
