@@ -1,7 +1,11 @@
-/** What is in the package that is published, as npm says. */
+/** What is in the package that is published, as npm says, and what its users have of it. */
 import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -9,14 +13,112 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-it('the package holds the product: no tests, examples, benchmarks or build records', () => {
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dev?: true; readonly devOptional?: true }>>;
+}
+
+function packedPaths(): readonly string[] {
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const options = { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' } as const;
   const said: unknown = JSON.parse(execFileSync('npm', args, options));
   // A list, or, in newer versions of npm, by the name of the package.
   const [packed] = Object.values(said as Record<string, Packed>);
-  const paths = packed?.files.map(({ path }) => path) ?? [];
+  return packed?.files.map(({ path }) => path) ?? [];
+}
+
+function readJson(name: string): unknown {
+  return JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
+}
+
+it('the package holds the product: no tests, examples, benchmarks or build records', () => {
+  const paths = packedPaths();
   expect(paths).toContain('temporal-dev.sh');
   expect(paths).toContain('src/index.ts');
   expect(paths.filter((path) => /^(dist\/)?((test|examples|bench)\/|\.)/.test(path))).toEqual([]);
+});
+
+/** A project that has installed the package and what npm installs with it, and nothing else. */
+function installed(manifest: Manifest): string {
+  const folder = temporaryFolder();
+  const into = (path: string): string => {
+    const target = join(folder, 'node_modules', path);
+    mkdirSync(dirname(target), { recursive: true });
+    return target;
+  };
+  for (const path of packedPaths())
+    if (path.endsWith('.d.ts') || path === 'package.json')
+      cpSync(join(ROOT, path), into(join('colloquy', path)));
+  const { packages } = readJson('package-lock.json') as Lock;
+  const names = Object.entries(packages).flatMap(([path, { dev, devOptional }]) => {
+    const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
+    const isForUsers = dev === undefined && devOptional === undefined;
+    // Packages of other platforms are not there.
+    return name !== undefined && isForUsers && existsSync(join(ROOT, path)) ? [name] : [];
+  });
+  for (const name of new Set([...names, ...Object.keys(manifest.peerDependencies)]))
+    symlinkSync(join(ROOT, 'node_modules', name), into(name));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  return folder;
+}
+
+/** What TypeScript says of the user's file and of the package's own declarations; those of other packages are theirs. */
+function saidOf(folder: string, file: string): readonly string[] {
+  const program = ts.createProgram([file], {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    // Else the packages would be found where they are linked from, beside all others.
+    preserveSymlinks: true,
+    types: [],
+  });
+  const own = join(folder, 'node_modules/colloquy/');
+  const files = program
+    .getSourceFiles()
+    .filter(({ fileName }) => fileName === file || fileName.startsWith(own));
+  expect(files.length, 'declarations, which the build makes').toBeGreaterThan(100);
+  return files.flatMap((checked) =>
+    program.getSemanticDiagnostics(checked).map(({ messageText }) => {
+      const place = checked.fileName.slice(folder.length + 1);
+      return `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+    }),
+  );
+}
+
+it('a user in strict TypeScript who has the package and nothing beside it has the types of every entry point', () => {
+  const manifest = readJson('package.json') as Manifest;
+  const entries = Object.entries(manifest.exports).flatMap(([entry, target]) =>
+    typeof target === 'string' ? [] : [entry],
+  );
+  const folder = installed(manifest);
+  const file = join(folder, 'user.ts');
+  const imports = entries.map((entry, at) => {
+    return `export * as entry${at} from 'colloquy${entry.slice(1)}';`;
+  });
+  writeFileSync(
+    file,
+    `${imports.join('\n')}
+import { type AppDeps, createApp } from 'colloquy/http';
+export function build(deps: AppDeps): void {
+  const app = createApp({
+    ...deps,
+    tenantsOf: (request) => {
+      // @ts-expect-error A request is no any.
+      request.nowhere();
+      return [request.get('x-tenant') ?? 'default'];
+    },
+  });
+  // @ts-expect-error Nor is the app.
+  app.nowhere();
+  app.listen(0);
+}
+`,
+  );
+  expect(saidOf(folder, file)).toEqual([]);
 });
