@@ -1,6 +1,6 @@
 /** Queries that a worker refused because a task of the conversation was under way (`worker/query-guard.ts`). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QUERY_REFUSED } from '../protocol/messaging.js';
+import { QUERY_REFUSED_MARK } from '../protocol/query-refusal.js';
 
 /** Far more than fit into the deadline of any caller. */
 const TRIES = 100;
@@ -21,7 +21,7 @@ export async function askAgain<Answer>(ask: () => Promise<Answer>): Promise<Answ
     }
 }
 
-/** True for what a query fails with that only has to be asked again. */
+/** True for what a query fails with that only has to be asked again; workers of other versions say it in other words. */
 export function isQueryRefused(error: unknown): boolean {
-  return error instanceof Error && error.message.includes(QUERY_REFUSED);
+  return error instanceof Error && error.message.includes(QUERY_REFUSED_MARK);
 }

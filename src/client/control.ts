@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StampedActor } from '../protocol/actors.js';
 import type { CancelTurnInput, CloseConversationReply } from '../protocol/conversation.js';
 import type { ConversationKey } from '../protocol/ids.js';
-import { updateIdFor } from '../protocol/messaging.js';
+import { updateIdFor } from '../protocol/update-ids.js';
 import { checkKey, checkRequestId } from './checks.js';
 import type { Door } from './door.js';
 import { EngineError } from './errors.js';

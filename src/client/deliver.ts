@@ -5,7 +5,7 @@ import type { StampedActor } from '../protocol/actors.js';
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
-import { updateIdFor } from '../protocol/messaging.js';
+import { updateIdFor } from '../protocol/update-ids.js';
 import { EngineError, isClosedRun, refusalOf } from './errors.js';
 import { isClosedInLog, type SendParts } from './send.js';
 import type { StartRequest } from './start-options.js';

@@ -11,7 +11,8 @@ import {
   workflowIdPrefixOf,
 } from '../protocol/ids.js';
 import { UPDATE_DEADLINE_MS } from '../protocol/limits.js';
-import { UPDATES, updateIdFor, WORKFLOW_TYPE } from '../protocol/messaging.js';
+import { UPDATES, WORKFLOW_TYPE } from '../protocol/messaging.js';
+import { updateIdFor } from '../protocol/update-ids.js';
 import { isOpenRun } from './open-run.js';
 
 export interface Execution {

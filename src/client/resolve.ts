@@ -9,13 +9,13 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StampedActor } from '../protocol/actors.js';
 import { type CallRef, idProblem, parseRef } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import { updateIdFor } from '../protocol/messaging.js';
 import {
   type Resolution,
   type ResolveToolCallInput,
   VERDICT_HTTP_STATUS,
   type Verdict,
 } from '../protocol/resolutions.js';
+import { updateIdFor } from '../protocol/update-ids.js';
 import { checkRequestId, durationMs, transportProblems } from './checks.js';
 import type { Door } from './door.js';
 import { EngineError, refusalOf } from './errors.js';

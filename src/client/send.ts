@@ -16,7 +16,7 @@ import type {
 import type { MessageRefused } from '../protocol/events.js';
 import { FAILURES, isFailureCode } from '../protocol/failures.js';
 import type { ConversationKey } from '../protocol/ids.js';
-import { updateIdFor } from '../protocol/messaging.js';
+import { updateIdFor } from '../protocol/update-ids.js';
 import type { Door } from './door.js';
 import { EngineError, isClosedRun, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';

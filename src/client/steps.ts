@@ -13,8 +13,8 @@ import {
 import type { ConversationSnapshot } from '../protocol/conversation.js';
 import { type ConversationKey, parseStepId, type StepId } from '../protocol/ids.js';
 import { isBoundedJson } from '../protocol/json.js';
-import { updateIdFor } from '../protocol/messaging.js';
 import type { AcceptedVerdict } from '../protocol/resolutions.js';
+import { updateIdFor } from '../protocol/update-ids.js';
 import { checkRequestId } from './checks.js';
 import type { Door } from './door.js';
 import { EngineError, invalidField, refusalOf } from './errors.js';

@@ -65,13 +65,6 @@ export const QUERIES = {
   transcriptSlice: 'transcriptSlice',
 } as const;
 
-/**
- * What a query fails with when its worker would have to answer it from what no history has yet, and none may ever have
- * (`worker/query-guard.ts`). Whoever asks, asks again.
- */
-export const QUERY_REFUSED =
-  'colloquy: a task of this conversation is under way, ask again (query_refused)';
-
 /** Group and function of the sink that hints the projector. Sinks are not in history, but workers must agree. */
 export const HINT_SINK = 'colloquy';
 
@@ -202,27 +195,4 @@ export interface QueryTypes {
   pending: { input: undefined; reply: readonly PendingCall[] };
   toolCall: { input: { readonly toolCallId: string }; reply: ToolCallView | null };
   events: { input: EventsQuery; reply: EventsPage };
-}
-
-/**
- * Update ids are shared over update names by the server, and repeat their first answer: so they name the operation, what
- * it is about, by whom, and the request. What is long is cut, but never the request id.
- */
-export function updateIdFor(parts: {
-  readonly operation: string;
-  readonly requestId: string;
-  readonly callId?: string;
-  readonly type?: string;
-  readonly actor?: string;
-}): string {
-  const { operation, callId, type, actor, requestId } = parts;
-  return [
-    operation,
-    (callId ?? '').slice(0, 200),
-    type ?? '',
-    (actor ?? '').slice(0, 200),
-    requestId,
-  ]
-    .map((part) => part.replaceAll('%', '%25').replaceAll(':', '%3A'))
-    .join(':');
 }

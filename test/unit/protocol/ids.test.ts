@@ -16,8 +16,8 @@ import {
   turnIdFor,
   workflowIdFor,
 } from '../../../src/protocol/ids.js';
-import { updateIdFor } from '../../../src/protocol/messaging.js';
 import { fromWireName, toolNameProblem, toWireName } from '../../../src/protocol/names.js';
+import { updateIdFor } from '../../../src/protocol/update-ids.js';
 
 const id = fc.stringMatching(/^[A-Za-z0-9_.-]{1,128}$/);
 const callId = fc.stringMatching(/^[A-Za-z0-9_.:|~-]{1,128}$/);

@@ -2,7 +2,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
 import { describe, expect, test } from 'vitest';
 import type { HeldRun } from '../../../src/projection/settled.js';
-import { QUERY_REFUSED } from '../../../src/protocol/messaging.js';
+import { QUERY_REFUSED } from '../../../src/protocol/query-refusal.js';
 import { withQueryGuard } from '../../../src/worker/query-guard.js';
 
 type Activation = Parameters<Workflow['activate']>[0];
