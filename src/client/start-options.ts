@@ -5,7 +5,7 @@ import {
   type SearchAttributePair,
   SearchAttributeType,
 } from '@temporalio/common';
-import type { AgentManifest, SendMessageInput } from '../protocol/conversation.js';
+import type { AgentManifest, AgentSettings, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
 import { ROLL_OVER_HISTORY_EVENTS, WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
@@ -15,6 +15,7 @@ import {
   SEARCH_ATTRIBUTES,
   type SearchStatus,
 } from '../protocol/messaging.js';
+import { CORE_REVISION } from '../protocol/revisions.js';
 import { SPILL_BOUNDS } from '../protocol/stored-messages.js';
 
 /** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
@@ -54,7 +55,7 @@ export function startOptions(
     tenant,
     conversationId,
     agent: manifest.name,
-    settings: manifest.settings,
+    settings: settingsFor(manifest),
     model: manifest.model,
     ...(start.carried === undefined ? {} : { carried: start.carried }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
@@ -76,6 +77,17 @@ export function startOptions(
     priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
     ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),
   };
+}
+
+/**
+ * No rules that this process does not know: the first worker of a new version publishes its manifests while others still poll that would not
+ * follow them, and clients are replaced last.
+ */
+function settingsFor({ settings }: AgentManifest): AgentSettings {
+  const { coreRevision } = settings;
+  return coreRevision === undefined || coreRevision <= CORE_REVISION
+    ? settings
+    : { ...settings, coreRevision: CORE_REVISION };
 }
 
 /** Those that never change, and the state to begin with; the workflow upserts the rest. */

@@ -1,4 +1,4 @@
-/** Which revision of the core's decisions a conversation was started under: see `protocol/revisions.ts`. Pure. */
+/** Which revision of the core's decisions a conversation was started under: see `docs/revisions.md`. Pure. */
 import type { ConversationState } from './state.js';
 
 /** True when the conversation was started under this revision, or a later one. */

@@ -4,8 +4,12 @@ import { idProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_WAIT_MS } from '../protocol/limits.js';
 import type { ConversationInput } from '../protocol/messaging.js';
+import { CORE_REVISION } from '../protocol/revisions.js';
 
-/** Arguments that no client of ours sends: the run ends at once, and says why. */
+/**
+ * Arguments that no client of ours sends: the run ends at once, and says why.
+ * @throws {TypeError} where a client of a newer version has begun it: the task fails, and is tried again until a newer worker takes it.
+ */
 export function checkedInput(input: ConversationInput): ConversationInput {
   const received: unknown = input;
   const given: Readonly<Record<string, unknown>> = isRecord(received) ? received : {};
@@ -21,6 +25,11 @@ export function checkedInput(input: ConversationInput): ConversationInput {
     throw ApplicationFailure.nonRetryable(
       `conversation cannot start: ${problem}`,
       'invalid_request',
+    );
+  const { coreRevision = 0 } = input.settings;
+  if (coreRevision > CORE_REVISION)
+    throw new TypeError(
+      `conversation of core revision ${coreRevision} needs a newer worker: this one knows up to ${CORE_REVISION}`,
     );
   return input;
 }

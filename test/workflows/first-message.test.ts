@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { says, script } from '../../src/model/scripted.js';
+import { CORE_REVISION } from '../../src/protocol/revisions.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { until } from '../support/until.js';
 
 type Workflow = (input: unknown) => Promise<void>;
 
@@ -88,4 +90,37 @@ test('a conversation started by hand with arguments that make no sense ends at o
     });
     await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'invalid_request' } });
   }
+});
+
+test('a conversation that a client of a newer version has begun is not run by older rules: its task fails and says why, and it stays open', async () => {
+  const engine = await startEngine({ agents: [shop(script(says('hi')))], services: ledger() });
+  const id = randomUUID();
+  const settings = { maxSteps: 5, onBusy: 'reject', idleCloseMs: 3_600_000 };
+  const handle = await engine.temporal.workflow.signalWithStart<Workflow, [unknown]>(
+    'conversation',
+    {
+      ...startOptions(engine, id),
+      args: [
+        {
+          tenant: 'default',
+          conversationId: id,
+          agent: 'shop',
+          settings: { ...settings, coreRevision: CORE_REVISION + 1 },
+        },
+      ],
+      signal: 'sendMessage',
+      signalArgs: [{ text: 'hello', requestId: 'm1', actor: { id: 'tester' } }],
+    },
+  );
+  const failure = await until(
+    'the task fails',
+    async () =>
+      (await engine.history.events(handle.workflowId)).flatMap(
+        ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message ?? [],
+      ),
+    { holds: (messages) => messages.length > 0, timeoutMs: 10_000 },
+  );
+  expect(failure[0]).toContain(`core revision ${CORE_REVISION + 1} needs a newer worker`);
+  expect((await handle.describe()).status.name).toBe('RUNNING');
+  await handle.terminate();
 });

@@ -1,0 +1,32 @@
+/** Which conversations a worker does not begin, and how. */
+import { describe, expect, it } from 'vitest';
+import type { ConversationInput } from '../../../src/protocol/messaging.js';
+import { CORE_REVISION } from '../../../src/protocol/revisions.js';
+import { checkedInput } from '../../../src/workflows/checked-input.js';
+import { settings } from '../../support/core-builders.js';
+
+function input(coreRevision: number | undefined): ConversationInput {
+  const { coreRevision: _, ...others } = settings();
+  return {
+    tenant: 'default',
+    conversationId: 'order-42',
+    agent: 'support',
+    settings: { ...others, ...(coreRevision === undefined ? {} : { coreRevision }) },
+  };
+}
+
+describe('a conversation', () => {
+  it.each([undefined, 0, 1, CORE_REVISION])('of core revision %s is run', (revision) => {
+    const given = input(revision);
+    expect(checkedInput(given)).toBe(given);
+  });
+
+  it('of a later core revision is refused without ending it, so that it waits for a newer worker', () => {
+    const refused = () => checkedInput(input(CORE_REVISION + 1));
+    // Whatever is no failure of Temporal's fails the task alone.
+    expect(refused).toThrow(TypeError);
+    expect(refused).toThrow(
+      `core revision ${CORE_REVISION + 1} needs a newer worker: this one knows up to ${CORE_REVISION}`,
+    );
+  });
+});
