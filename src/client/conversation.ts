@@ -180,7 +180,7 @@ export class Conversation {
 
   /**
    * The present state; at least as new as what this client has been told.
-   * @throws {EngineError} unknown_conversation; no_worker when it has begun and no worker has taken it yet
+   * @throws {EngineError} unknown_conversation; no_worker when it is open, and neither the store nor a worker tells of it
    */
   async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
     const { reader, known, key } = this.#parts;
@@ -257,11 +257,8 @@ export class Conversation {
     return (await knownAgentOf(this.#parts)) !== undefined;
   }
 
-  /**
-   * Whether it has begun where nothing shows it yet: its run is open in Temporal, and what is asked of a log that has nothing of it finds
-   * nothing. @throws {EngineError} temporal_unreachable, since nobody can tell then
-   */
-  async isUntaken(): Promise<boolean> {
+  /** Whether its newest run goes on and is not deleted, taken by a worker or not. Needs no worker. @throws {EngineError} temporal_unreachable */
+  async isOpen(): Promise<boolean> {
     const { door, key, reader } = this.#parts;
     const run = await door.describe(key);
     if (run === undefined || !isOpenRun(run)) return false;
@@ -283,9 +280,9 @@ export class Conversation {
    */
   async #unread(): Promise<EngineError> {
     const { door } = this.#parts;
-    if (!(await this.isUntaken()))
+    if (!(await this.isOpen()))
       return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
-    const why = `Conversation "${this.id}" has begun, and no worker has taken it yet.`;
+    const why = `Conversation "${this.id}" is open, but nothing of it is stored yet, and no worker has told of it.`;
     return new EngineError('no_worker', `${why} ${await door.noWorkerText()}`);
   }
 }

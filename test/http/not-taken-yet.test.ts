@@ -24,7 +24,7 @@ describe('a conversation that no worker has taken yet', () => {
       expect(await response.json()).toMatchObject({
         code: 'no_worker',
         detail: expect.stringMatching(
-          /^Conversation "c-1" has begun, and no worker has taken it yet\. .*npx colloquy worker/,
+          /^Conversation "c-1" is open, but nothing of it is stored yet, and no worker has told of it\. .*npx colloquy worker/,
         ) as string,
       });
     },
@@ -78,6 +78,30 @@ describe('a conversation that no worker has taken yet', () => {
     });
     for (const path of [PATH, `${PATH}/pending`, `${PATH}/events`])
       expect((await app.request(path)).status).toBe(404);
+  });
+});
+
+describe('a conversation that closed while the store was away', () => {
+  it('is known, and so is its log, which fills once it is stored', async () => {
+    const app = await startHttpApp({
+      describe: () => ({ ...BEGUN.describe(), status: { name: 'COMPLETED' } }),
+    });
+    app.reader.unstored.set('c-1', sampleLog('c-1'));
+    for (const path of [PATH, `${PATH}/pending`, `${PATH}/events`])
+      expect((await app.request(path)).status).toBe(200);
+    const accept = { accept: 'text/event-stream' };
+    const opened = await app.request(`${PATH}/events`, { method: 'HEAD', headers: accept });
+    expect(opened.status).toBe(200);
+    app.reader.add('c-1', sampleLog('c-1'));
+    const page: unknown = await (await app.request(`${PATH}/events`)).json();
+    expect(page).toMatchObject({ events: sampleLog('c-1') });
+  });
+
+  it('is unknown when no run of it has anything to tell', async () => {
+    const app = await startHttpApp({
+      describe: () => ({ ...BEGUN.describe(), status: { name: 'COMPLETED' } }),
+    });
+    expect((await app.request(`${PATH}/events`)).status).toBe(404);
   });
 });
 

@@ -24,6 +24,8 @@ export class FakeReader implements ConversationReader {
   readonly #waiters = new Set<() => void>();
   /** Live events, by the seq that they come after. */
   readonly live = new Map<number, LiveEvent[]>();
+  /** Events that only workflows have: who knows that something was recorded is shown them. */
+  readonly unstored = new Map<string, readonly CanonicalEvent[]>();
   carried: CarriedState | undefined;
   /** What callers of `snapshot` knew to be recorded. */
   readonly asked: number[] = [];
@@ -49,8 +51,10 @@ export class FakeReader implements ConversationReader {
   ): Promise<ConversationSnapshot | undefined> {
     if (options.atLeastSeq !== undefined) this.asked.push(options.atLeastSeq);
     if (this.failure !== undefined) return Promise.reject(this.failure);
+    const { conversationId } = key;
+    const asked = options.atLeastSeq === undefined ? [] : this.unstored.get(conversationId);
     let view: ConversationSnapshot | undefined;
-    for (const event of this.#logs.get(key.conversationId) ?? []) view = foldView(view, event);
+    for (const event of this.#logs.get(conversationId) ?? asked ?? []) view = foldView(view, event);
     return Promise.resolve(view);
   }
 

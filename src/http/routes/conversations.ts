@@ -82,13 +82,17 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
 
 /**
  * There is such a conversation. One that the store does not have yet is asked of the server: a conversation that was created a moment ago, or while no
- * worker runs, must not be "unknown".
+ * worker runs, must not be "unknown", nor one that was closed while the store was away, or is not in a restored one.
  * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable
  */
 export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise<void> {
   if ((await deps.reader.snapshot(key)) !== undefined) return;
   const { tenant, conversationId } = key;
-  if (await deps.client.conversation(conversationId, { tenant }).isUntaken()) return;
+  const conversation = deps.client.conversation(conversationId, { tenant });
+  if (await conversation.isOpen()) return;
+  // Only where there is a run to ask: it takes a second until nobody has told anything.
+  const isKnown = await conversation.exists();
+  if (isKnown && (await deps.reader.snapshot(key, { atLeastSeq: 1 })) !== undefined) return;
   throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
 }
 
