@@ -1,4 +1,4 @@
-/** Worker process of the floor: Temporal's defaults, one task queue, the workflow bundled at start. */
+/** Worker process of the floor: Temporal's defaults, but no gzip on loopback, as the engine has it; one task queue, the workflow bundled at start. */
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { FLOOR_QUEUE, MODEL_TEXT } from '../cells.js';
@@ -11,7 +11,7 @@ const activities: FloorActivities = {
 
 Runtime.install({ logger: new DefaultLogger('WARN') });
 const address = process.env['TEMPORAL_ADDRESS'] ?? '';
-const connection = await NativeConnection.connect({ address });
+const connection = await NativeConnection.connect({ address, grpcCompression: { codec: 'none' } });
 const worker = await Worker.create({
   connection,
   taskQueue: FLOOR_QUEUE,

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { conversationKey } from '../protocol/ids.js';
 import { Joins } from './live/joins.js';
-import { LiveSubscriptions } from './live/subscriptions.js';
+import { LINGER_MS, LiveSubscriptions } from './live/subscriptions.js';
 import type { LiveChannel, LiveMessage } from './live-port.js';
 import { ALIVE_MS, Interests, type Notice } from './postgres/live/interests.js';
 import { Notices } from './postgres/live/notices.js';
@@ -70,7 +70,7 @@ class PostgresLive implements LiveChannel {
         this.#tell({ type: 'watch', watches: [[keyText, watch.live]] });
         if (watch.live) this.#joins.tell(keyText);
       }
-    });
+    }, LINGER_MS);
   }
 
   publish(message: LiveMessage): void {

@@ -9,7 +9,7 @@ import { liveDirectoryFor, makeLiveDirectory } from './live/directory.js';
 import { Joins } from './live/joins.js';
 import { LiveListener } from './live/listener.js';
 import { LivePublisher } from './live/publisher.js';
-import { LiveSubscriptions } from './live/subscriptions.js';
+import { LINGER_MS, LiveSubscriptions } from './live/subscriptions.js';
 import { createLocalLiveChannel } from './live-local.js';
 import type { LiveChannel } from './live-port.js';
 
@@ -49,7 +49,7 @@ function createSocketChannel(directory: string): LiveChannel {
   const subscriptions: LiveSubscriptions = new LiveSubscriptions((keyText, watch) => {
     listener.changed(keyText, watch);
     if (watch?.live === true) joins.tell(keyText);
-  });
+  }, LINGER_MS);
   const listener = new LiveListener(directory, subscriptions);
   const joins = new Joins();
   const publisher = new LivePublisher(directory, listener.path, (keyText) => {

@@ -8,6 +8,9 @@ interface Subscription {
   readonly listener: (message: LiveMessage) => void;
 }
 
+/** For channels on which to tell others costs them and this process more than some messages for nobody. */
+export const LINGER_MS = 1_000;
+
 /**
  * Called when what this process watches has changed; `undefined` = nobody watches the conversation any more. Also when one more
  * begins to watch live events: whoever streams has to say again what that one has missed.
@@ -17,9 +20,18 @@ export type WatchChanged = (keyText: string, watch: Watch | undefined) => void;
 export class LiveSubscriptions {
   readonly #byKey = new Map<string, Set<Subscription>>();
   readonly #onChange: WatchChanged;
+  readonly #lingerMs: number;
+  /** What was told last, of each that is watched or was until just now. */
+  readonly #told = new Map<string, boolean>();
+  readonly #leaving = new Map<string, NodeJS.Timeout>();
 
-  constructor(onChange: WatchChanged = () => undefined) {
+  /**
+   * @param lingerMs Of one that nobody watches any more it is told after this time only, and not at all when somebody watches it again before:
+   *   who asks for one result after the other begins and ends to watch with each. 0 = at once.
+   */
+  constructor(onChange: WatchChanged = () => undefined, lingerMs = 0) {
     this.#onChange = onChange;
+    this.#lingerMs = lingerMs;
   }
 
   /** Returns a function that stops; stopping twice is safe. */
@@ -51,15 +63,15 @@ export class LiveSubscriptions {
     return { live: [...subscriptions].some(({ live }) => live) };
   }
 
-  /** Everything that is watched now. */
+  /** Everything that others were told of: for those that come later. */
   all(): readonly (readonly [keyText: string, watch: Watch])[] {
-    return [...this.#byKey.keys()].flatMap((keyText) => {
-      const watch = this.watchOf(keyText);
-      return watch === undefined ? [] : [[keyText, watch] as const];
-    });
+    return [...this.#told].map(([keyText, live]) => [keyText, { live }]);
   }
 
   clear(): void {
+    for (const end of this.#leaving.values()) clearTimeout(end);
+    this.#leaving.clear();
+    this.#told.clear();
     this.#byKey.clear();
   }
 
@@ -74,6 +86,32 @@ export class LiveSubscriptions {
     if (subscriptions.size === 0) this.#byKey.delete(keyText);
     else this.#byKey.set(keyText, subscriptions);
     const after = this.watchOf(keyText);
-    if (joins || before?.live !== after?.live) this.#onChange(keyText, after);
+    if (joins || before?.live !== after?.live) this.#changed(keyText, after);
+  }
+
+  #changed(keyText: string, watch: Watch | undefined): void {
+    clearTimeout(this.#leaving.get(keyText));
+    this.#leaving.delete(keyText);
+    if (watch === undefined) this.#leave(keyText);
+    // Of each who wants live events it is told.
+    else if (watch.live || this.#told.get(keyText) !== false) this.#tell(keyText, watch);
+  }
+
+  #leave(keyText: string): void {
+    if (this.#lingerMs === 0) {
+      this.#tell(keyText, undefined);
+      return;
+    }
+    const end = setTimeout(() => {
+      this.#leaving.delete(keyText);
+      this.#tell(keyText, undefined);
+    }, this.#lingerMs);
+    this.#leaving.set(keyText, end.unref());
+  }
+
+  #tell(keyText: string, watch: Watch | undefined): void {
+    if (watch === undefined) this.#told.delete(keyText);
+    else this.#told.set(keyText, watch.live);
+    this.#onChange(keyText, watch);
   }
 }

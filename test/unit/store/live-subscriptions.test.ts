@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { conversationKey } from '../../../src/protocol/ids.js';
+import { LINGER_MS, LiveSubscriptions } from '../../../src/store/live/subscriptions.js';
+import type { Watch } from '../../../src/store/live-port.js';
+import { KEY } from '../../support/log-events.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function subscriptions(lingerMs: number) {
+  const told: (Watch | undefined)[] = [];
+  const of = new LiveSubscriptions((_key, watch) => told.push(watch), lingerMs);
+  return { of, told, watch: (live: boolean) => of.add(KEY, { live }, () => undefined) };
+}
+
+it('tells others once of who waits for one result after the other, and a second after the last that nobody does', () => {
+  const { of, told, watch } = subscriptions(LINGER_MS);
+  for (let waits = 0; waits < 3; waits += 1) {
+    const stop = watch(false);
+    vi.advanceTimersByTime(LINGER_MS / 2);
+    stop();
+    expect(of.watchOf(conversationKey(KEY))).toBeUndefined();
+    vi.advanceTimersByTime(LINGER_MS / 2);
+  }
+  expect(told).toEqual([{ live: false }]);
+  // Who comes later is told what the others were.
+  expect(of.all()).toEqual([[conversationKey(KEY), { live: false }]]);
+  vi.advanceTimersByTime(LINGER_MS);
+  expect(told).toEqual([{ live: false }, undefined]);
+  expect(of.all()).toEqual([]);
+});
+
+it('tells others of each who begins to watch live events', () => {
+  const { told, watch } = subscriptions(LINGER_MS);
+  watch(true)();
+  watch(true)();
+  watch(false)();
+  expect(told).toEqual([{ live: true }, { live: true }, { live: false }]);
+});
+
+it('tells at once where that costs nothing', () => {
+  const { told, watch } = subscriptions(0);
+  watch(false)();
+  watch(false)();
+  expect(told).toEqual([{ live: false }, undefined, { live: false }, undefined]);
+});
+
+it('tells nothing any more once it is cleared', () => {
+  const { of, told, watch } = subscriptions(LINGER_MS);
+  watch(false)();
+  of.clear();
+  vi.advanceTimersByTime(2 * LINGER_MS);
+  expect(told).toEqual([{ live: false }]);
+});
