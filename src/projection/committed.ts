@@ -6,16 +6,10 @@
  * this very attempt: attempts after the first share one place in the history, so another one may stand there, and another worker's.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import type { ConversationKey } from '../protocol/ids.js';
 import { workflowIdFor } from '../protocol/ids.js';
-import {
-  historyTail,
-  idOf,
-  isCompletedBy,
-  isUnknownToServer,
-  type TaskAttempt,
-} from './history-tail.js';
+import type { HistoryLooks } from './history-looks.js';
+import { idOf, isCompletedBy, type TaskAttempt } from './history-tail.js';
 
 export interface TaskOfRun {
   readonly runId: string;
@@ -40,12 +34,11 @@ type Look = 'yes' | 'no' | 'not_yet';
  * A hint is given just before its task is sent to the server, so the first look waits for about as long as that took
  * lately: longer after a look that came too early, a little shorter after one that did not.
  */
-export function createIsCommitted(client: Client, options: CommittedOptions): IsCommitted {
+export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions): IsCommitted {
   const { identity } = options;
   let waitMs = MIN_WAIT_MS;
-  let isUseless = false;
   const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
-    for await (const events of historyTail(client, { workflowId: workflowIdFor(key), runId })) {
+    for await (const events of looks.tail({ workflowId: workflowIdFor(key), runId })) {
       const [newest] = events;
       if (newest === undefined || idOf(newest) <= task.id) return 'not_yet';
       const isCompleted = isCompletedBy(identity, task, events);
@@ -54,19 +47,19 @@ export function createIsCommitted(client: Client, options: CommittedOptions): Is
     return 'no';
   };
   return async (key, target) => {
-    if (isUseless) return false;
+    if (looks.isUseless) return false;
     try {
-      for (let looks = 1; looks <= MAX_LOOKS; looks += 1) {
+      for (let looked = 1; looked <= MAX_LOOKS; looked += 1) {
         await sleep(waitMs);
         const found = await look(key, target);
         if (found === 'not_yet') waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
         else {
-          if (looks === 1) waitMs = Math.max(waitMs * 0.95, MIN_WAIT_MS);
+          if (looked === 1) waitMs = Math.max(waitMs * 0.95, MIN_WAIT_MS);
           return found === 'yes';
         }
       }
-    } catch (error) {
-      isUseless = isUnknownToServer(error);
+    } catch {
+      // The looks tell of it.
     }
     return false;
   };

@@ -27,8 +27,6 @@ export interface TaskAttempt {
  */
 const PAGES = [2, 5] as const;
 const LOOK_DEADLINE_MS = 1_000;
-/** gRPC status UNIMPLEMENTED: an old server, or the one that skips time. */
-const UNIMPLEMENTED = 12;
 
 /** Events, newest first, first the newest few and then more. @throws what the server answers, or that it did not within a second */
 export async function* historyTail(
@@ -70,9 +68,4 @@ export function isCompletedBy(
   if (completed?.identity !== identity || Number(completed.startedEventId) !== id) return false;
   const start = events.find((event) => idOf(event) === id);
   return start === undefined ? undefined : optionalTsToMs(start.eventTime) === startedAt;
-}
-
-/** The server has no such history to read, now or later. */
-export function isUnknownToServer(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === UNIMPLEMENTED;
 }

@@ -1,11 +1,9 @@
 /** Whether what a worker holds of a run is what the history has, and will have for ever (decision 19). */
-import type { Client } from '@temporalio/client';
+import type { HistoryLooks } from './history-looks.js';
 import {
   type HistoryEvent,
-  historyTail,
   idOf,
   isCompletedBy,
-  isUnknownToServer,
   type Run,
   type TaskAttempt,
 } from './history-tail.js';
@@ -58,15 +56,12 @@ const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
   'workflowExecutionTimedOutEventAttributes',
 ];
 
-/** Looks at the history by the given client, once for each question. */
-export function createIsSettled(client: Client, { identity }: SettledOptions): IsSettled {
-  let isUseless = false;
-  let hasLooked = false;
+/** Looks at the history once for each question. */
+export function createIsSettled(looks: HistoryLooks, { identity }: SettledOptions): IsSettled {
   return async (run, { lastId, decidedIn }) => {
-    if (isUseless) return true;
+    if (looks.isUseless) return true;
     try {
-      for await (const events of historyTail(client, run)) {
-        hasLooked = true;
+      for await (const events of looks.tail(run)) {
         const [newest] = events;
         if (newest === undefined) return false;
         if (isOneOf(END_OF_RUN, newest)) return true;
@@ -76,10 +71,8 @@ export function createIsSettled(client: Client, { identity }: SettledOptions): I
         if (idOf(newest) < lastId || isEnd === false || isDecided === false) return false;
         if (isEnd === true && isDecided === true) return true;
       }
-    } catch (error) {
-      // A proxy that is just being replaced says the same of every call.
-      isUseless = !hasLooked && isUnknownToServer(error);
-      return isUseless;
+    } catch {
+      return looks.isUseless;
     }
     return false;
   };

@@ -12,6 +12,7 @@ import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
 import { createIsDeletedRun } from '../projection/deletions.js';
+import { HistoryLooks } from '../projection/history-looks.js';
 import { createHousekeeping } from '../projection/housekeeping.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
@@ -204,8 +205,8 @@ async function assemble<Services>(
 }
 
 /** Among the most frequent calls of a worker; native ones cost its main thread half. */
-function looksAtHistory({ connection, namespace }: Parts, identity: string) {
-  const looking = new Client({ connection, namespace });
+function looksAtHistory({ connection, namespace, logger }: Parts, identity: string) {
+  const looking = new HistoryLooks(new Client({ connection, namespace }), logger);
   return {
     isCommitted: createIsCommitted(looking, { identity }),
     isSettled: createIsSettled(looking, { identity }),

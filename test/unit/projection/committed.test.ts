@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createIsCommitted } from '../../../src/projection/committed.js';
+import { HistoryLooks } from '../../../src/projection/history-looks.js';
 import {
   completed,
   fakeHistory,
@@ -15,7 +16,7 @@ const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT } };
 
 function server(...looks: readonly Look[]) {
   const { client, asked } = fakeHistory(...looks);
-  return { isCommitted: createIsCommitted(client, { identity: ME }), asked };
+  return { isCommitted: createIsCommitted(new HistoryLooks(client), { identity: ME }), asked };
 }
 
 describe('whether a task was committed', () => {
@@ -73,8 +74,8 @@ describe('whether a task was committed', () => {
     expect(await flaky.isCommitted(KEY, TARGET)).toBe(false);
     expect(await flaky.isCommitted(KEY, TARGET)).toBe(true);
     const old = server(Object.assign(new Error('what?'), { code: 12 }));
-    expect(await old.isCommitted(KEY, TARGET)).toBe(false);
-    expect(await old.isCommitted(KEY, TARGET)).toBe(false);
-    expect(old.asked).toHaveLength(1);
+    for (let asked = 1; asked <= 5; asked += 1)
+      expect(await old.isCommitted(KEY, TARGET)).toBe(false);
+    expect(old.asked).toHaveLength(3);
   });
 });

@@ -1,0 +1,68 @@
+/** Looks at the ends of histories, and what becomes of them: the log is told when they fail, with the reason, and when they work again. */
+import type { Client } from '@temporalio/client';
+import { type HistoryEvent, historyTail, type Run } from './history-tail.js';
+import { Outages, type ProjectionLogger, SILENT } from './outages.js';
+
+/** gRPC status: the server has no such run (any more), which is an answer. */
+const NOT_FOUND = 5;
+/** gRPC status: an old server, or the one that skips time; but also a proxy that is just being replaced. */
+const UNIMPLEMENTED = 12;
+/** So often in a row, and never another answer, is no accident. */
+const UNKNOWN_FROM = 3;
+/** After this one look is tried all the same. */
+const UNKNOWN_FOR_MS = 60_000;
+
+/** One a worker: what it learns of the server holds for all who look. */
+export class HistoryLooks {
+  readonly #client: Client;
+  readonly #outages: Outages;
+  #hasAnswered = false;
+  #unknown = 0;
+  #unknownAt = 0;
+
+  constructor(client: Client, logger: ProjectionLogger = SILENT) {
+    this.#client = client;
+    this.#outages = new Outages(logger);
+  }
+
+  /** The server does not know the call; looking now would tell nothing. */
+  get isUseless(): boolean {
+    return this.#unknown >= UNKNOWN_FROM && Date.now() - this.#unknownAt < UNKNOWN_FOR_MS;
+  }
+
+  /** Events, newest first, first the newest few and then more. @throws what the server answers, or that it did not within a second */
+  async *tail(run: Run): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
+    try {
+      for await (const events of historyTail(this.#client, run)) {
+        this.#answered();
+        yield events;
+      }
+    } catch (error) {
+      this.#failed(error, run);
+      throw error;
+    }
+  }
+
+  #answered(): void {
+    this.#hasAnswered = true;
+    this.#unknown = 0;
+    this.#outages.succeeded();
+  }
+
+  #failed(error: unknown, { workflowId }: Run): void {
+    const code = codeOf(error);
+    if (code === NOT_FOUND) this.#answered();
+    else if (code === UNIMPLEMENTED && !this.#hasAnswered) {
+      this.#unknown += 1;
+      this.#unknownAt = Date.now();
+      if (this.#unknown >= UNKNOWN_FROM) this.#outages.failed(error, workflowId, 'unknown_call');
+    } else {
+      this.#unknown = 0;
+      this.#outages.failed(error, workflowId, 'history');
+    }
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
