@@ -27,7 +27,10 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
     retryForMs: flags.retry * 1_000,
     logger: loggerOf(log),
   });
-  const opened = await openEventLog(config.eventLog, { blobs: config.blobs });
+  const opened = await openEventLog(config.eventLog, {
+    blobs: config.blobs,
+    logger: loggerOf(log),
+  });
   const client = new ConversationClient({
     temporal,
     agents: [],

@@ -35,7 +35,10 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const policy = { retryForMs: flags.retry * 1_000, logger: loggerOf(log) };
   const temporal = await connectClient(settings, policy, codecs);
   await mkdir(config.dataDir, { recursive: true });
-  const opened = await openEventLog(config.eventLog, { blobs: config.blobs });
+  const opened = await openEventLog(config.eventLog, {
+    blobs: config.blobs,
+    logger: loggerOf(log),
+  });
   const reader = createStoreReader({
     log: opened.log,
     live: opened.live,

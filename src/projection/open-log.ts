@@ -6,6 +6,7 @@ import type { LiveChannel } from '../store/live-port.js';
 import { openLiveChannel } from '../store/live-sockets.js';
 import type { EventLog } from '../store/port.js';
 import { openSqliteStores } from '../store/sqlite.js';
+import type { ProjectionLogger } from './outages.js';
 
 /** A Postgres database, where its address alone will not do. */
 export interface PostgresChoice {
@@ -41,16 +42,23 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
+export interface OpenLogOptions {
+  /** @defaultValue 'event-log' */
+  readonly blobs?: BlobChoice | undefined;
+  /** Is told what an upgrade of a database waits for. @defaultValue nobody */
+  readonly logger?: Pick<ProjectionLogger, 'info'> | undefined;
+}
+
 /**
  * @throws {StoreUnavailable} naming the file, the folder or the database (never its password) that cannot be opened.
  * @throws {TypeError} where `url` is no address of Postgres.
  */
 export async function openEventLog(
   choice: EventLogChoice,
-  options: { /** @defaultValue 'event-log' */ readonly blobs?: BlobChoice | undefined } = {},
+  options: OpenLogOptions = {},
 ): Promise<OpenLog> {
-  const { blobs = 'event-log' } = options;
-  const own = await opened(choice);
+  const { blobs = 'event-log', logger } = options;
+  const own = await opened(choice, logger);
   try {
     if (blobs === 'event-log') return own;
     const { blobs: _inLog, ...rest } = own;
@@ -63,10 +71,10 @@ export async function openEventLog(
   }
 }
 
-async function opened(choice: EventLogChoice): Promise<OpenLog> {
+async function opened(choice: EventLogChoice, logger: OpenLogOptions['logger']): Promise<OpenLog> {
   if (typeof choice !== 'string' && 'log' in choice)
     return { ...choice, close: () => Promise.resolve() };
-  const { log, live, blobs } = await openedBy(choice);
+  const { log, live, blobs } = await openedBy(choice, logger);
   return {
     log,
     live,
@@ -80,10 +88,13 @@ async function opened(choice: EventLogChoice): Promise<OpenLog> {
 
 type Opened = Required<Pick<OpenLog, 'log' | 'live' | 'blobs'>>;
 
-async function openedBy(choice: string | PostgresChoice): Promise<Opened> {
+async function openedBy(
+  choice: string | PostgresChoice,
+  logger: OpenLogOptions['logger'],
+): Promise<Opened> {
   if (typeof choice === 'string')
-    return await (isPostgres(choice) ? openPostgres({ url: choice }) : openSqlite(choice));
-  if (isPostgres(choice.url)) return await openPostgres(choice);
+    return await (isPostgres(choice) ? openPostgres({ url: choice, logger }) : openSqlite(choice));
+  if (isPostgres(choice.url)) return await openPostgres({ ...choice, logger });
   throw new TypeError('eventLog: url must be a postgres:// address; a file is given as a string');
 }
 
@@ -92,7 +103,9 @@ async function openSqlite(file: string): Promise<Opened> {
 }
 
 /** The driver is loaded only where it is used. */
-async function openPostgres(options: PostgresChoice): Promise<Opened> {
+async function openPostgres(
+  options: PostgresChoice & Pick<OpenLogOptions, 'logger'>,
+): Promise<Opened> {
   const { openPostgresStores } = await import('../store/postgres.js');
   const { openPostgresLiveChannel } = await import('../store/live-postgres.js');
   return { ...(await openPostgresStores(options)), live: openPostgresLiveChannel(options) };

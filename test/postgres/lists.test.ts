@@ -1,17 +1,14 @@
 /** How lists are found in a real Postgres, and what becomes of tables that an older version made. */
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
 import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { foldView } from '../../src/core/view.js';
-import { turnIdOf } from '../../src/protocol/events.js';
 import { listQuery } from '../../src/store/list-query.js';
 import { postgresDialect } from '../../src/store/postgres/lists.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
 import { logsOfAnn } from '../support/asked-logs.js';
 import { LIST_FILTERS } from '../support/list-filters.js';
 import { asks, closes, stamped, started, suspends } from '../support/log-events.js';
+import { storeLogs, takeSteps } from '../support/older-tables.js';
 
 const url = inject('postgresUrl');
 const anySchema = (): string => `lists_${randomUUID().slice(0, 8)}`;
@@ -53,17 +50,8 @@ it('lists of a tenant go along an index in their order, whatever is asked: no sc
 it('tables of an older version are listed by what waits and by when it was closed, as if they were new', async () => {
   const schema = anySchema();
   const client = await connected();
-  await runner({
-    dbClient: client,
-    dir: fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url)),
-    direction: 'up',
-    // The steps that were there before lists by what waits.
-    count: 2,
-    schema,
-    createSchema: true,
-    migrationsTable: 'migrations',
-    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-  });
+  // The steps that were there before lists by what waits.
+  await takeSteps(client, schema, 2);
   const key = (conversationId: string) => ({ tenant: 'default', conversationId });
   // What was said holds what no text of Postgres can; the upgrade must not trip over it.
   const odd = JSON.parse(String.raw`"\u0000 \ud800"`) as string;
@@ -84,20 +72,7 @@ it('tables of an older version are listed by what waits and by when it was close
     ...logsOfAnn(),
     closed: stamped([started(key('closed')), closes()]),
   };
-  for (const [id, events] of Object.entries(logs)) {
-    const view = { ...events.reduce(foldView, undefined), generation: 1 };
-    await client.query(
-      `INSERT INTO ${schema}.conversations
-         (tenant, conversation_id, generation, last_seq, run_id, history_length, agent, status, snapshot)
-       VALUES ('default', $1, 1, $2, 'run-a', 9, $3, $4, $5)`,
-      [id, events.length, view.agent, view.status, JSON.stringify(view)],
-    );
-    for (const event of events)
-      await client.query(
-        `INSERT INTO ${schema}.events VALUES ('default', $1, 1, $2, $3, $4, 'run-a', 'h', $5)`,
-        [id, event.seq, event.type, turnIdOf(event) ?? null, JSON.stringify(event)],
-      );
-  }
+  await storeLogs(client, schema, logs);
   const log = await openPostgresEventLog({ url, schema, maxConnections: 2 });
   onTestFinished(() => log.close());
   const due = { tenant: 'default', pendingTool: 'pay' };
@@ -122,7 +97,3 @@ it('tables of an older version are listed by what waits and by when it was close
     { conversationId: 'closed', closedAtMs: Date.parse('2030-01-01T00:00:02.000Z') },
   ]);
 });
-
-function ignore(): void {
-  // The runner would speak of every step.
-}

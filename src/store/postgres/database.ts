@@ -3,14 +3,13 @@
  * network say into `StoreUnavailable`.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { basename, extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { PoolClient } from 'pg';
-import { Client, Pool } from 'pg';
+import { Pool } from 'pg';
 
 import { StoreUnavailable } from '../port.js';
+import { CONNECT_TIMEOUT_MS, migrate, type StoreLogger } from './migrate.js';
 import { identifier, safeUrl } from './names.js';
+import { sqlState } from './sql-state.js';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | number | null | Uint8Array | readonly (string | number | null)[];
@@ -30,9 +29,10 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** Connections of this process at most, besides one for live events. @defaultValue 10 */
   readonly maxConnections?: number;
+  /** Is told what an upgrade of the tables waits for. @defaultValue nobody */
+  readonly logger?: StoreLogger | undefined;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** Our statements take milliseconds; one that takes this long stands behind a lock or a broken network. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_TRIES = 5;
@@ -40,14 +40,10 @@ const MAX_TRIES = 5;
 /** The clock of the database, in milliseconds: those of the machines may differ. */
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-const MIGRATIONS = fileURLToPath(new URL('./migrations/', import.meta.url));
-const MIGRATIONS_TABLE = 'migrations';
-
 const ignore = (): void => undefined;
 
 export class PostgresDatabase implements Queries {
   readonly schema: string;
-  readonly #url: string;
   readonly #where: string;
   readonly #pool: Pool;
   #closed = false;
@@ -55,7 +51,6 @@ export class PostgresDatabase implements Queries {
   private constructor(options: PostgresOptions) {
     const { url, maxConnections = 10 } = options;
     this.schema = options.schema ?? 'colloquy';
-    this.#url = url;
     this.#where = safeUrl(url);
     this.#pool = new Pool({
       connectionString: url,
@@ -76,12 +71,14 @@ export class PostgresDatabase implements Queries {
 
   /**
    * Connects and brings the schema to the newest version; several processes may do so at once.
-   * @throws {StoreUnavailable} when there is no server, it refuses us, or a newer version has been here.
+   * @throws {StoreUnavailable} when there is no server, it refuses us, a newer version has been here, or somebody
+   * keeps tables locked that have to be changed.
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const database = new PostgresDatabase(options);
+    const { url, logger } = options;
     try {
-      await database.#migrate();
+      await migrate({ url, schema: database.schema, where: database.#where, logger });
       return database;
     } catch (error) {
       const told = database.#translated(error);
@@ -156,42 +153,6 @@ export class PostgresDatabase implements Queries {
     }
   }
 
-  async #migrate(): Promise<void> {
-    const { runner } = await import('node-pg-migrate');
-    // Its own connection: a step over many rows, or the wait for another process that is at it, takes longer than any of our statements.
-    const client = new Client({
-      connectionString: this.#url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      application_name: 'colloquy',
-    });
-    client.on('error', ignore);
-    await client.connect();
-    try {
-      await runner({
-        dbClient: client,
-        dir: MIGRATIONS,
-        ignorePattern: String.raw`.*\.(map|d\.ts)`,
-        direction: 'up',
-        schema: this.schema,
-        createSchema: true,
-        migrationsTable: MIGRATIONS_TABLE,
-        advisoryLockMode: 'wait',
-        logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-      });
-      const { rows } = await client.query<{ name: string }>(
-        `SELECT name FROM ${this.table(MIGRATIONS_TABLE)} ORDER BY id`,
-      );
-      const known = knownMigrations();
-      const unknown = rows.find(({ name }) => !known.includes(name));
-      if (unknown !== undefined)
-        throw new StoreUnavailable(
-          `The event log ${this.#where} has schema ${unknown.name}, which this version does not know: it was written by a newer version`,
-        );
-    } finally {
-      await client.end();
-    }
-  }
-
   async #translating<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -240,12 +201,6 @@ function prepared(
   return { name, text: sql, values: [...values] };
 }
 
-function knownMigrations(): readonly string[] {
-  return readdirSync(MIGRATIONS)
-    .filter((file) => /^\d+_.*\.[jt]s$/.test(file) && !file.endsWith('.d.ts'))
-    .map((file) => basename(file, extname(file)));
-}
-
 /** Column as text. */
 export function textIn(row: Row, column: string): string {
   const value: unknown = row[column];
@@ -256,12 +211,6 @@ export function textIn(row: Row, column: string): string {
 /** Column as number; never beyond 2^53 here. BIGINT comes as text. */
 export function numberIn(row: Row, column: string): number {
   return Number(row[column]);
-}
-
-/** SQLSTATE; absent for errors of the network and of the driver. */
-function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error) || !('severity' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** Serialisation failure, deadlock, or a row that somebody else inserted first: the same again will do. */

@@ -6,9 +6,11 @@ const json = (text: string): string =>
   String.raw`regexp_replace(${text}, '\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::jsonb`;
 
 export function up(pgm: MigrationBuilder): void {
+  // Each statement by itself: rows are filled in while others read and write. What is done of it when it fails may be done again.
+  pgm.noTransaction();
   // Absent: the audience excludes no requester.
+  pgm.sql('ALTER TABLE pending_calls ADD COLUMN IF NOT EXISTS requesters JSONB');
   pgm.sql(`
-    ALTER TABLE pending_calls ADD COLUMN requesters JSONB;
     WITH asked AS (
       SELECT tenant, conversation_id, generation, tool_call_id, call ->> 'turnId' AS turn_id
       FROM pending_calls JOIN conversations USING (tenant, conversation_id),
