@@ -3,14 +3,13 @@
  * (`src/tools/mcp`). Runs anywhere.
  */
 import { isRecord } from '../protocol/json.js';
+import { MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import {
   MAX_MCP_SERVER_NAME_CHARS,
-  MAX_RUN_TIMEOUT_MS,
-  MAX_WAIT_MS,
   MCP_CONNECT_TIMEOUT_MS,
   MCP_LIST_TIMEOUT_MS,
   MCP_LISTING_MS,
-} from '../protocol/limits.js';
+} from '../protocol/mcp-limits.js';
 import { checkAudience } from './audience.js';
 import type { UntypedServices } from './context.js';
 import { retentionProblem } from './context-settings.js';

@@ -7,7 +7,7 @@ import { mcpServer } from '../../src/define/mcp-server.js';
 import type { McpHttpServerSpec } from '../../src/define/mcp-spec.js';
 import type { RunToolResult } from '../../src/protocol/activities.js';
 import { isRecord } from '../../src/protocol/json.js';
-import { MCP_HELD_SLACK_MS } from '../../src/protocol/limits.js';
+import { MCP_HELD_SLACK_MS } from '../../src/protocol/mcp-limits.js';
 import type { Question } from '../../src/protocol/questions.js';
 import { startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';

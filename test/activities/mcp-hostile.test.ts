@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { mcpServer } from '../../src/define/mcp-server.js';
-import { MAX_MCP_LIST_PAGES } from '../../src/protocol/limits.js';
+import { MAX_MCP_LIST_PAGES } from '../../src/protocol/mcp-limits.js';
 import { kitServer, mcpLedger } from '../support/mcp-kit.js';
 import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';

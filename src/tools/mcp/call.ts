@@ -7,7 +7,7 @@ import { ToolError, toolError } from '../../define/context.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
 import { ToolFiles, withFiles } from '../../define/tool-files.js';
 import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../protocol/limits.js';
+import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../protocol/mcp-limits.js';
 import type { Effects } from '../../protocol/tools.js';
 import type { CallRequest, McpConnection, OpenCall, Session } from './connection.js';
 import {

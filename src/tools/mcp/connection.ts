@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
 import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_MCP_LIST_PAGES, MCP_FAREWELL_MS, MCP_PROGRESS_MS } from '../../protocol/limits.js';
+import { MAX_MCP_LIST_PAGES, MCP_FAREWELL_MS, MCP_PROGRESS_MS } from '../../protocol/mcp-limits.js';
 import { Redactor } from '../redact.js';
 import { reasonIn, ServerUnreachable } from './failures.js';
 import { LostStreams } from './lost-streams.js';

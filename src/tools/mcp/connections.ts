@@ -5,7 +5,7 @@
 import type { CallContext } from '../../define/context.js';
 import type { AnyMcpServer, McpCaller } from '../../define/mcp-server.js';
 import { canonicalJson } from '../../protocol/json.js';
-import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../protocol/limits.js';
+import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../protocol/mcp-limits.js';
 import { McpConnection } from './connection.js';
 import type { McpWorker } from './transport.js';
 

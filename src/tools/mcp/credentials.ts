@@ -5,7 +5,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Logger } from '../../define/context.js';
 import type { AnyMcpServer, McpCaller, McpMeans, Resolved } from '../../define/mcp-server.js';
-import { MAX_MCP_CHALLENGE_CHARS } from '../../protocol/limits.js';
+import { MAX_MCP_CHALLENGE_CHARS } from '../../protocol/mcp-limits.js';
 import type { Redactor } from '../redact.js';
 import { NoCredentials } from './failures.js';
 

@@ -3,7 +3,7 @@
  * every later request of a conversation that holds an image which is none. Pure; runs in the worker.
  */
 import type { ToolFile } from '../../define/tool-files.js';
-import { MAX_MCP_FILE_BYTES } from '../../protocol/limits.js';
+import { MAX_MCP_FILE_BYTES } from '../../protocol/mcp-limits.js';
 
 /** What a server sent as base64. */
 export interface SentFile {

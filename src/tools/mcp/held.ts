@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ToolContext } from '../../define/context.js';
 import type { Json } from '../../protocol/json.js';
-import { MCP_FAREWELL_MS } from '../../protocol/limits.js';
+import { MCP_FAREWELL_MS } from '../../protocol/mcp-limits.js';
 import type { PushedQuestions } from './pushed.js';
 import type { HeldPlace } from './questions.js';
 

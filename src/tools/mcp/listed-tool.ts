@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
 import { jsonSchemaProblems } from '../../protocol/answer-schema.js';
 import { canonicalJson, isBoundedJson, type JsonSchema, utf8Bytes } from '../../protocol/json.js';
-import { MAX_ANSWER_DEPTH, MAX_MCP_TOOL_BYTES } from '../../protocol/limits.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits.js';
 import type { ToolAnnotations } from '../../protocol/mcp.js';
+import { MAX_MCP_TOOL_BYTES } from '../../protocol/mcp-limits.js';
 
 export interface ListedTool {
   /** As the server has it. */

@@ -7,7 +7,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { Logger } from '../../define/context.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
 import { canonicalJson } from '../../protocol/json.js';
-import { MAX_MCP_TOOLS, MCP_LIST_RETRY_MS } from '../../protocol/limits.js';
+import { MAX_MCP_TOOLS, MCP_LIST_RETRY_MS } from '../../protocol/mcp-limits.js';
 import type { McpConnection } from './connection.js';
 import { reasonIn } from './failures.js';
 import { type ListedTool, listedTool } from './listed-tool.js';

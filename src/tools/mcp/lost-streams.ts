@@ -4,7 +4,7 @@
  * do not listen: they would wait for ever. Runs in the worker.
  */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
-import { MCP_NOTE_TIMEOUT_MS } from '../../protocol/limits.js';
+import { MCP_NOTE_TIMEOUT_MS } from '../../protocol/mcp-limits.js';
 
 /** Of the error that such a request ends with; in the range that JSON-RPC leaves to implementations. */
 export const STREAM_LOST = -32_099;

@@ -11,7 +11,7 @@ import {
   MAX_MCP_STDERR_LINE_CHARS,
   MAX_MCP_STDERR_LINES,
   MIN_MCP_RECONNECT_MS,
-} from '../../protocol/limits.js';
+} from '../../protocol/mcp-limits.js';
 import type { Redactor } from '../redact.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { type CredentialsNeeds, fetchWithCredentials, resolved } from './credentials.js';

@@ -1,7 +1,7 @@
 /** Connections of one worker to one MCP server, by whose calls they carry; none of them is opened here. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { mcpServer } from '../../../../src/define/mcp-server.js';
-import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/protocol/limits.js';
+import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/protocol/mcp-limits.js';
 import { McpConnections } from '../../../../src/tools/mcp/connections.js';
 
 const quiet = () => undefined;
