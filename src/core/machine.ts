@@ -226,7 +226,7 @@ export class ConversationMachine {
 
   toolLost(callId: string, loss: outcomes.Loss): void {
     this.#forOpenCall(callId, (call) =>
-      wants(call, 'run_tool') ? outcomes.toolLostEvents(call, loss) : [],
+      wants(call, 'run_tool') ? outcomes.toolLostEvents(this.state, call, loss) : [],
     );
   }
 

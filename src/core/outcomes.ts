@@ -15,6 +15,7 @@ import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, ranResult, resultEvent, turnEndedEvent } from './event-bodies.js';
 import { suspensionEvent } from './open-suspension.js';
+import { isSince } from './revision.js';
 import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf } from './state.js';
@@ -90,7 +91,7 @@ export function toolFinishedEvents(
   if ('ask' in outcome) return withRoom(state, call, askedEvents(call, outcome.ask));
   if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
   const loss = lossTold(call, outcome);
-  if (loss !== undefined) return toolLostEvents(call, loss);
+  if (loss !== undefined) return toolLostEvents(state, call, loss);
   return [resultEvent(call, ranResult(call.plan, outcome))];
 }
 
@@ -132,7 +133,11 @@ export interface Loss {
 }
 
 /** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
-export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
+export function toolLostEvents(
+  state: ConversationState,
+  call: CallState,
+  loss: Loss,
+): readonly EventBody[] {
   const { plan } = call;
   // The run of a held call goes on with what is under way: nobody knows what became of that, and it is not made again.
   const isHeldOpen = call.ask?.question.heldAt !== undefined;
@@ -141,7 +146,7 @@ export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[
     return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
   }
   if (isHeld(plan)) return [lostEvent(call, loss)];
-  if (plan.effects === 'once' || isHeldOpen)
+  if (plan.effects === 'once' || (isHeldOpen && isSince(state, 8)))
     return [
       resultEvent(
         call,

@@ -1,5 +1,6 @@
 /** What comes as a signal and is refused is written down; a call that nobody took did not run. */
 import { describe, expect, it } from 'vitest';
+import { CORE_REVISION } from '../../../src/protocol/revisions.js';
 import { modelCalls, plannedCall } from '../../support/core-builders.js';
 import { aMachine } from '../../support/core-driver.js';
 
@@ -36,32 +37,42 @@ describe('a call on a queue that nobody polls', () => {
 });
 
 describe('a call that is held open with an older server', () => {
-  it.each(['none', 'idempotent', 'once'] as const)(
-    'and lost with its worker is of unknown outcome, with effects %s',
-    (effects) => {
-      for (const loss of [
-        { timedOut: true, neverStarted: true },
-        { timedOut: true },
-        { timedOut: false },
-      ]) {
-        const m = aMachine();
-        m.machine.sendMessage({ text: 'go' });
-        const turnId = m.machine.state.turn?.turnId ?? '';
-        m.machine.modelCompleted(
-          { turnId, step: 1 },
-          modelCalls([plannedCall('push', { effects, maxAttempts: 3 })]),
-        );
-        const question = { form: { type: 'number' }, heldAt: 'colloquy-held-1' };
-        m.machine.toolFinished('push', { ask: question, executionMs: 5 });
-        expect(m.resolve('push', { type: 'answer', value: 3 }).verdict).toBe('accepted');
-        m.machine.toolLost('push', { ...loss, message: 'x' });
-        expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
-          result: {
-            status: 'errored',
-            envelope: { ok: false, error: { code: 'outcome_unknown' } },
-          },
-        });
-      }
+  const NEVER_TAKEN = { timedOut: true, neverStarted: true };
+  const TIMED_OUT = { timedOut: true };
+  const CRASHED = { timedOut: false };
+
+  it.each([
+    ['none', CORE_REVISION, NEVER_TAKEN, 'outcome_unknown'],
+    ['none', 8, TIMED_OUT, 'outcome_unknown'],
+    ['none', 8, CRASHED, 'outcome_unknown'],
+    ['idempotent', 8, NEVER_TAKEN, 'outcome_unknown'],
+    ['idempotent', 8, TIMED_OUT, 'outcome_unknown'],
+    ['idempotent', 8, CRASHED, 'outcome_unknown'],
+    ['once', 8, NEVER_TAKEN, 'outcome_unknown'],
+    ['once', 7, CRASHED, 'outcome_unknown'],
+    ['none', 7, NEVER_TAKEN, 'timeout'],
+    ['idempotent', 7, TIMED_OUT, 'timeout'],
+    ['none', 7, CRASHED, 'tool_crashed'],
+  ] as const)(
+    'with effects %s, begun under revision %i and lost with its worker (%o), is %s',
+    (effects, coreRevision, loss, code) => {
+      const m = aMachine({ settings: { coreRevision } });
+      m.machine.sendMessage({ text: 'go' });
+      const turnId = m.machine.state.turn?.turnId ?? '';
+      m.machine.modelCompleted(
+        { turnId, step: 1 },
+        modelCalls([plannedCall('push', { effects, maxAttempts: 3 })]),
+      );
+      const question = { form: { type: 'number' }, heldAt: 'colloquy-held-1' };
+      m.machine.toolFinished('push', { ask: question, executionMs: 5 });
+      expect(m.resolve('push', { type: 'answer', value: 3 }).verdict).toBe('accepted');
+      m.machine.toolLost('push', { ...loss, message: 'x' });
+      expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
+        result: {
+          status: 'errored',
+          envelope: { ok: false, error: { code } },
+        },
+      });
     },
   );
 });
