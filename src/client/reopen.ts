@@ -75,9 +75,18 @@ function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState 
   if (isState(carried.state)) {
     const state = stateIn(carried);
     const droppedMessages = droppedAtRollOver(state);
-    const { chunks: _all, ...rest } = carried;
+    const { chunks = [], ...rest } = carried;
     const left = carriedMemory(withoutOldest(state, droppedMessages));
-    const smaller = { ...rest, ...left, droppedMessages };
+    const named = new Set(left.chunks?.map(({ id }) => id));
+    // Stored, maybe, and of no use any more: the next roll-over removes them.
+    const unused = new Set([...(carried.unusedChunks ?? []), ...chunks.map(({ id }) => id)]);
+    const unusedChunks = [...unused].filter((id) => !named.has(id));
+    const smaller = {
+      ...rest,
+      ...left,
+      ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
+      droppedMessages,
+    };
     if (bytesOf(smaller) <= MAX_SEED_BYTES) return smaller;
   }
   throw new EngineError(

@@ -1,6 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
+import { carriedMemory } from '../../../src/core/carried.js';
+import { withStored } from '../../../src/core/context/stored.js';
 import { messageBytes } from '../../../src/core/transcript.js';
 import type { Message } from '../../../src/protocol/messages.js';
 import type { ConversationInput } from '../../../src/protocol/messaging.js';
@@ -9,6 +11,7 @@ import { FakeReader } from '../../support/fake-reader.js';
 import type { Script } from '../../support/fake-temporal.js';
 import { sampleLog, TURN } from '../../support/sample-log.js';
 import { failureOf, setUp } from '../../support/scripted-client.js';
+import { aConversationState } from '../../support/transcripts.js';
 
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 
@@ -223,6 +226,20 @@ describe('opening a closed conversation again', () => {
     expect(state.transcript.length).toBeGreaterThan(5);
     const left = state.transcript.reduce((sum, message) => sum + messageBytes(message), 0);
     expect(state.transcriptBytes).toBe(left);
+  });
+
+  it('names the chunks of what it leaves behind as of no use, so that they are removed', async () => {
+    const { transcript } = stateOf(25, 100_000);
+    const ids = ['chunk-1', 'chunk-2'];
+    const plan = { messages: transcript.slice(0, 3), chunks: [2, 1] };
+    const stored = withStored(aConversationState(transcript), { plan, ids });
+    const { conversation, calls, reader } = reopening({});
+    reader.carried = { ...carriedMemory(stored), unusedChunks: ['older'], events: [] };
+    expect(reader.carried.chunks?.map(({ id }) => id)).toEqual(ids);
+    await conversation.send('Hello', { reopen: true });
+    const [input] = calls.at(-1)?.options['args'] as [ConversationInput];
+    expect(input.carried).not.toHaveProperty('chunks');
+    expect(input.carried?.unusedChunks).toEqual(['older', ...ids]);
   });
 
   it('is refused when the rest alone is too large for the server', async () => {
