@@ -39,7 +39,8 @@ export interface Progress {
   /** Newest seq that the workflow told of, when it was asked. */
   readonly workflowSeq?: number;
   /**
-   * `gap`: the run no longer has what the store lacks, and who may have it does not answer. `gone`: there is no such workflow. `ended`: the run was ended from
+   * `gap`: the run no longer has what the store lacks, and who may have it does not answer; for good where more is lost at one place than the log is marked for
+   * (`older-runs.ts`). `gone`: there is no such workflow. `ended`: the run was ended from
    * outside, and its stored log, if any, is closed. `deleted`: nothing of it is to be stored.
    */
   readonly outcome: 'caught_up' | 'gap' | 'gone' | 'ended' | 'deleted';
