@@ -51,6 +51,26 @@ describe('what a worker holds of a run is settled', () => {
     expect(await server([events]).isSettled(RUN, held)).toBe(true);
   });
 
+  test.each([
+    'workflowTaskStarted',
+    'workflowTaskCompleted',
+    'activityTaskScheduled',
+    'activityTaskCancelRequested',
+    'timerStarted',
+    'timerCanceled',
+    'markerRecorded',
+    'upsertWorkflowSearchAttributes',
+    'workflowPropertiesModified',
+    'workflowExecutionUpdateAccepted',
+    'workflowExecutionUpdateCompleted',
+    'workflowExecutionOptionsUpdated',
+    'workflowExecutionPaused',
+    'workflowExecutionUnpaused',
+  ])('when all that it knows ends with %s', async (kind) => {
+    const last = server([[event(8, kind), completed(7), started(6)]]);
+    expect(await last.isSettled(RUN, { lastId: 8 })).toBe(true);
+  });
+
   it('when the page before the newest shows it, and no further', async () => {
     const found = server([[timer(9)], [timer(8), completed(7), started(6)]]);
     expect(
@@ -110,6 +130,24 @@ describe('what a worker holds of a run is not settled', () => {
     ['is empty', { lastId: 3 }, []],
   ])('when the history %s', async (_what, held, events) => {
     expect(await server([events]).isSettled(RUN, held)).toBe(false);
+  });
+
+  test.each([
+    'workflowExecutionStarted',
+    'workflowExecutionSignaled',
+    'workflowExecutionCancelRequested',
+    'workflowTaskScheduled',
+    'workflowTaskTimedOut',
+    'workflowTaskFailed',
+    'activityTaskStarted',
+    'activityTaskCompleted',
+    'activityTaskFailed',
+    'activityTaskTimedOut',
+    'activityTaskCanceled',
+    'timerFired',
+  ])('when all that it knows ends with %s', async (kind) => {
+    const last = server([[event(8, kind), completed(7), started(6)]]);
+    expect(await last.isSettled(RUN, { lastId: 8 })).toBe(false);
   });
 
   it('when a server that has answered before does not know the call: something stands before it', async () => {

@@ -108,6 +108,14 @@ describe('a query that comes by itself', () => {
         { lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT } },
       ],
     ],
+    [
+      'looked at again after a task that left the history as long as it was: it was lost, and another came in its place',
+      [signal(3), query(3), update(3, 'bad'), query(3)],
+      [
+        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } },
+        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } },
+      ],
+    ],
   ])('%s', async (_name, activations, looks) => {
     const seen = await run(activations);
     expect(seen.looks).toEqual(looks);
