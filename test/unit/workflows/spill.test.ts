@@ -1,0 +1,66 @@
+/** How long the store is given to take what a run leaves behind. */
+import { beforeEach, expect, it, vi } from 'vitest';
+import { needsRoom } from '../../../src/core/context/visible.js';
+import type { ConversationInput } from '../../../src/protocol/messaging.js';
+import { SPILL_BOUNDS } from '../../../src/protocol/stored-messages.js';
+import { Spill } from '../../../src/workflows/spill.js';
+import { modelCalls, plannedCall } from '../../support/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../support/core-driver.js';
+
+const KB = 1024;
+const store = vi.hoisted(() => ({ answer: (): unknown => ({}), deadlines: [] as unknown[] }));
+vi.mock(import('../../../src/workflows/schedule.js'), async (original) => {
+  const schedule = await original();
+  const executeWithOptions = (options: { startToCloseTimeout?: unknown }) => {
+    store.deadlines.push(options.startToCloseTimeout);
+    return Promise.resolve(store.answer());
+  };
+  return { ...schedule, activities: { spillTranscript: { executeWithOptions } } as never };
+});
+
+beforeEach(() => {
+  store.deadlines.length = 0;
+});
+
+/** Between two steps, with results of so many calls of 190 KB each. */
+function worked(calls: number): MachineUnderTest {
+  const m = aMachine();
+  m.send('work');
+  const ids = Array.from({ length: calls }, (_, call) => `c${call}`);
+  m.model(modelCalls(ids.map((id) => plannedCall(id))));
+  for (const id of ids) m.tool(id, 'y'.repeat(190 * KB));
+  return m;
+}
+
+function aSpill({ state }: MachineUnderTest): Spill {
+  const { tenant, conversationId, agent, settings } = state;
+  const input: ConversationInput = {
+    tenant,
+    conversationId,
+    agent,
+    settings,
+    spill: SPILL_BOUNDS,
+  };
+  return new Spill(input);
+}
+
+it.each([
+  ['three seconds where everything can be carried as well', 4, false, '3s'],
+  ['twenty where the turn cannot go on without', 9, true, '20s'],
+])('is %s', async (_how, calls, isNeeded, deadline) => {
+  const m = worked(calls);
+  expect(needsRoom(m.state)).toBe(isNeeded);
+  await aSpill(m).begin(m.state);
+  expect(store.deadlines).toEqual([deadline]);
+});
+
+it('is no use to give it again once it is known that there is none, and a failure says nothing of that', async () => {
+  const m = worked(9);
+  const spill = aSpill(m);
+  store.answer = () => Promise.reject(new Error('away'));
+  expect(await spill.begin(m.state)).toBeUndefined();
+  expect([spill.possible, spill.failed]).toEqual([true, true]);
+  store.answer = () => ({});
+  expect(await spill.begin(m.state)).toBeUndefined();
+  expect([spill.possible, spill.failed]).toEqual([false, false]);
+});
