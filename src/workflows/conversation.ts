@@ -136,8 +136,8 @@ class Shell {
       this.#driver.sync(() => this.#mayStart());
       this.#show();
       if (this.#machine.state.closed) return this.#end();
-      const rollingOver = this.#driver.busy ? undefined : this.#whenQuiet();
-      if (rollingOver !== undefined) await rollingOver;
+      const standing = this.#driver.busy ? this.#whenBusy() : this.#whenQuiet();
+      if (standing !== undefined) await standing;
       else this.#seal.close(this.#log.lastSeq);
     }
   }
@@ -149,7 +149,10 @@ class Shell {
     throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
   }
 
-  /** Before a roll-over nothing new begins; but turns do not stand still for as long as a detached tool runs. */
+  /**
+   * Before a roll-over nothing new begins; but turns do not stand still for as long as a detached tool runs, unless the run is overdue.
+   * One that needs room then waits for some minutes (`#whenBusy`).
+   */
   #mayStart(): boolean {
     if (this.#due() === undefined) return true;
     return this.#driver.runsDetached && !this.#rollOver.overdue;
@@ -169,11 +172,34 @@ class Shell {
   #whenQuiet(): Promise<void> | undefined {
     const reason = this.#due();
     if (reason !== undefined) return this.#rollOverNow(reason);
-    if (needsRoom(this.#machine.state)) {
-      if (!this.#room.isPausing) return this.#rollOverNow('turn_size');
-    } else this.#room.found();
+    if (this.#lacksRoom()) return this.#rollOverNow('turn_size');
     this.#watchIdleness();
     return undefined;
+  }
+
+  /** What is under way beside a turn that lacks room, such as a detached tool, would be lost if the run rolled over. */
+  #whenBusy(): Promise<void> | undefined {
+    return this.#lacksRoom() ? this.#waitForQuiet() : undefined;
+  }
+
+  /** True while the turn cannot go on and waits for nothing. */
+  #lacksRoom(): boolean {
+    if (needsRoom(this.#machine.state)) return !this.#room.isPausing;
+    this.#room.found();
+    return false;
+  }
+
+  /** For as long as for a store that is away, and not where there is none: a roll-over would not help then. */
+  async #waitForQuiet(): Promise<void> {
+    if (!this.#room.hasWaited) {
+      this.#seal.acted();
+      this.#isSealing = this.#input.sealRollOvers === true;
+      // Shows whether there is a store. What it holds then, the roll-over names alike.
+      await this.#spill.begin(this.#machine.state);
+      this.#isSealing = false;
+    }
+    this.#dirty = true;
+    if (!this.#machine.state.closed) this.#pauseOrGiveUp();
   }
 
   async #rollOverNow(reason: RollOverReason): Promise<void> {
@@ -191,7 +217,11 @@ class Shell {
     if (next !== undefined) await makeContinueAsNewFunc<typeof conversation>()(next);
     if (!closed) this.#rollOver.postpone(this.#log.lastSeq);
     this.#dirty = true;
-    if (closed || this.#room.isPausing || !needsRoom(this.#machine.state)) return;
+    if (!closed) this.#pauseOrGiveUp();
+  }
+
+  #pauseOrGiveUp(): void {
+    if (this.#room.isPausing || !needsRoom(this.#machine.state)) return;
     if (this.#spill.possible && this.#room.pause()) this.#seal.acted();
     else this.#machine.noRoom();
   }

@@ -1,4 +1,7 @@
-/** Waits for a store that is away while a turn cannot go on without: a few minutes, with growing pauses, and no longer. */
+/**
+ * Waits for a store that is away while a turn cannot go on without, or for what a roll-over would lose: a few minutes, with growing pauses,
+ * and no longer.
+ */
 import { sleep } from '@temporalio/workflow';
 import { isoOf } from '../core/state.js';
 import { summaryOf } from './schedule.js';
@@ -20,6 +23,11 @@ export class RoomPauses {
 
   get isPausing(): boolean {
     return this.#isPausing;
+  }
+
+  /** Since the turn went on last. */
+  get hasWaited(): boolean {
+    return this.#count > 0;
   }
 
   /** Begins the next pause. False when there were enough. */

@@ -1,38 +1,19 @@
 /** One turn with megabytes of results: its finished steps are stored while it runs, and the model reads all of them at every call. */
-import { createHash } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import type { Conversation } from '../../src/client/index.js';
 import { type Agent, defineAgent } from '../../src/define/agent.js';
-import { defineTool } from '../../src/define/tool.js';
 import { callsAll, type ScriptedModel, says, scriptedBy } from '../../src/model/scripted.js';
 import { openEventLog } from '../../src/projection/index.js';
 import { MAX_TRANSCRIPT_BYTES } from '../../src/protocol/limits.js';
 import type { Message } from '../../src/protocol/messages.js';
 import type { BlobStore } from '../../src/store/blobs-port.js';
+import { dig, KB } from '../support/digging.js';
 import { type Engine, startEngine } from '../support/engine.js';
+import { lineOf } from '../support/engine-history.js';
 import { HeldModel } from '../support/engine-models.js';
 import { replays } from '../support/engine-replays.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
-
-const KB = 1024;
-
-/** Text that no compression makes smaller by much. */
-function noise(seed: string, bytes: number): string {
-  let text = '';
-  for (let block = 0; text.length < bytes; block += 1)
-    text += createHash('sha512').update(`${seed} ${block}`).digest('base64');
-  return text.slice(0, bytes);
-}
-
-const dig = defineTool({
-  name: 'dig',
-  description: 'Brings up what is there.',
-  input: z.object({ at: z.string(), bytes: z.number() }),
-  maxResultBytes: 200 * KB,
-  run: ({ at, bytes }) => `${at}: ${noise(at, bytes)}`,
-});
 
 interface Dig {
   readonly steps: number;
@@ -179,6 +160,17 @@ const waitsForStore = (engine: Engine, talk: Conversation) =>
     timeoutMs: 20_000,
   });
 
+/** How long it has waited for the store, each time. */
+async function pausesOf(engine: Engine, talk: Conversation): Promise<readonly string[]> {
+  const events = await engine.history.events(engine.workflowId(talk));
+  const tried = events.findIndex((event) => lineOf(event).includes('spillTranscript'));
+  return events.slice(tried).flatMap(({ timerStartedEventAttributes }) => {
+    const { seconds } = timerStartedEventAttributes?.startToFireTimeout ?? {};
+    // Others wait for days.
+    return seconds == null || Number(seconds) > 600 ? [] : [`${Number(seconds)}s`];
+  });
+}
+
 test.each([
   ['takes nothing', false],
   ['takes everything and does not say so', true],
@@ -210,6 +202,12 @@ test('a turn that waits for the store is stopped at once, and the next goes on',
   expect(await turn.result({ timeout: '5s' })).toMatchObject({ status: 'cancelled' });
   const next = await engine.send(talk, 'and now?');
   await until('the next turn has its model call', () => model.requests.length === 2);
+  // It waits as long as the one before: its first pause is as short.
+  const pauses = await until('the next waits, too', () => pausesOf(engine, talk), {
+    holds: (found) => found.length > 1,
+    timeoutMs: 20_000,
+  });
+  expect(pauses.slice(0, 2)).toEqual(['1s', '1s']);
   await talk.cancel();
   expect(await next.result()).toMatchObject({ turnId: next.turnId });
 });

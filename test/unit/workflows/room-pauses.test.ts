@@ -31,7 +31,9 @@ it('pauses are longer and longer, some four minutes in all, and begin anew once 
     }
     return timers.begun.slice(from).reduce((sum, { ms }) => sum + ms, 0);
   };
+  expect(room.hasWaited).toBe(false);
   const waited = await pauses();
+  expect(room.hasWaited).toBe(true);
   expect(waited).toBeGreaterThan(4 * 60_000);
   expect(waited).toBeLessThan(5 * 60_000);
   expect(over).toBe(timers.begun.length);
@@ -40,5 +42,6 @@ it('pauses are longer and longer, some four minutes in all, and begin anew once 
   );
   expect(room.pause()).toBe(false);
   room.found();
+  expect(room.hasWaited).toBe(false);
   expect(await pauses()).toBe(waited);
 });

@@ -145,6 +145,22 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
+  it('are no way out either while a detached call runs beside the turn: that goes on, and its result is read later', () => {
+    const m = aMachine();
+    m.send('work');
+    const ids = Array.from({ length: 8 }, (_, call) => `c${call}`);
+    const watch = plannedCall('watch', { mode: 'detach' });
+    m.model(modelCalls([watch, ...ids.map((id) => plannedCall(id))]));
+    for (const id of ids) m.tool(id, 'y'.repeat(190 * KB));
+    expect(m.effectTypes()).toEqual(['make_room', 'run_tool']);
+    m.machine.noRoom();
+    expect(m.last('turn_ended').error?.code).toBe('model_context_too_long');
+    expect(m.effectTypes()).toEqual(['run_tool']);
+    m.tool('watch', 'seen');
+    expect(m.last('turn_started').inbox).toBeDefined();
+    expect(m.effectTypes()).toEqual(['call_model']);
+  });
+
   it('hold what a conversation holds, and no more', () => {
     const shelf = new Shelf();
     let state = running(aConversationState([]), 't1');
