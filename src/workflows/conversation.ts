@@ -159,7 +159,8 @@ class Shell {
   }
 
   #due(): RollOverReason | undefined {
-    return this.#rollOver.due(this.#log.lastSeq, isCrowded(this.#machine.state, this.#input.spill));
+    const crowded = this.#spill.possible && isCrowded(this.#machine.state, this.#input.spill);
+    return this.#rollOver.due(this.#log.lastSeq, crowded);
   }
 
   #show(): void {

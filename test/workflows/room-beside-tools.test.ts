@@ -1,12 +1,14 @@
 /** Turns that need room while something runs beside them, or where there is nowhere to store what they hold. */
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import type { Conversation } from '../../src/client/index.js';
 import { type Agent, defineAgent } from '../../src/define/agent.js';
 import { defineTool } from '../../src/define/tool.js';
 import { callsAll, type ScriptedCall, says, script } from '../../src/model/scripted.js';
 import { openEventLog } from '../../src/projection/index.js';
+import { SPILL_TURN_BYTES } from '../../src/protocol/limits.js';
 import { dig, KB } from '../support/digging.js';
-import { startEngine } from '../support/engine.js';
+import { type Engine, startEngine } from '../support/engine.js';
 import { replays } from '../support/engine-replays.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
@@ -50,6 +52,12 @@ async function withoutBlobs() {
 
 const digs = (count: number, bytes: number): readonly ScriptedCall[] =>
   Array.from({ length: count }, (_, at) => ({ name: 'dig', input: { at: `${at}`, bytes } }));
+
+/** How often this run was told to store something. */
+async function tries(engine: Engine, talk: Conversation): Promise<number> {
+  const lines = await engine.history.lines(engine.workflowId(talk));
+  return lines.filter((line) => line.includes('spillTranscript')).length;
+}
 
 test('without a blob store a turn that needs room fails at once, also while a detached tool runs, whose result comes all the same', async () => {
   const { tool, held } = watching();
@@ -104,5 +112,18 @@ test('with one it waits for the tool, and goes on in the next run with all that 
     results?.filter(({ envelope }) => JSON.stringify(envelope).length > 190 * KB),
   ).toHaveLength(9);
   expect((await engine.log(talk)).filter(({ type }) => type === 'inbox_event')).toHaveLength(1);
+  await replays(engine, talk);
+});
+
+test('where there is none, one try is enough to know it', async () => {
+  expect(4 * 190 * KB).toBeGreaterThan(SPILL_TURN_BYTES);
+  const steps = Array.from({ length: 30 }, () => callsAll(digs(1, 10)));
+  const model = script(callsAll(digs(4, 190 * KB)), ...steps, says('Done'));
+  const eventLog = await withoutBlobs();
+  const engine = await startEngine({ agents: [agentOf(model, [dig])], eventLog });
+  const { talk, result } = await engine.ask('dig');
+  expect(result).toMatchObject({ status: 'completed', text: 'Done' });
+  expect((await engine.log(talk)).length).toBeGreaterThan(100);
+  expect(await tries(engine, talk)).toBe(1);
   await replays(engine, talk);
 });
