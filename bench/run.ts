@@ -32,8 +32,8 @@ const USAGE = `npm run bench -- [options]
   --rounds N       engine and floor in turn, N times each (default 5)
   --seconds N      length of one measurement (default 8)
   --only a|b|c|d|resolution|growth|parked|streaming
-                   one workload, or the latency of resolutions; growth, parked and streaming are measured only when
-                   asked for
+                   these workloads (several with commas between), or the latency of resolutions; growth, parked and
+                   streaming are measured only when asked for
   --at-once N      only with N conversations at once (1 or 16 when absent)
   --turns N        turns a conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
@@ -88,14 +88,15 @@ function readOptions(): Options | undefined {
     },
   });
   if (values.help) return undefined;
-  const { quick, only, 'at-once': atOnce } = values;
-  const resolution = only === undefined || only === 'resolution';
-  const [growth, crowd] = [only === 'growth', only === 'parked'];
-  const streaming = only === 'streaming';
-  const workloads = WORKLOADS.filter((name) => only === undefined || only === name);
-  const others = ['resolution', 'growth', 'parked', 'streaming'];
-  if (workloads.length === 0 && !others.includes(only ?? 'resolution'))
-    throw new Error(`--only ${only ?? ''}: one of ${[...WORKLOADS, ...others].join(', ')}`);
+  const { quick, 'at-once': atOnce } = values;
+  const only = values.only?.split(',') ?? [...WORKLOADS, 'resolution'];
+  const all: readonly string[] = [...WORKLOADS, 'resolution', 'growth', 'parked', 'streaming'];
+  if (!only.every((name) => all.includes(name)))
+    throw new Error(`--only ${only.join(',')}: of ${all.join(', ')}`);
+  const workloads = WORKLOADS.filter((name) => only.includes(name));
+  const resolution = only.includes('resolution');
+  const [growth, crowd] = [only.includes('growth'), only.includes('parked')];
+  const streaming = only.includes('streaming');
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
