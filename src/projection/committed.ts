@@ -24,7 +24,7 @@ export interface CommittedOptions {
   readonly identity: string;
 }
 
-const MAX_LOOKS = 7;
+const MAX_LOOKS = 6;
 const MIN_WAIT_MS = 1;
 const MAX_WAIT_MS = 60;
 
@@ -32,11 +32,11 @@ type Look = 'yes' | 'no' | 'not_yet';
 
 /**
  * A hint is given just before its task is sent to the server, so the first look waits for about as long as that took
- * lately: longer after a look that came too early, a little shorter after one that did not. Then little is missing, mostly.
+ * lately: longer after a look that came too early, a little shorter after one that did not.
  */
 export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions): IsCommitted {
   const { identity } = options;
-  let firstMs = MIN_WAIT_MS;
+  let waitMs = MIN_WAIT_MS;
   const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
     for await (const events of looks.tail({ workflowId: workflowIdFor(key), runId })) {
       const [newest] = events;
@@ -48,17 +48,15 @@ export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions
   };
   return async (key, target) => {
     if (looks.isUseless) return false;
-    let waitMs = firstMs;
     try {
       for (let looked = 1; looked <= MAX_LOOKS; looked += 1) {
         await sleep(waitMs);
         const found = await look(key, target);
-        if (found !== 'not_yet') {
-          if (looked === 1) firstMs = Math.max(firstMs * 0.95, MIN_WAIT_MS);
+        if (found === 'not_yet') waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
+        else {
+          if (looked === 1) waitMs = Math.max(waitMs * 0.95, MIN_WAIT_MS);
           return found === 'yes';
         }
-        if (looked === 1) firstMs = Math.min(firstMs * 1.4, MAX_WAIT_MS);
-        waitMs = Math.min(looked === 1 ? firstMs / 3 : waitMs * 2, MAX_WAIT_MS);
       }
     } catch {
       // The looks tell of it.
