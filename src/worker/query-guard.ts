@@ -20,6 +20,7 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { Run, TaskAttempt } from '../projection/history-tail.js';
 import type { HeldRun, IsSettled } from '../projection/settled.js';
+import { isWithinTask } from '../protocol/activations.js';
 import { QUERY_REFUSED } from '../protocol/query-refusal.js';
 
 type Activation = Parameters<Workflow['activate']>[0];
@@ -58,8 +59,7 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       settledAt = undefined;
       const completion = await workflow.activate(activation);
       if (activation.isReplaying === true) decidedIn = undefined;
-      // Its clock has moved on: the end of an inline tool is in the task that asked for it.
-      else if (isWithinTask(activation) && decidedIn?.id === lastId) return completion;
+      else if (isWithinTask(activation.jobs) && decidedIn?.id === lastId) return completion;
       else if (!isRefusal(activation, completion))
         decidedIn = { id: lastId, startedAt: optionalTsToMs(activation.timestamp) ?? 0 };
       return completion;
@@ -83,8 +83,4 @@ function isRefusal({ jobs }: Activation, { successful }: Completion): boolean {
     jobs?.every(({ doUpdate }) => doUpdate != null) === true &&
     successful?.commands?.every(({ updateResponse }) => updateResponse?.rejected != null) === true
   );
-}
-
-function isWithinTask({ jobs }: Activation): boolean {
-  return jobs?.every(({ resolveActivity }) => resolveActivity?.isLocal === true) === true;
 }

@@ -4,6 +4,7 @@
  */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { ActivateInput, Next, WorkflowInternalsInterceptor } from '@temporalio/workflow';
+import { isWithinTask } from '../protocol/activations.js';
 
 let startedAt: number | undefined;
 
@@ -14,9 +15,8 @@ export function taskStartedAt(): number | undefined {
 
 export class TaskStart implements WorkflowInternalsInterceptor {
   activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
-    const { jobs = [], timestamp } = input.activation;
-    const isWithinTask = jobs?.every(({ resolveActivity }) => resolveActivity?.isLocal === true);
-    if (isWithinTask !== true || startedAt === undefined) startedAt = optionalTsToMs(timestamp);
+    const { jobs, timestamp } = input.activation;
+    if (!isWithinTask(jobs) || startedAt === undefined) startedAt = optionalTsToMs(timestamp);
     next(input);
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { LogCursor } from '../../../src/protocol/cursor.js';
 import { formatCursor, parseCursor } from '../../../src/protocol/cursor.js';
@@ -151,6 +151,21 @@ describe.each([
     const waiting = reader.turnResult(KEY, 't1', { timeoutMs: 3_000 });
     await store(LOG.slice(0, 6));
     expect(await waiting).toMatchObject({ status: 'completed', turnId: 't1', seq: 6 });
+  });
+
+  it('reads the events of the turn when it has ended, and not before', async () => {
+    const { reader, store, log } = await aReader({ withLive });
+    const reads = vi.spyOn(log, 'readTurn');
+    await store(LOG.slice(0, 3));
+    const waiting = reader.turnResult(KEY, 't1', { timeoutMs: 3_000 });
+    await store(LOG.slice(0, 5));
+    expect(await reader.turnResult(KEY, 't1', { timeoutMs: 1 })).toMatchObject({
+      status: 'timeout',
+    });
+    expect(reads).not.toHaveBeenCalled();
+    await store(LOG.slice(0, 6));
+    expect(await waiting).toMatchObject({ status: 'completed' });
+    expect(reads).toHaveBeenCalledOnce();
   });
 
   it('waits for a turn that is not stored yet', async () => {
