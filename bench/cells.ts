@@ -33,16 +33,19 @@ export const FLOOR_QUEUE = 'bench-floor';
 /** The engine's: when it is over the server looks at a task once more, also at one that was completed. */
 export const FLOOR_TASK_TIMEOUT = '5 seconds';
 
-export interface CellRequest {
-  readonly side: Side;
+/** Of each slice that is measured. */
+export const WINDOW_MS = 1_700;
+
+/** A workload on both sides, with as many conversations at once. */
+export interface PairRequest {
   readonly workload: Workload;
   readonly lanes: number;
   readonly turnsPerConversation: number;
-  readonly warmUpMs: number;
-  readonly windowMs: number;
+  /** Of the engine that are measured. */
+  readonly slices: number;
 }
 
-/** Milliseconds over the turns of one window. */
+/** Milliseconds over the turns of all windows. */
 export interface Spread {
   readonly p50: number;
   readonly p95: number;
@@ -57,8 +60,16 @@ export interface CellResult {
   readonly watched?: Spread;
   /** CPU milliseconds a turn, by process. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** Part of the machine that processes other than ours took during the window, 0 to 1. */
+  /** Part of the machine that processes other than ours took during the windows, 0 to 1. */
   readonly foreignCpu: number;
+}
+
+/** Measured in turn, slice by slice. */
+export interface PairResult {
+  readonly engine: CellResult;
+  readonly floor: CellResult;
+  /** Workload c only: the floor of d. */
+  readonly bare?: CellResult;
 }
 
 /** One conversation alone: what a turn leaves in its history, from the difference between its first and its last turn. */
@@ -112,7 +123,7 @@ export type LoadRequest =
   | LongRequest
   | { readonly type: 'resolution'; readonly request: ResolutionRequest }
   | { readonly type: 'park'; readonly count: number }
-  | { readonly type: 'cell'; readonly request: CellRequest }
+  | { readonly type: 'pair'; readonly request: PairRequest }
   | {
       readonly type: 'shape';
       readonly side: Side;
@@ -124,6 +135,6 @@ export type LoadReply =
   | { readonly type: 'ready' }
   | {
       readonly type: 'result';
-      readonly result: CellResult | ShapeResult | ResolutionResult | ParkResult | LongResult;
+      readonly result: PairResult | ShapeResult | ResolutionResult | ParkResult | LongResult;
     }
   | { readonly type: 'failed'; readonly message: string };

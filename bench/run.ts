@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: the engine against bare Temporal doing the same turns, on one server, in one run, in alternating rounds.
+ * `npm run bench`: the engine against bare Temporal doing the same turns, on one server, in one run, slice by slice in turn.
  * How it measures, and what it does not, stands in BENCHMARKS.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { CellRequest, CellResult, ShapeResult, Side, Workload } from './cells.js';
-import { LANES, SIDES, WORKLOADS } from './cells.js';
+import type { CellResult, PairRequest, PairResult, ShapeResult, Workload } from './cells.js';
+import { LANES, SIDES, WINDOW_MS, WORKLOADS } from './cells.js';
 import { type GrowthCell, growthSummary, measureGrowth } from './growth.js';
 import { growthBars, growthTable, parkedTable, streamingTable } from './long-report.js';
 import { measureParked, type ParkedCell, parkedSummary } from './parked.js';
@@ -28,9 +28,9 @@ import { measureStreaming } from './streaming.js';
 import { undisturbed } from './undisturbed.js';
 
 const USAGE = `npm run bench -- [options]
-  --quick          2 s a measurement, 2 rounds: shows that it works, proves nothing
-  --rounds N       engine and floor in turn, N times each (default 5)
-  --seconds N      length of one measurement (default 8)
+  --quick          a few seconds of everything: shows that it works, proves nothing
+  --rounds N       all workloads N times over (default 3)
+  --seconds N      what is measured of each side in a round, in slices of 1.7 seconds in turn (default 17)
   --only a|b|c|d|resolution|growth|parked|streaming
                    these workloads (several with commas between), or the latency of resolutions; growth, parked and
                    streaming are measured only when asked for
@@ -43,16 +43,12 @@ const USAGE = `npm run bench -- [options]
   --patience N     wait for up to N seconds before each pair until other processes are quiet (default 30)
   --out FILE       where the results go (default bench/results/<time>.json)`;
 
-/**
- * The server looks at every workflow task once more when its time would have been over, five seconds after it began. Longer than that, so that
- * each side pays for its own tasks, and after a pause in which those of the side before are done with.
- */
-const WARM_UP_MS = 6_500;
+/** Between cells: what the one before has left comes due. */
 const SETTLE_MS = 6_000;
 
 interface Options {
   readonly rounds: number;
-  readonly windowMs: number;
+  readonly slices: number;
   readonly workloads: readonly Workload[];
   readonly lanes: readonly number[];
   readonly turns: number;
@@ -100,8 +96,10 @@ function readOptions(): Options | undefined {
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
-    rounds: wholeNumber('--rounds', values.rounds, quick ? 2 : 5),
-    windowMs: 1_000 * wholeNumber('--seconds', values.seconds, quick ? 2 : 8),
+    rounds: wholeNumber('--rounds', values.rounds, quick ? 1 : 3),
+    slices: Math.ceil(
+      (1_000 * wholeNumber('--seconds', values.seconds, quick ? 3 : 17)) / WINDOW_MS,
+    ),
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
@@ -128,29 +126,21 @@ function wholeNumber(option: string, text: string | undefined, otherwise: number
   return value;
 }
 
-async function measurePair(
-  bench: Bench,
-  request: Omit<CellRequest, 'side'>,
-  patienceMs: number,
-): Promise<Pair> {
-  const measure = (side: Side): Promise<CellResult> =>
-    bench.ask<CellResult>({ type: 'cell', request: { ...request, side } });
-  const settled = async (side: Side): Promise<CellResult> => {
+async function measurePair(bench: Bench, request: PairRequest, patienceMs: number): Promise<Pair> {
+  let pair: PairResult | undefined;
+  const { notes } = await undisturbed(patienceMs, async () => {
     await sleep(SETTLE_MS);
-    return await measure(side);
-  };
-  const { results, notes } = await undisturbed(patienceMs, async () => [
-    await settled('engine'),
-    await settled('floor'),
-  ]);
-  const [engine, floor] = results;
-  if (engine === undefined || floor === undefined) throw new Error('a side was not measured');
+    pair = await bench.ask<PairResult>({ type: 'pair', request });
+    return Object.values(pair) as CellResult[];
+  });
+  if (pair === undefined) throw new Error('nothing was measured');
+  const { engine, floor } = pair;
   const speed =
     `${request.workload} x ${request.lanes}: ${engine.turnsPerSecond.toFixed(1)} turns/s, ` +
     `floor ${floor.turnsPerSecond.toFixed(1)}; p50 ${engine.latency.p50.toFixed(1)} ms, ` +
     `floor ${floor.latency.p50.toFixed(1)}`;
   console.error([speed, ...notes].join('; '));
-  return { engine, floor };
+  return pair;
 }
 
 async function measureAll(
@@ -165,13 +155,13 @@ async function measureAll(
       shapes.push({ workload, side, ...shape });
     }
   const pairs = new Map<string, Pair[]>();
-  const { workloads, lanes, windowMs, turns } = options;
+  const { workloads, lanes, slices, turns } = options;
   const all = workloads.flatMap((workload) => lanes.map((count) => ({ workload, lanes: count })));
   for (let round = 1; all.length > 0 && round <= options.rounds; round += 1) {
     console.error(`round ${round} of ${options.rounds}`);
     for (const cell of all) {
       const name = `${cell.workload}${cell.lanes}`;
-      const request = { ...cell, turnsPerConversation: turns, warmUpMs: WARM_UP_MS, windowMs };
+      const request = { ...cell, turnsPerConversation: turns, slices };
       pairs.set(name, [
         ...(pairs.get(name) ?? []),
         await measurePair(bench, request, options.patienceMs),

@@ -1,14 +1,11 @@
 /** Medians over rounds, and the bar. */
-import type { CellResult, Workload } from './cells.js';
+import type { CellResult, PairResult, Workload } from './cells.js';
 
 /** Engine against floor: turns a second at least, median latency at most. */
 export const BAR = { throughput: 0.85, p50: 1.2 } as const;
 
-/** One engine and one floor measurement of a cell, taken right after each other. */
-export interface Pair {
-  readonly engine: CellResult;
-  readonly floor: CellResult;
-}
+/** One engine and one floor measurement of a cell, taken in turn. */
+export type Pair = PairResult;
 
 export interface Cell {
   readonly workload: Workload;
@@ -44,15 +41,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** c's engine against a floor that lists nothing: the strictest reading of the bar, from the rounds of c and d. */
+/** c's engine against a floor that lists nothing: the strictest reading of the bar. */
 export function strictest(cells: readonly Cell[]): readonly Cell[] {
   return cells.flatMap((cell) => {
-    if (cell.workload !== 'c') return [];
-    const bare = cells.find(({ workload, lanes }) => workload === 'd' && lanes === cell.lanes);
-    const pairs = cell.pairs.flatMap(({ engine }, round) => {
-      const floor = bare?.pairs[round]?.floor;
-      return floor === undefined ? [] : [{ engine, floor }];
-    });
+    const pairs = cell.pairs.flatMap(({ engine, bare }) =>
+      bare === undefined ? [] : [{ engine, floor: bare }],
+    );
     return pairs.length === 0 ? [] : [{ ...cell, pairs }];
   });
 }

@@ -5,7 +5,7 @@ import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
 import { HttpDoor } from './http-door.js';
-import { measureCell, measureShape } from './measure.js';
+import { measurePair, measureShape } from './measure.js';
 import { measureResolutions, park, type ResolutionParts } from './resolve.js';
 import { engineSide, floorSide } from './sides.js';
 import { Crowd } from './wait.js';
@@ -58,13 +58,9 @@ async function measure(message: LoadRequest): Promise<Result> {
     case 'pid':
       pids[message.name] = message.pid;
       return null;
-    case 'cell': {
-      const { request } = message;
-      const result = await measureCell(request, {
-        begin: sides[request.side],
-        pids,
-        ...(request.side === 'engine' ? { watchedAt: (turnId) => watchers.endOf(turnId) } : {}),
-      });
+    case 'pair': {
+      const watchedAt = (turnId: string): number | undefined => watchers.endOf(turnId);
+      const result = await measurePair(message.request, { sides, pids, watchedAt });
       watchers.check();
       return result;
     }

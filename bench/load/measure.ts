@@ -1,99 +1,122 @@
-/** Drives one cell and counts what falls into its window; and the shape of a turn's history. */
+/** What the slices of a cell come to; and the shape of a turn's history. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { CellRequest, CellResult, ShapeResult, Spread, Workload } from '../cells.js';
-import { type CpuReading, cpuBetween, readCpu } from './cpu.js';
-import type { Begin, Talk } from './sides.js';
+import type {
+  CellResult,
+  PairRequest,
+  PairResult,
+  ShapeResult,
+  Side,
+  Spread,
+  Workload,
+} from '../cells.js';
+import { cpuBetween } from './cpu.js';
+import type { Begin } from './sides.js';
+import { Lanes, type Slice, type Turn } from './slices.js';
 
-interface Turn {
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly turnId: string | undefined;
-}
-
-/** Watchers get what the last turns of a window decided a little after those who wait. */
+/** Watchers get what the last turns of a slice decided a little after those who wait. */
 const TRAILING_MS = 400;
+/** Not counted: code is compiled, and nothing of the slices before comes due. */
+const WARM_UP_CYCLES = 2;
 
-export async function measureCell(
-  request: CellRequest,
+/** Where what waits is listed, the engine is also held against a floor that lists nothing. */
+const ORDER: Readonly<Record<Workload, readonly Lane[]>> = {
+  a: ['engine', 'floor'],
+  b: ['engine', 'floor'],
+  c: ['engine', 'floor', 'engine', 'bare'],
+  d: ['engine', 'floor'],
+};
+
+type Lane = keyof PairResult;
+
+export async function measurePair(
+  request: PairRequest,
   parts: {
-    readonly begin: Begin;
+    readonly sides: Readonly<Record<Side, Begin>>;
     readonly pids: Readonly<Record<string, number>>;
-    readonly watchedAt?: (turnId: string) => number | undefined;
+    /** When a watcher saw a turn end; engine only. */
+    readonly watchedAt: (turnId: string) => number | undefined;
   },
-): Promise<CellResult> {
-  const { begin, pids, watchedAt } = parts;
-  const turns: Turn[] = [];
-  const talks: Talk[] = [];
-  const stop = new AbortController();
-  const isOver = (): boolean => stop.signal.aborted;
-  const lane = async (): Promise<void> => {
-    while (!isOver()) {
-      const talk = begin(request.workload);
-      talks.push(talk);
-      for (let count = 0; count < request.turnsPerConversation; count += 1) {
-        if (isOver()) break;
-        const startedAt = performance.now();
-        const turnId = await talk.turn();
-        turns.push({ startedAt, endedAt: performance.now(), turnId });
-      }
-    }
+): Promise<PairResult> {
+  const { sides, pids, watchedAt } = parts;
+  const slices: Record<Lane, Slice[]> = { engine: [], floor: [], bare: [] };
+  const lanes: Record<Lane, Lanes> = {
+    engine: new Lanes(sides.engine, request),
+    floor: new Lanes(sides.floor, request),
+    bare: new Lanes(sides.floor, { ...request, workload: 'd' }),
   };
-  const lanes = Array.from({ length: request.lanes }, () =>
-    lane().catch((error: unknown) => {
-      stop.abort(error);
-      throw error;
-    }),
-  );
-  const running = Promise.all(lanes);
-  running.catch(() => undefined);
-  const from = await readingIn(request.warmUpMs, pids, stop.signal);
-  const until = await readingIn(request.windowMs, pids, stop.signal);
-  stop.abort();
-  await running;
-  const inside = turns.filter(({ endedAt }) => endedAt >= from.atMs && endedAt < until.atMs);
-  if (watchedAt !== undefined) await sleep(TRAILING_MS);
-  const result = resultOf(inside, { from, until, watchedAt });
-  await inBatches(talks, (talk) => talk.end());
-  return result;
+  const order = ORDER[request.workload];
+  const perCycle = order.filter((lane) => lane === 'engine').length;
+  for (let cycle = -WARM_UP_CYCLES; cycle < request.slices / perCycle; cycle += 1)
+    for (const lane of order) {
+      const slice = await lanes[lane].slice(pids);
+      if (cycle >= 0) slices[lane].push(slice);
+    }
+  await sleep(TRAILING_MS);
+  const engine = { ...resultOf(slices.engine), watched: watchedIn(slices.engine, watchedAt) };
+  const floor = resultOf(slices.floor);
+  const bare = slices.bare.length === 0 ? {} : { bare: resultOf(slices.bare) };
+  for (const side of Object.values(lanes)) await side.end();
+  return { engine, floor, ...bare };
 }
 
-async function readingIn(
-  milliseconds: number,
-  pids: Readonly<Record<string, number>>,
-  signal: AbortSignal,
-): Promise<CpuReading> {
-  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
-  return readCpu(pids);
-}
-
-function resultOf(
-  turns: readonly Turn[],
-  window: {
-    readonly from: CpuReading;
-    readonly until: CpuReading;
-    readonly watchedAt: ((turnId: string) => number | undefined) | undefined;
-  },
-): CellResult {
-  const { from, until, watchedAt } = window;
-  const { byName, foreign } = cpuBetween(from, until);
-  const cpu = Object.fromEntries(
-    Object.entries(byName).map(([name, ms]) => [name, ms / Math.max(1, turns.length)]),
-  );
-  const watched = turns.flatMap(({ startedAt, turnId }) => {
-    const at = turnId === undefined ? undefined : watchedAt?.(turnId);
-    return at === undefined ? [] : [at - startedAt];
-  });
-  if (watchedAt !== undefined && watched.length < turns.length * 0.9)
-    throw new Error(`watchers saw ${watched.length} of ${turns.length} turns end`);
+function resultOf(slices: readonly Slice[]): CellResult {
+  const cpu: Record<string, number> = {};
+  let [seconds, turns, foreign] = [0, 0, 0];
+  for (const slice of slices) {
+    const { byName, foreign: others } = cpuBetween(slice.from, slice.until);
+    for (const [name, ms] of Object.entries(byName)) cpu[name] = (cpu[name] ?? 0) + ms;
+    seconds += (slice.until.atMs - slice.from.atMs) / 1_000;
+    turns += slice.turns.reduce((sum, turn) => sum + partInside(turn, slice), 0);
+    foreign += others / slices.length;
+  }
+  for (const name of Object.keys(cpu)) cpu[name] = (cpu[name] ?? 0) / Math.max(1, turns);
   return {
-    turns: turns.length,
-    turnsPerSecond: turns.length / ((until.atMs - from.atMs) / 1_000),
-    latency: spreadOf(turns.map(({ startedAt, endedAt }) => endedAt - startedAt)),
-    ...(watchedAt === undefined ? {} : { watched: spreadOf(watched) }),
+    turns: Math.round(turns),
+    turnsPerSecond: turns / seconds,
+    latency: spreadInside(slices, ({ startedAt, endedAt }) => endedAt - startedAt),
     cpu,
     foreignCpu: foreign,
   };
+}
+
+/** Of a turn that began before the window, or ended after it, the part that lies in it: a slice is only some turns long. */
+function partInside({ startedAt, endedAt }: Turn, { from, until }: Slice): number {
+  const inside = Math.min(endedAt, until.atMs) - Math.max(startedAt, from.atMs);
+  return Math.max(0, inside) / (endedAt - startedAt);
+}
+
+function watchedIn(
+  slices: readonly Slice[],
+  watchedAt: (turnId: string) => number | undefined,
+): Spread {
+  const seenAt = ({ turnId }: Turn): number | undefined =>
+    turnId === undefined ? undefined : watchedAt(turnId);
+  const turns = slices.flatMap((slice) => slice.turns);
+  const seen = turns.filter((turn) => seenAt(turn) !== undefined).length;
+  if (seen < turns.length * 0.9)
+    throw new Error(`watchers saw ${seen} of ${turns.length} turns end`);
+  return spreadInside(slices, (turn) => (seenAt(turn) ?? Number.NaN) - turn.startedAt);
+}
+
+/** Each turn counts as much as of it lies in the window: those that are cut off are the long ones. */
+function spreadInside(slices: readonly Slice[], valueOf: (turn: Turn) => number): Spread {
+  const weighted = slices
+    .flatMap((slice) =>
+      slice.turns.map((turn) => ({ value: valueOf(turn), weight: partInside(turn, slice) })),
+    )
+    .filter(({ value, weight }) => weight > 0 && !Number.isNaN(value))
+    .toSorted((left, right) => left.value - right.value);
+  const whole = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  const at = (part: number): number => {
+    let below = 0;
+    for (const { value, weight } of weighted) {
+      below += weight;
+      if (below >= whole * part) return value;
+    }
+    return Number.NaN;
+  };
+  return { p50: at(0.5), p95: at(0.95), max: weighted.at(-1)?.value ?? Number.NaN };
 }
 
 export function spreadOf(values: readonly number[]): Spread {
@@ -101,15 +124,6 @@ export function spreadOf(values: readonly number[]): Spread {
   const at = (part: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
   return { p50: at(0.5), p95: at(0.95), max: at(1) };
-}
-
-/** Closing is not measured, and must not pile up. */
-async function inBatches<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  for (let from = 0; from < items.length; from += 8)
-    await Promise.all(items.slice(from, from + 8).map(work));
 }
 
 /** Runs one conversation alone and looks at its history after the first and after the last turn. */

@@ -14,6 +14,8 @@ import { idOf, isCompletedBy, type TaskAttempt } from './history-tail.js';
 export interface TaskOfRun {
   readonly runId: string;
   readonly task: TaskAttempt;
+  /** By `performance.now()`: since then its completion is on its way. */
+  readonly toldAt: number;
 }
 
 /** False when it cannot be said, too. Never throws. */
@@ -31,8 +33,9 @@ const MAX_WAIT_MS = 60;
 type Look = 'yes' | 'no' | 'not_yet';
 
 /**
- * A hint is given just before its task is sent to the server, so the first look waits for about as long as that took
- * lately: longer after a look that came too early, a little shorter after one that did not.
+ * A hint is given just before its task is sent to the server, so the first look is at about as long after it as that took
+ * lately: later after a look that came too early, a little earlier after one that did not. A look that meets the server while it
+ * takes the completion is not too early: it is answered after that.
  */
 export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions): IsCommitted {
   const { identity } = options;
@@ -50,7 +53,8 @@ export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions
     if (looks.isUseless) return false;
     try {
       for (let looked = 1; looked <= MAX_LOOKS; looked += 1) {
-        await sleep(waitMs);
+        const leftMs = looked === 1 ? target.toldAt + waitMs - performance.now() : waitMs;
+        if (leftMs > 0) await sleep(leftMs);
         const found = await look(key, target);
         if (found === 'not_yet') waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
         else {

@@ -162,6 +162,13 @@ export class Projector {
   #schedule(lane: Lane): void {
     if (lane.wanted === undefined) return;
     const delayMs = lane.failures > 0 ? retryDelay(lane.failures) : this.#delayFor(lane);
+    if (delayMs === 0) {
+      // A timer takes a millisecond at least. The task that hints goes to the server first.
+      setImmediate(() => {
+        if (lane.wanted !== undefined) this.#start(lane);
+      });
+      return;
+    }
     const dueAt = performance.now() + delayMs;
     if (lane.timer !== undefined && lane.dueAt <= dueAt) return;
     clearTimeout(lane.timer);

@@ -20,12 +20,15 @@ interface Told {
   readonly runId: string;
   /** Of the newest event. */
   readonly task: TaskAttempt;
+  /** By `performance.now()`. */
+  readonly toldAt: number;
   readonly events: readonly CanonicalEvent[];
 }
 
 export interface ToldPage {
   readonly page: EventsPage;
   readonly task: TaskAttempt;
+  readonly toldAt: number;
 }
 
 export class ToldEvents {
@@ -44,7 +47,7 @@ export class ToldEvents {
     const events = isWhole ? [...earlier, ...told.events] : told.events;
     if (events.length > MAX_EVENTS) return;
     const { task: id, startedAt } = told;
-    this.#told.set(name, { runId, task: { id, startedAt }, events });
+    this.#told.set(name, { runId, task: { id, startedAt }, toldAt: performance.now(), events });
     if (this.#told.size <= MAX_CONVERSATIONS) return;
     const oldest = this.#told.keys().next();
     if (oldest.done !== true) this.#told.delete(oldest.value);
@@ -68,6 +71,7 @@ export class ToldEvents {
     return {
       page: { events, lastSeq: last.seq, firstSeq: first.seq, more: false },
       task: told.task,
+      toldAt: told.toldAt,
     };
   }
 }

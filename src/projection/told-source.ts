@@ -14,8 +14,10 @@ export function createToldSource(source: WorkflowSource, isCommitted: IsCommitte
       const { runId, after, upTo } = query;
       if (runId !== undefined && upTo !== undefined) {
         const found = told.page(key, { runId, after, upTo });
-        if (found !== undefined && (await isCommitted(key, { runId, task: found.task })))
-          return found.page;
+        if (found !== undefined) {
+          const { page, task, toldAt } = found;
+          if (await isCommitted(key, { runId, task, toldAt })) return page;
+        }
       }
       return await source.events(key, query);
     },

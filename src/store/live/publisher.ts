@@ -6,15 +6,9 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 
 import { conversationKey } from '../../protocol/ids.js';
-import type { LiveEvent } from '../../protocol/live-events.js';
 import type { LiveMessage, Watch } from '../live-port.js';
-import { canTake, onLines, sendLine } from './wire.js';
-
-/**
- * Of calls that began: what comes next takes these along, for each write wakes another process. Nobody sees that they come this much later.
- */
-const RIDES_ALONG: readonly LiveEvent['type'][] = ['model_call_started', 'tool_call_started'];
-const RIDE_MS = 25;
+import { Outlet } from './outlet.js';
+import { onLines } from './wire.js';
 
 /** Leftovers of a listener that died before its socket was ready. */
 const UNREADY_LEFTOVER_MS = 60_000;
@@ -23,9 +17,7 @@ interface Subscriber {
   readonly socket: Socket;
   /** What it watches; the value says whether live events are wanted, too. */
   readonly interests: Map<string, boolean>;
-  /** What is sent until then goes out in one write. */
-  flushing?: NodeJS.Immediate | undefined;
-  riding?: NodeJS.Timeout | undefined;
+  readonly outlet: Outlet;
 }
 
 export class LivePublisher {
@@ -57,17 +49,13 @@ export class LivePublisher {
 
   publish(message: LiveMessage): void {
     const keyText = conversationKey(message);
-    const mayRide = message.type === 'live' && RIDES_ALONG.includes(message.event.type);
     let line: string | undefined;
-    for (const subscriber of this.#subscribers.values()) {
-      const wantsLive = subscriber.interests.get(keyText);
+    for (const { interests, outlet } of this.#subscribers.values()) {
+      const wantsLive = interests.get(keyText);
       if (wantsLive === undefined || (message.type !== 'appended' && !wantsLive)) continue;
-      const { socket } = subscriber;
-      if (!canTake(socket)) continue;
+      if (!outlet.canTake) continue;
       line ??= JSON.stringify(message);
-      if (socket.writableCorked === 0) socket.cork();
-      sendLine(socket, line);
-      flushLater(subscriber, mayRide);
+      outlet.send(line, message);
     }
   }
 
@@ -119,7 +107,11 @@ export class LivePublisher {
 
   #connect(path: string): void {
     const socket = createConnection({ path });
-    const subscriber: Subscriber = { socket, interests: new Map() };
+    const subscriber = {
+      socket,
+      interests: new Map<string, boolean>(),
+      outlet: new Outlet(socket),
+    };
     this.#subscribers.set(path, subscriber);
     socket.unref();
     socket.on('error', (error) => {
@@ -138,19 +130,6 @@ export class LivePublisher {
       if (typeof unwatch === 'string') subscriber.interests.delete(unwatch);
     });
   }
-}
-
-/** What is sent in one turn of the loop, at least, goes out in one write. */
-function flushLater(subscriber: Subscriber, mayRide: boolean): void {
-  const flush = (): void => {
-    clearImmediate(subscriber.flushing);
-    clearTimeout(subscriber.riding);
-    subscriber.flushing = undefined;
-    subscriber.riding = undefined;
-    subscriber.socket.uncork();
-  };
-  if (mayRide) subscriber.riding ??= setTimeout(flush, RIDE_MS).unref();
-  else subscriber.flushing ??= setImmediate(flush);
 }
 
 function removeLeftover(path: string): void {

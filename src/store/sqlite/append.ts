@@ -45,7 +45,8 @@ function extend(
   const snapshot = foldSnapshot(head?.snapshot, events, generation);
   insertEvents(database, { ...batch, generation, events });
   const next = headAfter(batch, { before: head, generation, snapshot });
-  putHead(database, next);
+  if (head !== undefined && isListedAs(head, next)) moveHead(database, next);
+  else putHead(database, next);
   followClaims(database, head?.snapshot, snapshot);
   followPending(database, { before: head?.snapshot, after: snapshot, added: events });
   return { outcome: 'appended', head: next, added: events.length };
@@ -120,6 +121,32 @@ function insertEvents(
       JSON.stringify(event),
     );
   }
+}
+
+/** Whether lists, and the indexes that they are read along, know nothing new of it but that it has moved. */
+function isListedAs({ snapshot: before }: LogHead, { snapshot: after }: LogHead): boolean {
+  return (
+    before.agent === after.agent &&
+    before.status === after.status &&
+    closedAtMs(before) === closedAtMs(after)
+  );
+}
+
+/** Most appends. An index over columns that are set is written anew, whatever they are set to. */
+function moveHead(database: SqliteDatabase, head: LogHead): void {
+  database.run(
+    `UPDATE conversations SET
+       generation = ?, last_seq = ?, run_id = ?, history_length = ?, snapshot = ?, changed_at_ms = ?
+     WHERE tenant = ? AND conversation_id = ?`,
+    head.generation,
+    head.lastSeq,
+    head.runId,
+    head.historyLength,
+    JSON.stringify(head.snapshot),
+    Date.now(),
+    head.tenant,
+    head.conversationId,
+  );
 }
 
 function putHead(database: SqliteDatabase, head: LogHead): void {

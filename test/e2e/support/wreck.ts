@@ -11,7 +11,7 @@ import { expectInvariants } from '../../support/core-invariants.js';
 import { EngineHistory } from '../../support/engine-history.js';
 import { replayAll } from '../../support/engine-replay.js';
 import { until } from '../../support/until.js';
-import type { GatedCall } from './grpc-gate.js';
+import type { GatedCall, Held } from './grpc-gate.js';
 import type { Talk } from './talk.js';
 import { expectModelRead } from './trail-checks.js';
 import type { World } from './world.js';
@@ -21,6 +21,22 @@ const PATIENCE_MS = 90_000;
 /** A call of a worker about this conversation. */
 export function isAbout(talk: Talk, method: string): (call: GatedCall) => boolean {
   return (call) => call.method === method && call.body.includes(talk.workflowId);
+}
+
+/** Waits until a call about this conversation is held. @throws with its newest events and what the worker said, when none comes */
+export async function isHeld(world: World, talk: Talk, held: Held): Promise<void> {
+  try {
+    await held.met;
+  } catch (error) {
+    const histories = new EngineHistory(world.temporal);
+    const told: string[] = [];
+    for (const runId of await histories.runs(talk.workflowId))
+      told.push(
+        `${runId}: ${(await histories.lines(talk.workflowId, runId)).slice(-12).join(', ')}`,
+      );
+    const output = world.stack.worker().output();
+    throw new Error(`${talk.id} was not held\n${told.join('\n')}\n${output}`, { cause: error });
+  }
 }
 
 export async function workflowOf(world: World, talk: Talk): Promise<ConversationSnapshot> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createIsCommitted } from '../../../src/projection/committed.js';
 import { HistoryLooks } from '../../../src/projection/history-looks.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../support/fake-history.js';
 import { KEY } from '../../support/log-events.js';
 
-const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT } };
+const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, toldAt: 0 };
 
 function server(...looks: readonly Look[]) {
   const { client, asked } = fakeHistory(...looks);
@@ -58,6 +58,17 @@ describe('whether a task was committed', () => {
     const found = server([[completed(7)], [started(6)]]);
     expect(await found.isCommitted(KEY, TARGET)).toBe(true);
     expect(found.asked).toHaveLength(2);
+  });
+
+  it('is looked for at once when it was told a while ago', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { isCommitted, asked } = server([[completed(7), started(6)]]);
+    const toldAt = performance.now() - 50;
+    expect(await isCommitted(KEY, { ...TARGET, toldAt })).toBe(true);
+    expect(asked).toHaveLength(1);
   });
 
   it('is waited for while the task is still on its way, and not for ever', async () => {

@@ -37,6 +37,7 @@ describe('events that tasks told', () => {
     expect(told.page(KEY, { runId: RUN, after: 0, upTo: 5 })).toEqual({
       page: { events: LOG.slice(0, 5), firstSeq: 1, lastSeq: 5, more: false },
       task: { id: 9, startedAt: STARTED_AT },
+      toldAt: expect.any(Number) as number,
     });
   });
 
@@ -113,7 +114,14 @@ describe('a source with told events', () => {
     const { source, asked } = sourceWith(true);
     expect((await source.events(KEY, query)).events).toEqual(LOG.slice(0, 5));
     expect(looks).toEqual([
-      { key: KEY, target: { runId: RUN, task: { id: 7, startedAt: STARTED_AT } } },
+      {
+        key: KEY,
+        target: {
+          runId: RUN,
+          task: { id: 7, startedAt: STARTED_AT },
+          toldAt: expect.any(Number) as number,
+        },
+      },
     ]);
     expect(asked.queries).toEqual([]);
   });

@@ -119,7 +119,7 @@ describe('what a live channel sends', () => {
   }
 
   it('wakes no process for a call that began: what follows takes it along', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     onTestFinished(() => {
       vi.useRealTimers();
     });

@@ -1,0 +1,100 @@
+/**
+ * Both sides of a cell in turn, a slice of some seconds each: a machine that others share changes its speed by half within a
+ * minute, and what is measured a while later is measured on another machine.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type PairRequest, WINDOW_MS, type Workload } from '../cells.js';
+import { type CpuReading, readCpu } from './cpu.js';
+import type { Begin, Talk } from './sides.js';
+
+export interface Turn {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly turnId: string | undefined;
+}
+
+/** What one side did in its window, and around it. */
+export interface Slice {
+  readonly from: CpuReading;
+  readonly until: CpuReading;
+  /** All of the slice, also those that begin before the window or end after it. */
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * The server looks at every workflow task once more when its time would have been over, five seconds after it began: two slices later, so
+ * that each side pays for its own.
+ */
+const SLICE_MS = 2_500;
+/** Until all conversations of a slice are under way, and not in step any more. */
+const RAMP_MS = 500;
+
+interface Lane {
+  talk: Talk | undefined;
+  turns: number;
+}
+
+/** The conversations of one side, which go on from slice to slice. */
+export class Lanes {
+  readonly #begin: Begin;
+  readonly #workload: Workload;
+  readonly #turnsPerConversation: number;
+  readonly #lanes: readonly Lane[];
+  readonly #talks: Talk[] = [];
+
+  constructor(begin: Begin, request: PairRequest) {
+    this.#begin = begin;
+    this.#workload = request.workload;
+    this.#turnsPerConversation = request.turnsPerConversation;
+    this.#lanes = Array.from({ length: request.lanes }, () => ({ talk: undefined, turns: 0 }));
+  }
+
+  /** Runs one turn after the other in every conversation until the window is over. @throws what a turn throws */
+  async slice(pids: Readonly<Record<string, number>>): Promise<Slice> {
+    const beganAt = performance.now();
+    const turns: Turn[] = [];
+    const stop = new AbortController();
+    const running = Promise.all(
+      this.#lanes.map(async (lane) => {
+        while (!stop.signal.aborted) turns.push(await this.#turn(lane));
+      }),
+    );
+    // Who fails ends the others, too.
+    running.catch((error: unknown) => {
+      stop.abort(error);
+    });
+    const from = await readingIn(RAMP_MS, pids, stop.signal);
+    const until = await readingIn(WINDOW_MS, pids, stop.signal);
+    stop.abort();
+    await running;
+    await sleep(Math.max(0, beganAt + SLICE_MS - performance.now()));
+    return { from, until, turns };
+  }
+
+  /** Ending is not measured, and must not pile up. */
+  async end(): Promise<void> {
+    for (let from = 0; from < this.#talks.length; from += 8)
+      await Promise.all(this.#talks.slice(from, from + 8).map((talk) => talk.end()));
+  }
+
+  async #turn(lane: Lane): Promise<Turn> {
+    if (lane.talk === undefined || lane.turns >= this.#turnsPerConversation) {
+      lane.talk = this.#begin(this.#workload);
+      lane.turns = 0;
+      this.#talks.push(lane.talk);
+    }
+    lane.turns += 1;
+    const startedAt = performance.now();
+    const turnId = await lane.talk.turn();
+    return { startedAt, endedAt: performance.now(), turnId };
+  }
+}
+
+async function readingIn(
+  milliseconds: number,
+  pids: Readonly<Record<string, number>>,
+  signal: AbortSignal,
+): Promise<CpuReading> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+  return readCpu(pids);
+}
