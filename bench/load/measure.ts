@@ -19,15 +19,18 @@ const TRAILING_MS = 400;
 /** Not counted: code is compiled, and nothing of the slices before comes due. */
 const WARM_UP_CYCLES = 2;
 
-/** Where what waits is listed, the engine is also held against a floor that lists nothing. */
-const ORDER: Readonly<Record<Workload, readonly Lane[]>> = {
+/**
+ * Where what waits is listed, the engine is also held against a floor that lists nothing; what the server does two slices later for one of the two floors
+ * falls on the other.
+ */
+const ORDER: Readonly<Record<Workload, readonly Place[]>> = {
   a: ['engine', 'floor'],
   b: ['engine', 'floor'],
   c: ['engine', 'floor', 'engine', 'bare'],
   d: ['engine', 'floor'],
 };
 
-type Lane = keyof PairResult;
+type Place = keyof PairResult;
 
 export async function measurePair(
   request: PairRequest,
@@ -39,18 +42,18 @@ export async function measurePair(
   },
 ): Promise<PairResult> {
   const { sides, pids, watchedAt } = parts;
-  const slices: Record<Lane, Slice[]> = { engine: [], floor: [], bare: [] };
-  const lanes: Record<Lane, Lanes> = {
+  const slices: Record<Place, Slice[]> = { engine: [], floor: [], bare: [] };
+  const lanes: Record<Place, Lanes> = {
     engine: new Lanes(sides.engine, request),
     floor: new Lanes(sides.floor, request),
     bare: new Lanes(sides.floor, { ...request, workload: 'd' }),
   };
   const order = ORDER[request.workload];
-  const perCycle = order.filter((lane) => lane === 'engine').length;
+  const perCycle = order.filter((place) => place === 'engine').length;
   for (let cycle = -WARM_UP_CYCLES; cycle < request.slices / perCycle; cycle += 1)
-    for (const lane of order) {
-      const slice = await lanes[lane].slice(pids);
-      if (cycle >= 0) slices[lane].push(slice);
+    for (const place of order) {
+      const slice = await lanes[place].slice(pids);
+      if (cycle >= 0) slices[place].push(slice);
     }
   await sleep(TRAILING_MS);
   const engine = { ...resultOf(slices.engine), watched: watchedIn(slices.engine, watchedAt) };
@@ -101,29 +104,32 @@ function watchedIn(
 
 /** Each turn counts as much as of it lies in the window: those that are cut off are the long ones. */
 function spreadInside(slices: readonly Slice[], valueOf: (turn: Turn) => number): Spread {
-  const weighted = slices
-    .flatMap((slice) =>
-      slice.turns.map((turn) => ({ value: valueOf(turn), weight: partInside(turn, slice) })),
-    )
-    .filter(({ value, weight }) => weight > 0 && !Number.isNaN(value))
-    .toSorted((left, right) => left.value - right.value);
-  const whole = weighted.reduce((sum, { weight }) => sum + weight, 0);
-  const at = (part: number): number => {
-    let below = 0;
-    for (const { value, weight } of weighted) {
-      below += weight;
-      if (below >= whole * part) return value;
-    }
-    return Number.NaN;
-  };
-  return { p50: at(0.5), p95: at(0.95), max: weighted.at(-1)?.value ?? Number.NaN };
+  const weighted = slices.flatMap((slice) =>
+    slice.turns.map((turn) => ({ value: valueOf(turn), weight: partInside(turn, slice) })),
+  );
+  return spreadOfWeighted(
+    weighted.filter(({ value, weight }) => weight > 0 && !Number.isNaN(value)),
+  );
 }
 
 export function spreadOf(values: readonly number[]): Spread {
-  const sorted = values.toSorted((left, right) => left - right);
-  const at = (part: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-  return { p50: at(0.5), p95: at(0.95), max: at(1) };
+  return spreadOfWeighted(values.map((value) => ({ value, weight: 1 })));
+}
+
+function spreadOfWeighted(
+  values: readonly { readonly value: number; readonly weight: number }[],
+): Spread {
+  const sorted = values.toSorted((left, right) => left.value - right.value);
+  const whole = sorted.reduce((sum, { weight }) => sum + weight, 0);
+  const at = (part: number): number => {
+    let below = 0;
+    const found = sorted.find(({ weight }) => {
+      below += weight;
+      return below >= whole * part;
+    });
+    return found?.value ?? Number.NaN;
+  };
+  return { p50: at(0.5), p95: at(0.95), max: sorted.at(-1)?.value ?? Number.NaN };
 }
 
 /** Runs one conversation alone and looks at its history after the first and after the last turn. */

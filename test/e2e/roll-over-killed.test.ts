@@ -13,7 +13,7 @@ import type { GatedCall, Held } from './support/grpc-gate.js';
 import { juggle } from './support/juggler-model.js';
 import type { Talk } from './support/talk.js';
 import { startWorld, type World } from './support/world.js';
-import { expectWhole, isAbout, isHeld, wholeLog } from './support/wreck.js';
+import { expectWhole, isAbout, untilHeld, wholeLog } from './support/wreck.js';
 
 const AGENTS = new URL('./fixtures/crashing.ts', import.meta.url).pathname;
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
@@ -132,7 +132,7 @@ async function beginRollOver({ side, wanted }: Step, id: string): Promise<Wreck>
   const held = world.gate.hold(side, wanted(talk));
   const handle = world.temporal.workflow.getHandle(talk.workflowId);
   await handle.signal('rollOver');
-  await isHeld(world, talk, held);
+  await untilHeld(world, talk, held);
   const approval = { toolCallId: idOf(calls, 3), resolution: { type: 'approve' } };
   await handle.signal('resolveToolCall', { ...approval, actor: { id: 'boss' }, requestId: 'r3' });
   const message = { text: `do ${id}.2: glance`, onBusy: 'queue' };
@@ -230,7 +230,7 @@ describe('a worker that is killed in one roll-over after the other', () => {
     for (const [index, wanted] of points.entries()) {
       const held = world.gate.hold('request', wanted(talk));
       await handle.signal('rollOver');
-      await isHeld(world, talk, held);
+      await untilHeld(world, talk, held);
       const text = `do ${talk.id}.${index + 1}: glance`;
       await handle.signal('sendMessage', { text, requestId: `m${index}`, onBusy: 'queue' });
       await world.stack.worker().kill();
@@ -266,7 +266,7 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
       const held = world.gate.hold('request', points[index]!(talk));
       const handle = world.temporal.workflow.getHandle(talk.workflowId);
       await handle.signal('rollOver');
-      await isHeld(world, talk, held);
+      await untilHeld(world, talk, held);
       // A flush that is lost with the worker leaves more unconfirmed than a roll-over carries, which then has to wait.
       await until('at most the storing is under way', () => underWay(talk), {
         holds: (names) => names.every((name) => name === 'spillTranscript'),
@@ -307,7 +307,7 @@ describe('a worker that is killed while a roll-over stores steps of the turn tha
       const talk = world.talk(`turn${index}`);
       const held = world.gate.hold('request', points[index]!(talk));
       await talk.begin('hoarder', plan(talk.id));
-      await isHeld(world, talk, held);
+      await untilHeld(world, talk, held);
       await until('at most the storing is under way', () => underWay(talk), {
         holds: (names) => names.every((name) => name === 'spillTranscript'),
         timeoutMs: 60_000,

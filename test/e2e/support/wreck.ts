@@ -24,7 +24,7 @@ export function isAbout(talk: Talk, method: string): (call: GatedCall) => boolea
 }
 
 /** Waits until a call about this conversation is held. @throws with its newest events and what the worker said, when none comes */
-export async function isHeld(world: World, talk: Talk, held: Held): Promise<void> {
+export async function untilHeld(world: World, talk: Talk, held: Held): Promise<void> {
   try {
     await held.met;
   } catch (error) {

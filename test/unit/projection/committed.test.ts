@@ -1,3 +1,4 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createIsCommitted } from '../../../src/projection/committed.js';
 import { HistoryLooks } from '../../../src/projection/history-looks.js';
@@ -60,14 +61,20 @@ describe('whether a task was committed', () => {
     expect(found.asked).toHaveLength(2);
   });
 
-  it('is looked for at once when it was told a while ago', async () => {
+  it.each([
+    ['at once when it was told a while ago', 50, 1],
+    ['only a moment later when it was told just now', 0, 0],
+  ])('is looked for %s', async (_what, agoMs, atOnce) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     onTestFinished(() => {
       vi.useRealTimers();
     });
     const { isCommitted, asked } = server([[completed(7), started(6)]]);
-    const toldAt = performance.now() - 50;
-    expect(await isCommitted(KEY, { ...TARGET, toldAt })).toBe(true);
+    const found = isCommitted(KEY, { ...TARGET, toldAt: performance.now() - agoMs });
+    await nextTurnOfLoop();
+    expect(asked).toHaveLength(atOnce);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await found).toBe(true);
     expect(asked).toHaveLength(1);
   });
 

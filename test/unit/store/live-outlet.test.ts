@@ -7,9 +7,12 @@ import { KEY } from '../../support/log-events.js';
 
 const GROWN: LiveMessage = { type: 'appended', ...KEY, generation: 1, lastSeq: 7 };
 
+type Sent = readonly [afterMs: number, line: string, message: LiveMessage];
+type Written = readonly [atMs: number, ...lines: string[]];
+
 /** What a process is sent, write by write, and when: milliseconds since the first message. */
-function outlet() {
-  const written: [atMs: number, ...lines: string[]][] = [];
+function writesOf(messages: readonly Sent[]): readonly Written[] {
+  const written: Written[] = [];
   let corked: string[] = [];
   const beganAt = performance.now();
   const socket = {
@@ -27,11 +30,13 @@ function outlet() {
       corked = [];
     },
   };
-  const sent = new Outlet(socket as unknown as Socket);
-  const pass = (ms: number): void => {
-    vi.advanceTimersByTime(ms);
-  };
-  return { sent, written, pass };
+  const outlet = new Outlet(socket as unknown as Socket);
+  for (const [afterMs, line, message] of messages) {
+    if (afterMs > 0) vi.advanceTimersByTime(afterMs);
+    outlet.send(line, message);
+  }
+  vi.advanceTimersByTime(100);
+  return written;
 }
 
 beforeEach(() => {
@@ -43,62 +48,57 @@ beforeEach(() => {
   });
 });
 
+const [A, B, C] = [delta('a'), delta('b'), delta('c')];
+const BEGUN = begun('call-1');
+
 describe('what a subscribing process is sent', () => {
-  it('goes out at once after a pause, and together what comes in one turn of the loop', () => {
-    const { sent, written, pass } = outlet();
-    sent.send('a', delta('a'));
-    sent.send('b', GROWN);
-    expect(written).toEqual([]);
-    pass(0);
-    expect(written).toEqual([[0, 'a', 'b']]);
-    pass(10);
-    sent.send('c', delta('c'));
-    pass(0);
-    expect(written.at(-1)).toEqual([10, 'c']);
-  });
-
-  it('is written again after ten milliseconds, with all that has come by then', () => {
-    const { sent, written, pass } = outlet();
-    sent.send('a', delta('a'));
-    pass(1);
-    sent.send('b', delta('b'));
-    pass(5);
-    sent.send('c', delta('c'));
-    pass(100);
-    expect(written).toEqual([
-      [0, 'a'],
-      [10, 'b', 'c'],
-    ]);
-  });
-
-  it('is written after four where the log has grown, which takes along what waits', () => {
-    const { sent, written, pass } = outlet();
-    sent.send('a', delta('a'));
-    pass(1);
-    sent.send('b', delta('b'));
-    sent.send('c', GROWN);
-    pass(100);
-    expect(written).toEqual([
-      [0, 'a'],
-      [4, 'b', 'c'],
-    ]);
-  });
-
-  it('waits longest when a call began, unless something follows', () => {
-    const { sent, written, pass } = outlet();
-    sent.send('a', begun('call-1'));
-    pass(20);
-    expect(written).toEqual([]);
-    pass(5);
-    expect(written).toEqual([[25, 'a']]);
-    pass(15);
-    sent.send('b', begun('call-2'));
-    pass(3);
-    sent.send('c', delta('c'));
-    pass(50);
-    expect(written).toEqual([
-      [25, 'a'],
-      [43, 'b', 'c'],
-    ]);
+  it.each<[what: string, sent: readonly Sent[], written: readonly Written[]]>([
+    [
+      'goes out at once after a pause, and together what comes in one turn of the loop',
+      [
+        [0, 'a', A],
+        [0, 'b', GROWN],
+        [10, 'c', C],
+      ],
+      [
+        [0, 'a', 'b'],
+        [10, 'c'],
+      ],
+    ],
+    [
+      'is written again after ten milliseconds, with all that has come by then',
+      [
+        [0, 'a', A],
+        [1, 'b', B],
+        [5, 'c', C],
+      ],
+      [
+        [0, 'a'],
+        [10, 'b', 'c'],
+      ],
+    ],
+    [
+      'is written after four where the log has grown, which takes along what waits',
+      [
+        [0, 'a', A],
+        [1, 'b', B],
+        [0, 'c', GROWN],
+      ],
+      [
+        [0, 'a'],
+        [4, 'b', 'c'],
+      ],
+    ],
+    ['waits longest when a call began', [[0, 'a', BEGUN]], [[25, 'a']]],
+    [
+      'goes along with what follows when a call began',
+      [
+        [0, 'a', BEGUN],
+        [3, 'b', B],
+      ],
+      [[3, 'a', 'b']],
+    ],
+  ])('%s', (_what, sent, written) => {
+    expect(writesOf(sent)).toEqual(written);
   });
 });

@@ -134,6 +134,15 @@ describe('what a live channel sends', () => {
     expect(chunks).toHaveLength(1);
   });
 
+  it('is not lost when the publisher closes before it was due', async () => {
+    const chunks = await chunksOf(async (channel) => {
+      channel.publish(begun('call-1'));
+      await channel.close();
+    });
+    await until('it', () => chunks.length === 1);
+    expect(chunks.join('')).toContain('tool_call_started');
+  });
+
   it('tells that a call began by itself where nothing follows', async () => {
     const chunks = await chunksOf((channel) => {
       channel.publish(begun('call-1'));
