@@ -30,8 +30,18 @@ export const USER_TEXT = 'Please look up what I need, and tell me when it is don
 export const TOOL_NAMES = ['lookup.one', 'lookup.two'] as const;
 export const GATED_TOOL_NAME = 'pay';
 export const FLOOR_QUEUE = 'bench-floor';
-/** The engine's: when it is over the server looks at a task once more, also at one that was completed. */
-export const FLOOR_TASK_TIMEOUT = '5 seconds';
+/**
+ * The engine's: when a time-out is over the server looks once more, also at a task or an activity that has long ended. So each side has these looks
+ * within the slices that are measured, as it has them in the long run: with the SDK's defaults some of the floor's would come in slices of the engine, or after
+ * the measurement.
+ */
+export const FLOOR_TIMEOUTS = {
+  workflowTask: '5 seconds',
+  /** How long a workflow task waits for the worker that has the workflow in its cache. */
+  sticky: '1 second',
+  /** The engine's activities heartbeat; a lost worker is noticed after this. */
+  activity: '10 seconds',
+} as const;
 
 /** Of each slice that is measured. */
 export const WINDOW_MS = 1_700;

@@ -1,7 +1,10 @@
-/** Worker process of the floor: Temporal's defaults, but no gzip on loopback, as the engine has it; one task queue, the workflow bundled at start. */
+/**
+ * Worker process of the floor: Temporal's defaults, but no gzip on loopback and the time-outs, as the engine has them; one task queue, the workflow
+ * bundled at start.
+ */
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { FLOOR_QUEUE, MODEL_TEXT } from '../cells.js';
+import { FLOOR_QUEUE, FLOOR_TIMEOUTS, MODEL_TEXT } from '../cells.js';
 import type { FloorActivities } from './workflows.js';
 
 const activities: FloorActivities = {
@@ -15,6 +18,7 @@ const connection = await NativeConnection.connect({ address, grpcCompression: { 
 const worker = await Worker.create({
   connection,
   taskQueue: FLOOR_QUEUE,
+  stickyQueueScheduleToStartTimeout: FLOOR_TIMEOUTS.sticky,
   workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
   activities: { ...activities },
 });

@@ -14,6 +14,7 @@ import {
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import { FLOOR_TIMEOUTS } from '../cells.js';
 
 export interface FloorActivities {
   model(text: string): Promise<string>;
@@ -28,7 +29,9 @@ export const SUSPENDED = 'suspended';
 /** The engine's own default for approvals. */
 const APPROVAL_TIMEOUT = '24 hours';
 
-const { model, tool } = proxyActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
+const { model, tool } = proxyActivities<FloorActivities>({
+  startToCloseTimeout: FLOOR_TIMEOUTS.activity,
+});
 
 const STATUS = defineSearchAttributeKey('ColloquyStatus', SearchAttributeType.KEYWORD);
 const TOOLS = defineSearchAttributeKey('ColloquyPendingTools', SearchAttributeType.KEYWORD_LIST);

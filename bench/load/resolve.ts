@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client';
 import type { ConversationClient } from 'colloquy/client';
 import {
   FLOOR_QUEUE,
-  FLOOR_TASK_TIMEOUT,
+  FLOOR_TIMEOUTS,
   type ResolutionRequest,
   type ResolutionResult,
   USER_TEXT,
@@ -133,7 +133,7 @@ async function beginFloor(
   const handle = await temporal.workflow.start('waits', {
     workflowId: `floor-${kind}-${randomUUID()}`,
     taskQueue: FLOOR_QUEUE,
-    workflowTaskTimeout: FLOOR_TASK_TIMEOUT,
+    workflowTaskTimeout: FLOOR_TIMEOUTS.workflowTask,
     args: [input],
   });
   // Answered by the first task, in which the timers start.

@@ -6,7 +6,7 @@ import { ConversationClient } from 'colloquy/client';
 import { createStoreReader, type OpenLog } from 'colloquy/log';
 import {
   FLOOR_QUEUE,
-  FLOOR_TASK_TIMEOUT,
+  FLOOR_TIMEOUTS,
   isGated,
   MODEL_TEXT,
   USER_TEXT,
@@ -95,7 +95,7 @@ export function floorSide(temporal: Client): Begin {
           taskQueue: FLOOR_QUEUE,
           args: [workload],
           workflowIdConflictPolicy: 'USE_EXISTING',
-          workflowTaskTimeout: FLOOR_TASK_TIMEOUT,
+          workflowTaskTimeout: FLOOR_TIMEOUTS.workflowTask,
         }),
       });
     };
