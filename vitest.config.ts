@@ -4,10 +4,10 @@ import { defineConfig } from 'vitest/config';
 const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
 
 /**
- * These files mostly wait for servers and processes: two at a time keep two cores busy, more starve each other. A model keeps a
+ * These files mostly wait for servers and processes: three at a time keep two cores busy, more starve each other. A model keeps a
  * core busy by itself.
  */
-const FILES_AT_ONCE = { postgres: 1, servers: 2, 'real-model': 1 } as const;
+const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1 } as const;
 
 /** No server, no network but loopback. Files share a process: loading the modules anew for each takes four times as long. */
 function pure(name: string, testTimeout = 20_000) {
