@@ -46,7 +46,7 @@ const seconds = (text: string): number => {
 
 const AGENTS = [
   '--agents <module>',
-  'JavaScript module that exports agents (and services)',
+  'JavaScript module that exports agents, or arrays of them (and services)',
 ] as const;
 const RETRY = [
   '--retry <seconds>',
