@@ -24,7 +24,7 @@ import {
   WORKFLOW_TYPE,
 } from '../protocol/messaging.js';
 import { askAgain } from './ask-again.js';
-import { EngineError, fromTemporal, isTransient, isUnconfirmed } from './errors.js';
+import { EngineError, fromTemporal, isTransient, isUnconfirmed, refusalOf } from './errors.js';
 import { isOpenRun } from './open-run.js';
 import {
   type ConversationWorkflow,
@@ -60,6 +60,7 @@ export class Door {
   readonly #temporal: Client;
   readonly #startDefaults: StartDefaults;
   readonly #deletedRun: DoorOptions['deletedRun'];
+  #answeredAt: number | undefined;
 
   constructor(options: DoorOptions) {
     this.#temporal = options.temporal;
@@ -77,8 +78,11 @@ export class Door {
     const deadline = Date.now() + budgetMs;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
-        return { confirmed: true, value: await this.#within(deadline - Date.now(), call) };
+        const value = await this.#within(deadline - Date.now(), call);
+        this.#answeredAt = Date.now();
+        return { confirmed: true, value };
       } catch (error) {
+        if (refusalOf(error) !== undefined) this.#answeredAt = Date.now();
         if (isUnconfirmed(error)) return { confirmed: false, cause: error };
         if (!isTransient(error)) throw error;
         if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
@@ -216,7 +220,9 @@ export class Door {
 
   /** Why a message or answer waits, in words, with the next command. Never throws: it decorates another answer. */
   async noWorkerText(): Promise<string> {
-    return await missingWorkerText(this.#temporal, this.taskQueue);
+    return await missingWorkerText(this.#temporal, this.taskQueue, {
+      answeredAt: this.#answeredAt,
+    });
   }
 
   toEngineError(error: unknown): EngineError {

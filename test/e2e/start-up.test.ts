@@ -98,7 +98,7 @@ describe('without a worker', () => {
     });
     expect(reply).toMatchObject({ status: 202, body: { status: 'queued' } });
     expect(reply.body['warning']).toBe(
-      'No worker polls task queue "nobody" (last seen: never). Start one: npx colloquy worker --agents <module>',
+      'No worker polls task queue "nobody" (the server has seen none lately). Start one: npx colloquy worker --agents <module> - unless Temporal was just restarted: running workers are back within about 10 s',
     );
   });
 });

@@ -178,7 +178,7 @@ describe('sending a message', () => {
       status: 'queued',
       requestId: 'r',
       warning:
-        'No worker polls task queue "colloquy" (last seen: never). Start one: npx colloquy worker --agents <module>',
+        'No worker polls task queue "colloquy" (the server has seen none lately). Start one: npx colloquy worker --agents <module> - unless Temporal was just restarted: running workers are back within about 10 s',
     });
     if (sent.status !== 'queued') return;
     expect(calls.map((call) => call.kind)).toEqual(['updateWithStart', 'signalWithStart']);
