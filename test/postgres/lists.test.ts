@@ -1,14 +1,11 @@
-/** How lists are found in a real Postgres, and what becomes of tables that an older version made. */
+/** How lists are found in a real Postgres. */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { listQuery } from '../../src/store/list-query.js';
 import { postgresDialect } from '../../src/store/postgres/lists.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
-import { logsOfAnn } from '../support/asked-logs.js';
 import { LIST_FILTERS } from '../support/list-filters.js';
-import { asks, closes, stamped, started, suspends } from '../support/log-events.js';
-import { storeLogs, takeSteps } from '../support/older-tables.js';
 
 const url = inject('postgresUrl');
 const anySchema = (): string => `lists_${randomUUID().slice(0, 8)}`;
@@ -45,55 +42,4 @@ it('lists of a tenant go along an index in their order, whatever is asked: no sc
     expect(`${JSON.stringify(options)}\n${plan}`).not.toMatch(/Seq Scan|Sort|Hash/);
     expect(plan).not.toMatch(/using pending_calls_by_\w+ on pending_calls earlier/);
   }
-});
-
-it('tables of an older version are listed by what waits and by when it was closed, as if they were new', async () => {
-  const schema = anySchema();
-  const client = await connected();
-  // The steps that were there before lists by what waits.
-  await takeSteps(client, schema, 2);
-  const key = (conversationId: string) => ({ tenant: 'default', conversationId });
-  // What was said holds what no text of Postgres can; the upgrade must not trip over it.
-  const odd = JSON.parse(String.raw`"\u0000 \ud800"`) as string;
-  const suspension = suspends('t', 'call-1');
-  const waiting =
-    suspension.type === 'suspension'
-      ? {
-          ...suspension,
-          suspension: {
-            ...suspension.suspension,
-            prompt: { odd },
-            audience: { users: ['ann', odd] },
-          },
-        }
-      : suspension;
-  const logs = {
-    waits: stamped([started(key('waits')), ...asks('t'), waiting]),
-    ...logsOfAnn(),
-    closed: stamped([started(key('closed')), closes()]),
-  };
-  await storeLogs(client, schema, logs);
-  const log = await openPostgresEventLog({ url, schema, maxConnections: 2 });
-  onTestFinished(() => log.close());
-  const due = { tenant: 'default', pendingTool: 'pay' };
-  expect((await log.list(due)).conversations).toMatchObject([
-    { conversationId: 'waits', pending: [{ prompt: { odd } }] },
-    { conversationId: 'of ann' },
-    { conversationId: 'of input' },
-  ]);
-  for (const [id, listed] of [
-    ['ann', ['waits']],
-    [odd, ['waits', 'of ann', 'of input']],
-    ['bo', ['of ann', 'of input']],
-  ] as const) {
-    const mine = await log.list({ ...due, pendingFor: { id, verified: true } });
-    expect(mine.conversations.map(({ conversationId }) => conversationId)).toEqual(listed);
-  }
-  expect(await log.list({ ...due, deadlineBefore: '2030-01-02T00:00:00.000Z' })).toEqual({
-    conversations: [],
-  });
-  const closedBeforeMs = Date.parse('2030-01-02T00:00:00.000Z');
-  expect(await log.closedBefore({ closedBeforeMs, limit: 9 })).toMatchObject([
-    { conversationId: 'closed', closedAtMs: Date.parse('2030-01-01T00:00:02.000Z') },
-  ]);
 });

@@ -1,19 +1,24 @@
-/** Upgrades of the tables while others use them. */
+/** Upgrades of the tables by a step behind the present ones, while others use them. */
 import { randomUUID } from 'node:crypto';
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PG_MIGRATE_LOCK_ID } from 'node-pg-migrate';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { StoreUnavailable } from '../../src/store/port.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
-import { logsOfAnn } from '../support/asked-logs.js';
-import { storeLogs, takeSteps } from '../support/older-tables.js';
+import { KEY, stamped, started, turn } from '../support/log-events.js';
+import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
 /** A database of its own: upgrades of one wait for each other, whatever their schema. */
 const DATABASE = `upgrades_${randomUUID().slice(0, 8)}`;
 const url = Object.assign(new URL(inject('postgresUrl')), { pathname: `/${DATABASE}` }).href;
-/** Before lists left out whoever asked. */
-const OLDER = 5;
+const STEPS = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
+const EVENTS = stamped([started(), ...turn('t1')]);
+const ADDS_NOTE = 'ALTER TABLE pending_calls ADD COLUMN note TEXT';
 
 beforeAll(async () => {
   const client = new Client({ connectionString: inject('postgresUrl') });
@@ -29,13 +34,29 @@ async function connected(name: string): Promise<Client> {
   return client;
 }
 
-/** Tables as an older version left them. */
-async function olderSchema(client: Client): Promise<string> {
+/** Tables of this version, with a conversation in them. */
+async function storedSchema(): Promise<string> {
   const schema = `upgrade_${randomUUID().slice(0, 8)}`;
-  await takeSteps(client, schema, 2);
-  await storeLogs(client, schema, logsOfAnn());
-  await takeSteps(client, schema, OLDER - 2);
+  const log = await openPostgresEventLog({ url, schema });
+  await log.append({ ...KEY, runId: 'run-a', events: EVENTS });
+  await log.close();
   return schema;
+}
+
+/** What a later version does when it starts: the present steps, and others behind them. */
+async function upgrade(
+  schema: string,
+  next: readonly string[],
+  logger?: Parameters<typeof migrate>[0]['logger'],
+): Promise<void> {
+  const steps = temporaryFolder();
+  cpSync(STEPS, steps, { recursive: true });
+  for (const [index, sql] of next.entries())
+    writeFileSync(
+      join(steps, `${String(9_001 + index)}_next.js`),
+      `export const up = (pgm) => { pgm.sql(${JSON.stringify(sql)}); };\nexport const down = false;\n`,
+    );
+  await migrate({ url, schema, where: 'the log', logger, steps });
 }
 
 async function stepsOf(client: Client, schema: string): Promise<number> {
@@ -43,17 +64,36 @@ async function stepsOf(client: Client, schema: string): Promise<number> {
 }
 
 describe('an upgrade', () => {
+  it('adds what is new beside what is stored, once, and an older version refuses the tables from then on', async () => {
+    const client = await connected('upgraded');
+    const schema = await storedSchema();
+    await Promise.all([1, 2, 3].map(() => upgrade(schema, [ADDS_NOTE])));
+    await upgrade(schema, [ADDS_NOTE]);
+    expect(await stepsOf(client, schema)).toBe(2);
+    const { rows } = await client.query(`SELECT event FROM ${schema}.events ORDER BY seq`);
+    expect(rows.map(({ event }) => JSON.parse(String(event)) as unknown)).toEqual(EVENTS);
+    await expect(openPostgresEventLog({ url, schema })).rejects.toThrow(/9001_next.*newer version/);
+  });
+
+  it('whose last step fails keeps the steps before it, nothing of that one, and goes on there', async () => {
+    const client = await connected('failing');
+    const schema = await storedSchema();
+    const broken = 'CREATE TABLE half (id TEXT); SELECT 1 / 0';
+    await expect(upgrade(schema, [ADDS_NOTE, broken])).rejects.toThrow('division by zero');
+    expect(await stepsOf(client, schema)).toBe(2);
+    await upgrade(schema, [ADDS_NOTE, 'CREATE TABLE half (id TEXT)']);
+    expect(await stepsOf(client, schema)).toBe(3);
+  });
+
   it('fails in bounded time while somebody keeps a table locked, says who, and is done by the next start', {
     timeout: 30_000,
   }, async () => {
     const reader = await connected('a report');
-    const schema = await olderSchema(reader);
+    const schema = await storedSchema();
     await reader.query('BEGIN');
     await reader.query(`SELECT count(*) FROM ${schema}.pending_calls`);
     const began = performance.now();
-    const error: unknown = await openPostgresEventLog({ url, schema }).catch(
-      (reason: unknown) => reason,
-    );
+    const error: unknown = await upgrade(schema, [ADDS_NOTE]).catch((reason: unknown) => reason);
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(error).toBeInstanceOf(StoreUnavailable);
     expect(error).toHaveProperty(
@@ -63,62 +103,21 @@ describe('an upgrade', () => {
       ),
     );
     await reader.query('ROLLBACK');
-    expect(await stepsOf(reader, schema)).toBe(OLDER);
-    await (await openPostgresEventLog({ url, schema })).close();
-    expect(await stepsOf(reader, schema)).toBeGreaterThan(OLDER);
+    expect(await stepsOf(reader, schema)).toBe(1);
+    await upgrade(schema, [ADDS_NOTE]);
+    expect(await stepsOf(reader, schema)).toBe(2);
   });
 
   it('may take longer than any other statement', { timeout: 40_000 }, async () => {
     const client = await connected('slow');
-    const schema = await olderSchema(client);
-    await client.query(`CREATE FUNCTION ${schema}.slowly() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM pg_sleep(10.5); RETURN NEW; END $$`);
-    await client.query(`CREATE TRIGGER slowly BEFORE INSERT ON ${schema}.migrations
-      FOR EACH ROW EXECUTE FUNCTION ${schema}.slowly()`);
-    await (await openPostgresEventLog({ url, schema })).close();
-    expect(await stepsOf(client, schema)).toBeGreaterThan(OLDER);
-  });
-
-  it('fills in who asked while others read and write the table', async () => {
-    const writer = await connected('writer');
-    const schema = await olderSchema(writer);
-    // Holds up each row, from a place that locks no table.
-    await writer.query(`CREATE FUNCTION ${schema}.held() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$`);
-    await writer.query(`CREATE TRIGGER held BEFORE UPDATE ON ${schema}.pending_calls
-      FOR EACH ROW EXECUTE FUNCTION ${schema}.held()`);
-    await writer.query('SELECT pg_advisory_lock(1)');
-    const opening = openPostgresEventLog({ url, schema });
-    const waits = `SELECT 1 FROM pg_stat_activity
-      WHERE application_name = 'colloquy' AND wait_event_type = 'Lock' AND query LIKE '%askers%' AND datname = current_database()`;
-    const looker = await connected('looker');
-    await until('it is held up', async () => (await looker.query(waits)).rows.length > 0);
-    await looker.query("SET lock_timeout = '1s'");
-    const { rows: before } = await looker.query(`SELECT requesters FROM ${schema}.pending_calls`);
-    expect(before.length).toBeGreaterThan(0);
-    await looker.query(
-      `UPDATE ${schema}.pending_calls SET deadline_ms = 1 WHERE conversation_id = 'no such'`,
-    );
-    await writer.query('SELECT pg_advisory_unlock(1)');
-    const log = await opening;
-    onTestFinished(() => log.close());
-    const { rows } = await looker.query(
-      `SELECT 1 FROM ${schema}.pending_calls WHERE requesters IS NULL`,
-    );
-    expect(rows).toEqual([]);
-  });
-
-  it('that was broken off behind its first statement is completed by the next start', async () => {
-    const client = await connected('broken off');
-    const schema = await olderSchema(client);
-    await client.query(`ALTER TABLE ${schema}.pending_calls ADD COLUMN requesters JSONB`);
-    await (await openPostgresEventLog({ url, schema })).close();
-    expect(await stepsOf(client, schema)).toBeGreaterThan(OLDER);
+    const schema = await storedSchema();
+    await upgrade(schema, ['DO $$ BEGIN PERFORM pg_sleep(10.5); END $$']);
+    expect(await stepsOf(client, schema)).toBe(2);
   });
 
   it('of another process is waited for, and that is told', async () => {
     const other = await connected('another upgrade');
-    const schema = await olderSchema(other);
+    const schema = await storedSchema();
     await other.query('SELECT pg_advisory_lock($1)', [PG_MIGRATE_LOCK_ID]);
     const told: unknown[] = [];
     const logger = {

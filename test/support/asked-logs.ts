@@ -1,10 +1,10 @@
 /** Logs with calls that keep out whoever asked for them, for tests of lists. */
 import { actorFrom } from '../../src/protocol/actors.js';
 import type { Audience } from '../../src/protocol/audience.js';
-import type { CanonicalEvent, EventBody } from '../../src/protocol/events.js';
+import type { EventBody } from '../../src/protocol/events.js';
 import type { Suspension } from '../../src/protocol/suspensions.js';
-import { keyed, minute, waits } from './list-events.js';
-import { answers, stamped, started } from './log-events.js';
+import { minute, waits } from './list-events.js';
+import { answers } from './log-events.js';
 
 /** What no text of Postgres can hold. */
 export const ODD = 'a\u0000b \ud800 ♥ "quoted" \\u0000';
@@ -89,17 +89,3 @@ export const ASKED: Readonly<Record<string, readonly [readonly EventBody[], read
     ['ann'],
   ],
 };
-
-/** Logs by the id of their conversation, each with a call that keeps out ann: she asked for it, or for the input that began its turn. */
-export function logsOfAnn(): Readonly<Record<string, readonly CanonicalEvent[]>> {
-  return {
-    'of ann': stamped([started(keyed('of ann')), said('t3', 'ann'), begins('t3'), gated('t3')]),
-    'of input': stamped([
-      started(keyed('of input')),
-      comesIn('e1', 'cat', { requester: 'ann' }),
-      comesIn('e2', 'bo'),
-      begins('t4', 'e1', 'e2'),
-      gated('t4'),
-    ]),
-  };
-}

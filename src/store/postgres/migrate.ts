@@ -27,6 +27,8 @@ export interface MigrateOptions {
   /** The address as it may be shown. */
   readonly where: string;
   readonly logger: StoreLogger | undefined;
+  /** Path of the folder with the steps; only tests have another. @defaultValue the steps of this version */
+  readonly steps?: string;
 }
 
 const ignore = (): void => undefined;
@@ -36,7 +38,7 @@ const ignore = (): void => undefined;
  * @throws {StoreUnavailable} when a newer version has been here, or tables stay locked; else what Postgres or the network says.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const { url, schema, where } = options;
+  const { url, schema, where, steps = MIGRATIONS } = options;
   const { runner, PG_MIGRATE_LOCK_ID } = await import('node-pg-migrate');
   // Its own connection: a step over many rows, or the wait for another process that is at it, takes longer than any of our statements.
   const client = new Client({
@@ -51,7 +53,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT_S}s'`);
     await runner({
       dbClient: client,
-      dir: MIGRATIONS,
+      dir: steps,
       ignorePattern: String.raw`.*\.(map|d\.ts)`,
       direction: 'up',
       schema,
@@ -63,7 +65,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     const { rows } = await client.query<{ name: string }>(
       `SELECT name FROM ${identifier(schema)}.${identifier(MIGRATIONS_TABLE)} ORDER BY id`,
     );
-    const known = knownMigrations();
+    const known = knownMigrations(steps);
     const unknown = rows.find(({ name }) => !known.includes(name));
     if (unknown !== undefined)
       throw new StoreUnavailable(
@@ -118,8 +120,8 @@ async function holdersOf(client: Client, schema: string): Promise<string> {
   return rows.length === 0 ? '' : `: ${rows.map(({ holder }) => holder).join('; ')}`;
 }
 
-function knownMigrations(): readonly string[] {
-  return readdirSync(MIGRATIONS)
+function knownMigrations(folder: string): readonly string[] {
+  return readdirSync(folder)
     .filter((file) => /^\d+_.*\.[jt]s$/.test(file) && !file.endsWith('.d.ts'))
     .map((file) => basename(file, extname(file)));
 }

@@ -35,10 +35,14 @@ export class SqliteDatabase {
   }
 
   /**
-   * Opens or creates the file and brings it to the newest schema.
+   * Opens or creates the file and brings it to the newest schema: the last of `steps`, which only tests name.
    * @throws {StoreUnavailable} when the file cannot be opened, is no database, or was written by a newer version.
    */
-  static async open(file: string, synchronous: 'normal' | 'full'): Promise<SqliteDatabase> {
+  static async open(
+    file: string,
+    synchronous: 'normal' | 'full',
+    steps: readonly string[] = MIGRATIONS,
+  ): Promise<SqliteDatabase> {
     let database: DatabaseSync | undefined;
     try {
       if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
@@ -47,7 +51,7 @@ export class SqliteDatabase {
       const opened = new SqliteDatabase(file, database);
       await opened.#patiently(() => database?.exec('PRAGMA journal_mode = WAL'));
       database.exec(`PRAGMA synchronous = ${synchronous === 'full' ? 'FULL' : 'NORMAL'}`);
-      await opened.#migrate();
+      await opened.#migrate(steps);
       return opened;
     } catch (error) {
       if (database?.isOpen === true) database.close();
@@ -128,8 +132,8 @@ export class SqliteDatabase {
     return isDefect ? error : unavailable(this.file, error);
   }
 
-  async #migrate(): Promise<void> {
-    const newest = MIGRATIONS.length;
+  async #migrate(steps: readonly string[]): Promise<void> {
+    const newest = steps.length;
     const version = (): number => Number(this.get('PRAGMA user_version')?.['user_version'] ?? 0);
     const found = await this.read(version);
     if (found > newest)
@@ -140,7 +144,7 @@ export class SqliteDatabase {
     await this.write(() => {
       // Asked again: another process may have migrated while this one waited for the lock.
       for (let step = version(); step < newest; step += 1) {
-        this.#database.exec(MIGRATIONS[step] ?? '');
+        this.#database.exec(steps[step] ?? '');
         this.#database.exec(`PRAGMA user_version = ${step + 1}`);
       }
     });

@@ -14,10 +14,17 @@ export const MIGRATIONS: readonly string[] = [
     agent TEXT NOT NULL,
     status TEXT NOT NULL,
     snapshot TEXT NOT NULL,
+    changed_at_ms INTEGER NOT NULL DEFAULT 0,
+    closed_at_ms INTEGER,
     UNIQUE (tenant, conversation_id)
   ) STRICT;
   CREATE INDEX conversations_open ON conversations (tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_by_position ON conversations (tenant, position);
   CREATE INDEX conversations_by_status ON conversations (tenant, status, position);
+  CREATE INDEX conversations_by_agent ON conversations (tenant, agent, position);
+  CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
+  CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 
   CREATE TABLE events (
     tenant TEXT NOT NULL,
@@ -33,19 +40,22 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX events_by_turn ON events (turn_id, generation, seq) WHERE turn_id IS NOT NULL;
 
-  CREATE TABLE agents (
-    name TEXT PRIMARY KEY,
-    manifest TEXT NOT NULL,
-    published_at TEXT NOT NULL
+  CREATE TABLE pending_calls (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    deadline_ms INTEGER NOT NULL,
+    audience TEXT,
+    requesters TEXT,
+    PRIMARY KEY (tenant, conversation_id, tool_call_id)
   ) STRICT;
+  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
+  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
+  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
 
-  CREATE TABLE leases (
-    name TEXT PRIMARY KEY,
-    holder TEXT NOT NULL,
-    expires_at_ms INTEGER NOT NULL
-  ) STRICT;
-  `,
-  `
   CREATE TABLE call_leases (
     tenant TEXT NOT NULL,
     conversation_id TEXT NOT NULL,
@@ -59,8 +69,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, conversation_id, tool_call_id)
   ) STRICT;
   CREATE INDEX call_leases_by_end ON call_leases (lease_until_ms);
-  `,
-  `
+
   CREATE TABLE blobs (
     tenant TEXT NOT NULL,
     conversation_id TEXT NOT NULL,
@@ -71,35 +80,6 @@ export const MIGRATIONS: readonly string[] = [
     content BLOB NOT NULL,
     PRIMARY KEY (tenant, conversation_id, id)
   ) STRICT;
-  `,
-  `
-  ALTER TABLE conversations ADD COLUMN changed_at_ms INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE conversations ADD COLUMN closed_at_ms INTEGER;
-  UPDATE conversations SET changed_at_ms = CAST(round(unixepoch(snapshot ->> 'updatedAt', 'subsec') * 1000) AS INTEGER);
-  UPDATE conversations SET closed_at_ms = changed_at_ms WHERE status = 'closed';
-  CREATE INDEX conversations_by_position ON conversations (tenant, position);
-  CREATE INDEX conversations_by_agent ON conversations (tenant, agent, position);
-  CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
-  CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
-  CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
-
-  CREATE TABLE pending_calls (
-    tenant TEXT NOT NULL,
-    conversation_id TEXT NOT NULL,
-    tool_call_id TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    tool TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    deadline_ms INTEGER NOT NULL,
-    PRIMARY KEY (tenant, conversation_id, tool_call_id)
-  ) STRICT;
-  INSERT INTO pending_calls
-    SELECT tenant, conversation_id, call.value ->> 'toolCallId', position, call.value ->> 'name', call.value ->> 'kind',
-      CAST(round(unixepoch(call.value ->> 'deadline', 'subsec') * 1000) AS INTEGER)
-    FROM conversations, json_each(snapshot, '$.pending') AS call;
-  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
-  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
-  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
 
   CREATE TABLE deletions (
     tenant TEXT NOT NULL,
@@ -111,33 +91,17 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX deletions_unfinished ON deletions (requested_at_ms) WHERE finished_at_ms IS NULL;
   CREATE INDEX deletions_finished ON deletions (finished_at_ms) WHERE finished_at_ms IS NOT NULL;
-  `,
-  `
-  ALTER TABLE pending_calls ADD COLUMN audience TEXT;
-  UPDATE pending_calls SET audience = (
-    SELECT call.value -> '$.audience' FROM conversations, json_each(snapshot, '$.pending') AS call
-    WHERE conversations.tenant = pending_calls.tenant AND conversations.conversation_id = pending_calls.conversation_id
-      AND call.value ->> 'toolCallId' = pending_calls.tool_call_id
-  );
-  `,
-  `
-  ALTER TABLE pending_calls ADD COLUMN requesters TEXT;
-  UPDATE pending_calls SET requesters = (
-    SELECT json_group_array(DISTINCT
-      CASE told.type WHEN 'inbox_event' THEN coalesce(told.event ->> '$.requester.id', told.event ->> '$.actor.id')
-        ELSE told.event ->> '$.actor.id' END)
-    FROM conversations, json_each(snapshot, '$.pending') AS call, events AS message INDEXED BY events_by_turn, events AS told
-    WHERE conversations.tenant = pending_calls.tenant AND conversations.conversation_id = pending_calls.conversation_id
-      AND call.value ->> 'toolCallId' = pending_calls.tool_call_id
-      AND message.turn_id = call.value ->> 'turnId' AND message.generation = conversations.generation
-      AND message.tenant = conversations.tenant AND message.conversation_id = conversations.conversation_id
-      AND told.tenant = conversations.tenant AND told.conversation_id = conversations.conversation_id
-      AND told.generation = conversations.generation AND (
-        (message.type = 'user_message' AND told.seq = message.seq)
-        OR (message.type = 'turn_started' AND told.type = 'inbox_event' AND told.seq < message.seq
-          AND told.event ->> '$.eventId' = message.event ->> '$.inbox[0]'))
-  ) WHERE EXISTS (
-    SELECT 1 FROM json_tree(audience) AS excluded WHERE excluded.atom = 'requester' AND excluded.path LIKE '%.exclude'
-  );
+
+  CREATE TABLE agents (
+    name TEXT PRIMARY KEY,
+    manifest TEXT NOT NULL,
+    published_at TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
   `,
 ];

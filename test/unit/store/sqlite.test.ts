@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { StoreUnavailable } from '../../../src/store/port.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
+import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite.js';
 import { describeAudiences } from '../../support/audience-conformance.js';
 import { startChild } from '../../support/children.js';
@@ -69,6 +70,34 @@ describe('sqlite event log on disk', () => {
     database.run('PRAGMA user_version = 99');
     database.close();
     expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain('newer version');
+  });
+
+  it('takes each later step once, whoever opens it at the same time, and keeps what it holds', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const log = await openSqliteEventLog({ file });
+    await log.append({ ...KEY, runId: 'run-a', events: EVENTS });
+    await log.close();
+    const steps = [...MIGRATIONS, 'CREATE TABLE next (id TEXT) STRICT'];
+    const opened = await Promise.all(
+      [1, 2, 3].map(() => SqliteDatabase.open(file, 'normal', steps)),
+    );
+    const rows = opened[0]?.all('SELECT event FROM events ORDER BY seq').map(({ event }) => event);
+    expect(rows?.map((event) => JSON.parse(String(event)) as unknown)).toEqual(EVENTS);
+    expect(opened[1]?.get('PRAGMA user_version')?.['user_version']).toBe(steps.length);
+    expect(opened[2]?.all('SELECT * FROM next')).toEqual([]);
+    for (const each of opened) each.close();
+    expect((await refusalOf(openSqliteEventLog({ file }))).message).toContain('newer version');
+  });
+
+  it('is left as it was by a step that fails', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    await (await openSqliteEventLog({ file })).close();
+    const steps = [...MIGRATIONS, 'CREATE TABLE half (id TEXT) STRICT; SELECT no_such_column'];
+    await refusalOf(SqliteDatabase.open(file, 'normal', steps));
+    const database = await SqliteDatabase.open(file, 'normal');
+    expect(database.get('PRAGMA user_version')?.['user_version']).toBe(MIGRATIONS.length);
+    expect(database.all(`SELECT 1 FROM sqlite_master WHERE name = 'half'`)).toEqual([]);
+    database.close();
   });
 
   it('says unavailable after it was closed, and closing twice is fine', async () => {

@@ -1,0 +1,117 @@
+/** Tables of the event log. A step is never edited once released; the next one is a file of its own. */
+import type { MigrationBuilder } from 'node-pg-migrate';
+
+/** Events and snapshots are text, not jsonb: what a workflow said is given back as it was, key order, escapes and all. */
+const TABLES = `
+  CREATE TABLE conversations (
+    position BIGINT GENERATED ALWAYS AS IDENTITY,
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    generation INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    history_length INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    status TEXT NOT NULL,
+    snapshot TEXT NOT NULL,
+    changed_at_ms BIGINT NOT NULL DEFAULT 0,
+    closed_at_ms BIGINT,
+    PRIMARY KEY (tenant, conversation_id)
+  );
+  CREATE UNIQUE INDEX conversations_by_position ON conversations (position);
+  CREATE INDEX conversations_open ON conversations (tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_of_tenant ON conversations (tenant, position);
+  CREATE INDEX conversations_by_status ON conversations (tenant, status, position);
+  CREATE INDEX conversations_by_agent ON conversations (tenant, agent, position);
+  CREATE INDEX conversations_by_agent_and_status ON conversations (tenant, agent, status, position);
+  CREATE INDEX conversations_changed ON conversations (changed_at_ms, tenant, conversation_id) WHERE status <> 'closed';
+  CREATE INDEX conversations_closed ON conversations (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
+
+  CREATE TABLE events (
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    generation INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    turn_id TEXT,
+    run_id TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, generation, seq)
+  );
+  CREATE INDEX events_by_turn ON events (turn_id, generation, seq) WHERE turn_id IS NOT NULL;
+
+  -- No audience: anybody may resolve the call. No requesters: the audience excludes none.
+  CREATE TABLE pending_calls (
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    tool_call_id TEXT COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    tool TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    deadline_ms BIGINT NOT NULL,
+    audience JSONB,
+    requesters JSONB,
+    PRIMARY KEY (tenant, conversation_id, tool_call_id)
+  );
+  CREATE INDEX pending_calls_by_deadline ON pending_calls (tenant, deadline_ms, position);
+  CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
+  CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
+
+  CREATE TABLE call_leases (
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    tool_call_id TEXT COLLATE "C" NOT NULL,
+    claim_id TEXT NOT NULL,
+    claim_seq INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    lease_ms BIGINT NOT NULL,
+    lease_until_ms BIGINT NOT NULL,
+    lapsed BOOLEAN NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, tool_call_id)
+  );
+  CREATE INDEX call_leases_by_end ON call_leases (lease_until_ms);
+
+  CREATE TABLE blobs (
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    type TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    stored_at TIMESTAMPTZ NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (tenant, conversation_id, id)
+  );
+  -- Not compressed by the server: then a part of one is read without the rest.
+  ALTER TABLE blobs ALTER COLUMN content SET STORAGE EXTERNAL;
+
+  CREATE TABLE deletions (
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    run_ids TEXT NOT NULL,
+    requested_at_ms BIGINT NOT NULL,
+    finished_at_ms BIGINT,
+    PRIMARY KEY (tenant, conversation_id)
+  );
+  CREATE INDEX deletions_unfinished ON deletions (requested_at_ms) WHERE finished_at_ms IS NULL;
+  CREATE INDEX deletions_finished ON deletions (finished_at_ms) WHERE finished_at_ms IS NOT NULL;
+
+  CREATE TABLE agents (
+    name TEXT COLLATE "C" PRIMARY KEY,
+    manifest TEXT NOT NULL,
+    published_at TIMESTAMPTZ NOT NULL
+  );
+
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    expires_at TIMESTAMPTZ NOT NULL
+  );
+`;
+
+export function up(pgm: MigrationBuilder): void {
+  pgm.sql(TABLES);
+}
+
+/** There is no way back: what was stored is kept. */
+export const down = false;
