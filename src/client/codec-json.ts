@@ -1,6 +1,9 @@
 /** Payloads as Temporal's remote codec protocol carries them: protobuf's JSON, with bytes in base64. */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
+import { MAX_INFLATED_SUM_BYTES } from '../protocol/limits.js';
+import { EngineError } from './errors.js';
+
 export type { PayloadCodec } from '@temporalio/common';
 
 export interface JsonPayload {
@@ -8,7 +11,10 @@ export interface JsonPayload {
   readonly data?: string | null | undefined;
 }
 
-/** Through all codecs: `encode` first to last, `decode` last to first. Rejects with what a codec throws. */
+/**
+ * Through all codecs: `encode` first to last, `decode` last to first. Rejects with what a codec throws.
+ * @throws {EngineError} body_too_large when a codec adds more than 32 MiB to the payloads together
+ */
 export async function throughCodecs(
   codecs: readonly PayloadCodec[],
   direction: 'encode' | 'decode',
@@ -16,8 +22,25 @@ export async function throughCodecs(
 ): Promise<readonly JsonPayload[]> {
   let passed = payloads.map(fromJson);
   const ordered = direction === 'encode' ? codecs : codecs.toReversed();
-  for (const codec of ordered) passed = await codec[direction](passed);
+  for (const codec of ordered) {
+    const given = bytesIn(passed);
+    passed = await codec[direction](passed);
+    checkGrowth(bytesIn(passed) - given);
+  }
   return passed.map(toJson);
+}
+
+/** Codecs of the application have bounds of their own, or none. */
+function checkGrowth(bytes: number): void {
+  if (bytes > MAX_INFLATED_SUM_BYTES)
+    throw new EngineError(
+      'body_too_large',
+      `A codec may add at most ${MAX_INFLATED_SUM_BYTES} bytes to the payloads of a request, got ${bytes}`,
+    );
+}
+
+function bytesIn(payloads: readonly Payload[]): number {
+  return payloads.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0);
 }
 
 function fromJson({ metadata, data }: JsonPayload): Payload {

@@ -212,8 +212,13 @@ export const HTTP_CONNECT_TIMEOUT_MS = 10_000;
 export const MIN_SECRET_CHARS = 4;
 /** Smaller payloads are not worth the work of compressing them. */
 export const COMPRESS_FROM_BYTES = 8 * 1024;
-/** What a compressed payload may become: a few bytes that anybody may send must not fill the memory of a worker. */
-export const MAX_INFLATED_BYTES = 32 * 1024 * 1024;
+/**
+ * One payload before compression, and after decompression: as much as one gRPC message may have, so compression makes nothing possible that
+ * is impossible without it. Larger ones are not compressed, and are not read: a few bytes that anybody may send must not fill the memory.
+ */
+export const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
+/** Payloads that are decoded together: those of one field of a history event, or of one request to the codec endpoint. */
+export const MAX_INFLATED_SUM_BYTES = 32 * 1024 * 1024;
 /** One page of the `events` query: far below the 2 MiB payload bound. */
 export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
 
@@ -225,8 +230,11 @@ export const QUERY_DEADLINE_MS = 1_000;
 export const MAX_WAIT_RESULT_MS = 30_000;
 /** Body of one HTTP request: the largest message plus its envelope. */
 export const MAX_HTTP_BODY_BYTES = 512 * 1024;
-/** Body of one request to the codec endpoint: payloads of 2 MiB in base64, several at a time. */
-export const MAX_CODEC_BODY_BYTES = 32 * 1024 * 1024;
+/** Body of one request to the codec endpoint: the payloads of a page of history (one gRPC message of 4 MiB) in base64. */
+export const MAX_CODEC_BODY_BYTES = 8 * 1024 * 1024;
+/** Payloads of one such request: a page of history has at most a thousand events. Metadata of one payload: encoding and a few more. */
+export const MAX_CODEC_PAYLOADS = 10_000;
+export const MAX_CODEC_METADATA = 100;
 /** Hints of one conversation are joined for this long before the projector asks. Measured: 30 ms costs a fifth of throughput. */
 export const PROJECTION_DELAY_MS = 150;
 export const SWEEP_INTERVAL_MS = 30_000;

@@ -1,4 +1,5 @@
 /** Bodies that are no JSON, or not ours: refused at the door, with the process up. */
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { startHttpApp } from '../support/http-app.js';
 import { JSON_TYPE, problemOf } from '../support/problems.js';
@@ -63,5 +64,26 @@ describe('a body that cannot be read', () => {
     expect(problem).toMatchObject({ status, code });
     expect(problem.detail).toContain(detail);
     expect((await app.request('/healthz')).status).toBe(200);
+  });
+});
+
+describe('a small body that becomes 64 MB', () => {
+  const text = JSON.stringify({ agent: 'support', message: 'x'.repeat(64_000_000) });
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('by %s is refused at the bound of its route', async (encoding, compress) => {
+    const app = await startHttpApp({}, { codec: { codecs: [], origins: [] } });
+    const body = Uint8Array.from(compress(text));
+    for (const [path, bound] of [
+      ['/v1/conversations', '524288 bytes'],
+      ['/codec/decode', '8388608 bytes'],
+    ] as const) {
+      const headers = { ...JSON_TYPE, 'content-encoding': encoding };
+      const problem = await problemOf(await app.request(path, { method: 'POST', headers, body }));
+      expect(problem).toMatchObject({ status: 413, code: 'body_too_large' });
+      expect(problem.detail).toContain(bound);
+    }
   });
 });

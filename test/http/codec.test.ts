@@ -1,7 +1,14 @@
 /** The codec endpoint as Temporal's UI and command line use it. */
+import { deflateSync } from 'node:zlib';
+import type { Payload } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import { describe, expect, it } from 'vitest';
 import { CompressionCodec } from '../../src/client/payload-codec.js';
-import { MAX_CODEC_BODY_BYTES } from '../../src/protocol/limits.js';
+import {
+  MAX_CODEC_BODY_BYTES,
+  MAX_INFLATED_BYTES,
+  MAX_INFLATED_SUM_BYTES,
+} from '../../src/protocol/limits.js';
 import { type HttpApp, startHttpApp } from '../support/http-app.js';
 
 const UI = 'http://localhost:8233';
@@ -27,6 +34,26 @@ async function passed(app: HttpApp, path: string, payloads: readonly object[]): 
   return (await response.json()) as Body;
 }
 
+const ZLIB = Buffer.from('binary/zlib').toString('base64');
+
+/** A payload of so many bytes of data, as the codec of a stranger compresses it: a thousandth of that. */
+function bomb(bytes: number): { metadata: Record<string, string>; data: string } {
+  const encoding = Buffer.from('json/plain');
+  const whole = proto.temporal.api.common.v1.Payload.encode({
+    metadata: { encoding },
+    data: Buffer.alloc(bytes, 0x20),
+  }).finish();
+  return { metadata: { encoding: ZLIB }, data: deflateSync(whole).toString('base64') };
+}
+
+/** Bytes of all data in an answer, and the payloads that are still compressed. */
+function sumOf({ payloads }: Body): { bytes: number; compressed: number } {
+  return {
+    bytes: payloads.reduce((sum, { data = '' }) => sum + (data.length / 4) * 3, 0),
+    compressed: payloads.filter(({ metadata }) => metadata['encoding'] === ZLIB).length,
+  };
+}
+
 describe('the codec endpoint', () => {
   it('gives payloads back as they were before they were compressed, in their order', async () => {
     const app = await withCodec();
@@ -42,6 +69,67 @@ describe('the codec endpoint', () => {
     const encoding = Buffer.from('binary/zlib').toString('base64');
     const broken = { metadata: { encoding }, data: Buffer.from('broken').toString('base64') };
     expect(await passed(app, '/codec/decode', [broken])).toEqual({ payloads: [broken] });
+  });
+
+  it.each([
+    ['one after the other makes 31 MiB', 31 * 1024 * 1024, 8, 0],
+    ['each stays within the bound of one', MAX_INFLATED_BYTES - 1024, 100, 8],
+  ])('gives back at most 32 MiB for payloads of which %s', async (_name, size, count, decoded) => {
+    const app = await withCodec();
+    const payloads = Array.from({ length: count }, () => bomb(size));
+    const sum = sumOf(await passed(app, '/codec/decode', payloads));
+    // What stays compressed is a thousandth.
+    expect(sum.bytes).toBeLessThan(1.02 * MAX_INFLATED_SUM_BYTES);
+    expect(count - sum.compressed).toBe(decoded);
+  });
+
+  it('refuses what a codec of the application makes too large', async () => {
+    const grow = async (payloads: Payload[]): Promise<Payload[]> =>
+      payloads.map((payload) => ({ ...payload, data: Buffer.alloc(MAX_INFLATED_BYTES) }));
+    const codecs = [{ encode: grow, decode: grow }];
+    const app = await startHttpApp({}, { codec: { codecs, origins: [] } });
+    for (const path of ['/codec/decode', '/codec/encode']) {
+      const payloads = Array.from({ length: 9 }, () => SMALL);
+      expect((await app.post(path, { payloads })).status).toBe(413);
+    }
+  });
+
+  it.each([
+    ['zlib of nothing', { metadata: { encoding: ZLIB }, data: 'eJwDAAAAAAE=' }],
+    ['no data', { metadata: { encoding: ZLIB } }],
+    ['data of null', { metadata: { encoding: ZLIB }, data: null }],
+    ['data of no bytes', { metadata: { encoding: ZLIB }, data: '' }],
+    ['no metadata', { data: 'AAAA' }],
+    ['metadata of null', { metadata: null, data: null }],
+    [
+      'names of the prototype',
+      JSON.parse('{"metadata":{"__proto__":"AAAA","constructor":"AAAA"}}'),
+    ],
+    ['an encoding of no bytes', { metadata: { encoding: '' }, data: 'AAAA' }],
+  ])('answers a payload with %s by one payload', async (_name, payload: object) => {
+    const app = await withCodec();
+    for (const path of ['/codec/decode', '/codec/encode']) {
+      const { payloads } = await passed(app, path, [payload, SMALL]);
+      expect(payloads).toHaveLength(2);
+      expect(payloads[1]).toEqual(SMALL);
+    }
+  });
+
+  it.each([
+    ['payloads', { payloads: Array.from({ length: 10_001 }, () => ({})) }, '/payloads'],
+    [
+      'metadata of one payload',
+      {
+        payloads: [
+          { metadata: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, ''])) },
+        ],
+      },
+      '/payloads/0/metadata',
+    ],
+  ])('refuses too many %s by the name of the field', async (_name, body, field) => {
+    const response = await (await withCodec()).post('/codec/decode', body);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ errors: [{ path: field }] });
   });
 
   it('may be used by pages of the UI that was named', async () => {

@@ -5,7 +5,13 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import { z } from 'zod';
 import { type JsonPayload, throughCodecs } from '../../client/codec-json.js';
-import { MAX_CODEC_BODY_BYTES } from '../../protocol/limits.js';
+import { invalidField } from '../../client/errors.js';
+import { isRecord } from '../../protocol/json.js';
+import {
+  MAX_CODEC_BODY_BYTES,
+  MAX_CODEC_METADATA,
+  MAX_CODEC_PAYLOADS,
+} from '../../protocol/limits.js';
 import type { CodecEndpoint } from '../deps.js';
 import { jsonBody } from '../middleware.js';
 import { parseBody } from '../parse.js';
@@ -33,7 +39,28 @@ export function codecRouter(codecs: CodecEndpoint['codecs']): Router {
 }
 
 function payloadsOf(request: Request): readonly JsonPayload[] {
+  checkCounts(request.body);
   return parseBody(BodySchema, request).payloads;
+}
+
+/** Counted before the schema looks at each of them, which takes seconds for millions. */
+function checkCounts(body: unknown): void {
+  const payloads: unknown = isRecord(body) ? body['payloads'] : undefined;
+  if (!Array.isArray(payloads)) return;
+  if (payloads.length > MAX_CODEC_PAYLOADS)
+    throw invalidField('/payloads', `must have at most ${MAX_CODEC_PAYLOADS} items`);
+  const crowded = payloads.findIndex(
+    (payload) => isRecord(payload) && entriesIn(payload['metadata']) > MAX_CODEC_METADATA,
+  );
+  if (crowded !== -1)
+    throw invalidField(
+      `/payloads/${crowded}/metadata`,
+      `must have at most ${MAX_CODEC_METADATA} entries`,
+    );
+}
+
+function entriesIn(metadata: unknown): number {
+  return isRecord(metadata) ? Object.keys(metadata).length : 0;
 }
 
 /** Other origins get no such headers, so their pages can neither ask nor read, and are refused by what follows. */

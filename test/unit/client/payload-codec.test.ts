@@ -94,6 +94,37 @@ describe('what is left as it is', () => {
   });
 });
 
+describe('payloads that are decoded together', () => {
+  it('are left compressed from the place where they come to more than 32 MiB', async () => {
+    const one = await encoded({ metadata: {}, data: new Uint8Array(MAX_INFLATED_BYTES - 1024) });
+    const payloads = await codec.decode(Array.from({ length: 20 }, () => one));
+    expect(payloads.map((payload) => encodingOf(payload) === 'binary/zlib')).toEqual(
+      Array.from({ length: 20 }, (_, index) => index >= 8),
+    );
+  });
+
+  it('count what was made of those that are of no use, up to their bound', async () => {
+    const bomb = {
+      metadata: { encoding: bytes('binary/zlib') },
+      data: deflateSync(Buffer.alloc(MAX_INFLATED_BYTES + 1)),
+    };
+    const good = await encoded(payloadOf(LONG));
+    const decode = async (bombs: number): Promise<Payload | undefined> =>
+      (await codec.decode([...Array.from({ length: bombs }, () => bomb), good])).at(-1);
+    expect(encodingOf((await decode(7)) ?? {})).toBe('json/plain');
+    expect(await decode(9)).toBe(good);
+  });
+});
+
+describe('a payload of more than 4 MiB', () => {
+  it('is not compressed, for it would not be read again', async () => {
+    const payload = { metadata: {}, data: new Uint8Array(MAX_INFLATED_BYTES) };
+    expect(await encoded(payload)).toBe(payload);
+    const largest = { metadata: {}, data: new Uint8Array(MAX_INFLATED_BYTES - 1024) };
+    expect((await decoded(await encoded(largest))).data?.byteLength).toBe(largest.data.byteLength);
+  });
+});
+
 describe('switched off', () => {
   it('nothing is compressed, and what was is read', async () => {
     const off = new CompressionCodec({ writes: false });
