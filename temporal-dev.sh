@@ -10,8 +10,9 @@ READY_SECONDS=60
 LOCK_SECONDS=300
 
 usage() {
+  local name=${COLLOQUY_TEMPORAL_COMMAND:+$COLLOQUY_TEMPORAL_COMMAND start}
+  echo "Usage: ${name:-temporal-dev.sh} [options]"
   cat <<'HELP'
-Usage: temporal-dev.sh [options]
 
 Reuses the Temporal server that answers at TEMPORAL_ADDRESS (default 127.0.0.1:7233), else starts a dev server there,
 detached, with its data in ./.colloquy/temporal.db. Prints TEMPORAL_ADDRESS=... and TEMPORAL_UI=... on stdout.
@@ -24,7 +25,7 @@ detached, with its data in ./.colloquy/temporal.db. Prints TEMPORAL_ADDRESS=... 
   --status              say what runs; exit 0 if a server answers, 3 if none does
   --stop                stop the server that this script started (of --db, --port or --ephemeral if given)
   --reset               stop it, delete its database, start with an empty one
-  --print-binary        print the path of the Temporal CLI, fetching it if need be
+  --print-binary        print the path of the Temporal CLI, fetching it if need be; with --quiet not a word of one that is there
   --print-test-server   print the path of the time-skipping test server, fetching it if need be
   --print-server-args   print the arguments every dev server of this project is started with, one a line
   --help                this text
@@ -67,6 +68,17 @@ pinned_checksum() { # tool platform
     temporal-test-server/darwin-amd64) echo 0aa60a4278bc313167f6d2e46cb362c95df2551384d7c593887e79f4a92aa4ac ;;
     temporal-test-server/darwin-arm64) echo 3a9cd757fc118c0cf134c6fa16d5cf901a02985d02782a11029f7c2833e95cb6 ;;
   esac
+}
+
+# How a user types an action of this script. `colloquy temporal` runs it under a name of its own.
+how() { # start | stop
+  if [ -n "${COLLOQUY_TEMPORAL_COMMAND:-}" ]; then
+    echo "$COLLOQUY_TEMPORAL_COMMAND $1"
+  elif [ "$1" = start ]; then
+    echo "$0"
+  else
+    echo "$0 --$1"
+  fi
 }
 
 say() { printf 'temporal-dev: %s\n' "$*" >&2; }
@@ -434,7 +446,7 @@ ARGS
   done
   disown "$pid" 2>/dev/null || true
   [ -z "$EPHEMERAL" ] || data='in memory, lost when it stops'
-  say "started (pid $pid, data: $data). Stop it: $0 --stop$HINT"
+  say "started (pid $pid, data: $data). Stop it: $(how stop)$HINT"
 }
 
 stop_server() { # run-file
@@ -464,6 +476,7 @@ UI_PORT=''
 CODEC_ENDPOINT=''
 DB=''
 EPHEMERAL=''
+QUIET=''
 number() { # option value
   case "${2:-}" in
     '' | *[!0-9]*) die "$1 needs a port number." ;;
@@ -490,6 +503,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --ephemeral) EPHEMERAL=1 ;;
+    --quiet) QUIET=quiet ;;
     --status | --stop | --reset | --print-binary | --print-test-server | --print-server-args) ACTION=${1#--} ;;
     -h | --help)
       usage
@@ -507,7 +521,7 @@ done
 
 case "$ACTION" in
   print-binary)
-    need_cli
+    need_cli "$QUIET"
     echo "$CLI"
     exit 0
     ;;
@@ -549,13 +563,13 @@ start() {
   # Data that is already served decides, whatever the port.
   if is_ours "$RUN"; then
     if [ -n "$PORT" ] && [ "$PORT" != "$(recorded "$RUN" port)" ]; then
-      die "$STORE is already served at 127.0.0.1:$(recorded "$RUN" port) (pid $(recorded "$RUN" pid)). Stop that first ($0 --stop$HINT), or use another --db."
+      die "$STORE is already served at 127.0.0.1:$(recorded "$RUN" port) (pid $(recorded "$RUN" pid)). Stop that first ($(how stop)$HINT), or use another --db."
     fi
     if [ -z "$CHOSEN" ] || [ "${ADDRESS##*:}" = "$(recorded "$RUN" port)" ]; then
       need_cli quiet
       local waited=0
       until answers "127.0.0.1:$(recorded "$RUN" port)"; do
-        [ "$waited" -lt 100 ] || die "the server (pid $(recorded "$RUN" pid)) does not answer at 127.0.0.1:$(recorded "$RUN" port). See $STORE.log, or start it again: $0 --stop$HINT, then $0$HINT"
+        [ "$waited" -lt 100 ] || die "the server (pid $(recorded "$RUN" pid)) does not answer at 127.0.0.1:$(recorded "$RUN" port). See $STORE.log, or start it again: $(how stop)$HINT, then $(how start)$HINT"
         sleep 0.1
         waited=$((waited + 1))
       done
@@ -568,10 +582,10 @@ start() {
     need_cli quiet
     if ! answers "$ADDRESS"; then
       is_loopback "$HOST" || die "what listens at TEMPORAL_ADDRESS=$ADDRESS does not answer as a Temporal server. Check the address, TLS and API key."
-      die "$ADDRESS is in use by something that is not a Temporal server. Choose another port: $0 --port N"
+      die "$ADDRESS is in use by something that is not a Temporal server. Choose another port: $(how start) --port N"
     fi
     if [ -z "$CHOSEN" ] && [ -n "$DB$EPHEMERAL" ]; then
-      die "the Temporal server at $ADDRESS does not serve ${DB:-memory started by this script}. Choose another port: $0 --port N"
+      die "the Temporal server at $ADDRESS does not serve ${DB:-memory started by this script}. Choose another port: $(how start) --port N"
     fi
     say "reusing the server that answers at $ADDRESS"
     announce "$ADDRESS" ''
@@ -633,7 +647,7 @@ FILES
       say "$ADDRESS is in use, but not by a Temporal server"
     fi
   fi
-  [ "$answer" -eq 0 ] || say "no server answers at $ADDRESS. Start one: $0"
+  [ "$answer" -eq 0 ] || say "no server answers at $ADDRESS. Start one: $(how start)"
   return "$answer"
 }
 

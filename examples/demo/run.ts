@@ -100,15 +100,16 @@ async function demo({ keep, local, temporalPort }: DemoOptions): Promise<void> {
   try {
     for (const line of stack.temporal.notes) timeline.note(line);
     timeline.note(`worker pid ${stack.worker().pid}, API ${stack.apiUrl}`);
+    const conversationId = `demo-${Date.now()}`;
+    const patienceMs = local ? 300_000 : 60_000;
     await Promise.race([
-      converse({ stack, temporal, timeline, patienceMs: local ? 300_000 : 60_000 }),
+      converse({ stack, temporal, timeline, patienceMs, conversationId }),
       interrupted,
     ]);
     timeline.note(`refunds actually made: ${await countLines(ledger)}`);
-    if (keep) {
-      timeline.note('everything keeps running; Ctrl-C stops it');
-      await interrupted.catch(() => undefined);
-    }
+    if (keep) timeline.note('everything keeps running; Ctrl-C stops it');
+    timeline.note(await whereToLook(stack, { keep, conversationId }));
+    if (keep) await interrupted.catch(() => undefined);
     await temporal.connection.close();
   } finally {
     timeline.close();
@@ -124,10 +125,11 @@ interface Scene {
   readonly timeline: Timeline;
   /** How long the model may take: a model without a graphics card says a few words a second where others work, too. */
   readonly patienceMs: number;
+  readonly conversationId: string;
 }
 
-async function converse({ stack, temporal, timeline, patienceMs }: Scene): Promise<void> {
-  const conversationId = `demo-${Date.now()}`;
+async function converse(scene: Scene): Promise<void> {
+  const { stack, temporal, timeline, patienceMs, conversationId } = scene;
   timeline.watch(stack.apiUrl, conversationId);
   // 1. A backend job starts the conversation, through the client library.
   const client = new ConversationClient({
@@ -184,15 +186,37 @@ async function converse({ stack, temporal, timeline, patienceMs }: Scene): Promi
   }
 
   const result = await turn.result({ timeout: patienceMs, returnWhenWaiting: false });
-  await timeline.caughtUp();
+  await timeline.ended(patienceMs);
   if (result.status !== 'completed')
     throw new Error(`the turn did not complete: ${JSON.stringify(result)}`);
   timeline.answer(result.text);
-  const { uiUrl } = stack.temporal;
-  if (uiUrl !== undefined)
-    timeline.note(
-      `in the Temporal UI: ${uiUrl}/namespaces/default/workflows/${encodeURIComponent(`conversation:default:${conversationId}`)}`,
-    );
+}
+
+/** Names a web UI only if it still runs once the demo is over. */
+async function whereToLook(
+  { temporal }: Stack,
+  { keep, conversationId }: { readonly keep: boolean; readonly conversationId: string },
+): Promise<string> {
+  if (temporal.started && !keep)
+    return 'the Temporal server stops with the demo; to look at the conversation in its UI: npm run demo -- --keep';
+  const uiUrl = temporal.uiUrl ?? (await uiBeside(temporal.address));
+  if (uiUrl === undefined)
+    return `in the UI of the Temporal server at ${temporal.address}: conversation:default:${conversationId}`;
+  const path = `/namespaces/default/workflows/${encodeURIComponent(`conversation:default:${conversationId}`)}`;
+  return `in the Temporal UI: ${uiUrl}${path}`;
+}
+
+/** A dev server has its UI 1,000 ports above its own port, unless it was started otherwise. */
+async function uiBeside(address: string): Promise<string | undefined> {
+  const { hostname, port } = new URL(`http://${address}`);
+  const url = `http://${hostname}:${Number(port) + 1_000}`;
+  try {
+    const response = await fetch(`${url}/api/v1/settings`, { signal: AbortSignal.timeout(2_000) });
+    const settings = (await response.json()) as { readonly DefaultNamespace?: unknown };
+    return settings.DefaultNamespace === undefined ? undefined : url;
+  } catch {
+    return undefined;
+  }
 }
 
 type Waiting = PendingCall;

@@ -10,6 +10,7 @@ export class Timeline {
   readonly #startedAt = Date.now();
   #lastEventAt = Date.now();
   readonly #closing = new AbortController();
+  #hasEnded = false;
   #cursor = '';
   #streaming = false;
   /** Of what is streamed, what is news: late, repeated and superseded pieces are not. */
@@ -33,6 +34,16 @@ export class Timeline {
   watch(apiUrl: string, conversationId: string): void {
     const url = `${apiUrl}/v1/conversations/${conversationId}/events`;
     void this.#follow(url, this.#closing.signal);
+  }
+
+  /** Resolves once the end of the turn is printed, and with it every event before it. @throws after `timeoutMs`. */
+  async ended(timeoutMs: number): Promise<void> {
+    const giveUpAt = Date.now() + timeoutMs;
+    while (!this.#hasEnded) {
+      if (Date.now() > giveUpAt)
+        throw new Error(`the end of the turn was not streamed within ${timeoutMs} ms`);
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 3));
+    }
   }
 
   close(): void {
@@ -93,24 +104,23 @@ export class Timeline {
     process.stdout.write(isGap ? `… ${text}` : text);
   }
 
-  /** What was streamed may lack a part: live events may be lost. */
-  #completeText(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): void {
+  /** The streamed text may lack a part, since live events may be lost; then the whole text is printed. */
+  #message(event: Extract<CanonicalEvent, { type: 'assistant_message' }>): string {
     const whole = event.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const { answer } = this.#view;
     const shown = answer?.messageId === event.messageId ? answer.text : '';
-    if (whole !== '' && whole !== shown)
-      this.#line(
-        '  ',
-        `${String(event.seq).padStart(3)} assistant_message, the whole of it: ${whole}`,
-      );
+    if (whole === '') return 'assistant_message without text';
+    return whole === shown
+      ? `assistant_message of ${whole.length} characters, as streamed`
+      : `assistant_message: ${whole}`;
   }
 
   #canonical(event: CanonicalEvent): void {
     this.#lastEventAt = Date.now();
-    if (event.type === 'assistant_message') this.#completeText(event);
+    const words = event.type === 'assistant_message' ? this.#message(event) : describe(event);
     this.#view.note(event);
-    const words = describe(event);
-    if (words !== undefined) this.#line('  ', `${String(event.seq).padStart(3)} ${words}`);
+    this.#line('  ', `${String(event.seq).padStart(3)} ${words}`);
+    if (event.type === 'turn_ended') this.#hasEnded = true;
   }
 
   #line(mark: string, text: string): void {
@@ -128,7 +138,7 @@ export class Timeline {
   }
 }
 
-function describe(event: CanonicalEvent): string | undefined {
+function describe(event: CanonicalEvent): string {
   switch (event.type) {
     case 'user_message':
       return `user_message from ${event.actor.id}`;
@@ -146,8 +156,6 @@ function describe(event: CanonicalEvent): string | undefined {
       return `tool_result ${event.name}: ${event.result.status} ${JSON.stringify(event.result.envelope)}`;
     case 'turn_ended':
       return `turn_ended ${event.status} after ${event.steps} steps`;
-    case 'assistant_message':
-      return undefined;
     default:
       return event.type;
   }

@@ -1,7 +1,7 @@
 /** `colloquy dev`: the whole stack in one terminal, with every call that waits and the command that resolves it. */
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { devServerScript } from '../client/dev-server.js';
+import { devServerCommand } from '../client/dev-server.js';
 import type { ConversationSnapshot } from '../protocol/conversation.js';
 import { conversationKey } from '../protocol/ids.js';
 import type { PendingCall } from '../protocol/suspensions.js';
@@ -45,7 +45,7 @@ export async function runDev(flags: DevFlags): Promise<void> {
   await stack.stop();
   // One that somebody else has started is theirs; one that a killed stack has left behind is nobody's.
   if (!stack.temporal.started && isOfData(stack))
-    print(`temporal  runs on. Stop it: ${devServerScript()} --stop --db ${databaseOf(config)}`);
+    print(`temporal  runs on. Stop it: ${devServerCommand('stop')} --db ${databaseOf(config)}`);
 }
 
 async function start(config: Config, flags: DevFlags): Promise<Stack> {
@@ -123,7 +123,7 @@ function temporalLine(stack: Stack, config: Config, isAway: boolean): string {
   const { address } = stack.temporal;
   const where = `temporal  does not answer at ${address}`;
   if (!isOfData(stack)) return where;
-  return `${where}. Start it again: TEMPORAL_ADDRESS=${address} ${devServerScript()} --db ${databaseOf(config)}`;
+  return `${where}. Start it again: TEMPORAL_ADDRESS=${address} ${devServerCommand()} --db ${databaseOf(config)}`;
 }
 
 /** Whether the server's data are in the folder of this stack: of any other no more than the address is known. */

@@ -2,18 +2,33 @@
 /** The `colloquy` command. */
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { devServerScript } from '../client/dev-server.js';
+import { devServerCommand } from '../client/dev-server.js';
 import { failWith } from './process-life.js';
 import type { ServeFlags } from './serve-command.js';
 
-/** node:sqlite and the openai client need it; an older Node would fail later, in words that do not say so. */
-const OLDEST_NODE = 22;
-if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+}
+
+const manifest = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as Manifest;
+
+/** An older Node would fail later, in words that do not say so. */
+const oldestNode = manifest.engines.node.replace('>=', '');
+if (isOlder(process.versions.node, oldestNode))
   failWith(
     new Error(
-      `Node ${OLDEST_NODE} or newer is needed, this is ${process.versions.node}. Run it through npm: npx colloquy`,
+      `Node ${oldestNode} or newer is needed, this is ${process.versions.node} (${process.execPath})`,
     ),
   );
+
+function isOlder(version: string, oldest: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = oldest.split('.').map(Number);
+  return major < leastMajor || (major === leastMajor && minor < leastMinor);
+}
 
 /** Flags win over these. Temporal's own variables are read as its command line reads them. */
 const ENVIRONMENT = `
@@ -37,7 +52,7 @@ Environment:
   COLLOQUY_PORT               port of the API (default: 8080)
   COLLOQUY_LOG_LEVEL          debug | info | warn | error | silent (default: info); logs are JSON lines on stderr
 
-No Temporal server? ${devServerScript()} starts one; "colloquy dev" brings its own.`;
+No Temporal server? ${devServerCommand()} starts one; "colloquy dev" brings its own.`;
 
 const seconds = (text: string): number => {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('It must be a number of seconds.');
@@ -55,16 +70,11 @@ const RETRY = [
   60,
 ] as const;
 
-function versionOf(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
-  return version;
-}
-
 const program = new Command('colloquy')
   .description('A durable engine for agent conversations, on Temporal.')
-  .version(versionOf(), '-V, --version', 'say the version of this package')
+  .version(manifest.version, '-V, --version', 'say the version of this package')
   .showHelpAfterError()
+  .enablePositionalOptions()
   .addHelpText('after', ENVIRONMENT);
 
 program
@@ -129,6 +139,20 @@ program
   .action(async (flags: { agents: string; data?: string; port?: string }) => {
     const { runDev } = await import('./dev-command.js');
     await runDev(flags);
+  });
+
+program
+  .command('temporal')
+  .description('Run the Temporal CLI, or start, stop, reset and find a Temporal dev server')
+  .argument('[args...]', 'start | stop | status | reset, or what the Temporal CLI is given')
+  .helpOption(false)
+  .helpCommand(false)
+  .allowUnknownOption()
+  .passThroughOptions()
+  .action(async (args: string[]) => {
+    const { runTemporal, TEMPORAL_HELP } = await import('./temporal-command.js');
+    if (args.length > 0) process.exitCode = await runTemporal(args);
+    else process.stdout.write(`Usage: colloquy temporal [args...]\n${TEMPORAL_HELP}\n`);
   });
 
 program.parseAsync().catch(failWith);

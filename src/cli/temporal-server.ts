@@ -7,8 +7,8 @@ import { DEFAULT_TEMPORAL_ADDRESS } from '../worker/temporal.js';
 
 const run = promisify(execFile);
 /** First start fetches the server: tens of megabytes. */
-const SCRIPT_TIMEOUT_MS = 300_000;
-const SCRIPT = fileURLToPath(new URL('../../temporal-dev.sh', import.meta.url));
+export const SCRIPT_TIMEOUT_MS = 300_000;
+export const SCRIPT = fileURLToPath(new URL('../../temporal-dev.sh', import.meta.url));
 
 export interface TemporalServer {
   readonly address: string;

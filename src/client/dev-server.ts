@@ -1,16 +1,26 @@
-/** How a Temporal dev server is started from here, in words: the script lies in the package, and that in `node_modules` of whoever installed it. */
+/** The command that starts or stops a Temporal dev server, as a user in the present folder types it; for messages. */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const SCRIPT = 'temporal-dev.sh';
 
-/** The script as a shell here finds it, such as `./node_modules/colloquy/temporal-dev.sh`; its name alone where that is not below. Never throws. */
-export function devServerScript(from = process.cwd()): string {
+/**
+ * `./temporal-dev.sh` in a checkout of this repository, `npx colloquy temporal start` in a project that has installed the
+ * package. Never throws, and names no absolute path: the text may be shown to others.
+ */
+export function devServerCommand(action: 'start' | 'stop' = 'start', from = process.cwd()): string {
+  const path = scriptPath(from);
+  if (path === undefined) return `npx colloquy temporal ${action}`;
+  return action === 'start' ? path : `${path} --${action}`;
+}
+
+/** Undefined where the script is not below the folder, or lies in an installed package. */
+function scriptPath(from: string): string | undefined {
   const url = new URL(`../../${SCRIPT}`, import.meta.url);
-  if (url.protocol !== 'file:') return SCRIPT;
+  if (url.protocol !== 'file:') return undefined;
   const file = fileURLToPath(url);
   const path = relative(from, file);
-  // The text may be shown to others: no path of this machine is for them.
-  return path.startsWith('..') || !existsSync(file) ? `${SCRIPT} of this package` : `./${path}`;
+  const isInstalled = file.split(/[\\/]/).includes('node_modules');
+  return isInstalled || path.startsWith('..') || !existsSync(file) ? undefined : `./${path}`;
 }

@@ -16,7 +16,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { FAILURES, type FailureCode, isFailureCode } from '../protocol/failures.js';
 import { isRecord } from '../protocol/json.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
-import { devServerScript } from './dev-server.js';
+import { devServerCommand } from './dev-server.js';
 
 /** gRPC status codes that the client tells apart. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
@@ -152,7 +152,7 @@ export function fromTemporal(
   if (code === GRPC.invalidArgument && /search attribute/i.test(causeTexts(error)))
     return new EngineError(
       'internal',
-      `The server does not know the search attributes. Register them (${devServerScript()} does), or pass searchAttributes: false`,
+      `The server does not know the search attributes. Register them (${devServerCommand()} does), or pass searchAttributes: false`,
       { cause: error },
     );
   const own = fieldOf(error, 'code');
@@ -165,7 +165,7 @@ export function unreachable(address: string | undefined, cause?: unknown): Engin
   const where = address === undefined ? '' : ` at ${address}`;
   return new EngineError(
     'temporal_unreachable',
-    `The Temporal server${where} does not answer. Start one with ${devServerScript()}, or set TEMPORAL_ADDRESS`,
+    `The Temporal server${where} does not answer. Start one with ${devServerCommand()}, or set TEMPORAL_ADDRESS`,
     { cause },
   );
 }

@@ -7,7 +7,7 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
-import { devServerScript } from '../client/dev-server.js';
+import { devServerCommand } from '../client/dev-server.js';
 import { isLoopbackName, nameOfHost } from '../client/hosts.js';
 import { CompressionCodec } from '../client/payload-codec.js';
 import type { Logger } from '../define/context.js';
@@ -43,7 +43,7 @@ export class TemporalUnreachable extends Error {
   constructor(address: string, cause: unknown) {
     super(
       `No Temporal server answers at ${address} (${causeOf(cause)}). ` +
-        `Start one: ${devServerScript()} - or point TEMPORAL_ADDRESS at yours.`,
+        `Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`,
       { cause },
     );
     this.name = 'TemporalUnreachable';

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import semver from 'semver';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary.js';
@@ -18,8 +19,18 @@ interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
+interface Locked {
+  readonly dev?: true;
+  readonly devOptional?: true;
+  readonly link?: true;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly engines?: { readonly node?: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly dev?: true; readonly devOptional?: true }>>;
+  readonly packages: Readonly<Record<string, Locked>>;
 }
 
 function packedPaths(): readonly string[] {
@@ -42,6 +53,56 @@ it('the package holds the product: no tests, examples, benchmarks or build recor
   expect(paths.filter((path) => /^(dist\/)?((test|examples|bench)\/|\.)/.test(path))).toEqual([]);
 });
 
+/** What npm installs beside the package, by path in the lock file: its dependencies, theirs, and so on. */
+function dependenciesOfUsers(): ReadonlyMap<string, Locked> {
+  const { packages } = readJson('package-lock.json') as Lock;
+  const found = new Map<string, Locked>();
+  const visit = (path: string): void => {
+    const { dependencies, optionalDependencies } = packages[path] ?? {};
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const at = resolved(packages, { from: path, name });
+      const entry = at === undefined ? undefined : packages[at];
+      if (at === undefined || entry === undefined || found.has(at)) continue;
+      found.set(at, entry);
+      visit(at);
+    }
+  };
+  visit('');
+  return found;
+}
+
+/** As Node looks for it: in `node_modules` beside, then of every folder above. */
+function resolved(
+  packages: Lock['packages'],
+  { from, name }: { readonly from: string; readonly name: string },
+): string | undefined {
+  for (let folder = from; ; folder = folder.slice(0, folder.lastIndexOf('node_modules/'))) {
+    folder = folder.replace(/\/$/, '');
+    const at = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
+    if (Object.hasOwn(packages, at)) return at;
+    if (folder === '') return undefined;
+  }
+}
+
+it('who installs the package is given no Node binary: it is a matter of this repository alone', () => {
+  const { packages } = readJson('package-lock.json') as Lock;
+  const carriesNode = ([, { bin }]: readonly [string, Locked]): boolean =>
+    bin !== undefined && Object.hasOwn(bin, 'node');
+  expect(Object.entries(packages).filter(carriesNode)).not.toEqual([]);
+  const given = [...dependenciesOfUsers()];
+  expect(given.length).toBeGreaterThan(100);
+  expect(given.filter(carriesNode)).toEqual([]);
+});
+
+it('the oldest Node that the package says to run on is one on which every dependency says to run', () => {
+  const { engines } = readJson('package.json') as Locked;
+  const oldest = /^>=([\d.]+)$/.exec(engines?.node ?? '')?.[1] ?? '';
+  const needy = [...dependenciesOfUsers()].filter(
+    ([, { engines: needs }]) => !semver.satisfies(semver.coerce(oldest) ?? '', needs?.node ?? '*'),
+  );
+  expect(needy.map(([path, { engines: needs }]) => [path, needs?.node])).toEqual([]);
+});
+
 /** A project that has installed the package and what npm installs with it, and nothing else. */
 function installed(manifest: Manifest): string {
   const folder = temporaryFolder();
@@ -53,12 +114,10 @@ function installed(manifest: Manifest): string {
   for (const path of packedPaths())
     if (path.endsWith('.d.ts') || path === 'package.json')
       cpSync(join(ROOT, path), into(join('colloquy', path)));
-  const { packages } = readJson('package-lock.json') as Lock;
-  const names = Object.entries(packages).flatMap(([path, { dev, devOptional }]) => {
+  const names = [...dependenciesOfUsers().keys()].flatMap((path) => {
     const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
-    const isForUsers = dev === undefined && devOptional === undefined;
     // Packages of other platforms are not there.
-    return name !== undefined && isForUsers && existsSync(join(ROOT, path)) ? [name] : [];
+    return name !== undefined && existsSync(join(ROOT, path)) ? [name] : [];
   });
   for (const name of new Set([...names, ...Object.keys(manifest.peerDependencies)]))
     symlinkSync(join(ROOT, 'node_modules', name), into(name));

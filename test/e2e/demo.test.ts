@@ -40,8 +40,38 @@ describe('the demo', () => {
       /^ {2}Here is where we are\. It is 18 degrees in Berlin\. Your refund re_p_1 is on its way\. You answered: Size 42, please\. Your cart holds 2 items\.$/m,
     );
     expect(said).toContain('refunds actually made: 1');
+    const seqs = [...said.matchAll(/^ *[\d.]+s {2,}(\d+) [a-z_]+/gm)].map(([, seq]) => Number(seq));
+    expect(seqs.length).toBeGreaterThan(15);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    // Its Temporal server is gone, and so is the UI.
+    expect(said).not.toContain('in the Temporal UI: http');
+    expect(lastLine(said)).toContain('npm run demo -- --keep');
     // Nothing of what the model said is missing, however late the stream was joined.
     expect(said).toContain('Let me look into that: I check the weather');
+    await untilNoneLeft(mark);
+  });
+
+  it.each([
+    ['that it keeps running', true],
+    ['that ran before', false],
+  ])('ends with the address of a UI %s', async (_, keeps) => {
+    const mark = newMark();
+    const port = await freePort();
+    if (!keeps) {
+      const server = await startDevServer({ port, uiPort: port + 1_000 });
+      onTestFinished(() => server.stop());
+    }
+    const args = ['--temporal-port', String(port), ...(keeps ? ['--keep'] : [])];
+    const demo = start(process.execPath, [script('run.js'), ...args], { env: asEnv(mark) });
+    const line = /in the Temporal UI: (\S+)\n$/;
+    const url = new URL(line.exec(await demo.prints(line))?.[1] ?? '');
+    expect(lastLine(demo.stdout())).toContain(url.href);
+    const id = url.pathname.split('/').at(-1) ?? '';
+    // The page is the same for every path; the workflow that it is to show is asked for beside it.
+    const shown = await fetch(`${url.origin}/api/v1/namespaces/default/workflows/${id}`);
+    expect([(await fetch(url)).status, shown.status]).toEqual([200, 200]);
+    if (keeps) demo.kill('SIGINT');
+    expect(await demo.ended).toBe(0);
     await untilNoneLeft(mark);
   });
 
@@ -166,6 +196,10 @@ describe('npm start', () => {
     });
   });
 });
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
 
 /** What a command that was printed answers, when it is pasted into a shell. */
 async function copied(pattern: RegExp, from: Command): Promise<Fields> {
