@@ -14,6 +14,7 @@ import { Sweep } from '#dist/projection/sweep.js';
 import { createWorkflowSource, type WorkflowSource } from '#dist/projection/workflow-source.js';
 import type { CanonicalEvent } from '#dist/protocol/events.js';
 import { SWEEP_LOOKS } from '#dist/protocol/limits.js';
+import { CORE_REVISION } from '#dist/protocol/revisions.js';
 import type { EventLog } from '#dist/store/port.js';
 import { startPostgres } from '../examples/demo/postgres.js';
 import { startDevServer } from '../test/support/dev-server.js';
@@ -73,7 +74,12 @@ function eventsOf(conversationId: string): readonly CanonicalEvent[] {
   const at = '2030-01-01T00:00:00.000Z';
   const actor = { id: 'ann', verified: true, channel: 'client' } as const;
   const [turnId, messageId, toolCallId] = ['t1', 't1.user', 'call_1'];
-  const settings = { maxSteps: 25, onBusy: 'queue', idleCloseMs: 1_000_000 } as const;
+  const settings = {
+    maxSteps: 25,
+    onBusy: 'queue',
+    idleCloseMs: 1_000_000,
+    coreRevision: CORE_REVISION,
+  } as const;
   const key = { tenant: TENANT, conversationId };
   const turn = `${conversationId}.${turnId}`;
   const message = { turnId: turn, messageId, requestId: 'r1', actor };

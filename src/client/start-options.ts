@@ -59,9 +59,6 @@ export function startOptions(
     model: manifest.model,
     ...(start.carried === undefined ? {} : { carried: start.carried }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
-    sealTasks: true,
-    sealRollOvers: true,
-    packs: true,
     spill: SPILL_BOUNDS,
     rollOver: { events: ROLL_OVER_HISTORY_EVENTS },
   };
@@ -85,9 +82,7 @@ export function startOptions(
  */
 function settingsFor({ settings }: AgentManifest): AgentSettings {
   const { coreRevision } = settings;
-  return coreRevision === undefined || coreRevision <= CORE_REVISION
-    ? settings
-    : { ...settings, coreRevision: CORE_REVISION };
+  return coreRevision <= CORE_REVISION ? settings : { ...settings, coreRevision: CORE_REVISION };
 }
 
 /** Those that never change, and the state to begin with; the workflow upserts the rest. */

@@ -21,7 +21,6 @@ import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import { withoutClaim } from './holding.js';
 import { isResolutionOf } from './remembered.js';
 import { filesOf } from './resolution-fields.js';
-import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone } from './state.js';
 import { stepCalls } from './state.js';
 import { nextStep } from './steering.js';
@@ -112,22 +111,16 @@ export function resolved(
       ...(entersOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
     };
   });
-  // Nobody sends a rule's own resolutions, so nobody repeats them.
-  if (event.rule !== undefined) return next;
+  // A remembered rule decided: no request was sent that could be repeated.
+  if (event.digest === undefined) return next;
+  const { digest, argsDigest } = event;
   return remember(next, {
     requestId,
     operation: 'resolution',
-    ...digestsOf(event),
+    digest,
+    ...(argsDigest === undefined ? {} : { argsDigest }),
     reply: { verdict: event.late === true ? 'accepted_late' : 'accepted', toolCallId, seq },
   });
-}
-
-function digestsOf({ digest, argsDigest }: ResolutionEvent): {
-  digest?: string;
-  argsDigest?: string;
-} {
-  if (digest === undefined) return {};
-  return { digest, ...(argsDigest === undefined ? {} : { argsDigest }) };
 }
 
 function declinedBy(
@@ -171,7 +164,7 @@ export function expired(state: ConversationState, event: Stamped<Expired>): Conv
     return {
       ...rest,
       status: 'expired',
-      ...(isSince(state, 1) ? { since: event.seq } : {}),
+      since: event.seq,
       resolvedAt: event.deadline,
       // Whoever held it holds it no more: the first valid result is taken, from anybody.
       ...(late ? { closedWait: withoutClaim(closed) } : {}),

@@ -14,7 +14,6 @@ import { keptAside } from './aside.js';
 import { messageDigest } from './attachments.js';
 import { remember, type Stamped, withTurn } from './fold.js';
 import { withInboxRead } from './inbox.js';
-import { isSince } from './revision.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 import { nextStep, withSteering } from './steering.js';
 import { withMessage } from './transcript.js';
@@ -32,8 +31,8 @@ export function queued(
   const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
   const ahead = onBusy === undefined || onBusy === 'queue' ? waiting : 0;
   const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
-  const digest = isSince(state, 1) ? { digest: messageDigest(parts, output) } : {};
-  const noted = remember(state, { requestId, operation: 'message', ...digest, reply });
+  const digest = messageDigest(parts, output);
+  const noted = remember(state, { requestId, operation: 'message', digest, reply });
   if (isSteering)
     return withTurn(withAsker(noted, turnId, actor.id), (turn) => ({
       ...turn,
@@ -50,7 +49,6 @@ export function queued(
 
 /** Calls that may outlive the turn know who asked: whoever joins it has, whenever the call was made. */
 function withAsker(state: ConversationState, turnId: string, userId: string): ConversationState {
-  if (!isSince(state, 8)) return state;
   const calls = Object.entries(state.calls).map(([id, call]) => {
     const { asker } = call;
     if (asker === undefined || call.turnId !== turnId) return [id, call] as const;

@@ -11,7 +11,6 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
 import { type Stamped, withCall } from './fold.js';
 import { endOfWait } from './holding.js';
-import { isSince } from './revision.js';
 import type { CallState, ConversationState, Tombstone, TurnState } from './state.js';
 import { noRoomResult } from './waiting-room.js';
 
@@ -28,8 +27,7 @@ export function detachedCalls(state: ConversationState): readonly CallState[] {
 /** What outlives its step and its turn: of the expired calls those that expired last, and those whose answer is being checked. */
 export function keptAside(state: ConversationState): Calls {
   const kept = Object.entries(state.calls).filter(([, call]) => call.aside !== undefined);
-  const isDue = ({ aside, answer }: CallState): boolean =>
-    aside === 'late' && (answer === undefined || !isSince(state, 1));
+  const isDue = ({ aside, answer }: CallState): boolean => aside === 'late' && answer === undefined;
   const late = kept.filter(([, call]) => isDue(call)).map(([, call]) => call.since);
   const oldest = late.sort((left, right) => right - left)[MAX_LATE_CALLS - 1] ?? 0;
   return Object.fromEntries(kept.filter(([, call]) => !isDue(call) || call.since >= oldest));

@@ -4,7 +4,6 @@
  */
 import type { CanonicalEvent, EventBody } from '../protocol/events.js';
 import { apply } from './apply.js';
-import { setAsideEvents } from './busy.js';
 import { turnTooLong, turnTooLongText } from './context/visible.js';
 import { decide } from './decide.js';
 import { isInternal } from './effects.js';
@@ -51,15 +50,6 @@ export class Committer {
     this.#state = state;
   }
 
-  /** Of conversations begun before `decide` did it: one after the other, for each takes up room. */
-  setQuestionsAside(): void {
-    for (;;) {
-      const events = setAsideEvents(this.#state);
-      if (events.length === 0) return;
-      this.commit(events);
-    }
-  }
-
   /** Each event is folded before the next is numbered. */
   commit(bodies: readonly EventBody[]): void {
     const at = isoOf(this.#now());
@@ -93,7 +83,7 @@ export class Committer {
     if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
     const message = turnTooLongText(this.#state);
     const error = { code: 'model_context_too_long', message };
-    this.commit(modelFailedEvents(this.#state, turn, { error }));
+    this.commit(modelFailedEvents(turn, { error }));
     return true;
   }
 }

@@ -84,7 +84,7 @@ export function requestKey(sought: SoughtRequest): string {
 export function requestOf(row: RequestRow, sought: SoughtRequest): RememberedRequest {
   const { operation, requestId } = sought;
   const { seq = 0, turnId = '', until = '' } = row;
-  const digest = row.digest === undefined ? {} : { digest: SHORT + row.digest };
+  const digest = SHORT + (row.digest ?? '');
   switch (operation) {
     case 'message': {
       const { messageId: ending = '.user', ahead = 0, mark } = row;
@@ -93,13 +93,13 @@ export function requestOf(row: RequestRow, sought: SoughtRequest): RememberedReq
       return {
         requestId,
         operation,
-        ...digest,
+        digest,
         reply: { turnId, messageId, seq, ahead, ...steers },
       };
     }
     case 'inbox': {
       const reply = { eventId: requestId, seq };
-      return { requestId, operation, digest: SHORT + (row.digest ?? ''), reply };
+      return { requestId, operation, digest, reply };
     }
     case 'cancel':
       return { requestId, operation, reply: { turnId, seq } };
@@ -107,20 +107,19 @@ export function requestOf(row: RequestRow, sought: SoughtRequest): RememberedReq
       const argsDigest = row.argsDigest === undefined ? {} : { argsDigest: SHORT + row.argsDigest };
       const verdict = row.mark === LATE ? 'accepted_late' : 'accepted';
       const reply = { verdict, toolCallId: sought.toolCallId, seq } as const;
-      return { requestId, operation, ...digest, ...argsDigest, reply };
+      return { requestId, operation, digest, ...argsDigest, reply };
     }
     case 'extend': {
-      const { previousDeadline } = row;
-      const previous = previousDeadline === undefined ? {} : { previousDeadline };
+      const { previousDeadline = '' } = row;
       const { toolCallId } = sought;
       const reply = { verdict: 'accepted', toolCallId, deadline: until, seq } as const;
-      return { requestId, operation, ...previous, reply };
+      return { requestId, operation, previousDeadline, reply };
     }
     case 'claim': {
-      const { toolCallId, actor } = sought;
+      const { toolCallId, actor = '' } = sought;
       const { claimId = '' } = row;
       const reply = { verdict: 'accepted', toolCallId, claimId, leaseUntil: until, seq } as const;
-      return { requestId, operation, ...(actor === undefined ? {} : { actor }), reply };
+      return { requestId, operation, actor, reply };
     }
   }
 }
@@ -162,20 +161,17 @@ export function requestRow(request: RememberedRequest): RequestRow {
           : { argsDigest: shortDigest(argsDigest).slice(SHORT.length) }),
       };
     }
-    case 'extend': {
-      const { previousDeadline } = request;
+    case 'extend':
       return {
         key: requestKey({ operation, requestId, toolCallId: reply.toolCallId }),
         seq: reply.seq,
         until: reply.deadline,
-        ...(previousDeadline === undefined ? {} : { previousDeadline }),
+        previousDeadline: request.previousDeadline,
       };
-    }
     case 'claim': {
       const { actor } = request;
-      const by = actor === undefined ? {} : { actor };
       return {
-        key: requestKey({ operation, requestId, toolCallId: reply.toolCallId, ...by }),
+        key: requestKey({ operation, requestId, toolCallId: reply.toolCallId, actor }),
         ...(reply.seq === undefined ? {} : { seq: reply.seq }),
         claimId: reply.claimId,
         until: reply.leaseUntil,

@@ -18,7 +18,6 @@ import type { ConversationMachine } from './machine.js';
 import { remembered, tombstoneOf } from './memory.js';
 import type { RememberedExtension } from './remembered.js';
 import { REUSED } from './repeats.js';
-import { isSince } from './revision.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf } from './state.js';
 
@@ -85,7 +84,6 @@ function rememberedExtension(
 /** Whether it asks for what was accepted. An acceptance is never less than what was asked for. */
 function isSameMove(first: RememberedExtension, { until, by }: PlainRecord): boolean {
   const { previousDeadline, reply } = first;
-  if (previousDeadline === undefined) return true;
   const movedTo = Date.parse(reply.deadline);
   return until === undefined
     ? movedTo - Date.parse(previousDeadline) === by
@@ -135,7 +133,7 @@ export function extendToolCall(machine: ConversationMachine, input: unknown): Ex
     turnId: call.turnId,
     toolCallId,
     ...end,
-    ...(isSince(machine.state, 1) ? graceAfter(call, end.deadline) : {}),
+    ...graceAfter(call, end.deadline),
     previousDeadline: call.suspension?.deadline ?? end.deadline,
     requestId,
     actor,
@@ -165,7 +163,7 @@ export function warningDue(
   const { toolCallId, kind, deadline } = suspension;
   if (deadline !== warning.ends || warned === deadline) return;
   // Nobody was there to warn in time: what would be announced has come.
-  if (machine.nowMs >= Date.parse(deadline) && isSince(machine.state, 1)) {
+  if (machine.nowMs >= Date.parse(deadline)) {
     machine.deadlinePassed(toolCallId, deadline);
     return;
   }

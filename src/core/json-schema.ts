@@ -12,13 +12,12 @@ import { isTooMuchWork, TOO_MUCH_WORK } from '../protocol/schema-work.js';
 const MAX_REPORTED_PROBLEMS = 20;
 
 /**
- * What is wrong with a value that somebody sent, or an empty list. `path` is a JSON Pointer into the value. `bounded`: one that
- * takes too long to check is refused; conversations of before there was a bound have none.
+ * What is wrong with a value that somebody sent, or an empty list. `path` is a JSON Pointer into the value. One that takes too
+ * long to check is refused.
  */
 export function answerProblems(
   value: unknown,
   schema: JsonSchema | undefined,
-  { bounded }: { readonly bounded: boolean } = { bounded: true },
 ): readonly FieldProblem[] {
   if (value === undefined) return [{ path: '/resolution/value', message: 'is required' }];
   if (!isBoundedJson(value, MAX_ANSWER_DEPTH))
@@ -37,8 +36,7 @@ export function answerProblems(
       },
     ];
   if (schema === undefined) return [];
-  if (bounded && isTooMuchWork(schema, value))
-    return [{ path: '/resolution/value', message: TOO_MUCH_WORK }];
+  if (isTooMuchWork(schema, value)) return [{ path: '/resolution/value', message: TOO_MUCH_WORK }];
   return schemaProblems(value, schema);
 }
 

@@ -91,7 +91,7 @@ export function judgeMessage(state: ConversationState, received: unknown): Refus
 }
 
 function knownRefusal(
-  known: { readonly digest?: string; readonly reply: SendMessageReply },
+  known: { readonly digest: string; readonly reply: SendMessageReply },
   digest: string,
 ): Refusal {
   return isSameRequest(known.digest, digest)

@@ -25,7 +25,6 @@ import {
   resolutionProblems,
   resolutionTypeOf,
 } from './resolution-fields.js';
-import { isSince } from './revision.js';
 import type { CallState, ConversationState } from './state.js';
 import { isFinal } from './state.js';
 
@@ -76,7 +75,7 @@ export interface AcceptableResolution {
   readonly resolution: Resolution;
   readonly requestId: string;
   readonly actor: StampedActor;
-  readonly digest?: string;
+  readonly digest: string;
   readonly argsDigest?: string;
   readonly receivedAt?: string;
   /** The call has expired, or will first: the result is new input. */
@@ -122,10 +121,7 @@ export function judgeResolution(
   if (isLate && !takesLate(call, suspension.kind)) return { verdict: 'expired', deadline };
 
   const problems = [
-    ...resolutionProblems(input, suspension, {
-      bounded: isSince(state, 1),
-      files: isSince(state, 6),
-    }),
+    ...resolutionProblems(input, suspension),
     ...rememberFaults(state, call, input['resolution']),
   ];
   if (problems.length > 0) return { verdict: 'invalid', problems };
@@ -141,7 +137,7 @@ export function judgeResolution(
     resolution,
     requestId,
     actor,
-    ...(isSince(state, 1) ? digestsOf(input, suspension) : {}),
+    ...digestsOf(input, suspension),
     ...(typeof receivedAt === 'string' ? { receivedAt: receivedAt.slice(0, 40) } : {}),
     ...(isLate ? { late: true as const } : {}),
   };

@@ -47,7 +47,6 @@ import { type ModelCallEnd, modelEndedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
-import { isSince } from './revision.js';
 import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 import { answerCheckedEvents, expiryEvents, resolutionEvents } from './wait-ends.js';
@@ -102,7 +101,6 @@ export class ConversationMachine {
       const by = { turnId: turn.turnId, actor: message.actor, reason: INTERRUPTED };
       this.#log.commit(cancelEvents(this.state, by));
     }
-    if (message.onBusy === 'steer') this.#log.setQuestionsAside();
     const reply = rememberedMessage(this.state, message.requestId)?.reply;
     this.#log.settle();
     const { turnId, messageId } = message;
@@ -160,8 +158,8 @@ export class ConversationMachine {
   /** The turn has run for as long as it may. Safe to repeat, and when the turn has ended meanwhile. */
   turnTimePassed(turnId: string): void {
     const { turn } = this.state;
-    if (turn?.turnId !== turnId || turn.stop !== undefined) return;
-    if (turn.cancel !== undefined && isSince(this.state, 1)) return;
+    if (turn?.turnId !== turnId) return;
+    if (turn.stop !== undefined || turn.cancel !== undefined) return;
     this.#log.commit([{ type: 'turn_limit_reached', turnId, limit: 'time_budget' }]);
     this.#log.settle();
   }
@@ -226,7 +224,7 @@ export class ConversationMachine {
 
   toolLost(callId: string, loss: outcomes.Loss): void {
     this.#forOpenCall(callId, (call) =>
-      wants(call, 'run_tool') ? outcomes.toolLostEvents(this.state, call, loss) : [],
+      wants(call, 'run_tool') ? outcomes.toolLostEvents(call, loss) : [],
     );
   }
 

@@ -56,7 +56,7 @@ export function takenCallIds(
 export function rememberedMessage(
   state: ConversationState,
   requestId: string,
-): { readonly digest?: string; readonly reply: SendMessageReply } | undefined {
+): { readonly digest: string; readonly reply: SendMessageReply } | undefined {
   const known = remembered(state, { operation: 'message', requestId });
   return known?.operation === 'message' ? known : undefined;
 }

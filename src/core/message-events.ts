@@ -34,6 +34,6 @@ export function messageEvent(
     ...(fields['output'] === undefined ? {} : { output: fields['output'] as JsonSchema | false }),
     ...(isSteering ? { onBusy: 'steer' as const } : {}),
     ...(onBusy === 'interrupt' && turn !== undefined ? { onBusy: 'interrupt' as const } : {}),
-    ...(turn !== undefined && canWait(state, fields) ? { onBusy: 'queue' as const } : {}),
+    ...(turn !== undefined && canWait(fields) ? { onBusy: 'queue' as const } : {}),
   };
 }

@@ -13,7 +13,6 @@ import type { PlannedCall } from '../protocol/tools.js';
 import { visibleFrom } from './context/visible.js';
 import { turnEndedEvent } from './event-bodies.js';
 import { remembersAllCalls, takenCallIds } from './memory.js';
-import { isSince } from './revision.js';
 import type { ConversationState, TurnState } from './state.js';
 import { limitEvents, withinBounds } from './turn-limits.js';
 import { addUsage, NO_USAGE, spentIn, takenBy } from './view.js';
@@ -52,7 +51,7 @@ export function modelEndedEvents(
       : modelCompletedEvents(state, turn, outcome);
   return error === undefined || isStopping
     ? modelAbortedEvents(state, turn, { left })
-    : modelFailedEvents(state, turn, { error, left });
+    : modelFailedEvents(turn, { error, left });
 }
 
 /**
@@ -91,7 +90,7 @@ function modelCompletedEvents(
     ran.map(({ call: plan, result }) => ({ plan, result })),
   );
   return [
-    withUnsent(modelCallEvent(state, turn, outcome), visibleFrom(state)),
+    withUnsent(modelCallEvent(turn, outcome), visibleFrom(state)),
     ...ran.flatMap(({ result, ...named }) => {
       const { toolCallId, name } = named.call;
       return [
@@ -109,7 +108,7 @@ function modelCompletedEvents(
       ...(outcome.output === undefined ? {} : { output: outcome.output }),
     },
     ...calls.map((call) => toolCallEvent(turn, call)),
-    ...badOutputEvents(state, turn, outcome),
+    ...badOutputEvents(turn, outcome),
   ];
 }
 
@@ -165,11 +164,7 @@ function freeCallId(state: ConversationState, wanted: string, taken: ReadonlySet
   return callId;
 }
 
-function modelCallEvent(
-  state: ConversationState,
-  turn: TurnState,
-  outcome: CallModelResult,
-): ModelCallEvent {
+function modelCallEvent(turn: TurnState, outcome: CallModelResult): ModelCallEvent {
   const { attempt, model, finishReason, usage, earlierUsage, failedAttempts, context } = outcome;
   return {
     type: 'model_call',
@@ -179,8 +174,8 @@ function modelCallEvent(
     model,
     finishReason,
     usage,
-    ...(earlierUsage === undefined || !countsAttempts(state) ? {} : { earlierUsage }),
-    ...(failedAttempts === undefined || !tellsAttempts(state) ? {} : { failedAttempts }),
+    ...(earlierUsage === undefined ? {} : { earlierUsage }),
+    ...(failedAttempts === undefined ? {} : { failedAttempts }),
     ...(context === undefined ? {} : { context }),
   };
 }
@@ -193,7 +188,6 @@ function withUnsent(event: ModelCallEvent, unsentMessages: number): ModelCallEve
 
 /** Of a call that came to nothing: what its attempts took, and why they failed. None where neither is known. */
 function leftEvents(
-  state: ConversationState,
   { turnId, step }: TurnState,
   call: {
     readonly left: ModelCallDetails | undefined;
@@ -201,8 +195,8 @@ function leftEvents(
   },
 ): readonly ModelCallEvent[] {
   const { left = {}, finishReason } = call;
-  const spent = countsAttempts(state) ? spentIn(left) : undefined;
-  const failed = tellsAttempts(state) ? (left.failed ?? []) : [];
+  const spent = spentIn(left);
+  const { failed = [] } = left;
   const last = failed.at(-1);
   if (last === undefined)
     return spent === undefined
@@ -214,29 +208,17 @@ function leftEvents(
   return [{ ...about, usage, failedAttempts: failed }];
 }
 
-function countsAttempts(state: ConversationState): boolean {
-  return isSince(state, 2);
-}
-
-function tellsAttempts(state: ConversationState): boolean {
-  return isSince(state, 5);
-}
-
 /** The turn as it ends with these calls. */
 function withTaken(turn: TurnState, calls: readonly ModelCallEvent[]): TurnState {
   return calls.reduce((sum, call) => ({ ...sum, usage: addUsage(sum.usage, takenBy(call)) }), turn);
 }
 
 /** What was said has not the form that was asked for: whoever asked cannot use it, so the turn has failed. */
-function badOutputEvents(
-  state: ConversationState,
-  turn: TurnState,
-  outcome: CallModelResult,
-): readonly EventBody[] {
+function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly EventBody[] {
   const { outputProblem, parts } = outcome;
   if (outputProblem === undefined) return [];
   const message = TEXTS.invalidOutputTwice(outputProblem).slice(0, MAX_REASON_CHARS);
-  const called = modelCallEvent(state, turn, outcome);
+  const called = modelCallEvent(turn, outcome);
   const spent = { ...withTaken(turn, [called]), lastText: textOf(parts) };
   const error = { code: 'model_invalid_output' satisfies FailureCode, message };
   return [turnEndedEvent(spent, { status: 'failed', reason: 'model_failed', error })];
@@ -244,11 +226,10 @@ function badOutputEvents(
 
 /** The model call failed for good: the turn ends, and the next message goes on from here. */
 export function modelFailedEvents(
-  state: ConversationState,
   turn: TurnState,
   { error, left }: { readonly error: TurnError; readonly left?: ModelCallDetails | undefined },
 ): readonly EventBody[] {
-  const calls = leftEvents(state, turn, { left, finishReason: 'failed' });
+  const calls = leftEvents(turn, { left, finishReason: 'failed' });
   const end = { status: 'failed', reason: 'model_failed', error } as const;
   return [...calls, turnEndedEvent(withTaken(turn, calls), end)];
 }
@@ -266,9 +247,9 @@ function modelAbortedEvents(
   const text = partial === undefined ? '' : textOf(partial.parts);
   const calls =
     partial === undefined
-      ? leftEvents(state, running, { left, finishReason: 'cancelled' })
-      : [modelCallEvent(state, running, partial)];
-  const turn = countsAttempts(state) ? withTaken(running, calls) : running;
+      ? leftEvents(running, { left, finishReason: 'cancelled' })
+      : [modelCallEvent(running, partial)];
+  const turn = withTaken(running, calls);
   const events: EventBody[] = [...calls];
   if (partial !== undefined && text !== '')
     events.push({

@@ -15,7 +15,6 @@ import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, ranResult, resultEvent, turnEndedEvent } from './event-bodies.js';
 import { suspensionEvent } from './open-suspension.js';
-import { isSince } from './revision.js';
 import { isHeld, lossTold, lostEvent } from './server-calls.js';
 import type { CallState, ConversationState } from './state.js';
 import { isoOf } from './state.js';
@@ -91,7 +90,7 @@ export function toolFinishedEvents(
   if ('ask' in outcome) return withRoom(state, call, askedEvents(call, outcome.ask));
   if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
   const loss = lossTold(call, outcome);
-  if (loss !== undefined) return toolLostEvents(state, call, loss);
+  if (loss !== undefined) return toolLostEvents(call, loss);
   return [resultEvent(call, ranResult(call.plan, outcome))];
 }
 
@@ -133,11 +132,7 @@ export interface Loss {
 }
 
 /** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
-export function toolLostEvents(
-  state: ConversationState,
-  call: CallState,
-  loss: Loss,
-): readonly EventBody[] {
+export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
   const { plan } = call;
   // The run of a held call goes on with what is under way: nobody knows what became of that, and it is not made again.
   const isHeldOpen = call.ask?.question.heldAt !== undefined;
@@ -146,7 +141,7 @@ export function toolLostEvents(
     return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
   }
   if (isHeld(plan)) return [lostEvent(call, loss)];
-  if (plan.effects === 'once' || (isHeldOpen && isSince(state, 8)))
+  if (plan.effects === 'once' || isHeldOpen)
     return [
       resultEvent(
         call,

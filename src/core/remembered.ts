@@ -9,8 +9,8 @@ import type { AcceptedVerdict } from '../protocol/resolutions.js';
 export interface RememberedResolution {
   readonly requestId: string;
   readonly operation: 'resolution';
-  /** Of its content; see `repeats.ts`. Absent in conversations of before it was kept. */
-  readonly digest?: string;
+  /** Of its content; see `repeats.ts`. */
+  readonly digest: string;
   readonly argsDigest?: string;
   readonly reply: AcceptedVerdict;
 }
@@ -18,8 +18,7 @@ export interface RememberedResolution {
 export interface RememberedExtension {
   readonly requestId: string;
   readonly operation: 'extend';
-  /** Absent in states of before it was kept. */
-  readonly previousDeadline?: string;
+  readonly previousDeadline: string;
   readonly reply: ExtendedVerdict;
 }
 
@@ -28,7 +27,7 @@ export type RememberedRequest =
   | {
       readonly requestId: string;
       readonly operation: 'message';
-      readonly digest?: string;
+      readonly digest: string;
       readonly reply: SendMessageReply;
     }
   | RememberedResolution
@@ -42,8 +41,8 @@ export type RememberedRequest =
   | {
       readonly requestId: string;
       readonly operation: 'claim';
-      /** Id of who claimed; absent in states of before it was kept. */
-      readonly actor?: string;
+      /** Id of who claimed. */
+      readonly actor: string;
       readonly reply: ClaimedVerdict;
     }
   | {

@@ -21,20 +21,20 @@ export const REUSED: FieldProblem = {
   message: 'was used before for a request with other content; each request needs an id of its own',
 };
 
-/** Whether what was accepted under an id is this. What was remembered without a digest is taken for it, as it was then. */
-export function isSameRequest(known: string | undefined, digest: string): boolean {
-  return known === undefined || isSameDigest(known, digest);
+/** Whether what was accepted under an id is this. */
+export function isSameRequest(known: string, digest: string): boolean {
+  return isSameDigest(known, digest);
 }
 
-/** The same for resolutions: as they were recorded, or are remembered. */
+/** The same for resolutions, as they were recorded or are remembered. Those that a remembered rule made have no digest: no request equals them. */
 export function isSameResolution(
   known: { readonly digest?: string; readonly argsDigest?: string },
   received: unknown,
 ): boolean {
-  if (known.digest === undefined) return true;
   const input = plainInput(received);
   const meantFor = isRecord(input) ? input['argsDigest'] : undefined;
   return (
+    known.digest !== undefined &&
     isSameDigest(known.digest, resolutionDigest(input)) &&
     (meantFor === undefined || isMeantFor(known.argsDigest, meantFor))
   );

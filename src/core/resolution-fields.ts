@@ -27,16 +27,9 @@ export function resolutionTypeOf(resolution: unknown): ResolutionType | undefine
     : undefined;
 }
 
-/** What conversations of before do not judge, or do not take. */
-export interface ResolutionChecks {
-  readonly bounded: boolean;
-  readonly files: boolean;
-}
-
 export function resolutionProblems(
   input: PlainRecord,
   suspension: Suspension,
-  checks: ResolutionChecks,
 ): readonly FieldProblem[] {
   const { resolution, requestId, argsDigest } = input;
   const problems: FieldProblem[] = [];
@@ -57,19 +50,15 @@ export function resolutionProblems(
   if (type === 'answer' || type === 'result')
     return [
       ...problems,
-      ...filesProblems(resolution, suspension, checks),
-      ...answerProblems(resolution['value'], suspension.answerSchema, checks),
+      ...filesProblems(resolution, suspension),
+      ...answerProblems(resolution['value'], suspension.answerSchema),
     ];
   return [...problems, ...valueProblems(type, resolution)];
 }
 
 /** The code of a tool that asks takes a value, and nothing beside it. */
-function filesProblems(
-  resolution: PlainRecord,
-  { ask }: Suspension,
-  { files }: ResolutionChecks,
-): readonly FieldProblem[] {
-  if (!files || ask !== undefined) return unknownFields(resolution, ['value']);
+function filesProblems(resolution: PlainRecord, { ask }: Suspension): readonly FieldProblem[] {
+  if (ask !== undefined) return unknownFields(resolution, ['value']);
   const problems = attachmentProblems(resolution['files']).map(({ path, message }) => ({
     path: path.replace('/attachments', '/resolution/files'),
     message,

@@ -5,7 +5,6 @@ import { MAX_RESULTS_MESSAGE_BYTES } from '../protocol/limits.js';
 import type { Message, ToolMessage, ToolResultPart, UserMessage } from '../protocol/messages.js';
 import { TEXTS } from '../protocol/texts.js';
 import { headLength } from './context/turns.js';
-import { isSince } from './revision.js';
 import type { ConversationState } from './state.js';
 
 /** Messages never change, so each is measured once: windows and bounds are asked for at every step. */
@@ -24,15 +23,14 @@ export function measured(message: Message, bytes: number): void {
   sizes.set(message, bytes);
 }
 
-/** The results of a step, in one message, or in as many as it takes where that is known (core revision 10). */
+/** The results of a step: in one message, or in several where they are too large for one. */
 export function withResults(
   state: ConversationState,
   { turnId, step }: Pick<ToolMessage, 'turnId' | 'step'>,
   parts: readonly ToolResultPart[],
 ): ConversationState {
-  const groups = isSince(state, 10) ? groupsOf(parts) : [parts];
   let next = state;
-  for (const [index, group] of groups.entries()) {
+  for (const [index, group] of groupsOf(parts).entries()) {
     const id = `${turnId}.${step}.results${index === 0 ? '' : `.${index + 1}`}`;
     next = withMessage(next, { role: 'tool', id, turnId, step, parts: group });
   }

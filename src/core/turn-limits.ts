@@ -11,7 +11,6 @@ import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools
 import type { TurnLimit } from '../protocol/turns.js';
 import { turnEndedEvent } from './event-bodies.js';
 import { withTurn } from './fold.js';
-import { isSince } from './revision.js';
 import type { ConversationState, Counts, TurnState } from './state.js';
 
 /** The bound that forbids the next model call, if any. */
@@ -102,9 +101,9 @@ function lastRepeat(
   { spent }: TurnState,
   call: PlannedCall,
 ): number | undefined {
-  const { repeatLimit, repeatWarning } = settings;
+  const { repeatLimit } = settings;
   const times = countOf(spent?.byCall ?? {}, callKey(call)) + 1;
-  return repeatWarning === true && times > 1 && times + 1 === repeatLimit ? times : undefined;
+  return times > 1 && times + 1 === repeatLimit ? times : undefined;
 }
 
 function overBound(
@@ -172,7 +171,7 @@ export function withFailure(
   if (status !== 'errored' || envelope.ok) return state;
   const { error } = envelope;
   // Like a denial: a person has decided, and no tool has failed.
-  if (error.code === 'declined' && isSince(state, 3)) return state;
+  if (error.code === 'declined') return state;
   const isFatal =
     error.code === 'unknown_tool' ? onUnknownTool === 'abort_turn' : onToolError === 'abort_turn';
   if (!isFatal) return state;

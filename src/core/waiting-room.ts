@@ -7,7 +7,6 @@ import { MAX_WAITING_BYTES } from '../protocol/limits.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResult } from '../protocol/tools.js';
-import { isSince } from './revision.js';
 import type { CallState, ConversationState } from './state.js';
 
 /** Calls never change, so each is measured once. */
@@ -22,7 +21,7 @@ export function noRoomResult(
   call: Pick<CallState, 'plan'> & Partial<CallState>,
   suspension?: Suspension,
 ): ToolResult | undefined {
-  if (!isSince(state, 7) || isKept(call)) return undefined;
+  if (isKept(call)) return undefined;
   let others = 0;
   for (const other of Object.values(state.calls))
     if (other.plan.toolCallId !== call.plan.toolCallId && isWaiting(other))

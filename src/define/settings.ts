@@ -100,7 +100,7 @@ export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string
     onBusy: spec?.onBusy ?? 'reject',
     idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
     ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets, currency) }),
-    ...(repeatLimit === undefined ? {} : { repeatLimit, repeatWarning: true }),
+    ...(repeatLimit === undefined ? {} : { repeatLimit }),
     ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
     ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
     ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),

@@ -82,7 +82,7 @@ export function transcriptHash(before: string, messageJson: string): string {
 export interface CallModelInput extends OfStep {
   readonly transcript: TranscriptDelta;
   readonly requester: StampedActor;
-  /** Of the last model call that was completed. Absent: there was none, or an older version did not keep it. */
+  /** Of the last model call that was completed. Absent: there was none. */
   readonly context?: ContextMark;
   /** Bytes of transcript that the conversation can hold. Absent: `MAX_CARRIED_TRANSCRIPT_BYTES`. */
   readonly heldBytes?: number;
@@ -128,7 +128,7 @@ export interface CallModelResult {
   readonly attempt: number;
   /** Those before it that came to nothing, oldest first. Absent: there were none, or nothing is known of any. */
   readonly failedAttempts?: readonly FailedAttempt[];
-  /** What of the conversation the model was given. Absent from older workers, and where the call was aborted. */
+  /** What of the conversation the model was given. Absent where the call was aborted. */
   readonly context?: ModelContext;
   /** A final answer in the form that was asked for. */
   readonly output?: Json;
@@ -156,8 +156,8 @@ export function providerResultsOf(
 export interface RunToolInput extends OfStep {
   readonly call: Pick<PlannedCall, 'toolCallId' | 'name' | 'effects' | 'timeouts'> & {
     readonly input: Json;
-    /** How often the call may be run; absent from older workflows, which then run it no more than once. */
-    readonly maxAttempts?: number;
+    /** How often the call may be run. */
+    readonly maxAttempts: number;
     readonly mcp?: McpToolRef;
   };
   readonly idempotencyKey: string;

@@ -40,9 +40,9 @@ export interface ResolutionEvent {
   readonly resolution: Resolution;
   readonly requestId: string;
   readonly actor: StampedActor;
-  /** Of the resolution as it was sent: tells repeats from other requests under the same id. Absent in conversations of before it was kept. */
+  /** Of the resolution as it was sent: tells repeats from other requests under the same id. Absent where a remembered rule decided. */
   readonly digest?: string;
-  /** Of what was pending: what was approved, or which question was answered. Absent with `digest`. */
+  /** Of what was pending: what was approved, or which question was answered. Absent where the wait has no digest. */
   readonly argsDigest?: string;
   /** As stamped by the API or client; absent when it came unstamped. */
   readonly receivedAt?: string;

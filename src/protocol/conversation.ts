@@ -29,18 +29,16 @@ export interface AgentSettings {
   readonly toolExecution?: 'sequential';
   /** Every model call is sent the whole transcript. Absent: what is new. */
   readonly transcripts?: 'full';
-  /** Old turns are summarised in the background. Absent: never, as in conversations begun before there were summaries. */
+  /** Old turns are summarised in the background. Absent: never. */
   readonly summaries?: true;
-  /** The same call (tool and arguments) runs fewer times than this in one turn. */
+  /** The same call (tool and arguments) runs fewer times than this in one turn; the result of the last one that runs warns the model. */
   readonly repeatLimit?: number;
-  /** The last repetition that runs tells the model so, in its result. Absent in conversations begun before there was a warning. */
-  readonly repeatWarning?: true;
   /** A tool that fails ends the turn. Absent: the model is told. */
   readonly onToolError?: 'abort_turn';
   /** So does a call of a tool that the agent does not have. */
   readonly onUnknownTool?: 'abort_turn';
-  /** See `revisions.ts`. Absent in conversations begun before there were any. */
-  readonly coreRevision?: number;
+  /** The rules that the core decides by in this conversation; see `revisions.ts`. */
+  readonly coreRevision: number;
 }
 
 /** What the rest of the world knows of an agent. Published by workers, checked by clients before anything starts. */
@@ -199,8 +197,8 @@ export interface ConversationSnapshot {
   readonly turn?: {
     readonly turnId: TurnId;
     readonly step: number;
-    /** Of that step; names it where its calls are read or answered together. Absent in snapshots of older versions. */
-    readonly stepId?: StepId;
+    /** Of that step; names it where its calls are read or answered together. */
+    readonly stepId: StepId;
     readonly startedAt: string;
   };
   /** Messages accepted but not yet begun. */
@@ -208,7 +206,7 @@ export interface ConversationSnapshot {
   readonly pending: readonly PendingCall[];
   readonly inFlightTools: readonly InFlightTool[];
   readonly usage: Usage;
-  /** What the last completed model call was given. Absent before the first, and in snapshots of older versions. */
+  /** What the last completed model call was given. Absent before the first. */
   readonly context?: Pick<
     ModelContext,
     'tokens' | 'budget' | 'messages' | 'droppedTurns' | 'evictedResults' | 'summary'

@@ -83,10 +83,10 @@ export interface ModelCallEvent {
   readonly earlierUsage?: Usage;
   /**
    * Attempts that came to nothing, oldest first: why, what the provider answered, and the pause that followed. Of a call that failed,
-   * the last is the one that it failed with. Absent: there were none, or the conversation was begun before they were told.
+   * the last is the one that it failed with. Absent: there were none.
    */
   readonly failedAttempts?: readonly FailedAttempt[];
-  /** What of the conversation it was given. Absent in logs of before it was kept, and of calls that were aborted. */
+  /** What of the conversation it was given. Absent for calls that were aborted. */
   readonly context?: ModelContext;
 }
 
@@ -112,7 +112,7 @@ export interface SummaryEvent {
   /** Who wrote it, and what that took; it counts for the conversation and for no turn. */
   readonly model: string;
   readonly usage: Usage;
-  /** Attempts that came to nothing, oldest first. Absent: there were none, or the conversation was begun before they were told. */
+  /** Attempts that came to nothing, oldest first. Absent: there were none. */
   readonly failedAttempts?: readonly FailedAttempt[];
 }
 

@@ -97,18 +97,9 @@ export interface ConversationInput extends ConversationKey {
   readonly carried?: CarriedState;
   /** False where the server has no search attributes registered. */
   readonly searchAttributes?: boolean;
-  /** Every task that records something leaves a command, too. Absent in runs that began before there were seals. */
-  readonly sealTasks?: true;
-  /** So does every task while the run rolls over. Absent in runs that began before those were sealed. */
-  readonly sealRollOvers?: true;
-  /**
-   * What is remembered of earlier runs is carried packed, and what their model calls were given is not sent again. Absent in runs that
-   * began before this could be.
-   */
-  readonly packs?: true;
-  /** When old messages are stored instead of carried. Absent in runs that began before there was a choice: never. */
+  /** When old messages are stored instead of carried. Absent: never. */
   readonly spill?: SpillBounds;
-  /** Bounds of one run, beside the server's own suggestion; each absent one is what it was before there was a choice. */
+  /** Bounds of one run, beside the server's own suggestion; each optional. */
   readonly rollOver?: RollOverBounds;
 }
 

@@ -14,7 +14,7 @@ export interface ModelSpend {
 export interface OpenRequest extends ModelSpend {
   /** The provider's. */
   readonly id: string;
-  /** Fingerprint of the messages that were sent: only the same request resumes it. Absent in what older workers wrote. */
+  /** Fingerprint of the messages that were sent: only the same request resumes it. Absent: any request does. */
   readonly request?: string;
 }
 

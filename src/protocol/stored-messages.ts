@@ -109,13 +109,12 @@ export interface SpillTranscriptResult {
   readonly ids?: readonly string[];
 }
 
+/** Version of the form below. A worker refuses carried state of another version. */
+export const CARRIED_VERSION = 1;
+
 /** What a conversation remembers, in the form in which it goes from one run to the next. Opaque to everyone but `core`. */
 export interface CarriedMemory {
-  /**
-   * Version of the carried form; a worker refuses what it does not know. 2: some messages are in `chunks`, not in the state. 3: what is
-   * remembered of earlier runs is packed, and messages may be in `chunks`. 4: the same, with chunks that begin or end within a turn.
-   */
-  readonly version: 1 | 2 | 3 | 4;
+  readonly version: typeof CARRIED_VERSION;
   readonly state: unknown;
   /** Messages that lie in the blob store. Absent when none do. */
   readonly chunks?: readonly CarriedChunk[];

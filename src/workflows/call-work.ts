@@ -5,7 +5,6 @@ import { planForRun, totalEndOf } from '../core/clocks.js';
 import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
-import { isSince } from '../core/revision.js';
 import { type CallState, type ConversationState, isoOf } from '../core/state.js';
 import type { PlanCallInput, RunToolInput } from '../protocol/activities.js';
 import type { StampedActor } from '../protocol/actors.js';
@@ -70,7 +69,7 @@ function runTool(
   { run, inline }: { readonly run: number; readonly inline: boolean },
 ) {
   const plan = planForRun(call, Date.now());
-  const endMs = isSince(machine.state, 1) ? totalEndOf(call) : undefined;
+  const endMs = totalEndOf(call);
   const due = { plan, run, endMs, heldAt: call.ask?.question.heldAt };
   const input = {
     ...runToolInput(machine.state, { ...call, plan }),

@@ -9,15 +9,13 @@ import { isoOf } from '../core/state.js';
 import type { CanonicalEvent, ConversationStarted } from '../protocol/events.js';
 import { chainOf } from '../protocol/ids.js';
 import type { CarriedState, ConversationInput } from '../protocol/messaging.js';
-import type { UntoldSpill } from '../protocol/stored-messages.js';
-
-const KNOWN_VERSIONS: readonly number[] = [1, 2, 3, 4];
+import { CARRIED_VERSION, type UntoldSpill } from '../protocol/stored-messages.js';
 
 /** State and events of a run at its beginning. */
 export function initialState(input: ConversationInput): Opening {
   const { carried, tenant, conversationId, agent, settings } = input;
-  const version: number = carried?.version ?? 1;
-  if (!KNOWN_VERSIONS.includes(version))
+  const version: number = carried?.version ?? CARRIED_VERSION;
+  if (version !== CARRIED_VERSION)
     throw new TypeError(`carried state of version ${version} needs a newer worker`);
   const before = carried === undefined ? undefined : stateIn(carried);
   if (before !== undefined && carried?.reopened !== true)
@@ -50,7 +48,7 @@ export function nextInput(
   rest: NotInState,
 ): ConversationInput {
   const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
-  const { sealRollOvers, packs, spill, rollOver } = input;
+  const { spill, rollOver } = input;
   return {
     tenant,
     conversationId,
@@ -58,13 +56,9 @@ export function nextInput(
     settings,
     ...(model === undefined ? {} : { model }),
     ...(searchAttributes === undefined ? {} : { searchAttributes }),
-    sealTasks: true,
-    // What there was not is not there now: a worker of before, which does not know of it, may take the next run.
-    ...(sealRollOvers === undefined ? {} : { sealRollOvers }),
-    ...(packs === undefined ? {} : { packs }),
     ...(spill === undefined ? {} : { spill }),
     ...(rollOver === undefined ? {} : { rollOver }),
-    carried: carriedState(packs === true ? withPackedMemory(state) : state, rest),
+    carried: carriedState(withPackedMemory(state), rest),
   };
 }
 

@@ -86,7 +86,7 @@ class Shell {
         this.#log.append(event);
       },
     });
-    this.#seal = new TaskSeal(input.sealTasks === true, state.lastSeq);
+    this.#seal = new TaskSeal(state.lastSeq);
     const wake = (): void => {
       this.#dirty = true;
       if (this.#isSealing) this.#seal.close(this.#log.lastSeq);
@@ -95,7 +95,6 @@ class Shell {
     this.#driver = new Driver({
       machine: this.#machine,
       modelName: input.model ?? input.agent,
-      goesOn: input.packs === true,
       origin,
       wake,
       acted: () => {
@@ -194,7 +193,7 @@ class Shell {
   async #waitForQuiet(): Promise<void> {
     if (!this.#room.hasWaited) {
       this.#seal.acted();
-      this.#isSealing = this.#input.sealRollOvers === true;
+      this.#isSealing = true;
       // Shows whether there is a store. What it holds then, the roll-over names alike.
       await this.#spill.begin(this.#machine.state);
       this.#isSealing = false;
@@ -207,7 +206,7 @@ class Shell {
     // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
     this.#seal.acted();
     this.#driver.leaveBackground();
-    this.#isSealing = this.#input.sealRollOvers === true;
+    this.#isSealing = true;
     const storing = this.#spill.begin(this.#machine.state);
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
     const spilled = storing === undefined ? undefined : await storing;

@@ -10,7 +10,6 @@ import { SummaryPause } from '../core/context/summaries.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
-import { isSince } from '../core/revision.js';
 import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
@@ -30,8 +29,6 @@ interface UnderWay {
 export interface DriverOptions {
   readonly machine: ConversationMachine;
   readonly modelName: string;
-  /** What model calls of earlier runs were given is not sent again. */
-  readonly goesOn?: boolean;
   /** What has started the workflow task that is under way. */
   readonly origin: TaskOrigin;
   /** Called whenever an outcome has changed the state, so that the main loop looks again. */
@@ -62,7 +59,7 @@ export class Driver {
     this.#wake = options.wake;
     this.#acted = options.acted;
     const { machine } = options;
-    this.#transcript = new TranscriptWindow(options.goesOn === true ? machine.state : undefined);
+    this.#transcript = new TranscriptWindow(machine.state);
     this.#summaries = { machine, transcript: this.#transcript, pause: this.#pause };
   }
 
@@ -121,8 +118,7 @@ export class Driver {
 
   /** Made again before the run rolls over: the next run would not know what the call has left at its provider. */
   #isLeft({ type }: ExternalEffect): boolean {
-    const isAny = Object.keys(this.#left).length > 0;
-    return type === 'call_model' && isAny && isSince(this.#machine.state, 7);
+    return type === 'call_model' && Object.keys(this.#left).length > 0;
   }
 
   #takeLeft(): ModelCallDetails {

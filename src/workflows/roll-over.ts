@@ -5,7 +5,6 @@ import {
   droppedAtRollOver,
   MAX_CARRIED_STATE_BYTES,
 } from '../core/context/roll-over.js';
-import { isSince } from '../core/revision.js';
 import type { ConversationState } from '../core/state.js';
 import type { CanonicalEvent, RollOverReason } from '../protocol/events.js';
 import { utf8Bytes } from '../protocol/json.js';
@@ -76,7 +75,7 @@ export class RollOver {
 
 /** Whether a roll-over would leave messages behind that the blob store takes as soon as it is there again. */
 export function losesMessages(state: ConversationState): boolean {
-  return isSince(state, 4) && droppedAtRollOver(state) > 0;
+  return droppedAtRollOver(state) > 0;
 }
 
 /**

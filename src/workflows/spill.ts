@@ -1,4 +1,4 @@
-/** Has old messages stored before a run ends, where the conversation was begun with bounds for that (decision 24). */
+/** Has old messages stored before a run ends, where the input of the run has bounds for that (decision 24). */
 import { isCancellation } from '@temporalio/workflow';
 import { spillPlan } from '../core/context/roll-over.js';
 import { chunkIdsIn, isStored, type Spilled, type SpillPlan } from '../core/context/stored.js';
@@ -81,7 +81,7 @@ export class Spill {
   /** Worker and store may have done it all the same. */
   #noAnswer(plan: SpillPlan | undefined): void {
     const firstId = plan?.messages[0]?.id;
-    if (plan === undefined || firstId === undefined || this.#input.packs !== true) return;
+    if (plan === undefined || firstId === undefined) return;
     this.#untold = [...this.#untold, { firstId, chunks: plan.chunks }].slice(-MAX_UNTOLD);
   }
 

@@ -26,16 +26,13 @@ interface Task {
 }
 
 export class TaskSeal {
-  readonly #enabled: boolean;
   #recordedSeq: number;
   #before: Task = { startedId: 0, commands: 0 };
   #task: Task = { startedId: 0, commands: 0 };
   /** Started by one seal and cancelled by the next: each costs one event, and at most one timer is open. */
   #timer: CancellationScope | undefined;
 
-  /** @param enabled False in runs that began before there were seals. */
-  constructor(enabled: boolean, lastSeq: number) {
-    this.#enabled = enabled;
+  constructor(lastSeq: number) {
     this.#recordedSeq = lastSeq;
   }
 
@@ -51,8 +48,7 @@ export class TaskSeal {
     this.#look();
     const hasRecorded = lastSeq > this.#recordedSeq;
     this.#recordedSeq = lastSeq;
-    if (!this.#enabled || !hasRecorded || this.#task.commands > 0 || this.#isNextToCommands())
-      return;
+    if (!hasRecorded || this.#task.commands > 0 || this.#isNextToCommands()) return;
     this.acted();
     const open = this.#timer;
     this.#timer = undefined;

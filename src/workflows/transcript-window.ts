@@ -1,8 +1,7 @@
 /**
  * What of the transcript the next model call is sent: what is new since an earlier call that came back. Lives as long as the
  * run. After a roll-over, or when old messages are left out, what a call was given before still is not sent again: only what
- * stands in front of it, which lies in the blob store or is a summary. A worker that does not remember asks the run. In runs that
- * began before this could be, everything visible is sent once then.
+ * stands in front of it, which lies in the blob store or is a summary. A worker that does not remember asks the run.
  */
 import { isStored, piecesOf, storedEnd } from '../core/context/stored.js';
 import { headLength, messagesFrom } from '../core/context/turns.js';
@@ -31,17 +30,15 @@ export class TranscriptWindow {
   #stored = 0;
   #taken = 0;
   #sendsFront = false;
-  readonly #goesOn: boolean;
   /** Id of the newest message that a model call of this conversation was given. */
   #given = '';
   #newest = '';
 
-  /** `before` is the state with which the run began, where it may go on from what earlier runs have sent. */
-  constructor(before?: Pick<ConversationState, 'transcript'>) {
-    this.#goesOn = before !== undefined;
-    const answer = before?.transcript.findLastIndex(({ role }) => role === 'assistant') ?? -1;
-    // What the newest answer was given: all before it.
-    this.#given = before?.transcript[answer - 1]?.id ?? '';
+  /** `transcript`: the messages with which the run began. */
+  constructor({ transcript }: Pick<ConversationState, 'transcript'> = { transcript: [] }) {
+    const answer = transcript.findLastIndex(({ role }) => role === 'assistant');
+    // The model call of the newest answer was given all messages before it.
+    this.#given = transcript[answer - 1]?.id ?? '';
   }
 
   next(state: ConversationState): TranscriptDelta {
@@ -76,7 +73,7 @@ export class TranscriptWindow {
 
   /** How many of the messages calls before this run, or before others were left out, have been given; 0 when none has. */
   #knownBefore(visible: readonly Message[], stored: number): number {
-    if (!this.#goesOn || this.#given === '') return 0;
+    if (this.#given === '') return 0;
     const known = visible.findLastIndex(({ id }) => id === this.#given) + 1;
     return known > Math.max(stored, headLength(visible)) ? known : 0;
   }

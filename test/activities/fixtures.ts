@@ -152,6 +152,7 @@ export function toolInput(
       effects,
       timeouts: { approvalMs: 1, answerMs: 1, runMs },
       input: { a: 1 },
+      maxAttempts: 1,
     },
     ...rest,
   };

@@ -72,14 +72,14 @@ describe('a transcript that is sent in part', () => {
     expect(window.next(aConversationState(messages(4)))).toMatchObject({ base: 1 });
   });
 
-  it('is sent in full once its oldest messages were summarised; what was forgotten is not given under its old name', () => {
+  it('is sent without what the model was given before, once its oldest messages were summarised; what was forgotten is not given under its old name', () => {
     const window = new TranscriptWindow();
     const before = aConversationState(messages(6));
     window.next(before);
     window.cameBack();
     const summary = { ...message(3, 'summary'), id: 'summary_1', summary: 1 } as Message;
     const after = { ...aConversationState([summary, ...messages(6).slice(4)]), forgotten: 4 };
-    expect(window.next(after)).toMatchObject({ epoch: 4, base: 0, append: after.transcript });
+    expect(window.next(after)).toMatchObject({ epoch: 4, base: 3, append: [] });
     expect(transcriptSlice(after, { epoch: 4, from: 0, to: 9 }).messages).toEqual(after.transcript);
     expect(transcriptSlice(after, { epoch: 0, from: 0, to: 6 }).messages).toEqual([]);
   });

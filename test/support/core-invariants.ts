@@ -79,7 +79,7 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
 
 /** Of a conversation whose agent says that questions must not freeze the chat; none of these is full of calls set aside. */
 function keepsWaiting({ settings, turn, queue, calls }: ConversationState): boolean {
-  if (settings.whileWaiting !== 'detach' || (settings.coreRevision ?? 0) < 3) return false;
+  if (settings.whileWaiting !== 'detach') return false;
   if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
   const isWaiting = (turn.steering ?? []).length > 0 || queue.some(({ patient }) => !patient);
   const isAsked = ({ aside, suspension }: CallState): boolean =>

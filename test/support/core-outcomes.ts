@@ -56,7 +56,7 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
           ...(dice % 2 === 0 ? { name: 'shared.tool' } : {}),
           ...(dice % 4 === 0 ? { approval: approvalOf(dice) } : {}),
           ...(dice % 9 === 0 ? { answerAudience: { users: ['user-0', 'user-1', 'ben'] } } : {}),
-          ...(dice % 6 < 2 ? { warnBeforeMs: 60_000 } : {}),
+          ...(dice % 6 < 2 ? { warnBeforeMs: dice % 6 === 0 ? 60_000 : 1_200_000 } : {}),
           ...(dice % 3 === 1 ? { recheckAnswer: true as const } : {}),
           ...(WAITS_FOR_PROGRAMS.includes(executor) && dice % 5 < 3
             ? { timeouts: { ...TIMEOUTS, claimMs: dice % 2 === 0 ? ANSWER_MS : ANSWER_MS / 4 } }

@@ -3,10 +3,9 @@ import type { AgentSettings } from '../../src/protocol/conversation.js';
 
 export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [
   { onBusy: 'queue', maxSteps: 4, summaries: true },
-  { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach', repeatLimit: 3, repeatWarning: true },
+  { onBusy: 'reject', maxSteps: 5, whileWaiting: 'detach', repeatLimit: 3 },
   { onBusy: 'steer', maxSteps: 4, budgets: { calls: 5, callsOf: { constructor: 1 } } },
-  // Begun before there were revisions.
-  { onBusy: 'interrupt', maxSteps: 6, coreRevision: 0, budgets: { tokens: 40 }, repeatLimit: 2 },
+  { onBusy: 'interrupt', maxSteps: 6, budgets: { tokens: 40 }, repeatLimit: 2 },
   { onBusy: 'queue', maxSteps: 4, whileWaiting: 'detach', budgets: { timeMs: 1_200_000 } },
   { onBusy: 'queue', maxSteps: 4, toolExecution: 'sequential', budgets: { calls: 6 } },
   { onBusy: 'steer', maxSteps: 4, toolExecution: 'sequential', whileWaiting: 'detach' },

@@ -313,7 +313,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
       });
 
       it('keeps the newest manifest of each agent', async () => {
-        const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1 } as const;
+        const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1, coreRevision: 1 } as const;
         const manifest = { name: 'helper', model: 'm1', settings, tools: [] };
         await log.publishAgents([manifest, { ...manifest, name: 'clerk' }]);
         await log.publishAgents([{ ...manifest, model: 'm2' }]);

@@ -28,7 +28,12 @@ export function stamped(
 }
 
 export function started(key: ConversationKey = KEY, chain = 'chain0'): EventBody {
-  const settings = { maxSteps: 25, onBusy: 'queue', idleCloseMs: 1_000_000 } as const;
+  const settings = {
+    maxSteps: 25,
+    onBusy: 'queue',
+    idleCloseMs: 1_000_000,
+    coreRevision: 1,
+  } as const;
   return { type: 'conversation_started', ...key, agent: 'helper', chain, settings };
 }
 

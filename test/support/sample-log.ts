@@ -1,11 +1,12 @@
 /** A small conversation as its log: one turn that asked a person, was answered and ended. */
+import { resolutionDigest } from '../../src/core/repeats.js';
 import type { AgentManifest } from '../../src/protocol/conversation.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
 
 export const SUPPORT: AgentManifest = {
   name: 'support',
   model: 'scripted',
-  settings: { maxSteps: 25, onBusy: 'reject', idleCloseMs: 1000 },
+  settings: { maxSteps: 25, onBusy: 'reject', idleCloseMs: 1000, coreRevision: 1 },
   tools: [],
 };
 
@@ -86,6 +87,7 @@ export function sampleLog(
       resolution: { type: 'answer', value: 'the first' },
       requestId: 'answer-1',
       actor: ANN,
+      digest: resolutionDigest({ resolution: { type: 'answer', value: 'the first' } }),
     },
     {
       type: 'tool_result',

@@ -247,8 +247,6 @@ test('a summary takes the place of stored turns, and what nothing refers to any 
     ...keyOf(talk),
     agent: agent.name,
     settings: agent.settings,
-    sealTasks: true,
-    sealRollOvers: true,
     spill: { fromBytes: 600, keepBytes: 300, chunkBytes: 1_500 },
   };
   const { taskQueue, temporal } = engine;

@@ -7,7 +7,6 @@ import {
 } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
 import type { SpillBounds } from '../../protocol/stored-messages.js';
-import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
 import { carriedTranscript, type SpillPlan, sizeInPayload, storedEnd } from './stored.js';
@@ -63,31 +62,17 @@ export function droppedAtRollOver(state: ConversationState): number {
   const room = MAX_CARRIED_STATE_BYTES - besidesTurns(state);
   if (storedEnd(state.transcript) === 0)
     return droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room));
-  if (isSince(state, 4))
-    return Math.max(
-      droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES),
-      droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room), sizeInPayload),
-    );
   return Math.max(
-    droppedWithin(state, MAX_CARRIED_TRANSCRIPT_BYTES),
-    droppedWithin(state, room, sizeInPayload),
+    droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES),
+    droppedWithin(state, Math.min(MAX_CARRIED_TRANSCRIPT_BYTES, room), sizeInPayload),
   );
-}
-
-/** How many of the oldest messages will be left behind whatever is stored first. */
-function droppedAnyway(state: ConversationState): number {
-  return isSince(state, 4)
-    ? droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES)
-    : droppedAtRollOver(state);
 }
 
 /** How much transcript the conversation can hold, as a model call is told. Where something lies in the blob store, there is one. */
 export function heldBytesOf(
-  state: Pick<ConversationState, 'settings' | 'transcript'>,
+  state: Pick<ConversationState, 'transcript'>,
 ): Pick<CallModelInput, 'heldBytes'> {
-  return isSince(state, 4) && storedEnd(state.transcript) > 0
-    ? { heldBytes: MAX_STORED_TRANSCRIPT_BYTES }
-    : {};
+  return storedEnd(state.transcript) > 0 ? { heldBytes: MAX_STORED_TRANSCRIPT_BYTES } : {};
 }
 
 function droppedWithin(
@@ -103,13 +88,13 @@ function droppedWithin(
 }
 
 /**
- * Undefined when what would be carried whole is within bounds, or cannot be stored: whole turns that are over are, and in conversations
- * begun since core revision 10 finished steps of the one in progress.
+ * Undefined when what would be carried whole is within bounds, or cannot be stored: whole turns that are over, and finished steps of
+ * the one in progress, can.
  */
 export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillPlan | undefined {
   const { transcript } = state;
-  // What the roll-over leaves behind is not stored first.
-  const kept = headLength(transcript) + droppedAnyway(state);
+  // Messages that the roll-over leaves behind in any case are not stored first.
+  const kept = headLength(transcript) + droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES);
   const from = Math.max(storedEnd(transcript), kept);
   let left = bytesOf(transcript.slice(from));
   if (left <= bounds.fromBytes) return undefined;
@@ -141,7 +126,7 @@ function unitsFrom(state: ConversationState, from: number): readonly Unit[] {
     if (span.to <= from) continue;
     const rest = { from: Math.max(from, span.from), to: span.to };
     if (span.turnId !== turn?.turnId) units.push(rest);
-    else if (isSince(state, 10)) units.push(...finishedSteps(transcript, rest));
+    else units.push(...finishedSteps(transcript, rest));
   }
   return units;
 }

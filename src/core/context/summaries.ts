@@ -3,7 +3,6 @@ import type { SummarizeResult } from '../../protocol/activities.js';
 import type { EventBody } from '../../protocol/events.js';
 import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
 import type { ExternalEffect } from '../effects.js';
-import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
 import { headLength, summaryOf, turnSpans } from './turns.js';
@@ -82,7 +81,7 @@ export function summarizedEvents(
   if (throughTurnId === undefined || !isWhole || ordinal !== nextSummary(state)) return [];
   if (messages <= headLength(transcript) || messages > summarizable(state)) return [];
   const covers = { throughTurnId, throughMessageId, messages, text, tokensBefore, tokensAfter };
-  const failed = failedAttempts === undefined || !isSince(state, 9) ? {} : { failedAttempts };
+  const failed = failedAttempts === undefined ? {} : { failedAttempts };
   return [{ type: 'summary', ordinal, version, ...covers, model, usage, ...failed }];
 }
 

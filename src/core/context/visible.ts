@@ -2,13 +2,12 @@
 import { MAX_STORED_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
 import type { SpillBounds } from '../../protocol/stored-messages.js';
-import { isSince } from '../revision.js';
 import type { ConversationState } from '../state.js';
 import { messageBytes } from '../transcript.js';
 import { isStored, sizeInPayload } from './stored.js';
 import { headLength, messagesFrom, turnSpans } from './turns.js';
 
-type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes' | 'settings'>;
+type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes'>;
 
 /** What is left after a leap: a window that slides with every message would be sent anew, and read anew, at every call. */
 const LEFT_AFTER_LEAP = 0.5;
@@ -20,7 +19,7 @@ const LEFT_AFTER_LEAP = 0.5;
 export function visibleFrom(state: Visible): number {
   if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return 0;
   // What lies in the blob store is named, and not sent.
-  return leapingFrom(state.transcript, isSince(state, 4) ? sizeInPayload : messageBytes);
+  return leapingFrom(state.transcript);
 }
 
 /** The messages of the next model call. */
@@ -29,10 +28,10 @@ export function visibleTranscript(state: Visible): readonly Message[] {
 }
 
 /** As if each message had been looked at when it came, so that the answer stays until the next leap is due. */
-function leapingFrom(transcript: readonly Message[], sizeOf: (message: Message) => number): number {
+function leapingFrom(transcript: readonly Message[]): number {
   const maxBytes = MAX_TRANSCRIPT_BYTES;
   const bytesOf = (messages: readonly Message[]): number =>
-    messages.reduce((sum, message) => sum + sizeOf(message), 0);
+    messages.reduce((sum, message) => sum + sizeInPayload(message), 0);
   const head = headLength(transcript);
   const spans = turnSpans(transcript);
   let bytes = bytesOf(transcript.slice(0, head));
@@ -50,9 +49,9 @@ function leapingFrom(transcript: readonly Message[], sizeOf: (message: Message) 
   return first === 0 ? 0 : (spans[first]?.from ?? 0);
 }
 
-/** True when the turn in progress alone is larger than a model call's input, or, since core revision 10, a conversation, may be. */
+/** True when the turn in progress alone is larger than a conversation may be. */
 export function turnTooLong(state: ConversationState): boolean {
-  return isTurnOver(state, isSince(state, 10) ? MAX_STORED_TRANSCRIPT_BYTES : MAX_TRANSCRIPT_BYTES);
+  return isTurnOver(state, MAX_STORED_TRANSCRIPT_BYTES);
 }
 
 /**
@@ -62,23 +61,21 @@ export function turnTooLong(state: ConversationState): boolean {
 export function needsRoom(state: ConversationState): boolean {
   const { turn } = state;
   const goesOn = turn?.phase === 'model' && turn.cancel === undefined && turn.stop === undefined;
-  return goesOn && isSince(state, 10) && isTurnOver(state, MAX_TRANSCRIPT_BYTES, unstoredBytes);
+  return goesOn && isTurnOver(state, MAX_TRANSCRIPT_BYTES, unstoredBytes);
 }
 
 /** True when the finished steps of the turn in progress are to be stored soon. */
 export function isCrowded(state: ConversationState, bounds: SpillBounds | undefined): boolean {
   const { turnBytes = Infinity } = bounds ?? {};
-  if (state.turn?.phase !== 'model' || !isSince(state, 10)) return false;
+  if (state.turn?.phase !== 'model') return false;
   return isTurnOver(state, turnBytes, unstoredBytes);
 }
 
 export function turnTooLongText(state: ConversationState): string {
-  if (!isSince(state, 4)) return 'The turn alone is larger than a model call may be';
   const have = `The messages of the turn have ${turnBytes(state)} bytes`;
-  if (isSince(state, 10) && turnTooLong(state))
+  if (turnTooLong(state))
     return `${have}; a conversation holds at most ${MAX_STORED_TRANSCRIPT_BYTES}`;
-  const sent = `${have}; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call`;
-  return isSince(state, 10) ? `${sent}, and the others could not be stored` : sent;
+  return `${have}; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call, and the others could not be stored`;
 }
 
 function isTurnOver(

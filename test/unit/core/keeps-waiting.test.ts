@@ -92,19 +92,13 @@ describe('a question is waited for', () => {
     expect(m.last('turn_started').turnId).toBe(turn(2));
   });
 
-  it('where the agent blocks, and in conversations that were begun before', () => {
-    const agents = [
-      { onBusy: 'queue' },
-      { onBusy: 'queue', whileWaiting: 'detach', coreRevision: 2 },
-    ] as const;
-    for (const settings of agents) {
-      const m = aMachine({ settings });
-      m.send('hello');
-      m.send('and my order?');
-      m.model(modelCalls([question()]));
-      expect(setAside(m)).toEqual([]);
-      expect(m.effectTypes()).toEqual(['await_deadline']);
-    }
+  it('where the agent blocks', () => {
+    const m = aMachine({ settings: { onBusy: 'queue' } });
+    m.send('hello');
+    m.send('and my order?');
+    m.model(modelCalls([question()]));
+    expect(setAside(m)).toEqual([]);
+    expect(m.effectTypes()).toEqual(['await_deadline']);
   });
 
   it('where too many calls are set aside already', () => {
@@ -152,7 +146,5 @@ describe('a message that was left as a signal', () => {
     expect(setAside(m)).toEqual(['q']);
     const steered = working({ onBusy: 'steer' });
     expect(steered.send('by the way?', left)).toMatchObject({ steers: true });
-    const before = working({ onBusy: 'steer', coreRevision: 2 });
-    expect(before.send('by the way?', left)).toMatchObject({ ahead: 1 });
   });
 });

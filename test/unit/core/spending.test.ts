@@ -137,14 +137,6 @@ describe('attempts of a model call that came to nothing', () => {
     expectInvariants(m);
     expectInvariants(paid);
   });
-
-  it('are left out in conversations begun before they were told', () => {
-    const m = asked({ coreRevision: 4 });
-    m.model({ ...modelCalls([plannedCall('a')]), failedAttempts: [DOWN] }).tool('a');
-    m.machine.modelFailed(turnOf(m), LOST, { failed: [DOWN] });
-    expect(m.all('model_call')).toHaveLength(1);
-    expect(JSON.stringify(m.events)).not.toContain('failedAttempts');
-  });
 });
 
 describe('what the attempts of a model call took', () => {
@@ -179,22 +171,5 @@ describe('what the attempts of a model call took', () => {
     const context = { tokens: 12, budget: 1_000, messages: 1 };
     m.model({ ...modelSays('Hi'), context, earlierUsage: EARLIER });
     expect(m.state.context).toMatchObject({ tokens: 12, inputTokens: USAGE.inputTokens });
-  });
-
-  it.each(ROWS)('is left as it was in conversations begun before: $what', (row) => {
-    const m = asked({ coreRevision: 1 });
-    row.happens(m);
-    expect(JSON.stringify(m.events)).not.toContain('earlierUsage');
-    // An answer counted, without its earlier attempts; what came to nothing did not.
-    const counted = m.all('model_call');
-    expect(counted.map(({ usage }) => usage)).toEqual(counted.length === 0 ? [] : [USAGE]);
-    expect(m.state.usage).toEqual(
-      counted.length === 0 ? { inputTokens: 0, outputTokens: 0 } : USAGE,
-    );
-    const stops = m.last('turn_ended').status === 'cancelled';
-    expect(m.last('turn_ended').usage).toEqual(
-      stops ? { inputTokens: 0, outputTokens: 0 } : m.state.usage,
-    );
-    expectInvariants(m);
   });
 });

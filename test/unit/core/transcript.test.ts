@@ -100,35 +100,27 @@ describe('the transcript', () => {
     ]);
   });
 
-  it.each([
-    ['where steps of it cannot be stored', {}],
-    ['that was begun before they could', { coreRevision: 8 }],
-  ])(
-    'of one turn that is itself too long fails that turn, and the next goes on without it: %s',
-    (_when, settings) => {
-      const m = talk([1], settings);
-      m.send('use tools');
-      m.model(modelCalls([plannedCall('a'), plannedCall('b')]));
-      m.tool('a', 'y'.repeat(800 * KB));
-      m.mark();
-      m.tool('b', 'y'.repeat(800 * KB));
-      if (m.state.turn !== undefined) {
-        expect(m.effectTypes()).toEqual(['make_room']);
-        m.machine.noRoom();
-      }
-      expect(m.types()).toEqual(['tool_result', 'turn_ended']);
-      expect(m.last('turn_ended')).toMatchObject({
-        status: 'failed',
-        error: { code: 'model_context_too_long' },
-      });
+  it('of one turn that is itself too long fails that turn where steps of it cannot be stored, and the next goes on without it', () => {
+    const m = talk([1]);
+    m.send('use tools');
+    m.model(modelCalls([plannedCall('a'), plannedCall('b')]));
+    m.tool('a', 'y'.repeat(800 * KB));
+    m.mark();
+    m.tool('b', 'y'.repeat(800 * KB));
+    expect(m.effectTypes()).toEqual(['make_room']);
+    m.machine.noRoom();
+    expect(m.types()).toEqual(['tool_result', 'turn_ended']);
+    expect(m.last('turn_ended')).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_context_too_long' },
+    });
 
-      m.send('still there?');
-      expect(m.effectTypes()).toEqual(['call_model']);
-      expect(turnsOf(visibleTranscript(m.state))).toEqual([turn(3)]);
-      m.model(modelSays('yes'));
-      expect(m.last('turn_ended')).toMatchObject({ status: 'completed', text: 'yes' });
-    },
-  );
+    m.send('still there?');
+    expect(m.effectTypes()).toEqual(['call_model']);
+    expect(turnsOf(visibleTranscript(m.state))).toEqual([turn(3)]);
+    m.model(modelSays('yes'));
+    expect(m.last('turn_ended')).toMatchObject({ status: 'completed', text: 'yes' });
+  });
 
   it('keeps at least the newest turn, and nothing of none', () => {
     const { transcript } = talk([10, 10]).state;

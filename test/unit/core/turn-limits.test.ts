@@ -175,7 +175,7 @@ describe('a call that is repeated', () => {
   });
 
   it('runs once more before the limit, and its result warns the model without a change to what the tool said', () => {
-    const m = running({ repeatLimit: 3, repeatWarning: true }, same('a'));
+    const m = running({ repeatLimit: 3 }, same('a'));
     m.tool('a', 'first').model(modelCalls([same('b'), plannedCall('x', { name: 'look' })]));
     m.tool('b', 'second')
       .tool('x')
@@ -197,7 +197,7 @@ describe('a call that is repeated', () => {
     [2, ['a', 'b'], []],
     [4, ['a', 'b', 'c', 'd'], ['c']],
   ])('is warned of once, at a limit of %i', (repeatLimit, ids, warned) => {
-    const m = running({ repeatLimit, repeatWarning: true }, ...ids.map(same));
+    const m = running({ repeatLimit }, ...ids.map(same));
     for (const id of ids) m.tool(id);
     const seen = m.all('tool_result').filter(({ result }) => result.envelope.notice !== undefined);
     expect(seen.map(({ toolCallId }) => toolCallId)).toEqual(warned);
@@ -205,25 +205,19 @@ describe('a call that is repeated', () => {
 
   it('is warned of by whatever result it has: a denial, or the pending of a detached call', () => {
     const gated = (id: string) => gatedCall(id, { name: 'look', input: { of: 'it' } });
-    const m = running({ repeatLimit: 3, repeatWarning: true }, gated('a'), gated('b'));
+    const m = running({ repeatLimit: 3 }, gated('a'), gated('b'));
     m.resolve('b', DENY);
     expect(m.last('tool_result')).toMatchObject({
       result: { status: 'denied', envelope: { ok: false, notice: expect.anything() as string } },
     });
     const away = (id: string): ReturnType<typeof same> => ({ ...same(id), mode: 'detach' });
-    const n = running({ repeatLimit: 3, repeatWarning: true }, away('a'), away('b'));
+    const n = running({ repeatLimit: 3 }, away('a'), away('b'));
     expect(n.all('tool_result')[1]).toMatchObject({
       toolCallId: 'b',
       result: { status: 'detached', envelope: { ok: true, notice: expect.anything() as string } },
     });
     n.tool('b', 'late');
     expect(n.last('inbox_event').result?.envelope).toEqual({ ok: true, result: 'late' });
-  });
-
-  it('brings no warning where the conversation was begun without one', () => {
-    const m = running({ repeatLimit: 3 }, same('a'), same('b'));
-    m.tool('a').tool('b');
-    expect(JSON.stringify(m.events)).not.toContain('notice');
   });
 
   it('runs as often as it likes without a limit', () => {
@@ -279,14 +273,9 @@ describe('a failing tool', () => {
     strict.resolve('g', { type: 'deny' });
     expect(strict.effectTypes()).toEqual(['call_model']);
     const asked = plannedCall('q', { executor: 'human' });
-    for (const [coreRevision, ends] of [
-      [3, 0],
-      [2, 1],
-    ] as const) {
-      const declined = running({ onToolError: 'abort_turn', coreRevision }, asked);
-      declined.resolve('q', { type: 'decline' });
-      expect(declined.all('turn_ended')).toHaveLength(ends);
-    }
+    const declined = running({ onToolError: 'abort_turn' }, asked);
+    declined.resolve('q', { type: 'decline' });
+    expect(declined.all('turn_ended')).toEqual([]);
   });
 
   it('that the agent does not have ends the turn in strict mode only', () => {

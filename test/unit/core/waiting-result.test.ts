@@ -11,7 +11,7 @@ const parked: ConversationSnapshot = {
   seq: 9,
   startedAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
-  turn: { turnId: 't1', step: 1, startedAt: '2026-01-01T00:00:00.000Z' },
+  turn: { turnId: 't1', step: 1, stepId: 't-1.1', startedAt: '2026-01-01T00:00:00.000Z' },
   queued: ['t2'],
   pending: [],
   inFlightTools: [],

@@ -140,10 +140,4 @@ describe('calls that wait', () => {
     // Whether there is room is known when it is detached, and not a moment later.
     expect(m.all('inbox_event')).toEqual([]);
   });
-
-  it('all wait in conversations that began before there was a bound', () => {
-    const settings = { coreRevision: 6 };
-    const m = aMachineWith(modelCalls([...gated(20, 20 * KB)]), { settings });
-    expect(m.pending).toHaveLength(20);
-  });
 });

@@ -119,7 +119,7 @@ describe('what a closed conversation is opened again with', () => {
     says(m, 8);
     const whole = said(m);
     const seed = seedIn(m);
-    expect(seed.version).toBe(2);
+    expect(seed.chunks?.length).toBeGreaterThan(0);
     expect(await readBack(all, m, seed)).toEqual(whole);
   });
 

@@ -123,24 +123,17 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(from).toBe(plan?.messages.length);
   });
 
-  it.each([
-    ['the turn in progress is all there is', 1, 't1', undefined],
-    ['the bound is not reached', 3, undefined, 1e9],
-  ])('are none when %s', (_why, count, turnId, fromBytes = BOUNDS.fromBytes) => {
-    const state = aConversationState(turns(count, [3], 3_000));
-    const turn = turnId === undefined ? {} : { turn: { turnId } as ConversationState['turn'] };
-    // Begun before steps of it could be.
-    const settings = { ...state.settings, coreRevision: 8 };
-    const running = { ...state, settings, ...turn } as ConversationState;
-    expect(spillPlan(running, { ...BOUNDS, fromBytes })).toBeUndefined();
+  it('are none when the bound is not reached', () => {
+    const state = aConversationState(turns(3, [3], 3_000));
+    expect(spillPlan(state, { ...BOUNDS, fromBytes: 1e9 })).toBeUndefined();
   });
 
-  it('never hold the turn in progress of conversations begun before, and a turn larger than a chunk is a chunk of its own', () => {
-    const state = aConversationState(turns(3, [3], 3_000), { coreRevision: 8 });
-    const running = { ...state, turn: { turnId: 't3' } } as ConversationState;
-    const plan = spillPlan(running, BOUNDS);
-    expect(new Set(plan?.messages.map(({ turnId }) => turnId))).toEqual(new Set(['t1', 't2']));
-    expect(plan?.chunks).toHaveLength(2);
+  it('are chunks of their own where a turn is larger than a chunk', () => {
+    const plan = spillPlan(aConversationState(turns(3, [3], 3_000)), BOUNDS);
+    expect(new Set(plan?.messages.map(({ turnId }) => turnId))).toEqual(
+      new Set(['t1', 't2', 't3']),
+    );
+    expect(plan?.chunks).toHaveLength(3);
   });
 
   it('make what is carried small: of a megabyte the newest turns are left, and less than a tenth of the rest', () => {
@@ -166,11 +159,6 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(shelf.whole(visibleTranscript(next))).toEqual(state.transcript);
     expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + SPILL_KEEP_BYTES);
     expect(heldBytesOf(next)).toEqual({ heldBytes: MAX_STORED_TRANSCRIPT_BYTES });
-    // Begun before that was so.
-    const old = aConversationState(state.transcript, { coreRevision: 3 });
-    const left = shelf.rolledOver(old, DEFAULTS);
-    expect(droppedAtRollOver(left)).toBeGreaterThan(0);
-    expect(heldBytesOf(left)).toEqual({});
   });
 
   it('are left behind when all that is remembered outgrows what a conversation can hold', () => {
@@ -185,22 +173,6 @@ describe('the oldest turns that a roll-over stores', () => {
     expect(bytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
     // What is left behind at once is not stored first.
     expect(shelf.stored).toBeLessThan(state.transcript.length - dropped + 1);
-  });
-
-  it('of conversations begun before are left behind when all outgrows a payload, though they weigh nothing', () => {
-    const shelf = new Shelf();
-    const begun = aConversationState(turns(60, [10], 1_300), { coreRevision: 3 });
-    let state = shelf.rolledOver(begun, DEFAULTS);
-    const more = turns(20, [10], 1_300);
-    for (const message of more.map((each) => ({ ...each, turnId: `later_${each.turnId}` })))
-      state = {
-        ...state,
-        transcript: [...state.transcript, message],
-        transcriptBytes: state.transcriptBytes + messageBytes(message),
-      };
-    const dropped = droppedAtRollOver(state);
-    expect(dropped).toBeGreaterThan(0);
-    expect(state.transcript.slice(0, dropped).every(isStored)).toBe(true);
   });
 
   it('still tell the policies of a call that is open what its turn had read', () => {

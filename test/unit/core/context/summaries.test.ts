@@ -15,7 +15,7 @@ function talk(
     context = fullContext(),
     summaries = true,
     ...settings
-  }: { context?: ModelContext; summaries?: boolean; coreRevision?: number } = {},
+  }: { context?: ModelContext; summaries?: boolean } = {},
 ): MachineUnderTest {
   const m = aMachine({
     settings: { onBusy: 'queue', ...(summaries ? { summaries } : {}), ...settings },
@@ -41,7 +41,7 @@ describe('a summary', () => {
     expect(talk(3, { context: small }).effects()).toEqual([]);
   });
 
-  it('is never wanted where the agent says so, nor in conversations begun before there were summaries', () => {
+  it('is never wanted where the agent says so', () => {
     expect(talk(5, { summaries: false }).effects()).toEqual([]);
   });
 
@@ -76,15 +76,11 @@ describe('a summary', () => {
     expect(m.state.updatedAt).toBe(updatedAt);
   });
 
-  it('tells why attempts before it came to nothing, but not in conversations begun before they were told', () => {
+  it('tells why attempts before it came to nothing', () => {
     const attempt = { attempt: 1, model: 'scripted', code: 'model_unavailable', message: 'down' };
-    for (const [m, told] of [
-      [talk(3), [attempt]],
-      [talk(3, { coreRevision: 8 }), undefined],
-    ] as const) {
-      m.machine.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
-      expect(m.last('summary').failedAttempts).toEqual(told);
-    }
+    const m = talk(3);
+    m.machine.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
+    expect(m.last('summary').failedAttempts).toEqual([attempt]);
   });
 
   it('is cumulative: the next covers it, too, and takes its place', () => {
