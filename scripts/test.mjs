@@ -1,11 +1,13 @@
 // npm test: builds, runs vitest with the arguments it is given, and closes with the line `N passed, N failed`.
 // `--all`: with the tests on a real model, which fetch 350 MB the first time; `--no-build`: on what was built before.
 // The numbers are those of vitest's own report. Exit code 0 only if tests ran and nothing at all went wrong.
+// COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. Tests that documents name must have run, by the same report.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loopsWanted, startBusyLoops } from './busy-loops.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const given = process.argv.slice(2);
@@ -13,6 +15,13 @@ const skipBuild = given.includes('--no-build');
 const own = given.filter((arg) => arg !== '--no-build' && arg !== '--all');
 const isChosen = given.includes('--all') || own.some((arg) => arg.startsWith('--project'));
 const args = isChosen ? own : ['--project=!real-model', ...own];
+
+const loops = loopsWanted(process.env.COLLOQUY_TEST_LOAD);
+if (loops > 0) console.error(`test: beside ${loops} busy loops`);
+/** These leave tests out of files that run, which the report then calls skipped. */
+const isPartOfFiles = own.some((arg) =>
+  /^(-t|--testNamePattern|--tagsFilter|--shard|--changed|--bail)\b|:\d+$/.test(arg),
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'colloquy-test-'));
 const report = join(folder, 'report.json');
@@ -29,8 +38,11 @@ const built = skipBuild || (await run('npm', ['run', '-s', 'build'])) === 0;
 let summary;
 if (built && !interrupted) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const stopLoops = startBusyLoops(loops);
   const code = await run('vitest', ['run', ...reporters, ...args]);
+  stopLoops();
   summary = summarize(code, readReport());
+  await addDocuments(summary);
 } else {
   summary = { passed: 0, failed: 1, skipped: 0, notes: ['the build failed; no test was run'] };
 }
@@ -76,6 +88,16 @@ function summarize(code, json) {
     notes.push(`vitest ended with ${code}: an unhandled error, or a failed setup or teardown`);
   }
   return { passed, failed, skipped, notes };
+}
+
+/** Tests that documents name, and that were skipped or are gone, are at least one failure. */
+async function addDocuments(of) {
+  if (isPartOfFiles || interrupted || readReport() === undefined) return;
+  const whole = own.length === 0 ? ['--whole'] : [];
+  const code = await run('node', ['scripts/check-docs.mjs', '--report', report, ...whole]);
+  if (code === 0) return;
+  of.failed += 1;
+  of.notes.push('documents name tests that did not run: see above');
 }
 
 function readReport() {
