@@ -19,7 +19,7 @@ import type { EndedRun } from './run-ended.js';
 import { markRunEnded } from './run-ended.js';
 import type { StoredHead } from './stored-heads.js';
 import { StoredHeads } from './stored-heads.js';
-import type { EndedBy, WorkflowSource } from './workflow-source.js';
+import type { EndedBy, EventsWanted, WorkflowSource } from './workflow-source.js';
 import { RunEndedFromOutside } from './workflow-source.js';
 
 /** What is believed of a workflow, from a hint or a look at it. */
@@ -31,6 +31,8 @@ export interface Target {
   readonly historyLength?: number;
   /** The run was seen to be ended from outside. */
   readonly endedBy?: EndedBy;
+  /** The run is this far at least, and says nothing new: a store that has as much is not compared with it. */
+  readonly doubt?: true;
 }
 
 export interface Progress {
@@ -62,6 +64,7 @@ interface Round {
   readonly runId: string;
   readonly after: number;
   readonly historyLength?: number;
+  readonly patient?: true;
   /** The head before the run was looked at, when the run is current and another one than the head's. */
   readonly replaces?: StoredHead;
 }
@@ -102,21 +105,28 @@ export class CatchUp {
     const isSameRun = stored?.runId === target.runId;
     if (stored !== undefined && isSameRun && stored.lastSeq === target.seq)
       return { storedSeq: stored.lastSeq, outcome: 'caught_up' };
+    if (target.doubt === true && (await this.#isIdle(key, target, stored)))
+      return { storedSeq: stored?.lastSeq ?? 0, outcome: 'caught_up' };
     const isBehind = stored !== undefined && (target.seq ?? stored.lastSeq) < stored.lastSeq;
     if (stored === undefined) {
-      const { runId, seq } = target;
-      const page = await this.#deps.source.events(key, {
-        after: 0,
-        runId,
-        ...(seq && { upTo: seq }),
-      });
-      return await this.#follow(key, { ...target, after: 0 }, page);
+      const page = await this.#deps.source.events(key, wantedOf(target, 0));
+      return await this.#follow(key, { ...target, ...patienceOf(target), after: 0 }, page);
     }
     if (isSameRun && !isBehind) {
       const progress = await this.#continue(key, target, stored);
       if (progress !== undefined) return progress;
     }
     return await this.#compareAll(key, target);
+  }
+
+  /** The store has as much, or the doubt is of an older run, which is replayed where somebody asks it. */
+  async #isIdle(
+    key: ConversationKey,
+    { runId, seq = 0 }: Target,
+    stored: StoredHead | undefined,
+  ): Promise<boolean> {
+    if (stored !== undefined && stored.lastSeq >= seq) return true;
+    return (await this.#deps.source.describe(key))?.runId !== runId;
   }
 
   /** Goes on from what is stored. Undefined when the newest stored event is not the workflow's: see C1. */
@@ -127,13 +137,12 @@ export class CatchUp {
   ): Promise<Progress | undefined> {
     const { source } = this.#deps;
     const after = Math.max(0, stored.lastSeq - 1);
-    const { runId, seq } = target;
-    const page = await source.events(key, { after, runId, ...(seq && { upTo: seq }) });
+    const page = await source.events(key, wantedOf(target, after));
     const first = page.events[0];
     if (first?.seq === stored.lastSeq) {
       if (!(await this.#heads.isTail(key, stored, first))) return undefined;
     } else if (page.lastSeq < stored.lastSeq) return undefined;
-    return await this.#follow(key, { ...target, after }, page);
+    return await this.#follow(key, { ...target, ...patienceOf(target), after }, page);
   }
 
   async #compareAll(key: ConversationKey, target: Target): Promise<Progress> {
@@ -146,6 +155,7 @@ export class CatchUp {
     const isOtherRun = stored !== undefined && stored.runId !== runId;
     return await this.#follow(key, {
       runId,
+      ...patienceOf(target),
       historyLength:
         runId === target.runId ? (target.historyLength ?? historyLength) : historyLength,
       after: 0,
@@ -177,7 +187,7 @@ export class CatchUp {
     let storedSeq = (await this.#heads.get(key))?.lastSeq ?? 0;
     let page = firstPage;
     for (let gaps = 0; ; page = undefined) {
-      page ??= await source.events(key, { after, runId: round.runId });
+      page ??= await source.events(key, { after, runId: round.runId, ...patienceOf(round) });
       const batch = batchOf(key, round, page);
       // A run that begins with what its predecessor did not get stored has nothing to give, but tells how far it is.
       const isEmptyAhead = batch === undefined && page.lastSeq > storedSeq;
@@ -238,6 +248,21 @@ export class CatchUp {
     }
     return { storedSeq, workflowSeq: page.lastSeq, outcome: 'gap' };
   }
+}
+
+function wantedOf(target: Target, after: number): EventsWanted {
+  const { runId, seq } = target;
+  return { after, runId, ...(seq && { upTo: seq }), ...patienceOf(target) };
+}
+
+/** What is looked for without a hint may have been held by a worker that is gone. */
+function patienceOf(looked: Target | Round): { readonly patient?: true } {
+  const isLook = 'after' in looked ? looked.patient === true : isLookFor(looked);
+  return isLook ? { patient: true } : {};
+}
+
+function isLookFor({ seq, doubt }: Target): boolean {
+  return seq === undefined || doubt === true;
 }
 
 /** Undefined when there is nothing to tell the store. */

@@ -19,6 +19,7 @@ import { StoreUnavailable } from '../store/port.js';
 import type { Progress, Target } from './catch-up.js';
 import { CatchUp } from './catch-up.js';
 import { Gate } from './gate.js';
+import { type Doubt, SettledDoubts } from './losses/settled-doubts.js';
 import type { ProjectionLogger } from './outages.js';
 import { Outages, SILENT } from './outages.js';
 import type { WorkflowSource } from './workflow-source.js';
@@ -48,7 +49,12 @@ const DRAIN_MS = 5_000;
 const FLUSH_TRIES = 6;
 const FLUSH_RETRY_MS = 100;
 
-type Wanted = Target & { readonly seq: number; readonly urgency: Urgency; readonly again?: true };
+type Wanted = Target & {
+  readonly urgency: Urgency;
+  readonly again?: true;
+  /** A look is among what is wanted, and something new as well. */
+  readonly soon?: true;
+};
 
 /** What goes on for one conversation; exists only while something does. */
 interface Lane {
@@ -66,6 +72,7 @@ export class Projector {
   readonly #catchUp: CatchUp;
   readonly #outages: Outages;
   readonly #gate = new Gate(MAX_QUERIES_AT_ONCE);
+  readonly #settled = new SettledDoubts();
   readonly #lanes = new Map<string, Lane>();
   #draining = false;
 
@@ -77,10 +84,27 @@ export class Projector {
 
   /** Notes that a conversation is said to have got further. Never throws, never waits; repeats are free. */
   hint(hint: Hint): void {
-    const { runId, seq, urgency, tenant, conversationId } = hint;
+    const { runId, seq, urgency, tenant, conversationId, doubt } = hint;
+    const key = { tenant, conversationId };
+    if (doubt === true) {
+      if (!this.#settled.has({ runId, seq })) this.look(key, { runId, seq, doubt });
+      return;
+    }
     this.#deps.source.told?.(hint);
-    const lane = this.#laneOf({ tenant, conversationId });
-    lane.wanted = joined(lane.wanted, { runId, seq, urgency });
+    this.#want(key, { runId, seq, urgency });
+  }
+
+  /**
+   * Looks at one conversation at once, and again while it does not answer: for what may have been lost with another worker. Never
+   * throws, never waits; repeats are free.
+   */
+  look(key: ConversationKey, target: Target): void {
+    this.#want(key, { ...target, urgency: 'now' });
+  }
+
+  #want(key: ConversationKey, wanted: Wanted): void {
+    const lane = this.#laneOf(key);
+    lane.wanted = joined(lane.wanted, wanted);
     if (lane.running === undefined && lane.failures === 0) this.#schedule(lane);
   }
 
@@ -181,8 +205,11 @@ export class Projector {
   }
 
   #delayFor(lane: Lane): number {
-    const { urgency = 'later', again } = lane.wanted ?? {};
+    const { wanted } = lane;
+    const { urgency = 'later', again } = wanted ?? {};
     const delayMs = PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS;
+    if (wanted !== undefined && isLook(wanted)) return 0;
+    if (wanted?.soon === true) return Math.min(delayMs, SOON_MS);
     const isLater = urgency === 'later' || again === true;
     if (isLater || this.#deps.live.watched(lane.key) === undefined)
       return Math.min(delayMs, MAX_DELAY_MS);
@@ -203,14 +230,17 @@ export class Projector {
   }
 
   async #project(lane: Lane, wanted: Wanted): Promise<void> {
+    const doubt = doubtOf(wanted);
+    if (doubt !== undefined && this.#settled.has(doubt)) return;
     try {
       const progress = await this.#gate.run(async () => await this.#catchUp.run(lane.key, wanted));
       lane.failures = 0;
       this.#outages.succeeded();
       // The hint may have overtaken its own task: one more look, unless the task was lost and there is no more.
-      const isShort = (progress.workflowSeq ?? wanted.seq) < wanted.seq;
+      const isShort = isBelow(progress.workflowSeq, wanted.seq);
       if (isShort && progress.outcome === 'caught_up' && wanted.again !== true)
         lane.wanted = joined({ ...wanted, again: true }, lane.wanted);
+      else if (doubt !== undefined) this.#settled.settle(doubt);
     } catch (error) {
       lane.failures += 1;
       this.#outages.failed(error, lane.name);
@@ -233,11 +263,28 @@ function joined(earlier: Wanted, later: Wanted | undefined): Wanted;
 function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted | undefined {
   if (earlier === undefined || later === undefined) return later ?? earlier;
   if (earlier.runId !== later.runId) return later;
-  return {
-    runId: later.runId,
-    seq: Math.max(earlier.seq, later.seq),
-    urgency: mostUrgent(earlier.urgency, later.urgency),
-  };
+  const urgency = mostUrgent(earlier.urgency, later.urgency);
+  const { runId } = later;
+  // One of them asks whatever the store has.
+  if (earlier.seq === undefined || later.seq === undefined) return { runId, urgency };
+  const seq = Math.max(earlier.seq, later.seq);
+  if (earlier.doubt === true && later.doubt === true) return { runId, seq, urgency, doubt: true };
+  // What is new settles the doubt. Its task is on its way to the server, so it is waited for.
+  const soon = [earlier, later].some((wanted) => wanted.soon === true || wanted.doubt === true);
+  return { runId, seq, urgency, ...(soon ? { soon } : {}) };
+}
+
+function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {
+  return doubt === true && seq !== undefined ? { runId, seq } : undefined;
+}
+
+/** Of what may have been lost long ago: nothing is gained by waiting. */
+function isLook({ seq, doubt, again }: Wanted): boolean {
+  return (seq === undefined || doubt === true) && again !== true;
+}
+
+function isBelow(seq: number | undefined, wanted: number | undefined): boolean {
+  return seq !== undefined && wanted !== undefined && seq < wanted;
 }
 
 function retryDelay(failures: number): number {

@@ -12,8 +12,10 @@ import { randomUUID } from 'node:crypto';
 import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
 import {
+  SWEEP_BEAT_MS,
   SWEEP_INTERVAL_MS,
   SWEEP_LOOKS,
+  SWEEP_PAUSE_MS,
   SWEEP_RECENT_LOOKS,
   SWEEP_RECENT_MS,
 } from '../protocol/limits.js';
@@ -56,10 +58,7 @@ export interface SweepReport {
 }
 
 const LEASE = 'sweep';
-/**
- * The lease is renewed so often between two passes, and lost after two renewals that were missed. What a killed worker told
- * last is in no store; if it was the leader, the next one has to find that soon.
- */
+/** The lease is renewed so often between two passes at least, and lost after two renewals that were missed. */
 const BEATS = 6;
 const LEASE_BEATS = 3;
 /** The lease is renewed after so many looks. */
@@ -88,6 +87,7 @@ export class Sweep {
   #passedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
+  #passing: Promise<unknown> | undefined;
   #started = false;
   #stopping = false;
 
@@ -117,6 +117,7 @@ export class Sweep {
     this.#stopping = true;
     clearTimeout(this.#timer);
     await this.#running;
+    await this.#passing;
     await this.#deps.log.releaseLease({ name: LEASE, holder: this.#holder }).catch(() => undefined);
   }
 
@@ -161,24 +162,42 @@ export class Sweep {
         .finally(() => {
           if (this.#started) this.#next();
         });
-    }, this.#deps.intervalMs / BEATS);
+    }, this.#beatMs());
     this.#timer.unref();
   }
 
-  /** Keeps or gets the lease; whoever has just got it, or led for an interval, makes a pass. */
+  #beatMs(): number {
+    return Math.min(this.#deps.intervalMs / BEATS, SWEEP_BEAT_MS);
+  }
+
+  /**
+   * Keeps or gets the lease; whoever has just got it, or led for an interval, makes a pass. A pass may take longer than the lease lasts, so
+   * it is not waited for.
+   */
   async #beat(): Promise<void> {
     const hasLed = this.#isLeading;
     this.#isLeading = false;
     this.#isLeading = await this.#lead();
     if (!this.#isLeading) return;
     const now = performance.now();
-    if (hasLed && now - this.#passedAt < this.#deps.intervalMs) return;
+    const { intervalMs } = this.#deps;
+    const pauseMs = hasLed ? intervalMs : Math.min(intervalMs, SWEEP_PAUSE_MS);
+    const isTooSoon = this.#passedAt > 0 && now - this.#passedAt < pauseMs;
+    if (isTooSoon || this.#passing !== undefined) return;
     this.#passedAt = now;
-    await this.pass();
+    this.#passing = this.pass().then(
+      () => {
+        this.#passing = undefined;
+      },
+      (error: unknown) => {
+        this.#passing = undefined;
+        this.#outages.failed(error, '(sweep)');
+      },
+    );
   }
 
   async #lead(): Promise<boolean> {
-    const ttlMs = Math.round((this.#deps.intervalMs / BEATS) * LEASE_BEATS);
+    const ttlMs = Math.round(this.#beatMs() * LEASE_BEATS);
     return await this.#deps.log.acquireLease({ name: LEASE, holder: this.#holder, ttlMs });
   }
 

@@ -16,7 +16,7 @@ import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
+import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import type { CarriedState, EventsPage, EventsQuery, Hint } from '../protocol/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../protocol/messaging.js';
 
@@ -67,6 +67,11 @@ export interface EventsWanted {
   readonly runId?: string;
   /** A page through here will do, however far the run is: it may come from what was told with hints. */
   readonly upTo?: number;
+  /**
+   * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any other. A query that is
+   * given up before is asked in vain.
+   */
+  readonly patient?: true;
 }
 
 export interface WorkflowSource {
@@ -105,8 +110,8 @@ const ENDED_BY: Readonly<Record<string, EndedBy>> = {
 const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
 
 /**
- * Asks through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`), because a workflow buffers only one, everything
- * else `lookDeadlineMs`.
+ * Asks through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`, a patient one 2 s), because a workflow buffers only one,
+ * everything else `lookDeadlineMs`.
  */
 export function createWorkflowSource(
   client: Client,
@@ -116,7 +121,7 @@ export function createWorkflowSource(
   const look = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await client.withDeadline(Date.now() + lookDeadlineMs, work);
   const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
-    await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
+    await client.withDeadline(Date.now() + target.deadlineMs, () =>
       askAgain(() =>
         asked
           .getHandle(target.workflowId, target.runId)
@@ -125,8 +130,9 @@ export function createWorkflowSource(
     );
   const careful = withRejection(client);
   return {
-    events: async (key, { after, runId }) => {
-      const target = { workflowId: workflowIdFor(key), runId };
+    events: async (key, { after, runId, patient }) => {
+      const deadlineMs = QUERY_DEADLINE_MS + (patient === true ? STICKY_TIMEOUT_MS : 0);
+      const target = { workflowId: workflowIdFor(key), runId, deadlineMs };
       try {
         return await query(careful, target, after);
       } catch (error) {
@@ -247,6 +253,7 @@ function isNotFound(error: unknown): boolean {
 interface Target {
   readonly workflowId: string;
   readonly runId: string | undefined;
+  readonly deadlineMs: number;
 }
 
 /** The same client, but the server refuses its queries of runs that did not complete. */

@@ -242,6 +242,15 @@ export const SWEEP_INTERVAL_MS = 30_000;
 export const SWEEP_LOOKS = 300;
 /** Of these, for conversations that something was stored of within the last `SWEEP_RECENT_MS`; the others take turns. */
 export const SWEEP_RECENT_LOOKS = 200;
+/**
+ * Workers that start at once share a look at what a lost worker may have left: one look in this time, over all of them. What any of them
+ * finds all readers have.
+ */
+export const START_LOOK_INTERVAL_MS = 1_000;
+/** The lease of the sweep is renewed this often, and lost after three renewals that were missed: a dead leader is followed soon. */
+export const SWEEP_BEAT_MS = 1_000;
+/** A new leader looks at once, but not again and again where leases are lost because the machine is too busy to renew them. */
+export const SWEEP_PAUSE_MS = 10_000;
 /** Longer than most model calls and tools: a worker that is killed at their end has told nobody of it. */
 export const SWEEP_RECENT_MS = 10 * 60 * 1000;
 /** Deletions that one pass of the sweep's leader carries out (of each sort), and how many at a time: closing and removing cost the server. */

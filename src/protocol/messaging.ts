@@ -154,6 +154,11 @@ export interface Hint extends ConversationKey {
   readonly urgency: Urgency;
   /** The workflow task that decided them; absent when they are too many to be told along. */
   readonly told?: ToldEvents;
+  /**
+   * Nothing new: the run was replayed, or refused an input, so that readers may see less than this. Looked at at once, and by a query only
+   * where the store has less.
+   */
+  readonly doubt?: true;
 }
 
 /** Events told along with a hint. They count only once the history shows that just this task was completed. */

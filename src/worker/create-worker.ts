@@ -15,6 +15,7 @@ import { createIsDeletedRun } from '../projection/deletions.js';
 import { HistoryLooks } from '../projection/history-looks.js';
 import { createHousekeeping } from '../projection/housekeeping.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
+import { StartLook } from '../projection/losses/start-look.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
@@ -148,14 +149,14 @@ async function assemble<Services>(
 ): Promise<ColloquyWorker> {
   const { client, connection, opened, logger } = parts;
   const { log, live } = opened;
-  const { tuning } = options;
+  const { tuning, taskQueue = DEFAULT_TASK_QUEUE } = options;
   const identity = tuning?.identity ?? ownIdentity();
   const looks = looksAtHistory(parts, identity);
   const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
   const projector = new Projector({ log, live, source, logger });
-  const sweep = new Sweep({ log, projector, source, logger, afterPass: keeping(options, parts) });
+  const looking = { log, projector, source, logger };
+  const sweep = new Sweep({ ...looking, afterPass: keeping(options, parts) });
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
-  const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
   const common = commonOptions(options, parts, identity);
   const create = (ownQueue: string): Promise<Worker> => {
     const runTool: Activities['runTool'] = (input) => activities.runTool(input);
@@ -190,6 +191,7 @@ async function assemble<Services>(
   return {
     worker,
     run: async () => {
+      void new StartLook(looking).run();
       sweep.start();
       leases.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.

@@ -4,7 +4,7 @@ import type { Projector } from '../projection/projector.js';
 import type { Hint } from '../protocol/messaging.js';
 import { HINT_SINK } from '../protocol/messaging.js';
 
-/** Not called during replay: what is replayed was hinted, or is found by the sweep. */
+/** Also called during a replay: the worker that decided what is replayed may have been lost before it was stored. */
 export function hintSinks(projector: Projector): NonNullable<WorkerOptions['sinks']> {
   return {
     [HINT_SINK]: {
@@ -12,7 +12,7 @@ export function hintSinks(projector: Projector): NonNullable<WorkerOptions['sink
         fn: (_info: unknown, hint: Hint) => {
           projector.hint(hint);
         },
-        callDuringReplay: false,
+        callDuringReplay: true,
       },
     },
   };

@@ -27,6 +27,7 @@ import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { TaskOrigin } from './inline.js';
+import { onRefusedUpdate } from './looks/refused-updates.js';
 import { canCarry, losesMessages, RollOver } from './roll-over.js';
 import { RoomPauses } from './room-pauses.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
@@ -104,6 +105,9 @@ class Shell {
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
     provideDetails(() => detailsText(this.#machine.state, this.#log.last('turn_ended')));
+    onRefusedUpdate(() => {
+      this.#log.doubt();
+    });
     openDoors({
       machine: this.#machine,
       log: this.#log,

@@ -59,13 +59,16 @@ export class EventLogOfRun {
   /**
    * Tells the projector how far the log is, and what is new in it. Costs no history; lost hints are repaired by its sweep.
    * `isWaiting`: from here on only people can go on, and somebody may wait for just that.
-   * During a replay nobody is told: what this instance did not see being committed, it does not vouch for.
+   * During a replay no events go along: what this instance did not see being committed, it does not vouch for. But the worker that decided
+   * them may have been lost before they were stored.
    */
   hint({ isWaiting }: { readonly isWaiting: boolean }): void {
     if (this.#hintedSeq === this.#lastSeq) return;
     const { runId, historyLength, unsafe } = workflowInfo();
-    if (unsafe.isReplaying) this.#liveFrom = this.#lastSeq + 1;
-    else {
+    if (unsafe.isReplaying) {
+      this.#liveFrom = this.#lastSeq + 1;
+      this.doubt();
+    } else {
       const events = this.after(this.#hintedSeq);
       const startedAt = taskStartedAt() ?? Date.now();
       const told = { task: historyLength, startedAt, liveFrom: this.#liveFrom, events };
@@ -81,6 +84,19 @@ export class EventLogOfRun {
     }
     this.#hintedSeq = this.#lastSeq;
     this.#urgency = 'later';
+  }
+
+  /** Has the worker look whether the store has all of it. Costs no history, and no query where it has. */
+  doubt(): void {
+    const { [HINT_SINK]: sink } = sinks;
+    sink.hint({
+      tenant: this.#tenant,
+      conversationId: this.#conversationId,
+      seq: this.#lastSeq,
+      runId: workflowInfo().runId,
+      urgency: 'now',
+      doubt: true,
+    });
   }
 
   /** Events that the store has not confirmed. */

@@ -198,4 +198,27 @@ describe('the sweep', () => {
     await sweep.stop();
     expect(await other.pass()).toBeDefined();
   });
+
+  it('is taken over seconds after its leader was killed, however rare its passes are', async () => {
+    const { log, create, source, stored } = await aSweep();
+    const acquire = log.acquireLease.bind(log);
+    const leader = create(30_000);
+    const given: number[] = [];
+    log.acquireLease = async (lease) => {
+      given.push(lease.ttlMs);
+      return await acquire(lease);
+    };
+    await leader.pass();
+    // It is killed: nothing is handed on.
+    source.set({ runId: 'run-a', events: LOG });
+    const killedAt = performance.now();
+    const next = create(30_000);
+    next.start();
+    await until('the log is stored', async () => (await stored()) === LOG.length, {
+      timeoutMs: 8_000,
+    });
+    expect(performance.now() - killedAt).toBeLessThan(6_000);
+    expect(new Set(given)).toEqual(new Set([3_000]));
+    await next.stop();
+  });
 });

@@ -1,0 +1,142 @@
+/**
+ * Readers are current again soon after a worker was lost with what it had not stored: another one looks when it starts, at what it replays,
+ * and after it has refused an input. The lost worker's store is away here until it has ended, so that nothing it told is kept.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Conversation } from '../../src/client/index.js';
+import { calls, says, script } from '../../src/model/scripted.js';
+import { HINT_SINK, type Hint } from '../../src/protocol/messaging.js';
+import { createLocalLiveChannel } from '../../src/store/live-local.js';
+import type { EventLog } from '../../src/store/port.js';
+import { openSqliteEventLog } from '../../src/store/sqlite.js';
+import { type BreakableLog, breakable } from '../support/breakable-log.js';
+import { type Engine, startEngine } from '../support/engine.js';
+import { ledger, shop } from '../support/engine-agents.js';
+import { until } from '../support/until.js';
+
+const TWO_QUESTIONS = [
+  calls('customer.ask', { question: 'A?' }),
+  calls('customer.ask', { question: 'B?' }),
+  says('done'),
+] as const;
+const YES = { type: 'answer', value: { answer: 'yes' } } as const;
+
+interface Scene {
+  readonly engine: Engine;
+  readonly store: BreakableLog;
+  readonly log: EventLog;
+  readonly talk: Conversation;
+}
+
+/** A conversation whose first question is answered and whose second is open, and no reader knows: the worker was lost with it. */
+async function lostWithAQuestion(): Promise<Scene> {
+  const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
+  const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
+  onTestFinished(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const store = breakable(log);
+  const live = createLocalLiveChannel();
+  const engine = await startEngine({
+    agents: [shop(script(...TWO_QUESTIONS))],
+    services: ledger(),
+    eventLog: { log, live },
+    workerLog: { log: store.log, live },
+  });
+  const { talk } = await engine.ask();
+  await until('the first question is stored', () => shown(log, talk), {
+    holds: (ids) => ids.includes('call_1'),
+    timeoutMs: 10_000,
+  });
+  store.isDown = true;
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
+  await until('the second question is open', () => engine.snapshot(talk), {
+    holds: ({ pending }) => pending[0]?.toolCallId === 'call_2',
+    timeoutMs: 15_000,
+  });
+  await engine.stopWorker();
+  store.isDown = false;
+  expect(await shown(log, talk)).toEqual(['call_1']);
+  return { engine, store, log, talk };
+}
+
+async function shown(log: EventLog, talk: Conversation): Promise<readonly string[]> {
+  const head = await log.head({ tenant: 'default', conversationId: talk.id });
+  return head?.snapshot.pending.map(({ toolCallId }) => toolCallId) ?? [];
+}
+
+/** As if another worker led: the look at the start and the sweep are left to it. */
+async function leaveTheRestToOthers(log: EventLog): Promise<void> {
+  for (const name of ['sweep', 'start-look'])
+    await log.acquireLease({ name, holder: 'another', ttlMs: 60_000 });
+}
+
+async function isCurrent(log: EventLog, talk: Conversation): Promise<void> {
+  await until('readers see the second question alone', () => shown(log, talk), {
+    holds: (ids) => ids.length === 1 && ids[0] === 'call_2',
+    timeoutMs: 10_000,
+  });
+}
+
+test('a worker that starts has readers see what a lost one had not stored, and nobody has to ask', async () => {
+  const { engine, log, talk } = await lostWithAQuestion();
+  await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+  await engine.startWorker();
+  await isCurrent(log, talk);
+});
+
+test('a worker that replays a conversation has readers see all of it', async () => {
+  const { engine, log, talk } = await lostWithAQuestion();
+  await leaveTheRestToOthers(log);
+  await engine.startWorker();
+  // Somebody looks at it in the Temporal UI.
+  await engine.query(talk.id, 'snapshot');
+  await isCurrent(log, talk);
+});
+
+test('an answer to a question that is over is refused once: then readers see what is open instead', async () => {
+  const { engine, log, talk } = await lostWithAQuestion();
+  await leaveTheRestToOthers(log);
+  await engine.startWorker();
+  const late = await talk.resolve('call_1', YES);
+  expect(late).toMatchObject({ verdict: 'stale', why: 'already_resolved' });
+  await isCurrent(log, talk);
+});
+
+test('a worker that holds the run says so after each refusal, and leaves no history of it', async () => {
+  const hints: Hint[] = [];
+  const engine = await startEngine({
+    agents: [shop(script(...TWO_QUESTIONS))],
+    services: ledger(),
+    tuning: {
+      sinks: {
+        [HINT_SINK]: {
+          hint: {
+            fn: (_info: unknown, hint: Hint) => {
+              hints.push(hint);
+            },
+            callDuringReplay: true,
+          },
+        },
+      },
+    },
+  });
+  const talk = engine.begin();
+  await engine.send(talk, 'hello');
+  const { seq } = await engine.reaches(talk, 'awaiting_input');
+  hints.length = 0;
+  const length = (await engine.handle(talk).describe()).historyLength;
+  const wrong = await talk.resolve('call_1', { type: 'approve' });
+  expect(wrong.verdict).toBe('stale');
+  expect(await until('a hint comes', () => hints.find(({ doubt }) => doubt))).toMatchObject({
+    conversationId: talk.id,
+    seq,
+    doubt: true,
+  });
+  expect(hints.every(({ told }) => told === undefined)).toBe(true);
+  expect((await engine.handle(talk).describe()).historyLength).toBe(length);
+});
