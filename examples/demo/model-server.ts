@@ -57,6 +57,8 @@ export interface ModelServer {
   readonly port: number;
   /** Oldest first. */
   readonly requests: readonly SeenRequest[];
+  /** Drops requests for which this is true: each holds a whole transcript. */
+  forget(isOver: (request: SeenRequest) => boolean): void;
   /** Ends every connection. */
   close(): Promise<void>;
 }
@@ -81,6 +83,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     url: `http://127.0.0.1:${port}/v1`,
     port,
     requests,
+    forget: (isOver) => {
+      requests.splice(0, requests.length, ...requests.filter((request) => !isOver(request)));
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

@@ -1,7 +1,8 @@
 /** What may be said to a call that waits, and what a reply says. */
 import type { PendingCall, Resolution } from 'colloquy';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
-import type { Input } from './trail.js';
+import type { Reply } from './api.js';
+import type { Input, Trail } from './trail.js';
 
 /** What a reply says: of a verdict, a message, an event, a cancel or a problem. */
 export function saidIn(reply: Readonly<Record<string, unknown>>): Pick<Input, 'said' | 'seq'> {
@@ -79,4 +80,31 @@ export function meantFor(call: PendingCall | undefined): {
     ...(ask === undefined || argsDigest === undefined ? {} : { argsDigest }),
     ...(claim === undefined ? {} : { claimId: claim.claimId }),
   };
+}
+
+type Note = Omit<Input, 'said' | 'seq'>;
+
+/** A reply that is lost with its API process says nothing about the input. */
+export async function notingReply(
+  trail: Trail,
+  note: Note,
+  give: () => Promise<Reply>,
+): Promise<void> {
+  const reply = await give().catch(() => undefined);
+  trail.note({ ...note, ...(reply === undefined ? { said: 'no_reply' } : saidIn(reply.body)) });
+}
+
+/** Notes a refusal by its code. @throws what is no refusal */
+export async function noting(
+  trail: Trail,
+  note: Note,
+  give: () => Promise<Pick<Input, 'said' | 'seq'>>,
+): Promise<void> {
+  try {
+    trail.note({ ...note, ...(await give()) });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (typeof code !== 'string' || code === 'internal') throw error;
+    trail.note({ ...note, said: code });
+  }
 }

@@ -26,7 +26,7 @@ export const STEPS = (Object.keys(WEIGHTS) as Step[]).flatMap((step) =>
   Array.from({ length: WEIGHTS[step] }, () => step),
 );
 
-const TOOLS = [
+export const TOOLS = [
   ...['quick', 'nap', 'later', 'crash', 'moody', 'note'],
   ...['once.pay', 'once.sure', 'once.held', 'guarded', 'guarded', 'once.pay'],
   ...[
@@ -44,9 +44,9 @@ const TOOLS = [
 ] as const;
 
 /** A message that asks for some calls, in one step or two: see `juggler-model.ts`. */
-export function randomText(dice: Dice, id: string): string {
+export function randomText(dice: Dice, id: string, words: readonly string[]): string {
   const steps = Array.from({ length: 1 + dice.below(2) }, () =>
-    Array.from({ length: dice.below(5) }, () => dice.pick(TOOLS)).join(' '),
+    Array.from({ length: dice.below(5) }, () => dice.pick(words)).join(' '),
   );
   const mood = dice.oneIn(4) ? dice.pick(MOODS) : '';
   return `do ${mood}${id}: ${steps.join(' | ')}`;

@@ -6,11 +6,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingCall, Resolution } from 'colloquy';
 import type { Conversation, ConversationClient } from 'colloquy/client';
+import { askAgain } from '../../../src/client/ask-again.js';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
 import { until } from '../../support/until.js';
 import { Dice } from './dice.js';
-import { finalOf, fitting, isAtRest, meantFor, saidIn } from './random-answers.js';
-import { ANN, BOSS, randomClaim, randomText, STEPS, type Step } from './random-inputs.js';
+import {
+  finalOf,
+  fitting,
+  isAtRest,
+  meantFor,
+  noting,
+  notingReply,
+  saidIn,
+} from './random-answers.js';
+import { ANN, BOSS, randomClaim, randomText, STEPS, type Step, TOOLS } from './random-inputs.js';
 import type { Talk } from './talk.js';
 import { type Input, Trail } from './trail.js';
 import type { World } from './world.js';
@@ -21,6 +30,8 @@ const ON_BUSY = ['reject', 'queue', 'interrupt', 'steer'] as const;
 const SETTLE_MS = 1_500;
 const REST_MS = 60_000;
 const LOOK_MS = 25;
+/** Of one query: when every worker is gone, the store is asked instead. */
+const QUERY_MS = 5_000;
 
 export class RandomTalk {
   readonly id: string;
@@ -31,19 +42,27 @@ export class RandomTalk {
   readonly #world: World;
   readonly #conversation: Conversation;
   readonly #dice: Dice;
+  readonly #words: readonly string[];
   readonly #seen = new Map<string, PendingCall>();
   readonly #again: (() => Promise<void>)[] = [];
   #count = 0;
 
   constructor(
     parts: { readonly world: World; readonly client: ConversationClient },
-    by: { readonly id: string; readonly agent: string; readonly seed: number },
+    by: {
+      readonly id: string;
+      readonly agent: string;
+      readonly seed: number;
+      /** The tools that its messages ask for. @defaultValue those of the juggler */
+      readonly words?: readonly string[];
+    },
   ) {
     this.id = by.id;
     this.agent = by.agent;
     this.#world = parts.world;
     this.#conversation = parts.client.conversation(by.id, { agent: by.agent });
     this.#dice = new Dice(by.seed);
+    this.#words = by.words ?? TOOLS;
     this.talk = parts.world.talk(by.id);
   }
 
@@ -85,11 +104,11 @@ export class RandomTalk {
   }
 
   /** Answers everything that waits until nothing does and no turn runs. @throws when it never comes to rest. */
-  async rest(): Promise<void> {
-    const giveUpAt = Date.now() + REST_MS;
+  async rest(restMs = REST_MS): Promise<void> {
+    const giveUpAt = Date.now() + restMs;
     for (;;) {
       const snapshot = await this.#present();
-      if (isAtRest(snapshot) && isAtRest(await this.workflow())) return;
+      if (isAtRest(snapshot) && (await this.#isWorkflowAtRest())) return;
       if (Date.now() > giveUpAt)
         throw new Error(`${this.id} never comes to rest: ${JSON.stringify(snapshot)}`);
       for (const call of snapshot.pending) {
@@ -102,16 +121,23 @@ export class RandomTalk {
 
   /** What the workflow itself knows. */
   async workflow(): Promise<ConversationSnapshot> {
-    const handle = this.#world.temporal.workflow.getHandle(this.talk.workflowId);
-    return await handle.query<ConversationSnapshot>('snapshot');
+    const { temporal } = this.#world;
+    const handle = temporal.workflow.getHandle(this.talk.workflowId);
+    return await temporal.withDeadline(Date.now() + QUERY_MS, () =>
+      askAgain(() => handle.query<ConversationSnapshot>('snapshot')),
+    );
   }
 
   /** A last turn, in which the model reads the whole conversation. Returns what it was sent. */
-  async finale(): Promise<string> {
+  async finale(restMs = REST_MS): Promise<string> {
     const text = `do ${this.id}.finale:`;
     await this.#send({ id: `${this.id}.finale`, text, door: 'client' });
-    await this.rest();
+    await this.rest(restMs);
     return text;
+  }
+
+  async #isWorkflowAtRest(): Promise<boolean> {
+    return await this.workflow().then(isAtRest, () => false);
   }
 
   /** By the workflow, or by the store when it does not answer: what a killed worker told last is stored after a while only. */
@@ -148,7 +174,7 @@ export class RandomTalk {
 
   async #message(plan?: string): Promise<void> {
     const id = `${this.id}.${this.#next()}`;
-    const text = plan === undefined ? randomText(this.#dice, id) : `do ${id}: ${plan}`;
+    const text = plan === undefined ? randomText(this.#dice, id, this.#words) : `do ${id}: ${plan}`;
     const onBusy = this.#dice.oneIn(4) ? this.#dice.pick(ON_BUSY) : undefined;
     const door = this.#door();
     const send = (): Promise<void> =>
@@ -171,10 +197,9 @@ export class RandomTalk {
       this.trail.note({ ...note, said: 'sent' });
     } else if (hasBegun && door === 'http') {
       const request = { text, requestId, actor: ANN, ...options };
-      const { body } = await this.talk.call('/messages', { body: request });
-      this.trail.note({ ...note, ...saidIn(body) });
+      await notingReply(this.trail, note, () => this.talk.call('/messages', { body: request }));
     } else
-      await this.#noting({ ...note, door: 'client' }, async () => {
+      await noting(this.trail, { ...note, door: 'client' }, async () => {
         const sent = await this.#conversation.send(text, { requestId, actor: ANN, ...options });
         return { ...saidIn({ ...sent }) };
       });
@@ -227,10 +252,11 @@ export class RandomTalk {
       } else if (door === 'http') {
         const body = { resolution, actor, ...meantFor(call) };
         const headers = { 'idempotency-key': id };
-        const reply = await this.talk.resolve(toolCallId, resolution, { body, headers });
-        this.trail.note({ ...note, ...saidIn(reply.body) });
+        await notingReply(this.trail, note, () =>
+          this.talk.resolve(toolCallId, resolution, { body, headers }),
+        );
       } else
-        await this.#noting(note, async () => {
+        await noting(this.trail, note, async () => {
           const options = { actor, requestId: id, ...stamp };
           return saidIn({ ...(await this.#conversation.resolve(toolCallId, resolution, options)) });
         });
@@ -247,7 +273,7 @@ export class RandomTalk {
     const { toolCallId } = call;
     const id = `${this.id}.x${this.#next()}`;
     const extend = (): Promise<void> =>
-      this.#noting({ what: 'extension', door: 'client', id, toolCallId }, async () => {
+      noting(this.trail, { what: 'extension', door: 'client', id, toolCallId }, async () => {
         const options = { by: 60_000, requestId: id, actor: BOSS };
         return saidIn({ ...(await this.#conversation.extend(toolCallId, options)) });
       });
@@ -261,7 +287,7 @@ export class RandomTalk {
     const { toolCallId, ...asked } = held;
     const id = `${this.id}.h${this.#next()}`;
     const claim = (): Promise<void> =>
-      this.#noting({ what: 'claim', door: 'client', id, toolCallId }, async () => {
+      noting(this.trail, { what: 'claim', door: 'client', id, toolCallId }, async () => {
         const options = { ...asked, requestId: id };
         return saidIn({ ...(await this.#conversation.claim(toolCallId, options)) });
       });
@@ -272,7 +298,7 @@ export class RandomTalk {
   async #cancel(): Promise<void> {
     const id = `${this.id}.c${this.#next()}`;
     const cancel = (): Promise<void> =>
-      this.#noting({ what: 'cancel', door: 'client', id }, async () =>
+      noting(this.trail, { what: 'cancel', door: 'client', id }, async () =>
         saidIn({ ...(await this.#conversation.cancel({ requestId: id, actor: ANN })) }),
       );
     this.#again.push(cancel);
@@ -288,26 +314,12 @@ export class RandomTalk {
         await this.#signal('inboxEvent', event);
         this.trail.note({ what: 'event', door, id, said: 'sent' });
       } else
-        await this.#noting({ what: 'event', door, id }, async () =>
+        await noting(this.trail, { what: 'event', door, id }, async () =>
           saidIn({ ...(await this.#conversation.deliver(event)) }),
         );
     };
     this.#again.push(deliver);
     await deliver();
-  }
-
-  /** Notes a refusal by its code. @throws what is no refusal */
-  async #noting(
-    note: Omit<Input, 'said' | 'seq'>,
-    give: () => Promise<Pick<Input, 'said' | 'seq'>>,
-  ): Promise<void> {
-    try {
-      this.trail.note({ ...note, ...(await give()) });
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (typeof code !== 'string' || code === 'internal') throw error;
-      this.trail.note({ ...note, said: code });
-    }
   }
 
   /** Until somebody outside is to be asked, or nothing runs; but not for long. */

@@ -18,6 +18,8 @@ export interface ScenarioModel {
   answer(message: string, scenario: Scenario): void;
   /** How often the model was asked with this as the newest message. */
   asked(message: string): number;
+  /** Drops what it was asked with a text in it for which this is true. */
+  forget(isOver: (text: string) => boolean): void;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,9 @@ export async function startScenarioModel(script: Scenario = DEMO_SCRIPT): Promis
       scenarios.set(message, scenario);
     },
     asked: (message) => asked.get(message) ?? 0,
+    forget: (isOver) => {
+      server.forget((request) => isOver(JSON.stringify(request.body)));
+    },
     close: () => server.close(),
   };
 }

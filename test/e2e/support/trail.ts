@@ -25,7 +25,7 @@ export interface Input {
 const DURABLE: readonly string[] = ['sent', 'queued'];
 const TAKEN: readonly string[] = ['admitted', 'accepted', 'accepted_late', 'duplicate', 'done'];
 /** Not confirmed: it may still be taken. */
-const OPEN: readonly string[] = ['no_worker', 'temporal_unreachable'];
+const OPEN: readonly string[] = ['no_worker', 'temporal_unreachable', 'no_reply'];
 
 /** All inputs of one kind that share their id (and call): they are one input. */
 export interface Repeats {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { type Child, type Stack, startChild, startStack } from 'colloquy/dev';
-import { type DevServer, startDevServer } from '../../support/dev-server.js';
+import { type DevServer, freePort, startDevServer } from '../../support/dev-server.js';
 import { type GrpcGate, startGrpcGate } from './grpc-gate.js';
 import { type Scenario, type ScenarioModel, startScenarioModel } from './scenario-model.js';
 import { Talk } from './talk.js';
@@ -22,6 +22,10 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Workers and API reach Temporal through a gate that can hold their calls. */
   readonly gated?: boolean;
+  /** Temporal has its UI, and with it the HTTP API that the UI uses. */
+  readonly ui?: boolean;
+  /** What worker and API of the stack print. */
+  readonly onLine?: (line: string, from: string) => void;
   /** Of the Temporal server. */
   readonly dynamicConfig?: Readonly<Record<string, unknown>>;
 }
@@ -35,6 +39,10 @@ export interface World {
   /** @throws when the world has none */
   readonly gate: GrpcGate;
   readonly taskQueue: string;
+  /** Where Temporal's UI is. @throws when the world has none */
+  readonly uiUrl: string;
+  /** Settings of every process. */
+  readonly env: Readonly<Record<string, string>>;
   /** Where the API of the stack is; `startApi` does not change it. */
   readonly apiUrl: string;
   talk(id: string): Talk;
@@ -61,7 +69,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const model = await startScenarioModel(options.script);
     closers.push(() => model.close());
     const { agents = AGENTS, dynamicConfig = {} } = options;
-    const server = await startDevServer({ dbFile: join(folder, 'temporal.db'), dynamicConfig });
+    const uiPort = options.ui === true ? await freePort() : undefined;
+    const server = await startDevServer({
+      dbFile: join(folder, 'temporal.db'),
+      dynamicConfig,
+      ...(uiPort === undefined ? {} : { uiPort }),
+    });
     closers.push(() => server.stop());
     const gate = options.gated === true ? await startGrpcGate(server.address) : undefined;
     if (gate !== undefined) closers.push(() => gate.close());
@@ -80,12 +93,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       temporalAddress: gate?.address ?? server.address,
       taskQueue: TASK_QUEUE,
       env,
+      ...(options.onLine === undefined ? {} : { onLine: options.onLine }),
     });
     closers.push(() => stack.stop());
     const connection = await Connection.connect({ address: server.address });
     closers.push(() => connection.close());
     const temporal = new Client({ connection });
-    return assemble({ folder, server, stack, model, temporal, gate, env, closers, stop });
+    return assemble({ folder, server, stack, model, temporal, gate, uiPort, env, closers, stop });
   } catch (error) {
     await stop();
     throw error;
@@ -95,13 +109,25 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 type Parts = Pick<World, 'folder' | 'server' | 'stack' | 'model' | 'temporal' | 'stop'> & {
   readonly env: Readonly<Record<string, string>>;
   readonly gate: GrpcGate | undefined;
+  readonly uiPort: number | undefined;
   readonly closers: (() => Promise<unknown>)[];
 };
 
-function assemble({ env, gate, closers, ...parts }: Parts): World {
+function assemble({ env: own, gate, uiPort, closers, ...parts }: Parts): World {
   const { folder, server, stack } = parts;
+  const env = {
+    ...own,
+    TEMPORAL_ADDRESS: server.address,
+    COLLOQUY_DATA: folder,
+    COLLOQUY_TASK_QUEUE: TASK_QUEUE,
+  };
   return {
     ...parts,
+    env,
+    get uiUrl() {
+      if (uiPort === undefined) throw new Error('this world has no UI');
+      return `http://127.0.0.1:${uiPort}`;
+    },
     get gate() {
       if (gate === undefined) throw new Error('this world has no gate');
       return gate;
@@ -113,12 +139,7 @@ function assemble({ env, gate, closers, ...parts }: Parts): World {
       const child = await startChild({
         name: 'api',
         args: ['serve', '--port', String(port)],
-        env: {
-          ...env,
-          TEMPORAL_ADDRESS: server.address,
-          COLLOQUY_DATA: folder,
-          COLLOQUY_TASK_QUEUE: TASK_QUEUE,
-        },
+        env,
       });
       closers.push(() => child.stop());
       return { ...child, url: /http:\/\/\S+/.exec(child.output())?.[0] ?? '' };

@@ -1,0 +1,158 @@
+/** Conversations of a storm: lanes in which one follows the other, each driven at random, brought to rest and looked at. */
+import type { ConversationClient } from 'colloquy/client';
+import type { OpenLog } from 'colloquy/log';
+import { applyAll } from '../../src/core/apply.js';
+import { snapshotOf } from '../../src/core/snapshot.js';
+import type { CanonicalEvent } from '../../src/protocol/events.js';
+import { Dice } from '../e2e/support/dice.js';
+import { TOOLS } from '../e2e/support/random-inputs.js';
+import { RandomTalk } from '../e2e/support/random-talk.js';
+import {
+  doubled,
+  expectEffects,
+  expectModelRead,
+  expectReplies,
+} from '../e2e/support/trail-checks.js';
+import type { World } from '../e2e/support/world.js';
+import { expectInvariants } from '../support/core-invariants.js';
+import type { OutsideQueries } from '../support/outside-queries.js';
+import { until } from '../support/until.js';
+import type { Findings } from './report.js';
+import { whyStuck } from './runs.js';
+
+const AGENTS = ['queueing', 'steering', 'interrupting', 'rejecting'] as const;
+/** Beside those of the random schedules: reads. */
+const WORDS = [...TOOLS, ...['look', 'look', 'look']];
+/** Inputs of one conversation, and as many again at most: its transcript stays short enough to be compared. */
+const STEPS = 20;
+const REST_MS = 180_000;
+const LOG_MS = 60_000;
+
+export interface Means {
+  readonly world: World;
+  readonly client: ConversationClient;
+  readonly opened: OpenLog;
+  readonly queries: OutsideQueries;
+  readonly findings: Findings;
+}
+
+export class StormConversations {
+  /** Of all conversations that have begun. */
+  readonly workflowIds: string[] = [];
+  /** Those that are driven now. */
+  readonly open = new Set<string>();
+  readonly disturbed: Record<string, number> = {};
+  events = 0;
+  inputs = 0;
+  readonly #means: Means;
+  readonly #seed: number;
+
+  constructor(means: Means, seed: number) {
+    this.#means = means;
+    this.#seed = seed;
+  }
+
+  /** One conversation after the other, until the signal fires; the last is brought to rest like all. */
+  async lane(number: number, signal: AbortSignal): Promise<void> {
+    for (let turn = 0; !signal.aborted; turn += 1) {
+      const seed = this.#seed * 10_000 + number * 500 + turn;
+      const agent = AGENTS[(number + turn) % AGENTS.length] ?? 'queueing';
+      await this.#play({ id: `storm${this.#seed}-${number}-${turn}`, agent, seed }, signal);
+    }
+  }
+
+  async #play(
+    by: { readonly id: string; readonly agent: string; readonly seed: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { queries, findings } = this.#means;
+    const random = new RandomTalk(this.#means, { ...by, words: WORDS });
+    const { workflowId } = random.talk;
+    const ended = new AbortController();
+    try {
+      await random.begin();
+    } catch (error) {
+      // A first message that nobody could take leaves nothing behind.
+      this.#disturb(error);
+      return;
+    }
+    this.workflowIds.push(workflowId);
+    this.open.add(workflowId);
+    const asking = queries.watch(workflowId, { seed: by.seed, signal: ended.signal });
+    try {
+      await this.#drive(random, signal);
+      await this.#toRest(random);
+    } catch (error) {
+      findings.stuck.push(await whyStuck(this.#means.world, workflowId, error));
+    } finally {
+      ended.abort();
+      this.open.delete(workflowId);
+      this.inputs += random.trail.inputs.length;
+    }
+    await asking;
+  }
+
+  async #drive(random: RandomTalk, signal: AbortSignal): Promise<void> {
+    const steps = STEPS + new Dice(random.id.length).below(STEPS);
+    for (let step = 0; step < steps && !signal.aborted; step += 1)
+      await random.step().catch((error: unknown) => this.#disturb(error));
+  }
+
+  async #toRest(random: RandomTalk): Promise<void> {
+    const { id } = random;
+    await random.rest(REST_MS);
+    const finale = await random.finale(REST_MS);
+    const events = await this.#wholeLog(random);
+    this.events += events.length;
+    const { findings, world } = this.#means;
+    const check = (into: string[], checking: () => void): void => {
+      try {
+        checking();
+      } catch (error) {
+        into.push(`${id} (${random.agent}): ${String(error)}`);
+      }
+    };
+    check(findings.lost, () => expectReplies(random.trail, events));
+    const own = (await world.lines('runs.jsonl')).filter((run) => run['conversationId'] === id);
+    for (const calls of doubled(own)) findings.doubled.push(`${id}: ${JSON.stringify(calls)}`);
+    check(findings.broken, () => {
+      const state = applyAll(events);
+      if (state === undefined) throw new Error('the log is empty');
+      expectInvariants({ state, events: [...events] });
+      expectEffects(own, events);
+      expectModelRead(world.model.requests, { id, finale, events });
+    });
+    // What the model was sent is the whole transcript each time, and there are many conversations.
+    world.model.forget((text) => text.includes(` ${id}.`));
+  }
+
+  /** The store's, once it holds what the workflow does and folds to it: a run may roll over when everything is done. */
+  async #wholeLog(random: RandomTalk): Promise<readonly CanonicalEvent[]> {
+    const { opened } = this.#means;
+    const key = { tenant: 'default', conversationId: random.id };
+    const look = async () => {
+      const snapshot = await random.workflow().catch(() => undefined);
+      const events: CanonicalEvent[] = [];
+      for (let more = true; more; ) {
+        const read = await opened.log.read(key, { afterSeq: events.at(-1)?.seq ?? 0 });
+        events.push(...(read?.events ?? []));
+        more = read?.more ?? false;
+      }
+      return { events, snapshot };
+    };
+    const { events, snapshot } = await until(`the log of ${random.id} is whole`, look, {
+      holds: (seen) => seen.snapshot !== undefined && seen.events.at(-1)?.seq === seen.snapshot.seq,
+      timeoutMs: LOG_MS,
+    });
+    const state = applyAll(events);
+    const folded = state === undefined ? undefined : snapshotOf(state);
+    if (JSON.stringify(folded) !== JSON.stringify(snapshot))
+      this.#means.findings.broken.push(`${random.id}: the log folds to something else`);
+    return events;
+  }
+
+  #disturb(error: unknown): void {
+    const text = String(error).split('\n')[0]?.slice(0, 160) ?? '';
+    this.disturbed[text] = (this.disturbed[text] ?? 0) + 1;
+  }
+}
