@@ -5,8 +5,9 @@ import { type ActivityTools, withFields } from './deps.js';
 import { agentOf } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { calledTool } from './listed-tools.js';
+import { leaveToOthers } from './other-workers.js';
 
-/** Refuses edits for a tool that is gone. An unknown agent is failure `unknown_agent`, retried. */
+/** Ends calls of a tool that is gone. An unknown agent is failure `unknown_agent`, retried. */
 export async function checkEdit(
   tools: ActivityTools,
   edit: CheckEditInput,
@@ -21,6 +22,7 @@ export async function checkEdit(
   return withHeartbeat(async () => {
     const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
     if (!('missing' in tool)) return check({ agent, tool, toolCallId, input, means });
-    return { ok: false, problems: [{ path: '/resolution/input', message: tool.missing }] };
+    leaveToOthers('The tool is not defined in this worker');
+    return { ok: false, ended: { code: tool.code ?? 'not_available', message: tool.missing } };
   });
 }

@@ -5,6 +5,7 @@ import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './call-model.js';
 import { checkAnswer } from './check-answer.js';
+import { checkDefinition } from './check-definition.js';
 import { checkEdit } from './check-edit.js';
 import type { ActivityDeps, ActivityTools } from './deps.js';
 import { flushLog } from './flush-log.js';
@@ -44,6 +45,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     reconcileTool: (input) => reconcileTool(tools, input),
     checkAnswer: (input) => checkAnswer(tools, input),
     checkEdit: (input) => checkEdit(tools, input),
+    checkDefinition: (input) => checkDefinition(tools, input),
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
     spillTranscript: (input) => spillTranscript(tools, input),

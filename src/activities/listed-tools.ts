@@ -4,7 +4,7 @@ import type { AnyAgent } from '../define/agent.js';
 import type { AnyTool } from '../define/tool.js';
 import type { McpToolRef } from '../protocol/mcp.js';
 import { TEXTS } from '../protocol/texts.js';
-import type { CallTimeouts, Effects } from '../protocol/tools.js';
+import type { CallTimeouts, Effects, ToolErrorCode } from '../protocol/tools.js';
 import type { ActivityTools } from './deps.js';
 
 /** The agent with all tools that it has now. @throws when the activity is cancelled meanwhile */
@@ -22,12 +22,18 @@ interface Called {
   readonly isNew: boolean;
 }
 
+/** Why a tool cannot be had, in words for the model, with the code of the error. @defaultValue not_available */
+export interface MissingTool {
+  readonly missing: string;
+  readonly code?: Extract<ToolErrorCode, 'definition_changed'>;
+}
+
 /** The tool of a call, or why it cannot be had, for the model. @throws when the activity is cancelled meanwhile */
 export async function calledTool(
   { registry, mcp }: ActivityTools,
   agentName: string,
   call: Called,
-): Promise<AnyTool | { readonly missing: string }> {
+): Promise<AnyTool | MissingTool> {
   const { name } = call;
   if (call.mcp === undefined)
     return registry.tool(agentName, name) ?? { missing: TEXTS.noLongerAvailable(name) };
@@ -36,6 +42,7 @@ export async function calledTool(
   const looking = mcp.toolOf(agent, { ...call, mcp: call.mcp });
   const tool = await Promise.race([looking, Context.current().cancelled]);
   if (!('missing' in tool)) return tool;
-  const text = tool.missing === 'changed' ? TEXTS.changedByServer : TEXTS.noLongerAvailable;
-  return { missing: text(name) };
+  return tool.missing === 'changed'
+    ? { missing: TEXTS.changedByServer(name), code: 'definition_changed' }
+    : { missing: TEXTS.noLongerAvailable(name) };
 }

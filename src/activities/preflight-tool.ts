@@ -2,13 +2,14 @@
 import { Context } from '@temporalio/activity';
 import type { PreflightToolInput, PreflightToolResult } from '../protocol/activities.js';
 import { TEXTS } from '../protocol/texts.js';
+import { judgeInput } from '../tools/definition/judge.js';
 import { preflightToolCall } from '../tools/preflight.js';
 import type { ActivityTools } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { contextOf } from './tool-context.js';
 
-/** What the tool throws is the call's result; only infrastructure fails this activity, and an unknown agent, retried. */
+/** Nothing is asked of a tool that reads the arguments in another way than when the call was planned. What the tool throws is the call's result; only infrastructure fails this activity, and an unknown agent, retried. */
 export async function preflightTool(
   tools: ActivityTools,
   input: PreflightToolInput,
@@ -21,6 +22,8 @@ export async function preflightTool(
     const message = TEXTS.noLongerAvailable(call.name);
     return { ok: false, error: { code: 'not_available', message } };
   }
+  const judged = await judgeInput(tool, { ...call, executor: 'client' });
+  if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
   const { attempt } = context.info;
   const ctx = contextOf(tools, input, { attempt, progress: () => undefined });
   const signal = context.cancellationSignal;

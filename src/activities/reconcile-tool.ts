@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { ReconcileToolInput, ReconcileToolResult } from '../protocol/activities.js';
 import { TEXTS } from '../protocol/texts.js';
+import { judgeInput } from '../tools/definition/judge.js';
 import { reconcileToolCall } from '../tools/reconcile.js';
 import type { ActivityTools } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
@@ -22,6 +23,9 @@ export async function reconcileTool(
   const agent = agentOf(tools, input.agent);
   const tool = tools.registry.tool(agent.name, call.name);
   if (tool === undefined) return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.name) };
+  const judged = await judgeInput(tool, { ...call, executor: 'server' });
+  if (!judged.runs)
+    return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };
   const ctx = contextOf(tools, input, {
     attempt: context.info.attempt,
     progress: () => undefined,

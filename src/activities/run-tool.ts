@@ -13,13 +13,14 @@ import type { LiveEvent } from '../protocol/live-events.js';
 import type { Question } from '../protocol/questions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
+import { judgeInput } from '../tools/definition/judge.js';
 import { heldAt } from '../tools/mcp/questions.js';
 import { boundedJson, toJson } from '../tools/normalise.js';
 import { handlerOf, runToolCall } from '../tools/run.js';
 import { type ActivityTools, publishLive } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
-import { calledTool } from './listed-tools.js';
+import { calledTool, type MissingTool } from './listed-tools.js';
 import { largeResults } from './stored-results.js';
 import { contextOf } from './tool-context.js';
 
@@ -35,6 +36,7 @@ const LOOK_UP_SLACK_MS = 1_000;
  * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
  * | the turn is cancelled | the tool's signal fires, then cancelled |
  * | the worker stops | the tool's signal fires, then failure `tool_lost`, retried if the call may run again |
+ * | the tool is another than the call was planned for, and reads its arguments in another way | `changed` before the first run; after it, error result `outcome_unknown`. The tool is not run |
  * | a `once` call is delivered again | error result `outcome_unknown`; it does not run |
  */
 export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
@@ -45,7 +47,9 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
     return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
   const startedAt = performance.now();
   const tool = await toolOf(tools, input);
-  if ('missing' in tool) return failedBefore('not_available', tool.missing);
+  if ('missing' in tool) return failedBefore(tool.code ?? 'not_available', tool.missing);
+  const changed = await changedSince(tool, input, attempt);
+  if (changed !== undefined) return changed;
   if (handlerOf(tool) === undefined)
     return failedBefore('not_available', TEXTS.noLongerAvailable(call.name));
   const { turnId, step } = input;
@@ -106,7 +110,7 @@ function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
 async function toolOf(
   tools: ActivityTools,
   { agent, call, asked }: RunToolInput,
-): Promise<AnyTool | { readonly missing: string }> {
+): Promise<AnyTool | MissingTool> {
   // A call that may run only once has only one attempt: failing it would say that its outcome is unknown, which is not so.
   if (call.effects !== 'once') agentOf(tools, agent);
   try {
@@ -120,6 +124,21 @@ async function toolOf(
   }
 }
 
+/** What takes the place of a run that may not be made with the recorded input; undefined where it may. */
+async function changedSince(
+  tool: AnyTool,
+  { call, run = 1 }: RunToolInput,
+  attempt: number,
+): Promise<RunToolResult | undefined> {
+  // What a server has begun, it goes on with, and judges itself.
+  if (tool.mcp !== undefined && run > 1) return undefined;
+  const judged = await judgeInput(tool, { ...call, executor: 'server' });
+  if (judged.runs) return undefined;
+  return run > 1 || attempt > 1
+    ? failedBefore('outcome_unknown', TEXTS.definitionChangedInFlight(call.name))
+    : { changed: { definition: judged.definition } };
+}
+
 /** A `once` call has one attempt by its plan; its effects are looked at, too, since that rule must hold whatever a plan says. */
 function isLastAttempt(
   { call, endsAt }: RunToolInput,
@@ -128,7 +147,7 @@ function isLastAttempt(
 ): boolean {
   // After a pause that outlasts the call's time there is no attempt: who waits is told now.
   const isOver = endsAt !== undefined && Date.now() + afterMs >= Date.parse(endsAt);
-  return isOver || call.effects === 'once' || attempt >= (call.maxAttempts ?? 1);
+  return isOver || call.effects === 'once' || attempt >= call.maxAttempts;
 }
 
 function retryFailure(retry: ToolRetry): ApplicationFailure {

@@ -17,6 +17,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { CallStatus } from '../protocol/tools.js';
 import { askerOf, detached, keptAside, lateCall, takesLate } from './aside.js';
 import { entersOnDecline } from './asks.js';
+import { endingCode } from './definitions/changes.js';
 import { remember, type Stamped, withCall, withTurn } from './fold.js';
 import { withoutClaim } from './holding.js';
 import { isResolutionOf } from './remembered.js';
@@ -77,6 +78,7 @@ export function suspended(
     suspension,
     status: call.aside === 'detached' ? 'detached' : AWAITING[suspension.kind],
     since: event.seq,
+    ...(suspension.kind === 'approval' ? { gateWaited: true } : {}),
   }));
 }
 
@@ -191,6 +193,7 @@ export function toolResult(
     at: event.at,
     ...(by === undefined ? {} : { by }),
     ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
+    ...endingCode(event.result),
   };
   const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
   if (call.executed === true) {

@@ -30,6 +30,8 @@ import {
 import { asideEnded } from './aside.js';
 import { stateIn } from './carried.js';
 import { claimed, leaseWasLost } from './claims.js';
+import { definitionChanged, inputMigrated } from './definitions/changes.js';
+import { suspensionChanged } from './definitions/offers.js';
 import { inputEdited } from './edits.js';
 import { withInboxEvent } from './inbox.js';
 import { runChanged } from './server-calls.js';
@@ -63,6 +65,7 @@ export function applyAll(events: readonly CanonicalEvent[]): ConversationState |
 type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' | 'events_lost' }>;
 
 function changed(state: ConversationState, event: LaterEvent): ConversationState {
+  if (isRedefined(event)) return redefined(state, event);
   switch (event.type) {
     case 'user_message':
       return queued(state, event);
@@ -85,8 +88,6 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'rule_remembered':
     case 'rule_revoked':
       return rulesChanged(state, event);
-    case 'input_edited':
-      return inputEdited(state, event);
     case 'inbox_event':
       return withInboxEvent(asideEnded(state, event), event);
     case 'expired':
@@ -139,6 +140,36 @@ function stopping(
   return event.type === 'cancel_requested'
     ? cancelRequested(state, event)
     : limitReached(state, event);
+}
+
+/** The call is another than it was: edited, or its tool was changed. */
+type Redefined = Extract<
+  LaterEvent,
+  { type: 'input_edited' | 'definition_changed' | 'input_migrated' | 'suspension_changed' }
+>;
+
+const REDEFINED: readonly LaterEvent['type'][] = [
+  'input_edited',
+  'definition_changed',
+  'input_migrated',
+  'suspension_changed',
+] satisfies readonly Redefined['type'][];
+
+function isRedefined(event: LaterEvent): event is Redefined {
+  return REDEFINED.includes(event.type);
+}
+
+function redefined(state: ConversationState, event: Redefined): ConversationState {
+  switch (event.type) {
+    case 'input_edited':
+      return inputEdited(state, event);
+    case 'definition_changed':
+      return definitionChanged(state, event);
+    case 'input_migrated':
+      return inputMigrated(state, event);
+    case 'suspension_changed':
+      return suspensionChanged(state, event);
+  }
 }
 
 type WaitEvent = Extract<

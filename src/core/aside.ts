@@ -9,6 +9,7 @@ import { RESULT_EVENT_PREFIX } from '../protocol/inbox.js';
 import { MAX_DETACHED_CALLS, MAX_LATE_CALLS, MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
+import { endingCode } from './definitions/changes.js';
 import { type Stamped, withCall } from './fold.js';
 import { endOfWait } from './holding.js';
 import type { CallState, ConversationState, Tombstone, TurnState } from './state.js';
@@ -72,7 +73,7 @@ export function detached(
 export function lateCall(call: CallState): CallState {
   const { closedWait, plan } = call;
   if (closedWait === undefined || call.status !== 'expired') return call;
-  const { input: _input, ...rest } = plan;
+  const { input: _input, raw: _raw, ...rest } = plan;
   return { ...call, plan: rest, aside: 'late', closedWait: { ...closedWait, prompt: null } };
 }
 
@@ -134,6 +135,7 @@ export function asideEnded(
     at,
     ...(by === undefined ? {} : { by }),
     ...(result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
+    ...endingCode(result),
   };
   const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
   const { aside, suspension: _closed, answer: _taken, ...rest } = call;

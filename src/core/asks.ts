@@ -7,7 +7,7 @@
  * Q3  The tool is never entered with an answer that its form does not admit.
  */
 
-import type { RunToolInput } from '../protocol/activities.js';
+import type { AnswerRefused, RunToolInput } from '../protocol/activities.js';
 import { isRelaxed, relaxedSchema } from '../protocol/answer-schema.js';
 import type { Audience } from '../protocol/audience.js';
 import type {
@@ -22,6 +22,7 @@ import type { Question } from '../protocol/questions.js';
 import type { FieldProblem, Resolution } from '../protocol/resolutions.js';
 import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
+import { formChangedEvents } from './definitions/offers.js';
 import type { Effect } from './effects.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
@@ -154,7 +155,7 @@ export function answerChecked(state: ConversationState, event: AnswerChecked): C
 /** The tool's own code has refused the answer: the question is open again, under its old deadline. */
 export function answerRefusedEvents(
   call: CallState,
-  refused: readonly FieldProblem[],
+  { refused, ...form }: AnswerRefused,
 ): readonly EventBody[] {
   const { turnId, plan, answer } = call;
   const { toolCallId, name } = plan;
@@ -171,7 +172,7 @@ export function answerRefusedEvents(
     type: 'resolution_reverted',
     ...{ turnId, toolCallId, requestId, problems, run: runOf(call) },
   };
-  return [reverted];
+  return [reverted, ...formChangedEvents(call, form)];
 }
 
 /** Workers in any language give them. */

@@ -13,6 +13,7 @@ import { dueAside } from './busy.js';
 import { warningAt } from './clocks.js';
 import { decideSummary } from './context/summaries.js';
 import { needsRoom } from './context/visible.js';
+import { isToBeChecked } from './definitions/changes.js';
 import type { Effect } from './effects.js';
 import { endTimer } from './holding.js';
 import { decidePreflight, needsPreflight } from './preflight.js';
@@ -122,6 +123,7 @@ export function decideCall(call: CallState): readonly Effect[] {
         result: plannedErrorResult(plan.error),
       },
     ];
+  if (call.changed !== undefined) return [{ type: 'check_definition', toolCallId }];
   if (needsPreflight(call)) return decidePreflight(call);
   if (plan.approval.needed && call.approver === undefined) {
     if (call.edit !== undefined)
@@ -132,7 +134,7 @@ export function decideCall(call: CallState): readonly Effect[] {
 }
 
 /** A policy's denial is the system's: nobody else decided it. */
-function plannedErrorResult(error: ToolResultError): ToolResult {
+export function plannedErrorResult(error: ToolResultError): ToolResult {
   const result = { envelope: { ok: false, error }, provenance: 'trusted' } as const;
   return error.code === 'denied'
     ? { ...result, status: 'denied', actor: SYSTEM_ACTOR }
@@ -140,6 +142,13 @@ function plannedErrorResult(error: ToolResultError): ToolResult {
 }
 
 function decideExecution(call: CallState): readonly Effect[] {
+  const { toolCallId, executor } = call.plan;
+  if (executor === 'server') return decideServerCall(call);
+  return isToBeChecked(call) ? [{ type: 'check_definition', toolCallId }] : decideOffer(call);
+}
+
+/** What a call needs whose definition is known to be as it was. */
+export function decideOffer(call: CallState): readonly Effect[] {
   const { toolCallId, executor, input } = call.plan;
   switch (executor) {
     case 'server':

@@ -15,6 +15,8 @@ export const CALLS = {
   at: 'time',
   by: 'word',
   deadline: 'time',
+  /** Of the error that ended it. */
+  code: 'word',
 } as const;
 export const REQUESTS = {
   key: 'plain',

@@ -13,7 +13,7 @@ import {
   MAX_REMEMBERED_REQUESTS,
   MAX_TOMBSTONES,
 } from '../protocol/limits.js';
-import type { FinalCallStatus } from '../protocol/tools.js';
+import type { FinalCallStatus, ToolErrorCode } from '../protocol/tools.js';
 import {
   CALLS,
   type CallRow,
@@ -72,7 +72,7 @@ function memoryOf({ earlier = NOTHING }: Pick<ConversationState, 'earlier'>): Me
 export function earlierCall(state: ConversationState, toolCallId: string): Tombstone | undefined {
   const row = memoryOf(state).calls.get(callKey(toolCallId));
   if (row === undefined) return undefined;
-  const { name = '', turnId = '', at = '', by, deadline, status = 'resolved' } = row;
+  const { name = '', turnId = '', at = '', by, deadline, status = 'resolved', code } = row;
   return {
     toolCallId,
     name,
@@ -81,6 +81,7 @@ export function earlierCall(state: ConversationState, toolCallId: string): Tombs
     at,
     ...(by === undefined ? {} : { by }),
     ...(deadline === undefined ? {} : { deadline }),
+    ...(code === undefined ? {} : { code: code as ToolErrorCode }),
   };
 }
 

@@ -9,6 +9,7 @@ import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { outsideReason, requestersOf } from './audience.js';
+import { errorResult, resultEvent } from './event-bodies.js';
 import { withCall } from './fold.js';
 import type { CallState, ConversationState } from './state.js';
 
@@ -43,8 +44,10 @@ export function editCheckedEvents(
   const revert = (problems: readonly FieldProblem[]): readonly EventBody[] => [
     { type: 'resolution_reverted', turnId, toolCallId, requestId, problems },
   ];
+  if (!outcome.ok && 'ended' in outcome)
+    return [resultEvent(call, errorResult('errored', outcome.ended))];
   if (!outcome.ok) return revert(outcome.problems);
-  const { approval, input, argsDigest } = outcome;
+  const { approval, input, argsDigest, definition } = outcome;
   const audience = approval.needed ? approval.audience : undefined;
   const outside =
     audience === undefined
@@ -53,7 +56,8 @@ export function editCheckedEvents(
   if (outside !== undefined) return revert([{ path: PATH, message: `as edited, ${outside}` }]);
   const beside = call.aside === 'detached' ? { detached: true as const } : {};
   const edited = { ...beside, turnId, toolCallId, name, executor, requestId, input, argsDigest };
-  return [{ type: 'input_edited', ...edited }];
+  const judgedBy = definition === undefined ? {} : { definition };
+  return [{ type: 'input_edited', ...edited, ...judgedBy }];
 }
 
 /** From here on, the edited input is the call's. */
@@ -61,11 +65,18 @@ export function inputEdited(
   state: ConversationState,
   event: InputEdited & { readonly seq: number },
 ): ConversationState {
-  const { input, argsDigest, seq } = event;
-  return withCall(state, event.toolCallId, ({ edit, ...call }) => ({
-    ...call,
-    plan: { ...call.plan, input, argsDigest },
-    since: seq,
-    ...(edit === undefined ? {} : { approver: edit.actor }),
-  }));
+  const { input, argsDigest, definition, seq } = event;
+  // It was judged just now, by the definition of now.
+  return withCall(state, event.toolCallId, ({ edit, gateWaited: _judged, ...call }) => {
+    const { raw: _before, ...plan } = call.plan;
+    const given = edit?.input ?? input;
+    const raw = canonicalJson(given) === canonicalJson(input) ? {} : { raw: given };
+    const judgedBy = definition === undefined ? {} : { definition };
+    return {
+      ...call,
+      plan: { ...plan, input, argsDigest, ...raw, ...judgedBy },
+      since: seq,
+      ...(edit === undefined ? {} : { approver: edit.actor }),
+    };
+  });
 }

@@ -41,6 +41,8 @@ export type ExternalEffect =
   | { readonly type: 'plan_call'; readonly toolCallId: ToolCallId }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
+  /** Have the call judged by the definition of its tool that workers have now. */
+  | { readonly type: 'check_definition'; readonly toolCallId: ToolCallId }
   | {
       readonly type: 'await_deadline';
       readonly toolCallId: ToolCallId;
@@ -115,6 +117,8 @@ export function effectKey(effect: ExternalEffect): string {
       return `check:${effect.toolCallId}:${effect.requestId}`;
     case 'check_edit':
       return `edit:${effect.toolCallId}:${effect.requestId}`;
+    case 'check_definition':
+      return `definition:${effect.toolCallId}`;
     case 'summarize':
       return `summarize:${effect.ordinal}`;
     case 'await_warning':

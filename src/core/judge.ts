@@ -191,9 +191,10 @@ type RefusedVerdict = Extract<Verdict, { verdict: 'stale' | 'expired' | 'unknown
 function endedVerdict(state: ConversationState, toolCallId: string): RefusedVerdict {
   const tombstone = tombstoneOf(state, toolCallId);
   if (tombstone === undefined) return { verdict: 'unknown', what: 'tool_call' };
-  const { status, at, by, deadline } = tombstone;
+  const { status, at, by, deadline, code } = tombstone;
   if (status === 'expired') return { verdict: 'expired', deadline: deadline ?? at };
-  return { verdict: 'stale', why: 'already_resolved', status, ...byAt(by, at) };
+  const ended = code === undefined ? {} : { code };
+  return { verdict: 'stale', why: 'already_resolved', status, ...byAt(by, at), ...ended };
 }
 
 /** What is told of a call that waits for nobody. */

@@ -21,6 +21,7 @@ import type {
   CloseConversationReply,
   SendMessageReply,
 } from '../protocol/conversation.js';
+import type { CheckDefinitionResult } from '../protocol/definitions/changes.js';
 import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../protocol/events.js';
 import { isRecord } from '../protocol/json.js';
 import type { Verdict } from '../protocol/resolutions.js';
@@ -34,6 +35,7 @@ import { type Spilled, withStored } from './context/stored.js';
 import { summarizedEvents } from './context/summaries.js';
 import { needsRoom, turnTooLongText } from './context/visible.js';
 import { decide, decideCall } from './decide.js';
+import { definitionCheckedEvents, definitionNotCheckedEvents } from './definitions/checked.js';
 import { editCheckedEvents } from './edits.js';
 import { type ExternalEffect, isInternal } from './effects.js';
 import { cancelEvents, closeEvents } from './endings.js';
@@ -253,6 +255,21 @@ export class ConversationMachine {
     const { toolCallId, requestId } = at;
     this.#forOpenCall(toolCallId, (call) =>
       call.edit?.requestId === requestId ? editCheckedEvents(this.state, call, outcome) : [],
+    );
+  }
+
+  /** Outcome of `check_definition`. */
+  definitionChecked(callId: string, outcome: CheckDefinitionResult): void {
+    this.#forOpenCall(callId, (call) =>
+      wants(call, 'check_definition')
+        ? definitionCheckedEvents(this.state, call, { outcome, nowMs: this.nowMs })
+        : [],
+    );
+  }
+
+  definitionNotChecked(callId: string, loss: outcomes.Loss): void {
+    this.#forOpenCall(callId, (call) =>
+      wants(call, 'check_definition') ? definitionNotCheckedEvents(call, loss) : [],
     );
   }
 

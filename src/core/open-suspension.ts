@@ -6,6 +6,7 @@ import type { Audience, PlannedCall } from '../protocol/tools.js';
 import { askAudience, askFields } from './asks.js';
 import { audienceOf } from './audience.js';
 import { waitEndOf } from './clocks.js';
+import { offeredDefinition } from './definitions/offers.js';
 import { CLAIMABLE, graceOf } from './holding.js';
 import type { CallState } from './state.js';
 import { isoOf } from './state.js';
@@ -15,9 +16,10 @@ export function suspensionEvent(
   kind: SuspensionKind,
   nowMs: number,
 ): Extract<EventBody, { type: 'suspension' }> {
-  const { plan, turnId, prepared } = call;
+  const { plan, turnId, prepared, offerDigest } = call;
   const end = waitEndOf(call, kind, nowMs);
-  const argsDigest = prepared?.argsDigest ?? plan.argsDigest;
+  const argsDigest =
+    (kind === 'approval' ? undefined : offerDigest) ?? prepared?.argsDigest ?? plan.argsDigest;
   return {
     type: 'suspension',
     suspension: {
@@ -33,6 +35,8 @@ export function suspensionEvent(
         : {}),
       ...audienceField(askAudience(call, kind) ?? audienceOf(plan, kind)),
       ...(argsDigest === undefined ? {} : { argsDigest }),
+      ...(kind === 'approval' && call.revised === true ? { revised: true as const } : {}),
+      ...offeredDefinition(call, kind),
       ...askFields(call, kind),
       ...(call.aside === 'detached' ? { detached: true as const } : {}),
       openedAt: isoOf(nowMs),

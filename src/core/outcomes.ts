@@ -4,13 +4,15 @@
  */
 import type { RunToolResult } from '../protocol/activities.js';
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
+import type { ToolChanged } from '../protocol/definitions/changes.js';
 import type { EventBody } from '../protocol/events.js';
 import { isRecord } from '../protocol/json.js';
 import { FOREIGN_QUEUE_TIMEOUT_MS } from '../protocol/limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
 import { detachResult } from './aside.js';
-import { answerRefusedEvents, askedEvents, toolAsked } from './asks.js';
+import { answerRefusedEvents, askedEvents, runOf, toolAsked } from './asks.js';
+import { changedEvent, isToolChanged } from './definitions/changes.js';
 import type { InternalEffect } from './effects.js';
 import { cancelledResults } from './endings.js';
 import { errorResult, ranResult, resultEvent, turnEndedEvent } from './event-bodies.js';
@@ -87,11 +89,20 @@ export function toolFinishedEvents(
     const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
     return [resultEvent(call, errorResult('errored', error))];
   }
+  if (isToolChanged(outcome)) return toolChangedEvents(call, outcome);
   if ('ask' in outcome) return withRoom(state, call, askedEvents(call, outcome.ask));
-  if ('refused' in outcome) return answerRefusedEvents(call, outcome.refused);
+  if ('refused' in outcome) return answerRefusedEvents(call, outcome);
   const loss = lossTold(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
   return [resultEvent(call, ranResult(call.plan, outcome))];
+}
+
+/** Nothing has run. What a plan does not pin cannot have changed, and a later run is never refused by it: its worker was wrong. */
+function toolChangedEvents(call: CallState, { changed }: ToolChanged): readonly EventBody[] {
+  const events = runOf(call) > 1 ? [] : changedEvent(call, changed.definition);
+  if (events.length > 0) return events;
+  const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
+  return [resultEvent(call, errorResult('errored', error))];
 }
 
 /** A question that finds no room is not even written down: until its step ends, a call holds what it has asked. */
@@ -114,7 +125,7 @@ function withRoom(
 function isToolEnd(outcome: unknown): boolean {
   if (!isRecord(outcome)) return false;
   const { envelope } = outcome;
-  if ('ask' in outcome || 'refused' in outcome) return true;
+  if ('ask' in outcome || 'refused' in outcome || isToolChanged(outcome)) return true;
   if (!isRecord(envelope)) return false;
   const { ok, result, error } = envelope;
   if (ok === true) return result !== undefined;
@@ -129,6 +140,8 @@ export interface Loss {
   /** No worker ever took it: it certainly had no effect. */
   readonly neverStarted?: boolean;
   readonly message: string;
+  /** Of the failure table, where the failure has one. */
+  readonly code?: string;
 }
 
 /** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
@@ -151,6 +164,10 @@ export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[
         }),
       ),
     ];
+  if (loss.code === 'unknown_agent') {
+    const message = TEXTS.agentNotServed(plan.name, loss.message);
+    return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
+  }
   const error = loss.timedOut
     ? { code: 'timeout' as const, message: TEXTS.timeout(plan.timeouts.runMs) }
     : { code: 'tool_crashed' as const, message: TEXTS.toolCrashed(loss.message) };

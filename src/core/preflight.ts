@@ -5,6 +5,7 @@
 import type { PreflightToolResult } from '../protocol/activities.js';
 import type { CallPrepared, EventBody } from '../protocol/events.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { changedEvent } from './definitions/changes.js';
 import type { Effect } from './effects.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
@@ -25,6 +26,7 @@ export function preflightEvents(
   call: CallState,
   outcome: PreflightToolResult,
 ): readonly EventBody[] {
+  if (!outcome.ok && 'changed' in outcome) return changedEvent(call, outcome.changed.definition);
   if (!outcome.ok) return [resultEvent(call, errorResult('errored', outcome.error))];
   const { turnId, plan } = call;
   const { payload, argsDigest } = outcome;

@@ -12,6 +12,7 @@ import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
 import { askDigestProblems } from './asks.js';
 import { attachmentProblems } from './attachments.js';
+import { revisedDigestProblems } from './definitions/changes.js';
 import { editOf, editProblems } from './edits.js';
 import { answerProblems } from './json-schema.js';
 import { rememberOf, rememberProblems } from './rules.js';
@@ -41,6 +42,7 @@ export function resolutionProblems(
     problems.push({ path: '/argsDigest', message: 'is not the digest of the pending call' });
   problems.push(...askDigestProblems(suspension, argsDigest));
   const type = resolutionTypeOf(resolution);
+  if (type === 'approve') problems.push(...revisedDigestProblems(suspension, argsDigest));
   if (!isRecord(resolution) || type === undefined) {
     const expected = Object.keys(RESOLVES)
       .filter((name) => RESOLVES[name as ResolutionType].includes(suspension.kind))

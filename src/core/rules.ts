@@ -134,6 +134,8 @@ export function ruleFor(state: ConversationState, call: CallState): Rule | undef
   const { plan, suspension, approver, edit, result, reopenUntil } = call;
   if (state.rules === undefined || !plan.approval.needed || plan.error !== undefined)
     return undefined;
+  // It was decided about what the call was before.
+  if (call.revised === true) return undefined;
   const isDecided = approver !== undefined || edit !== undefined || result !== undefined;
   if (isDecided || suspension !== undefined || reopenUntil !== undefined) return undefined;
   const { audience } = plan.approval;

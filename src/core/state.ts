@@ -17,6 +17,7 @@ import type {
   CallStatus,
   FinalCallStatus,
   PlannedCall,
+  ToolErrorCode,
   ToolResult,
   ToolResultError,
 } from '../protocol/tools.js';
@@ -97,6 +98,14 @@ export interface CallState {
   readonly declined?: { readonly reason?: string; readonly actor: StampedActor };
   /** An accepted approval whose edit a worker still has to check. */
   readonly edit?: AcceptedEdit;
+  /** Somebody was asked to approve it, so workers may have been replaced since it was planned. */
+  readonly gateWaited?: true;
+  /** A worker has found its tool changed before it ran; by this definition it is judged now. */
+  readonly changed?: { readonly definition: string };
+  /** It was carried over to another definition. */
+  readonly revised?: true;
+  /** Digest under which it is offered, once that is not by the definition that it was planned by. */
+  readonly offerDigest?: string;
   /** What a preflight shaped, and its digest. */
   readonly prepared?: { readonly payload: Json; readonly argsDigest: string };
   /** Runs of the tool that ended without a result; absent before the first. */
@@ -157,6 +166,8 @@ export interface Tombstone {
   readonly at: string;
   readonly by?: string;
   readonly deadline?: string;
+  /** The error that ended it, where no answer did and answerers are told so. */
+  readonly code?: ToolErrorCode;
 }
 
 /** Input that no user said, until a model call reads it. */

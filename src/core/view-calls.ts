@@ -1,9 +1,11 @@
 /** How the view of a conversation changes with the events of single calls. Pure. */
 import type { ConversationSnapshot } from '../protocol/conversation.js';
+import type { InputMigrated } from '../protocol/definitions/changes.js';
 import type { CanonicalEvent } from '../protocol/events.js';
 import { formatRef } from '../protocol/ids.js';
 import type { PendingCall, Suspension } from '../protocol/suspensions.js';
 import type { InFlightTool, PlannedCall } from '../protocol/tools.js';
+import { withOffer } from './definitions/offers.js';
 import { withClaim, withMovedEnd, withoutClaim } from './holding.js';
 import { needsPreflight } from './preflight.js';
 
@@ -17,6 +19,8 @@ type CallEvent = Extract<
       | 'call_prepared'
       | 'resolution'
       | 'input_edited'
+      | 'input_migrated'
+      | 'suspension_changed'
       | 'expired'
       | 'extended'
       | 'claimed'
@@ -64,6 +68,10 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
     }
     case 'input_edited':
       return event.executor === 'server' ? withInFlight(view, event) : view;
+    case 'input_migrated':
+      return callMigrated(view, event);
+    case 'suspension_changed':
+      return withPending(view, event, (entry) => withOffer(entry, event));
     case 'call_prepared':
       return { ...view, inFlightTools: without(view.inFlightTools, event) };
     case 'expired':
@@ -81,6 +89,15 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
         ? callDetached(view, event.toolCallId)
         : callEnded(view, event.toolCallId);
   }
+}
+
+/** It runs on only where nobody has to approve it anew. */
+function callMigrated(view: ConversationSnapshot, event: InputMigrated): ConversationSnapshot {
+  const { executor, approval, preflight } = event;
+  const runs = preflight === true || (executor === 'server' && !approval.needed);
+  return runs
+    ? withInFlight(view, event)
+    : { ...view, inFlightTools: without(view.inFlightTools, event) };
 }
 
 function withPending(

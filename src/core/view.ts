@@ -103,6 +103,8 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'call_prepared':
     case 'resolution':
     case 'input_edited':
+    case 'input_migrated':
+    case 'suspension_changed':
     case 'expired':
     case 'extended':
     case 'claimed':
@@ -127,6 +129,7 @@ function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSna
     case 'tool_reconciled':
     case 'tool_asked':
     case 'answer_checked':
+    case 'definition_changed':
     case 'cancel_requested':
     case 'turn_limit_reached':
     case 'suspension_expiring':

@@ -13,6 +13,7 @@ import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolErrorCode, ToolResult } from '../protocol/tools.js';
 import { askCheckedEvents, decideAsk, entersOnDecline } from './asks.js';
 import { answeredResult } from './decide.js';
+import { offerChangedEvent } from './definitions/offers.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { endOfWait } from './holding.js';
 import { rememberedEvents } from './rules.js';
@@ -175,13 +176,16 @@ export function answerCheckedEvents(
   if (asked && decideAsk(call)?.type !== 'check_answer') return [];
   if (outcome.ok && asked) return askCheckedEvents(call);
   if (outcome.ok) return [resultEvent(call, answeredResult(call, outcome.value))];
+  if ('ended' in outcome) return [resultEvent(call, errorResult('errored', outcome.ended))];
+  const { problems, offer } = outcome;
   return [
     {
       type: 'resolution_reverted',
       requestId: call.answer?.requestId ?? '',
       turnId: call.turnId,
       toolCallId: call.plan.toolCallId,
-      problems: outcome.problems,
+      problems,
     },
+    ...(offer === undefined || asked ? [] : [offerChangedEvent(call, offer)]),
   ];
 }

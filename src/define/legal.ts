@@ -23,7 +23,7 @@ const SHARED = [
   'retention',
   'executesFully',
 ] as const;
-const COMMON = [...SHARED, 'input', 'strict'] as const;
+const COMMON = [...SHARED, 'input', 'strict', 'version'] as const;
 const WAITING = ['mode', 'warnBefore', 'lateResult'] as const;
 const OUTSIDE = [...COMMON, ...WAITING, 'output', 'timeouts', 'onExpire', 'audience'] as const;
 
@@ -43,16 +43,17 @@ export const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
     'onExpire',
     'streaming',
     'run',
+    'migrate',
     'reconcile',
     'onOutcomeUnknown',
     'provenance',
     'audience',
   ],
   human: OUTSIDE,
-  client: [...OUTSIDE, 'approval', 'preflight', 'streaming'],
-  external: [...OUTSIDE, 'approval', 'streaming'],
+  client: [...OUTSIDE, 'approval', 'preflight', 'streaming', 'migrate'],
+  external: [...OUTSIDE, 'approval', 'streaming', 'migrate'],
   provider: [...SHARED, 'provider'],
-  internal: [...COMMON, 'approval', 'timeouts', 'onExpire'],
+  internal: [...COMMON, 'approval', 'timeouts', 'onExpire', 'migrate'],
 };
 const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
 
@@ -66,6 +67,7 @@ const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
 };
 
 const NOT_YET = 'is not yet supported';
+const MAX_VERSION_CHARS = 64;
 const ENUMS: Readonly<Record<string, readonly string[]>> = {
   mode: ['await', 'detach'],
   effects: ['none', 'idempotent', 'once'],
@@ -110,6 +112,16 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   checkTimeouts(spec['timeouts'], executor, problems);
   checkOnExpire(spec['onExpire'], executor, problems);
   checkExecution(spec, executor, problems);
+  checkMigration(spec, problems);
+}
+
+function checkMigration({ version, migrate }: Untyped, problems: ProblemList): void {
+  const isVersion =
+    typeof version === 'string' && version !== '' && version.length <= MAX_VERSION_CHARS;
+  if (version !== undefined && !isVersion)
+    problems.add('version', `must be a text of 1 to ${MAX_VERSION_CHARS} characters`);
+  if (migrate !== undefined && typeof migrate !== 'function')
+    problems.add('migrate', `must be a function, got ${shown(migrate)}`);
 }
 
 function checkTexts(spec: Untyped, problems: ProblemList): void {

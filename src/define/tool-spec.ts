@@ -79,6 +79,25 @@ interface CommonFields<Input extends Schema> extends SharedFields {
    * `true`: a tool whose input has no such form is a fault. @defaultValue where the input has such a form
    */
   readonly strict?: boolean;
+  /**
+   * To be changed where code behind the input schema reads arguments in another way and the schema does not show it: a table, an
+   * imported function. Calls that were planned before are then parsed anew before they run. 1 to 64 characters.
+   */
+  readonly version?: string;
+}
+
+interface MigratingFields<Input extends Schema> {
+  /**
+   * Carries over calls that were planned before the input schema was changed, and wait: called with the arguments as the model or
+   * an approver wrote them, and the digest of the definition that they were written for, where the schema of now does not make of
+   * them what it made then. What it returns is validated like a model's arguments, put to the policies, and, where the call is
+   * gated, approved anew. Undefined: this call cannot be carried over, and ends with `definition_changed`. Must have no effects;
+   * has 10 s. Never called once a run of the call has begun. @defaultValue none can
+   */
+  readonly migrate?: (
+    raw: unknown,
+    fromDigest: string,
+  ) => GivenTo<Input> | undefined | Promise<GivenTo<Input> | undefined>;
 }
 
 interface WaitingFields {
@@ -102,6 +121,7 @@ type ToolReturn<Output extends Schema> = GivenTo<Output> | ToolFiles<GivenTo<Out
 /** Code of yours that runs in a worker. */
 export interface ServerToolSpec<Services, Input extends Schema, Output extends Schema>
   extends CommonFields<Input>,
+    MigratingFields<Input>,
     WaitingFields {
   readonly executor?: 'server';
   /** Shape of what `run` returns; checked after every run. Absent: any value, normalised to JSON. */
@@ -195,6 +215,7 @@ export interface ClientToolSpec<
   Output extends Schema,
   Shaped = unknown,
 > extends CommonFields<Input>,
+    MigratingFields<Input>,
     WaitingFields {
   readonly executor: 'client';
   /** Shape of what the client returns. Absent: any JSON. */
@@ -218,6 +239,7 @@ export interface ClientToolSpec<
 /** Another backend finds the call among those that are pending and submits its result, or an error. */
 export interface ExternalToolSpec<Services, Input extends Schema, Output extends Schema>
   extends CommonFields<Input>,
+    MigratingFields<Input>,
     WaitingFields {
   readonly executor: 'external';
   /** Shape of what the backend submits. Absent: any JSON. */
@@ -245,7 +267,9 @@ export interface ProviderToolSpec extends Omit<SharedFields, 'description'> {
 }
 
 /** Nobody runs it: the arguments are the result. For structured output and for calls whose making is the point. */
-export interface InternalToolSpec<Services, Input extends Schema> extends CommonFields<Input> {
+export interface InternalToolSpec<Services, Input extends Schema>
+  extends CommonFields<Input>,
+    MigratingFields<Input> {
   readonly executor: 'internal';
   readonly approval?: Approval<Services, ParsedOf<Input>>;
   readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'total'>;

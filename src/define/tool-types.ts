@@ -88,6 +88,10 @@ export interface Tool<
   readonly reconcile?: (input: unknown, ctx: CallContext<Services>) => unknown;
   /** Present for client tools that shape their request. */
   readonly preflight?: (input: unknown, ctx: CallContext<Services>) => unknown;
+  /** The author's word for another reading of arguments that the schema does not show. */
+  readonly version?: string;
+  /** Present for tools that can carry over calls that were planned by another definition. */
+  readonly migrate?: (raw: unknown, fromDigest: string) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
   /** Present for server tools whose results come from outside all the same. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
@@ -106,6 +110,8 @@ export interface Tool<
 export interface McpOrigin {
   readonly ref: McpToolRef;
   readonly annotations: ToolAnnotations;
+  /** Its server cannot be asked for it now: nothing is known but what the call's plan says. */
+  readonly unlisted?: true;
 }
 
 /** What the type of a tool remembers of its definition, for `Pending`. */

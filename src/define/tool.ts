@@ -96,6 +96,7 @@ function compileTool(spec: unknown): Tool<never> {
     ...(answer === undefined ? {} : { answer }),
     ...(isHosted ? { provider: providerToolOf(spec['provider']) } : {}),
     ...retentionOf(spec),
+    ...(typeof spec['version'] === 'string' ? { version: spec['version'] } : {}),
     ...(isRecord(spec['audience']) ? { audience: audienceOf(spec['audience']) } : {}),
     ...(typeof spec['approval'] === 'function' ? { policy: policyOf(spec) } : {}),
     ...codeOf(spec),
@@ -184,7 +185,10 @@ function attemptsOf(effects: Effects, maxAttempts: unknown): number {
 /** Whatever it is handed beyond that, it is handed at run time. */
 type Code = (input: unknown, ctx: CallContext<never>) => unknown;
 
-function codeOf(spec: Untyped): { run?: Code; reconcile?: Code; preflight?: Code } {
+function codeOf(
+  spec: Untyped,
+): { run?: Code; reconcile?: Code; preflight?: Code } & Pick<AnyTool, 'migrate'> {
+  const { migrate } = spec;
   const run = boundCode(spec, 'run');
   const reconcile = boundCode(spec, 'reconcile');
   const preflight = boundCode(spec, 'preflight');
@@ -192,6 +196,12 @@ function codeOf(spec: Untyped): { run?: Code; reconcile?: Code; preflight?: Code
     ...(run === undefined ? {} : { run }),
     ...(reconcile === undefined ? {} : { reconcile }),
     ...(preflight === undefined ? {} : { preflight }),
+    ...(typeof migrate === 'function'
+      ? {
+          migrate: (raw, from) =>
+            (migrate as NonNullable<AnyTool['migrate']>).call(spec, raw, from),
+        }
+      : {}),
   };
 }
 

@@ -1,6 +1,12 @@
 /** What the workflow may schedule. Workflow and worker meet here and nowhere else; names are in history for ever. */
 import type { StampedActor } from './actors.js';
 import type { ContextMark, ModelContext } from './context.js';
+import type {
+  AnswerOffer,
+  CheckDefinitionInput,
+  CheckDefinitionResult,
+  ToolChanged,
+} from './definitions/changes.js';
 import type { SummaryEvent, Usage } from './events.js';
 import type { ConversationKey, ToolCallId, TurnId } from './ids.js';
 import { fingerprint, type Json, type JsonSchema } from './json.js';
@@ -159,6 +165,9 @@ export interface RunToolInput extends OfStep {
     /** How often the call may be run. */
     readonly maxAttempts: number;
     readonly mcp?: McpToolRef;
+    /** See `PlannedCall`: with another definition the input may not be run as it is. */
+    readonly raw?: Json;
+    readonly definition?: string;
   };
   readonly idempotencyKey: string;
   readonly requester: StampedActor;
@@ -179,7 +188,9 @@ export type PreflightToolInput = RunToolInput;
 
 export type PreflightToolResult =
   | { readonly ok: true; readonly payload: Json; readonly argsDigest: string }
-  | { readonly ok: false; readonly error: ToolResultError };
+  | { readonly ok: false; readonly error: ToolResultError }
+  /** As of a run. */
+  | (ToolChanged & { readonly ok: false });
 
 /** The same for a run that was lost: the tool is asked what it did. */
 export type ReconcileToolInput = RunToolInput;
@@ -197,8 +208,9 @@ export type ReconcileToolResult =
  * | `{envelope, executionMs}` | the result of the call |
  * | `{ask: {form, state?, reason?, ...}, executionMs}` | somebody is asked; the tool is run again with `asked` in its input |
  * | `{refused: [{path, message}], executionMs}` | the answer in `asked` will not do: the question is open again |
+ * | `{changed: {definition}}` | nothing has run: the worker's definition of the tool is not the one that the call was planned for |
  */
-export type RunToolResult = ToolEnded | ToolAsks | AnswerRefused;
+export type RunToolResult = ToolEnded | ToolAsks | AnswerRefused | ToolChanged;
 
 export interface ToolEnded {
   readonly envelope: ToolResultEnvelope;
@@ -213,6 +225,10 @@ export interface ToolAsks {
 /** `path` is a JSON Pointer into the answer. */
 export interface AnswerRefused {
   readonly refused: readonly FieldProblem[];
+  /** The form that has refused it: where it is not the one that was asked, the question is asked by it. */
+  readonly form?: JsonSchema;
+  /** It has checks that no JSON Schema can say. */
+  readonly byCode?: true;
   readonly executionMs: number;
 }
 
@@ -224,11 +240,20 @@ export interface CheckAnswerInput extends ConversationKey {
   readonly value: Json;
   /** Of a question that the tool's code asked; judged by this instead of the tool's output. */
   readonly form?: JsonSchema;
+  /** The definition that the call was offered with; a worker with another one offers it anew where it refuses the answer. */
+  readonly answerDefinition?: string;
 }
 
 export type CheckAnswerResult =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly FieldProblem[];
+      /** By which the answer was refused, where it is not what the call was offered with. */
+      readonly offer?: AnswerOffer;
+    }
+  /** Nothing can judge it any more: the call ends. */
+  | { readonly ok: false; readonly ended: ToolResultError };
 
 /** An approver's edit of a call's input, to be judged as the model's own arguments were. */
 export interface CheckEditInput extends OfStep {
@@ -247,10 +272,14 @@ export type CheckEditResult =
       /** After parsing, defaults and transforms: exactly what may run. */
       readonly input: Json;
       readonly argsDigest: string;
+      /** Of the definition that has judged it. Absent where a worker does not know of digests. */
+      readonly definition?: string;
       /** What the policies say of the edited call; its audience must admit who edited it. */
       readonly approval: ApprovalPlan;
     }
-  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] }
+  /** The tool is gone: the call ends. */
+  | { readonly ok: false; readonly ended: ToolResultError };
 
 export interface FlushLogInput extends ConversationKey {
   readonly throughSeq: number;
@@ -279,6 +308,7 @@ export interface ConversationActivities {
   reconcileTool(input: ReconcileToolInput): Promise<ReconcileToolResult>;
   checkAnswer(input: CheckAnswerInput): Promise<CheckAnswerResult>;
   checkEdit(input: CheckEditInput): Promise<CheckEditResult>;
+  checkDefinition(input: CheckDefinitionInput): Promise<CheckDefinitionResult>;
   summarize(input: SummarizeInput): Promise<SummarizeResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
   spillTranscript(input: SpillTranscriptInput): Promise<SpillTranscriptResult>;

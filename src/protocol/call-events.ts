@@ -1,5 +1,6 @@
 /** Canonical events of single calls. Part of the union in `events.ts`, which is where everybody imports them from. */
 import type { StampedActor } from './actors.js';
+import type { DefinitionChanged, InputMigrated, SuspensionChanged } from './definitions/changes.js';
 import type { ToolCallId, TurnId } from './ids.js';
 import type { Json } from './json.js';
 import type { Question } from './questions.js';
@@ -92,6 +93,8 @@ export interface InputEdited {
   readonly requestId: string;
   readonly input: Json;
   readonly argsDigest: string;
+  /** Of the definition that has judged it. */
+  readonly definition?: string;
   readonly detached?: true;
 }
 
@@ -248,4 +251,7 @@ export type CallEventBody =
   | ToolLostEvent
   | ToolAskedEvent
   | AnswerChecked
-  | ToolReconciledEvent;
+  | ToolReconciledEvent
+  | DefinitionChanged
+  | InputMigrated
+  | SuspensionChanged;

@@ -39,6 +39,11 @@ export const FAILURES = {
   busy: { httpStatus: 409, title: 'A turn is running', retryable: true },
   queue_full: { httpStatus: 429, title: 'Too many messages wait', retryable: true },
   conversation_closed: { httpStatus: 410, title: 'The conversation is closed', retryable: false },
+  agent_not_served: {
+    httpStatus: 503,
+    title: 'No worker serves the agent any more',
+    retryable: true,
+  },
   duplicate: { httpStatus: 200, title: 'The request was accepted before', retryable: false },
   // Verdicts travel as failures of this type, so that refused updates leave no history.
   verdict: { httpStatus: 409, title: 'The resolution was not accepted', retryable: false },
@@ -92,6 +97,11 @@ export const FAILURES = {
   },
   // Tools, as infrastructure failures of their activity (a thrown error is a result instead).
   tool_lost: { httpStatus: 500, title: 'The tool run was lost', retryable: true },
+  definition_changed: {
+    httpStatus: 409,
+    title: 'The tool was changed after it was called',
+    retryable: false,
+  },
   tool_retry: { httpStatus: 503, title: 'The tool asks to be run again', retryable: true },
   not_admitted: { httpStatus: 409, title: 'The run admitted nothing', retryable: false },
 } as const satisfies Readonly<Record<string, FailureRow>>;

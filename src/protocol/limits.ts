@@ -30,6 +30,8 @@ export const MAX_TEXT_SOURCES = 50;
 export const MAX_SOURCE_CHARS = 1_000;
 /** Images and files of one message: references, which stand in every model call from then on. */
 export const MAX_ATTACHMENTS = 16;
+/** Of what a waiting call is offered with anew: its answer's schema, mostly. It is carried with the call. */
+export const MAX_OFFER_BYTES = 64 * 1024;
 /** Arguments of one call, after parsing: they stand in events, suspensions and roll-overs, as an approver's edit of them does. */
 export const MAX_TOOL_INPUT_BYTES = 200 * 1024;
 /** One tool result as the model sees it; more is cut with a marker, and stored where there is a store. */

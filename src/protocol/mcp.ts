@@ -25,4 +25,6 @@ export interface McpToolRef {
   readonly tool: string;
   /** `sha256:` over its input schema and annotations: by these the call was judged. */
   readonly digest: string;
+  /** `sha256:` over its annotations alone: by these its policies judged the call. Absent: they are judged with the schema, by `digest`. */
+  readonly hints?: string;
 }

@@ -20,6 +20,7 @@ import type {
   SendMessageInput,
   SendMessageReply,
 } from './conversation.js';
+import type { ChangeSuspensionInput, ChangeSuspensionReply } from './definitions/changes.js';
 import type { CanonicalEvent } from './events.js';
 import type { ExtendedVerdict, ExtendToolCallInput } from './extensions.js';
 import type { ConversationKey } from './ids.js';
@@ -42,6 +43,8 @@ export const UPDATES = {
   claimToolCall: 'claimToolCall',
   /** From the watch of leases. */
   leaseLost: 'leaseLost',
+  /** From the watch of definitions. */
+  changeSuspension: 'changeSuspension',
   inboxEvent: 'inboxEvent',
   revokeRule: 'revokeRule',
   cancelTurn: 'cancelTurn',
@@ -181,6 +184,7 @@ export interface UpdateTypes {
   extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
   claimToolCall: { input: ClaimToolCallInput; reply: ClaimedVerdict };
   leaseLost: { input: LeaseLostInput; reply: LeaseLostReply };
+  changeSuspension: { input: ChangeSuspensionInput; reply: ChangeSuspensionReply };
   inboxEvent: { input: InboxEventInput; reply: InboxEventReply };
   cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
   closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };

@@ -5,7 +5,7 @@ import type { Json } from './json.js';
 import type { FilePart, ImagePart } from './messages.js';
 import type { Remember } from './rules.js';
 import type { SuspensionKind } from './suspensions.js';
-import type { CallStatus } from './tools.js';
+import type { CallStatus, ToolErrorCode } from './tools.js';
 
 /**
  * The type implies the kind of suspension that it answers, so a second `approve` can never become the result of the
@@ -90,6 +90,8 @@ export type Verdict =
       readonly at?: string;
       /** The kind that is open now, when the resolution was of another. */
       readonly openKind?: SuspensionKind;
+      /** The error that ended the call, where no answer did: its tool was changed, or is gone. */
+      readonly code?: ToolErrorCode;
     }
   | { readonly verdict: 'expired'; readonly deadline: string }
   | { readonly verdict: 'invalid'; readonly problems: readonly FieldProblem[] }

@@ -50,6 +50,10 @@ export interface Suspension {
   readonly audience?: Audience;
   /** Of what is shown; of a question that a server tool asks, of its form, state and place. */
   readonly argsDigest?: string;
+  /** The call was shown in another form before: `argsDigest` must come with the answer, so that it is not meant for that one. */
+  readonly revised?: true;
+  /** Digest of the definition of the tool by which answers are judged. Absent for approvals, and for questions of a tool's code. */
+  readonly definition?: string;
   /** Which question of its call it is, from 1, when the code of a server tool asks it. From the second on `argsDigest` must come with the answer. */
   readonly ask?: number;
   /** ISO 8601. */

@@ -65,6 +65,12 @@ export const TEXTS = {
     `The worker running tool "${name}" was lost. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
   connectionLost: (name: string): string =>
     `The connection to the server of tool "${name}" was lost before it answered. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
+  definitionChanged: (name: string, problem: string): string =>
+    `Tool "${name}" was changed after it was called, and cannot take this call over: ${problem}. It did not run. Call it again in its new form if that is still what you want`,
+  definitionChangedInFlight: (name: string): string =>
+    `Tool "${name}" was changed after this call had begun to run, and reads its arguments in another way now. It was not run on. It is unknown whether it took effect. Do not assume either.`,
+  agentNotServed: (name: string, reason: string): string =>
+    `Tool "${name}" is not available any more: ${reason}`,
   changedByServer: (name: string): string =>
     `Tool "${name}" was changed by its server after it was called; it did not run. Call it again if it is still what you want`,
   nobodyAsked: (question: string): string =>

@@ -102,7 +102,8 @@ export type ToolErrorCode =
   | 'policy_error'
   | 'too_many_calls'
   | 'repeated_call'
-  | 'not_available';
+  | 'not_available'
+  | 'definition_changed';
 
 /** Where a result came from. What people, browsers and other backends return is under their control. */
 export type Provenance = 'trusted' | 'untrusted';
@@ -136,6 +137,15 @@ export interface PlannedCall {
   readonly input?: Json;
   /** `sha256:` digest of the canonical JSON of the input. What is approved is what runs. */
   readonly argsDigest?: string;
+  /** The arguments as they were written, where parsing made something else of them; absent: they are the input. */
+  readonly raw?: Json;
+  /**
+   * Digest of the tool's definition that the input was parsed by. A worker that has another one parses the raw arguments anew
+   * before the call's first run. Absent: the worker that planned it does not know of digests, and the input runs as it is.
+   */
+  readonly definition?: string;
+  /** The same of the definition by which answers are judged. */
+  readonly answerDefinition?: string;
   readonly approval: ApprovalPlan;
   /** Who may answer, where the result comes from outside. Absent = anybody. */
   readonly answerAudience?: Audience;

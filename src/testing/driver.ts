@@ -4,6 +4,7 @@
  */
 
 import { SummaryPause } from '../core/context/summaries.js';
+import { changeSuspension } from '../core/definitions/offers.js';
 import { withPackedMemory } from '../core/earlier.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
@@ -18,7 +19,7 @@ import type { StampedActor } from '../protocol/actors.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { PendingCall } from '../protocol/suspensions.js';
-import { localMeans } from './local-means.js';
+import { type LocalMeans, localMeans } from './local-means.js';
 import { LocalModel } from './local-model.js';
 import { LocalWork } from './local-work.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
@@ -40,6 +41,7 @@ export class TestDriver<Services> {
   readonly events: CanonicalEvent[] = [];
   #machine: ConversationMachine;
   #nowMs: number;
+  readonly #local: LocalMeans<Services>;
   readonly #model: LocalModel<Services>;
   readonly #work: LocalWork<Services>;
   readonly #leases = new TestLeases();
@@ -50,6 +52,7 @@ export class TestDriver<Services> {
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services>) {
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
     const local = localMeans(agent, options);
+    this.#local = local;
     this.#model = new LocalModel(local);
     this.#work = new LocalWork(local);
     const started: Extract<CanonicalEvent, { type: 'conversation_started' }> = {
@@ -94,6 +97,16 @@ export class TestDriver<Services> {
       await this.settle();
     }
     this.#nowMs = until;
+  }
+
+  /** Workers are replaced by others with these definitions. `offers`: the watch of definitions has looked at what waits. */
+  async deploy(agent: Agent<Services>, offers: boolean): Promise<void> {
+    this.#local.agent = agent;
+    for (const { toolCallId, name } of offers ? this.#pending() : []) {
+      const offer = this.#work.offerOf(name);
+      if (offer !== undefined) changeSuspension(this.#machine, { toolCallId, offer });
+    }
+    await this.settle();
   }
 
   loseRuns(toolName: string, runs: number): void {
@@ -215,17 +228,24 @@ export class TestDriver<Services> {
         return;
       }
       case 'check_answer': {
-        const { toolCallId } = effect;
-        const outcome = await this.#work.checkAnswer(state, toolCallId);
+        const outcome = await this.#work.checkAnswer(state, effect.toolCallId);
         this.#machine.answerChecked(effect, outcome);
         return;
       }
       case 'check_edit': {
-        const { toolCallId } = effect;
-        const outcome = await this.#work.checkEdit(state, toolCallId);
+        const outcome = await this.#work.checkEdit(state, effect.toolCallId);
         this.#machine.editChecked(effect, outcome);
+        return;
       }
+      case 'check_definition':
+        await this.#checkDefinition(effect.toolCallId, signal);
     }
+  }
+
+  async #checkDefinition(toolCallId: string, signal: AbortSignal): Promise<void> {
+    const { state } = this.#machine;
+    const outcome = await this.#work.checkDefinition(state, toolCallId, signal);
+    this.#machine.definitionChecked(toolCallId, outcome);
   }
 
   async #runTool(toolCallId: string, signal: AbortSignal): Promise<void> {

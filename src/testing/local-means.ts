@@ -16,7 +16,8 @@ const QUIET: Logger = {
 };
 
 export interface LocalMeans<Services> {
-  readonly agent: Agent<Services>;
+  /** Replaced by a deploy. */
+  agent: Agent<Services>;
   /** Plays the agent's own. */
   readonly model: Model;
   readonly services: Services;

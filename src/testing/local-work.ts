@@ -9,10 +9,13 @@ import type {
   ReconcileToolResult,
   RunToolResult,
 } from '../protocol/activities.js';
+import type { AnswerOffer, CheckDefinitionResult } from '../protocol/definitions/changes.js';
 import { idempotencyKeyFor } from '../protocol/ids.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall } from '../protocol/tools.js';
-import { checkAnswer, checkForm } from '../tools/answers.js';
+import { checkAnswer, checkForm, goneTool } from '../tools/answers.js';
+import { checkCall, offerOf } from '../tools/definition/check.js';
+import { judgeInput } from '../tools/definition/judge.js';
 import { checkEdit } from '../tools/edits.js';
 import { entryFields } from '../tools/entry.js';
 import { planCalls } from '../tools/plan.js';
@@ -54,10 +57,18 @@ export class LocalWork<Services> {
     signal: AbortSignal,
   ): Promise<RunToolResult> {
     const call = callOf(state, toolCallId);
+    const { run = 1 } = entryOf(call);
     const tool = this.#toolOf(call);
     if (tool === undefined) {
       const message = TEXTS.noLongerAvailable(call.plan.name);
       return { envelope: { ok: false, error: { code: 'not_available', message } }, executionMs: 0 };
+    }
+    const judged = await judgeInput(tool, plannedInput(call));
+    if (!judged.runs && run === 1) return { changed: { definition: judged.definition } };
+    if (!judged.runs) {
+      const message = TEXTS.definitionChangedInFlight(call.plan.name);
+      const error = { code: 'outcome_unknown', message } as const;
+      return { envelope: { ok: false, error }, executionMs: 0 };
     }
     for (let attempt = 1; ; attempt += 1) {
       const end = await runToolCall({
@@ -80,7 +91,33 @@ export class LocalWork<Services> {
       const message = TEXTS.noLongerAvailable(call.plan.name);
       return { ok: false, error: { code: 'not_available', message } };
     }
+    const judged = await judgeInput(tool, plannedInput(call));
+    if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
     return preflightToolCall({ ...this.#runOf(state, call, 1), tool });
+  }
+
+  /** By the definition of now. */
+  async checkDefinition(
+    state: ConversationState,
+    toolCallId: string,
+    signal: AbortSignal,
+  ): Promise<CheckDefinitionResult> {
+    const call = callOf(state, toolCallId);
+    const { name } = call.plan;
+    const tool = this.#toolOf(call);
+    if (tool === undefined) {
+      const message = TEXTS.noLongerAvailable(name);
+      return { outcome: 'ended', error: { code: 'not_available', message } };
+    }
+    const means = policyMeansOf(this.#local, state, call);
+    const planned = { toolCallId, name, ...plannedInput(call) };
+    return checkCall({ agent: this.#local.agent, tool, call: planned, means, signal });
+  }
+
+  /** As workers offer the call now; undefined where they do not know its tool. */
+  offerOf(name: string): AnswerOffer | undefined {
+    const tool = this.#local.agent.tools.find((it) => it.name === name);
+    return tool === undefined ? undefined : offerOf(tool);
   }
 
   async reconcileTool(state: ConversationState, toolCallId: string): Promise<ReconcileToolResult> {
@@ -88,6 +125,9 @@ export class LocalWork<Services> {
     const tool = this.#toolOf(call);
     if (tool === undefined)
       return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.plan.name) };
+    const judged = await judgeInput(tool, plannedInput(call));
+    if (!judged.runs)
+      return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.plan.name) };
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await reconcileToolCall({ ...this.#runOf(state, call, attempt), tool });
@@ -102,14 +142,10 @@ export class LocalWork<Services> {
     const call = callOf(state, toolCallId);
     const tool = this.#toolOf(call);
     const value = call.answer?.value ?? null;
-    if (tool === undefined)
-      return {
-        ok: false,
-        problems: [{ path: '', message: TEXTS.noLongerAvailable(call.plan.name) }],
-      };
-    const { ask } = call;
+    const { ask, plan } = call;
     if (ask !== undefined) return checkForm(ask.question.form, value);
-    return checkAnswer({ tool, value });
+    if (tool === undefined) return { ok: false, ended: goneTool(plan.name) };
+    return checkAnswer({ tool, value, answerDefinition: plan.answerDefinition });
   }
 
   #runOf(state: ConversationState, call: CallState, attempt: number): Omit<ToolRun, 'tool'> {
@@ -148,8 +184,7 @@ export class LocalWork<Services> {
     const tool = this.#toolOf(call);
     const input = call.edit?.input ?? null;
     if (tool === undefined) {
-      const message = TEXTS.noLongerAvailable(call.plan.name);
-      return { ok: false, problems: [{ path: '/resolution/input', message }] };
+      return { ok: false, ended: goneTool(call.plan.name) };
     }
     const means = policyMeansOf(this.#local, state, call);
     return checkEdit({ agent: this.#local.agent, tool, toolCallId, input, means });
@@ -158,6 +193,15 @@ export class LocalWork<Services> {
   #toolOf(call: CallState): Tool<Services> | undefined {
     return this.#local.agent.tools.find((tool) => tool.name === call.plan.name);
   }
+}
+
+function plannedInput({ plan }: CallState) {
+  const { executor, raw, definition, input = null } = plan;
+  return {
+    ...{ executor, input },
+    ...(raw === undefined ? {} : { raw }),
+    ...(definition === undefined ? {} : { definition }),
+  };
 }
 
 function callOf(state: ConversationState, toolCallId: string): CallState {

@@ -201,6 +201,21 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     this.#driver.loseRuns(toolName, runs);
   }
 
+  /**
+   * What a deploy does: from here on the definitions of this agent, which has the same name, count. Calls that wait are judged by
+   * them before they run. `offers`: calls that wait for an answer are offered by them at once, as workers do it when the last old
+   * one is gone; `false` shows what comes of answers before that.
+   * @throws {TypeError} when it is no agent of that name
+   */
+  async deploy(
+    agent: Agent<Services>,
+    { offers = true }: { readonly offers?: boolean } = {},
+  ): Promise<void> {
+    if (!isAgent(agent) || agent.name !== this.snapshot.agent)
+      throw new TypeError(`deploy: it must be an agent named "${this.snapshot.agent}"`);
+    await this.#driver.deploy(agent, offers);
+  }
+
   /** What continue-as-new does: nothing survives but the state as JSON. */
   rollOver(): void {
     this.#driver.rollOver();
@@ -264,10 +279,13 @@ export function testConversation<
   agent: Agent<Services> & { readonly tools: Tools },
   options: TestConversationOptions<Services> = {},
 ): TestConversation<Services, Pending<{ readonly tools: Tools }>> {
-  const given: unknown = agent;
-  if (!isRecord(given) || given['kind'] !== 'agent')
+  if (!isAgent(agent))
     throw new TypeError(
       'testConversation: the first argument must be an agent made by defineAgent',
     );
   return new TestConversation(agent, options);
+}
+
+function isAgent(given: unknown): boolean {
+  return isRecord(given) && given['kind'] === 'agent';
 }

@@ -4,19 +4,42 @@ import type { AnyTool } from '../define/tool.js';
 import type { CheckAnswerResult } from '../protocol/activities.js';
 import { type Json, type JsonSchema, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_BYTES } from '../protocol/limits.js';
+import type { FieldProblem } from '../protocol/resolutions.js';
+import { TEXTS } from '../protocol/texts.js';
+import type { ToolResultError } from '../protocol/tools.js';
+import { offerOf } from './definition/check.js';
+import { definitionOf } from './definition/digest.js';
 import { toJson } from './normalise.js';
 import { validate } from './validate.js';
 
 /**
  * Judges the answer of a person or client by the tool's `output` schema and returns what becomes the result: after defaults
- * and transforms, without keys that the schema does not know. Has no effects. Never throws.
+ * and transforms, without keys that the schema does not know. A refusal by another definition than the call was offered with
+ * says how the call is to be offered from then on. Has no effects. Never throws.
  */
 export async function checkAnswer(answer: {
   readonly tool: AnyTool;
   readonly value: Json;
+  /** That the call was offered with. */
+  readonly answerDefinition?: string | undefined;
 }): Promise<CheckAnswerResult> {
-  const { output } = answer.tool;
-  return output === undefined ? { ok: true, value: answer.value } : judged(output, answer.value);
+  const { tool, value } = answer;
+  const offer = offerOf(tool);
+  if (offer === undefined) return { ok: false, ended: goneTool(tool.name) };
+  const { output } = tool;
+  const outcome = output === undefined ? { ok: true as const, value } : await judged(output, value);
+  const isSame = isJudgedBy(tool, answer.answerDefinition);
+  return outcome.ok || isSame ? outcome : { ...outcome, offer };
+}
+
+/** Whether the tool judges answers as it did when the call was offered. What is not known is taken for so. */
+export function isJudgedBy(tool: AnyTool, answerDefinition: string | undefined): boolean {
+  return answerDefinition === undefined || definitionOf(tool).answerDefinition === answerDefinition;
+}
+
+/** The end of a call whose answer nothing can judge any more. */
+export function goneTool(name: string): ToolResultError {
+  return { code: 'not_available', message: TEXTS.noLongerAvailable(name) };
 }
 
 /** The same by the form of a question that a tool's code asked. */
@@ -24,7 +47,11 @@ export async function checkForm(form: JsonSchema, value: Json): Promise<CheckAns
   return judged({ jsonSchema: form }, value);
 }
 
-async function judged(schema: Schema, given: Json): Promise<CheckAnswerResult> {
+type Answered =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
+async function judged(schema: Schema, given: Json): Promise<Answered> {
   const validated = await validate(schema, given);
   if (!validated.ok) return validated;
   try {
@@ -40,6 +67,6 @@ async function judged(schema: Schema, given: Json): Promise<CheckAnswerResult> {
   }
 }
 
-function refused(message: string): CheckAnswerResult {
+function refused(message: string): Answered {
   return { ok: false, problems: [{ path: '', message }] };
 }

@@ -6,11 +6,11 @@ import type { ToolContext, ToolSignal } from '../define/context.js';
 import { durationMs, durationProblem } from '../define/durations.js';
 import { DefinitionError, ProblemList } from '../define/problems.js';
 import type { Schema } from '../define/schema.js';
+import type { AnswerRefused } from '../protocol/activities.js';
 import type { Audience } from '../protocol/audience.js';
 import { type Json, utf8Bytes } from '../protocol/json.js';
 import { MAX_ASK_STATE_BYTES, MAX_BLOB_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { Question } from '../protocol/questions.js';
-import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolResultEnvelope } from '../protocol/tools.js';
 import { toJson } from './normalise.js';
@@ -28,12 +28,11 @@ type Wanted =
   /** `state`: as text, where that is too large for the question. */
   | { readonly ask: Question; readonly state?: string | undefined }
   /** The answer to the question before will not do. */
-  | { readonly refused: readonly FieldProblem[] };
+  | Refused;
 
-type Outcome =
-  | { readonly ask: Question }
-  | { readonly refused: readonly FieldProblem[] }
-  | { readonly envelope: ToolResultEnvelope };
+type Refused = Pick<AnswerRefused, 'refused' | 'form' | 'byCode'>;
+
+type Outcome = { readonly ask: Question } | Refused | { readonly envelope: ToolResultEnvelope };
 
 /** One run's means to ask. */
 export class Asking {
@@ -106,7 +105,8 @@ export class Asking {
     if (answer === undefined) return undefined;
     const validated = await validate(form, answer);
     if (validated.ok) return validated.value;
-    return this.#end({ refused: validated.problems }, 'the form of the tool refused the answer');
+    const refusal = { refused: validated.problems, ...formNow(form) };
+    return this.#end(refusal, 'the form of the tool refused the answer');
   }
 
   #end(what: Wanted, text: string): never {
@@ -114,6 +114,16 @@ export class Asking {
       this.#wanted = { what, signal: new RunEnds(`${text}; let this pass`) };
     else this.#isTwice = true;
     throw this.#wanted.signal;
+  }
+}
+
+/** The form that refuses, for where another one was asked. What could not be asked is left out. */
+function formNow(form: Schema): Pick<AnswerRefused, 'form' | 'byCode'> {
+  try {
+    const { schema, byCode } = askFormOf(form);
+    return { form: schema, ...(byCode ? { byCode: true as const } : {}) };
+  } catch {
+    return {};
   }
 }
 

@@ -4,8 +4,9 @@ import { type Json, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_BYTES } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
+import { argsDigest } from './arguments.js';
+import { definitionOf } from './definition/digest.js';
 import { toJson } from './normalise.js';
-import { argsDigest } from './plan.js';
 import { decidePolicies, type PolicyQuestion } from './policy.js';
 import { validate } from './validate.js';
 
@@ -35,7 +36,8 @@ export async function checkEdit(question: PolicyQuestion): Promise<CheckEditResu
     ]);
   const outcome = await decidePolicies({ ...question, input });
   if (!outcome.ok) return refused([{ path: PATH, message: outcome.error.message }]);
-  return { ok: true, input, argsDigest: argsDigest(input), approval: outcome.approval };
+  const { definition } = definitionOf(tool);
+  return { ok: true, input, argsDigest: argsDigest(input), definition, approval: outcome.approval };
 }
 
 function refused(problems: readonly FieldProblem[]): CheckEditResult {

@@ -2,18 +2,15 @@
  * From the calls that a model asked for to plans that pin everything about them: validated input, gate, clocks, retries.
  * What cannot run gets its error result here, so that it never parks a person on bad arguments. Runs in the worker.
  */
-import { createHash } from 'node:crypto';
 import type { AnyAgent } from '../define/agent.js';
 import { timeoutsOf } from '../define/clocks.js';
 import type { AnyTool } from '../define/tool.js';
-import { withoutAbsentNulls } from '../protocol/absent-nulls.js';
 import type { CallModelResult } from '../protocol/activities.js';
-import { canonicalJson, isBoundedJson, isRecord, type Json, utf8Bytes } from '../protocol/json.js';
+import { isRecord, type Json, utf8Bytes } from '../protocol/json.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
-  MAX_ANSWER_DEPTH,
   MAX_CALLS_PER_STEP,
   MAX_REASON_CHARS,
   MAX_TOOL_INPUT_BYTES,
@@ -21,9 +18,10 @@ import {
 import type { RequestedCall } from '../protocol/model.js';
 import { TEXTS } from '../protocol/texts.js';
 import { type PlannedCall, type ToolResultError, WAITS_OUTSIDE } from '../protocol/tools.js';
+import { argsDigest, parseArguments, rawOf, tooLarge, validInput } from './arguments.js';
+import { definitionOf } from './definition/digest.js';
 import { toJson } from './normalise.js';
 import { decidePolicies, type PolicyMeans } from './policy.js';
-import { problemText, validate } from './validate.js';
 
 type PlannedCalls = CallModelResult['calls'];
 
@@ -54,11 +52,6 @@ export async function planCalls(request: {
   );
 }
 
-/** `sha256:` and 64 hex digits over the canonical JSON: what is approved is what runs. */
-export function argsDigest(input: Json): string {
-  return `sha256:${createHash('sha256').update(canonicalJson(input)).digest('hex')}`;
-}
-
 async function planCall(
   { agent, means }: { readonly agent: AnyAgent; readonly means: PolicyMeans },
   call: RequestedCall,
@@ -81,8 +74,10 @@ async function planCall(
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = await validInput(tool, parsed.value);
   if (!input.ok) return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, input.problem));
-  const valid = { ...plan, input: input.value, argsDigest: argsDigest(input.value) };
-  const question = { agent, tool, toolCallId: call.id, input: input.value, means };
+  const { value } = input;
+  const raw = rawOf(parsed.value as Json, value);
+  const valid = { ...plan, input: value, ...raw, argsDigest: argsDigest(value) };
+  const question = { agent, tool, toolCallId: call.id, input: value, means };
   const { ok: _ok, ...policy } = await decidePolicies(question);
   return { ...valid, ...policy };
 }
@@ -121,41 +116,6 @@ function unplanned(agent: AnyAgent, call: RequestedCall): PlannedCall {
   return { ...plan, unplanned: { argumentsJson: call.argumentsJson } };
 }
 
-type Outcome<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly problem: string };
-
-function parseArguments(text: string): Outcome<unknown> {
-  // Some providers send nothing at all for a call without arguments.
-  if (text.trim() === '') return { ok: true, value: {} };
-  try {
-    return { ok: true, value: JSON.parse(text) as unknown };
-  } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-async function validInput(tool: AnyTool, value: unknown): Promise<Outcome<Json>> {
-  if (!isBoundedJson(value, MAX_ANSWER_DEPTH))
-    return { ok: false, problem: `nested deeper than ${MAX_ANSWER_DEPTH} levels` };
-  // Strict mode knows no absent fields; a null in place of one is what the model could write.
-  const validated = await validate(tool.input, withoutAbsentNulls(tool.inputSchema, value));
-  if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
-  try {
-    const input = toJson(validated.value);
-    const bytes = utf8Bytes(JSON.stringify(input));
-    return bytes > MAX_TOOL_INPUT_BYTES
-      ? { ok: false, problem: tooLarge(bytes) }
-      : { ok: true, value: input };
-  } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function tooLarge(bytes: number): string {
-  return `it has ${bytes} bytes; at most ${MAX_TOOL_INPUT_BYTES}`;
-}
-
 function failed(plan: PlannedCall, code: ToolResultError['code'], message: string): PlannedCall {
   return { ...plan, error: { code, message } };
 }
@@ -185,6 +145,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
     ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),
     ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
     ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
+    ...definitionOf(tool),
   };
 }
 

@@ -24,7 +24,7 @@ import { problemText, validate } from './validate.js';
 
 export interface ToolRun {
   readonly tool: AnyTool;
-  /** As it was validated when the call was planned; it is not parsed again. */
+  /** As it was validated when the call was planned, or judged since by the present definition; it is not parsed again. */
   readonly input: Json;
   /** Everything of the tool's context but what is this run's own: the signal, and the means to ask. */
   readonly ctx: Omit<CallContext<never>, 'signal'>;

@@ -2,6 +2,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import { entryOf } from '../core/asks.js';
 import { planForRun, totalEndOf } from '../core/clocks.js';
+import { isAgentGone, lossError } from '../core/definitions/checked.js';
 import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
@@ -158,14 +159,15 @@ function checkAnswer(
   const { tenant, conversationId, agent, calls } = machine.state;
   const call = calls[toolCallId];
   if (call?.answer === undefined) return;
-  const { name } = call.plan;
+  const { name, answerDefinition } = call.plan;
   const { value } = call.answer;
   const options = {
     ...CHECK_ANSWER,
     summary: summaryOf(`check answer of ${name} (${toolCallId})`),
   };
-  const form = call.ask === undefined ? {} : { form: call.ask.question.form };
-  const input = { tenant, conversationId, agent, toolCallId, name, value, ...form };
+  const offered = answerDefinition === undefined ? {} : { answerDefinition };
+  const judgedBy = call.ask === undefined ? offered : { form: call.ask.question.form };
+  const input = { tenant, conversationId, agent, toolCallId, name, value, ...judgedBy };
   perform({
     run: () => activities.checkAnswer.executeWithOptions(options, [input]),
     done: (outcome) => {
@@ -174,7 +176,12 @@ function checkAnswer(
     failed: (error) => {
       if (isCancellation(error)) return;
       // No worker could check it: the answer is not taken on trust, and the call stays open.
-      const message = `could not be checked: ${lossOf(error).message}`;
+      const loss = lossOf(error);
+      if (isAgentGone(loss)) {
+        machine.answerChecked(effect, { ok: false, ended: lossError(name, loss) });
+        return;
+      }
+      const message = `could not be checked: ${loss.message}`;
       const problems = [{ path: '/resolution/value', message }];
       machine.answerChecked(effect, { ok: false, problems });
     },
@@ -184,7 +191,7 @@ function checkAnswer(
 function runToolInput(state: ConversationState, call: CallState): RunToolInput {
   const { tenant, conversationId, agent, turn } = state;
   const { plan, turnId, step, approver } = call;
-  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input } = plan;
+  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
   return {
     tenant,
     conversationId,
@@ -195,6 +202,8 @@ function runToolInput(state: ConversationState, call: CallState): RunToolInput {
       ...{ toolCallId, name, effects, timeouts, maxAttempts },
       ...(mcp === undefined ? {} : { mcp }),
       input: input ?? null,
+      ...(raw === undefined ? {} : { raw }),
+      ...(definition === undefined ? {} : { definition }),
     },
     idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
     requester: call.asker?.requester ?? turn?.requester ?? NOBODY,

@@ -1,8 +1,10 @@
 /** Has an approver's edit checked by a worker. Part of the driver. */
 import { isCancellation } from '@temporalio/workflow';
+import { isAgentGone, lossError } from '../core/definitions/checked.js';
 import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
+import type { Loss } from '../core/outcomes.js';
 import type { CheckEditInput, CheckEditResult } from '../protocol/activities.js';
 import { activities, CHECK_EDIT, summaryOf } from './schedule.js';
 
@@ -12,11 +14,11 @@ interface EditWork {
   readonly failed: (error: unknown) => void;
 }
 
-/** Undefined when there is nothing to check. `textOf` says in short what ended an activity. */
+/** Undefined when there is nothing to check. `lossOf` says what ended an activity. */
 export function editWork(
   machine: ConversationMachine,
   effect: Extract<ExternalEffect, { type: 'check_edit' }>,
-  textOf: (error: unknown) => string,
+  lossOf: (error: unknown) => Loss,
 ): EditWork | undefined {
   const { toolCallId } = effect;
   const { tenant, conversationId, agent, calls, turn } = machine.state;
@@ -42,7 +44,12 @@ export function editWork(
     failed: (error) => {
       if (isCancellation(error)) return;
       // No worker could check it: it is not taken on trust, and the call is open again.
-      const message = `could not be checked: ${textOf(error)}`;
+      const loss = lossOf(error);
+      if (isAgentGone(loss)) {
+        machine.editChecked(effect, { ok: false, ended: lossError(name, loss) });
+        return;
+      }
+      const message = `could not be checked: ${loss.message}`;
       machine.editChecked(effect, {
         ok: false,
         problems: [{ path: '/resolution/input', message }],

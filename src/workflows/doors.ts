@@ -19,6 +19,7 @@ import { isAccepted } from '../protocol/resolutions.js';
 import { openBatchDoor, openCallDoors, openInboxDoor, openRuleDoor } from './call-doors.js';
 import { openClaimDoors } from './claim-doors.js';
 import { type DoorsOptions, refuse, throwRefusal } from './door.js';
+import { openOfferDoor } from './offer-door.js';
 import { transcriptSlice } from './transcript-window.js';
 
 /** Registers every handler; must be called synchronously in the first activation. */
@@ -26,6 +27,7 @@ export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
   openCallDoors(options);
   openClaimDoors(options);
+  openOfferDoor(options);
   openBatchDoor(options);
   openInboxDoor(options);
   openRuleDoor(options);

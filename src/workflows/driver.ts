@@ -14,6 +14,7 @@ import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
 import { type Work, workOnCall } from './call-work.js';
+import { definitionWork } from './check-definition.js';
 import { editWork } from './check-edit.js';
 import type { TaskOrigin } from './inline.js';
 import { isTranscriptMiss, lossOf, modelDetailsOf, turnErrorOf } from './losses.js';
@@ -151,7 +152,12 @@ export class Driver {
         });
         return;
       case 'check_edit': {
-        const work = editWork(this.#machine, effect, (error) => lossOf(error).message);
+        const work = editWork(this.#machine, effect, lossOf);
+        if (work !== undefined) this.#perform(key, effect, work);
+        return;
+      }
+      case 'check_definition': {
+        const work = definitionWork(this.#machine, effect, lossOf);
         if (work !== undefined) this.#perform(key, effect, work);
         return;
       }

@@ -38,8 +38,11 @@ export function isTranscriptMiss(error: unknown): boolean {
 
 export function lossOf(error: unknown): Loss {
   const cause = activityCause(error);
-  if (!(cause instanceof TimeoutFailure))
-    return { timedOut: false, message: cause.message.slice(0, 1_000) };
+  if (!(cause instanceof TimeoutFailure)) {
+    const code = cause instanceof ApplicationFailure ? cause.type : undefined;
+    const message = cause.message.slice(0, 1_000);
+    return { timedOut: false, message, ...(typeof code === 'string' ? { code } : {}) };
+  }
   const { timeoutType } = cause;
   return {
     timedOut: timeoutType === TimeoutType.START_TO_CLOSE,

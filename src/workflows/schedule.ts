@@ -54,6 +54,9 @@ export const CHECK_ANSWER: ActivityOptions = {
 /** As above, but policies may take their time (see `POLICY_TIMEOUT_MS`). */
 export const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
 
+/** As above: a tool's `migrate` has a bound of its own, too. */
+export const CHECK_DEFINITION: ActivityOptions = CHECK_EDIT;
+
 /** Validation and policies of one call; policies have bounds of their own. */
 export const PLAN_CALL: ActivityOptions = {
   startToCloseTimeout: '1 minute',

@@ -90,6 +90,10 @@ describe('a run of a tool that asks', () => {
     const Now = z.object({ code: z.string().max(2, 'is too long') });
     expect(await run(async (ctx) => ctx.answerTo(Now), answered())).toEqual({
       refused: [{ path: '/code', message: 'is too long' }],
+      // By which the question is asked from then on.
+      form: expect.objectContaining({
+        properties: { code: { maxLength: 2, type: 'string' } },
+      }) as unknown,
       executionMs: expect.any(Number) as unknown,
     });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/define/tool.js';
 import type { CheckEditInput } from '../../src/protocol/activities.js';
-import { argsDigest } from '../../src/tools/plan.js';
+import { argsDigest } from '../../src/tools/arguments.js';
 import { environment, key, setUp } from './fixtures.js';
 
 const told: unknown[] = [];
@@ -18,12 +18,12 @@ const refund = defineTool<{ readonly rate: number }>({
   run: () => null,
 });
 
-async function check(over: Partial<CheckEditInput>): Promise<unknown> {
+async function check(over: Partial<CheckEditInput>, attempt = 1): Promise<unknown> {
   const { activities } = setUp({ tools: [refund] });
   const requester = { id: 'ann', verified: true, channel: 'api' } as const;
   const about = { ...key, agent: 'support', turnId: 'turn_1', step: 2, toolCallId: 'c', requester };
   const input: CheckEditInput = { ...about, name: 'refund', input: { cents: 7 }, ...over };
-  return await environment().run(activities.checkEdit, input);
+  return await environment({ attempt }).run(activities.checkEdit, input);
 }
 
 describe('an edit', () => {
@@ -32,6 +32,7 @@ describe('an edit', () => {
       ok: true,
       input: { cents: 7 },
       argsDigest: argsDigest({ cents: 7 }),
+      definition: expect.stringMatching(/^sha256:/) as string,
       approval: { needed: true, audience: { roles: ['lead'] } },
     });
     expect(told).toMatchObject([
@@ -39,10 +40,11 @@ describe('an edit', () => {
     ]);
   });
 
-  it('of a tool that is gone is refused', async () => {
-    expect(await check({ name: 'gone' })).toEqual({
+  it('of a tool that is gone ends the call, once other workers had the time to take it', async () => {
+    await expect(check({ name: 'gone' })).rejects.toMatchObject({ nonRetryable: false });
+    expect(await check({ name: 'gone' }, 4)).toEqual({
       ok: false,
-      problems: [{ path: '/resolution/input', message: 'Tool "gone" no longer available' }],
+      ended: { code: 'not_available', message: 'Tool "gone" no longer available' },
     });
   });
 

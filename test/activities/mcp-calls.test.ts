@@ -53,16 +53,32 @@ describe('a call of an MCP tool', () => {
     const narrow = mcpServer({ name: 'kit', url: http.url, allowedTools: ['search'] });
     expect(await mcpWorker({ mcpServers: [narrow] }).run(plan)).toMatchObject(unavailable);
     expect(await mcpWorker({ mcpServers: [] }).run(plan)).toMatchObject(unavailable);
-    const changed = { ...plan, mcp: { ...plan.mcp!, digest: 'sha256:other' } };
-    expect(await worker.run(changed)).toMatchObject({
-      envelope: {
-        ok: false,
-        error: { message: expect.stringMatching(/changed by its server/) as string },
-      },
-    });
+    const message = expect.stringMatching(/changed by its server/) as string;
+    const { hints: _none, ...unhinted } = plan.mcp!;
+    for (const mcp of [
+      // Other hints may make policies judge it in another way.
+      { ...plan.mcp!, hints: 'sha256:other' },
+      { ...unhinted, digest: 'sha256:other' },
+    ])
+      expect(await worker.run({ ...plan, mcp })).toMatchObject({
+        envelope: { ok: false, error: { code: 'definition_changed', message } },
+      });
     ledger.hidden = ['delete'];
     expect(await mcpWorker({ mcpServers: [server] }).run(plan)).toMatchObject(unavailable);
     expect(ledger.runs).toEqual([]);
+  });
+
+  it('runs where its server has changed the schema, and still takes the arguments', async () => {
+    const { worker, ledger } = await kit();
+    const plan = await worker.plan('kit.search', { query: 'tea' });
+    const listedAnew = { ...plan, definition: 'sha256:before' };
+    expect(await worker.run(listedAnew)).toMatchObject({ envelope: { ok: true } });
+    expect(ledger.runs).toEqual(['search tea']);
+    const renamed = { ...listedAnew, input: { text: 'tea' } };
+    expect(await worker.run(renamed)).toMatchObject({
+      changed: { definition: plan.definition },
+    });
+    expect(ledger.runs).toEqual(['search tea']);
   });
 
   it('has its edited input judged by a worker that never listed the tool', async () => {

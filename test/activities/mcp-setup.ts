@@ -110,8 +110,9 @@ export function mcpWorker({ services, blobs, ownQueue, ...agentFields }: McpWork
 
 /** As the workflow makes it of a plan, through JSON. */
 export function runInput(plan: PlannedCall, more: Partial<RunToolInput> = {}): RunToolInput {
-  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input } = plan;
-  const call = { toolCallId, name, effects, timeouts, maxAttempts, mcp, input: input ?? null };
+  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
+  const pinned = { toolCallId, name, effects, timeouts, maxAttempts, mcp, raw, definition };
+  const call = { ...pinned, input: input ?? null };
   return JSON.parse(JSON.stringify(toolInput({ call: call as never, ...more }))) as RunToolInput;
 }
 

@@ -16,6 +16,7 @@ export interface ListedTool {
   readonly annotations: ToolAnnotations;
   /** See `McpToolRef`. */
   readonly digest: string;
+  readonly hints?: string;
   /** As the client wants it back with a call. Absent: it was not listed. */
   readonly definition?: Tool;
 }
@@ -36,15 +37,19 @@ export function listedTool(definition: Tool): ListedTool | { readonly problem: s
   const [fault] = jsonSchemaProblems(schema);
   if (fault !== undefined) return { problem: `inputSchema${fault.path}: ${fault.rule}` };
   const annotations = annotationsOf(definition);
-  const judgedBy = canonicalJson([schema, annotations]);
   return {
     name,
     description: [description, title, name].find((text) => (text ?? '').trim() !== '') ?? name,
     inputSchema: schema,
     annotations,
-    digest: `sha256:${createHash('sha256').update(judgedBy).digest('hex')}`,
+    digest: sha256([schema, annotations]),
+    hints: sha256(annotations),
     definition,
   };
+}
+
+function sha256(value: unknown): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
 }
 
 /** What is no hint is left out: a text in place of `true` must not count. */

@@ -80,14 +80,16 @@ export class McpServers {
     const listed = await known.listing.tools();
     const tool = listed?.find(({ name }) => name === ref.tool);
     if (listed !== undefined && tool === undefined) return { missing: 'gone' };
-    if (tool !== undefined && tool.digest !== ref.digest && isNew) return { missing: 'changed' };
+    if (tool !== undefined && isNew && isJudgedAnew(tool, ref)) return { missing: 'changed' };
     const { connections } = known;
     const pinned = {
       ...(effects === undefined ? {} : { effects }),
       ...(timeouts === undefined ? {} : { answerMs: timeouts.answerMs }),
     };
     const way = { server, connections, held: this.#held, ...pinned };
-    return mcpTool(name, tool ?? unlisted(ref), way);
+    return tool === undefined
+      ? mcpTool(name, unlisted(ref), { ...way, unlisted: true })
+      : mcpTool(name, tool, way);
   }
 
   /** Closes every connection and stops every process that was started. Never throws. */
@@ -139,6 +141,11 @@ export class McpServers {
 
 function serverOf({ mcpServers }: AnyAgent, { server }: McpToolRef): AnyMcpServer | undefined {
   return mcpServers?.find(({ name }: AnyMcpServer) => name === server);
+}
+
+/** Another schema is for the arguments to be parsed by; other hints may make policies judge the call in another way. */
+function isJudgedAnew(tool: ListedTool, ref: McpToolRef): boolean {
+  return ref.hints === undefined ? tool.digest !== ref.digest : tool.hints !== ref.hints;
 }
 
 function isAllowed({ spec }: AnyMcpServer, tool: string): boolean {

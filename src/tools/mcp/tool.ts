@@ -23,6 +23,8 @@ interface Way {
   readonly effects?: Effects;
   /** The same of how long an answer may take. @defaultValue the tool's own */
   readonly answerMs?: number;
+  /** Nothing is known of it but what a plan says. */
+  readonly unlisted?: true;
 }
 
 /** @throws {DefinitionError} when it cannot be a tool of ours */
@@ -31,8 +33,12 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
   const { spec } = server;
   const { approval, answer, run, total } = spec.timeouts ?? {};
   const mcp = {
-    ref: { server: server.name, tool: tool.name, digest: tool.digest },
+    ref: {
+      ...{ server: server.name, tool: tool.name, digest: tool.digest },
+      ...(tool.hints === undefined ? {} : { hints: tool.hints }),
+    },
     annotations: tool.annotations,
+    ...(way.unlisted === true ? { unlisted: true as const } : {}),
   };
   const made = defineTool<never>({
     name,

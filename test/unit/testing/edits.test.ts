@@ -6,7 +6,7 @@ import { defineTool } from '../../../src/define/tool.js';
 import { calls, says, script } from '../../../src/model/scripted.js';
 import type { Json } from '../../../src/protocol/json.js';
 import { type TestConversation, testConversation } from '../../../src/testing/test-conversation.js';
-import { argsDigest } from '../../../src/tools/plan.js';
+import { argsDigest } from '../../../src/tools/arguments.js';
 
 interface Run {
   readonly input: unknown;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineAgent, defineTool, toolError } from '../../../src/index.js';
 import { MAX_PREPARED_BYTES } from '../../../src/protocol/limits.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
-import { argsDigest } from '../../../src/tools/plan.js';
+import { argsDigest } from '../../../src/tools/arguments.js';
 
 const SECRET = 'token-4711';
 

@@ -87,6 +87,7 @@ describe('a call that the model asked for', () => {
       mode: 'await',
       input: { cents: 5 },
       argsDigest: `sha256:${createHash('sha256').update('{"cents":5}').digest('hex')}`,
+      definition: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
       approval: { needed: true, reason: 'Money leaves' },
       timeouts: { approvalMs: 172_800_000, answerMs: 86_400_000, runMs: 30_000 },
       effects: 'once',

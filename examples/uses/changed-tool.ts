@@ -1,0 +1,49 @@
+/** Use: a tool whose input is renamed while a call of it waits for its approval. */
+import { deepEqual } from 'node:assert/strict';
+import { initColloquy, openaiModel } from 'colloquy';
+import { calls, says, script, testConversation } from 'colloquy/testing';
+import { z } from 'zod';
+
+const { defineTool, defineAgent } = initColloquy();
+
+const ship = defineTool({
+  name: 'orders.ship',
+  description: 'Ships an order.',
+  approval: 'required',
+  input: z.object({ order: z.string() }),
+  run: ({ order }) => `shipped ${order}`,
+});
+
+// #region tool
+const Before = z.object({ order: z.string() });
+
+const renamed = defineTool({
+  name: 'orders.ship',
+  description: 'Ships an order.',
+  approval: 'required',
+  input: z.object({ orderId: z.string(), express: z.boolean().default(false) }),
+  // The arguments as they were written for the definition of before. Without it, such a call ends with `definition_changed`.
+  migrate: (raw) => ({ orderId: Before.parse(raw).order }),
+  run: ({ orderId }) => `shipped ${orderId}`,
+});
+// #endregion tool
+
+function agentWith(tool: typeof ship | typeof renamed) {
+  const model = openaiModel('gpt-5-mini');
+  return defineAgent({ name: 'shop', model, instructions: 'Help the customer.', tools: [tool] });
+}
+
+export async function anApprovedCallIsCarriedOver(): Promise<void> {
+  const model = script(calls('orders.ship', { order: 'a7' }), says('It is on its way.'));
+  const t = testConversation(agentWith(ship), { model });
+  // #region deploy
+  await t.send('Ship order a7');
+  await t.deploy(agentWith(renamed));
+  await t.approve('orders.ship');
+  // What was approved is not what would run: it is shown in its new form, and approved anew.
+  const [call] = t.snapshot.pending;
+  deepEqual(call?.prompt, { orderId: 'a7', express: false });
+  await t.approve('orders.ship', { argsDigest: call.argsDigest ?? '' });
+  deepEqual(t.result('orders.ship'), { ok: true, result: 'shipped a7' });
+  // #endregion deploy
+}

@@ -1,0 +1,71 @@
+/**
+ * Whether a call that was planned by one definition may run under another. Rule: where the digests are equal, it runs. Else the
+ * raw arguments are parsed by the present definition, and the call runs where that gives the input that was recorded. Runs in the worker.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AnyTool } from '../../define/tool.js';
+import { canonicalJson, isRecord, type Json } from '../../protocol/json.js';
+import type { PlannedCall } from '../../protocol/tools.js';
+import { validInput } from '../arguments.js';
+import { definitionOf } from './digest.js';
+
+/** What a plan says of its input. */
+export type PlannedInput = Pick<PlannedCall, 'raw' | 'definition' | 'executor'> & {
+  readonly input: Json;
+};
+
+export type Judged =
+  | { readonly runs: true }
+  /** `definition` is the digest of the present one. */
+  | { readonly runs: false; readonly definition: string; readonly problem: string };
+
+/** Longer than a tick of a clock that a default may read. */
+const TICK_MS = 5;
+const MAX_NAMED_FIELDS = 10;
+
+/** Has no effects but those of the schema's own code. Never throws. */
+export async function judgeInput(tool: AnyTool, call: PlannedInput): Promise<Judged> {
+  const { definition } = definitionOf(tool);
+  // A plan of a worker in another language pins nothing; a listed tool that is not listed now has no schema.
+  if (call.definition === undefined || call.definition === definition || isUnlisted(tool))
+    return { runs: true };
+  if (tool.executor !== call.executor)
+    return { runs: false, definition, problem: `it is a tool of executor "${tool.executor}" now` };
+  const raw = call.raw ?? call.input;
+  const parsed = await validInput(tool, raw);
+  if (!parsed.ok) return { runs: false, definition, problem: parsed.problem };
+  if (isSame(parsed.value, call.input) || (await takesAsItIs(tool, call, parsed.value)))
+    return { runs: true };
+  return { runs: false, definition, problem: differenceOf(call.input, parsed.value) };
+}
+
+/**
+ * A definition that makes another input of the same arguments each time (a default that is a time, an id) says nothing by the
+ * comparison. It then has to take the recorded input as it is.
+ */
+async function takesAsItIs(tool: AnyTool, call: PlannedInput, parsed: Json): Promise<boolean> {
+  await sleep(TICK_MS);
+  const again = await validInput(tool, call.raw ?? call.input);
+  if (!again.ok || isSame(again.value, parsed)) return false;
+  const recorded = await validInput(tool, call.input);
+  return recorded.ok && isSame(recorded.value, call.input);
+}
+
+function isUnlisted({ mcp }: AnyTool): boolean {
+  return mcp?.unlisted === true;
+}
+
+function isSame(left: Json, right: Json): boolean {
+  return canonicalJson(left) === canonicalJson(right);
+}
+
+/** In words, by the names of fields alone: values may be secret. */
+function differenceOf(before: Json, now: Json): string {
+  if (!isRecord(before) || !isRecord(now)) return 'its arguments are read as something else';
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  const differing = names.filter(
+    (name) => canonicalJson(before[name]) !== canonicalJson(now[name]),
+  );
+  const shown = differing.slice(0, MAX_NAMED_FIELDS).map((name) => `/${name}`);
+  return `it reads ${shown.join(', ')} of these arguments in another way`;
+}

@@ -1,0 +1,72 @@
+/** Carries a call over to another definition of its tool, where the tool's author says how. Runs in the worker. */
+
+import type { MigratedCall } from '../../protocol/definitions/changes.js';
+import { isBoundedJson, type Json } from '../../protocol/json.js';
+import { MAX_ANSWER_DEPTH, POLICY_TIMEOUT_MS } from '../../protocol/limits.js';
+import { TEXTS } from '../../protocol/texts.js';
+import type { ToolResultError } from '../../protocol/tools.js';
+import { argsDigest, rawOf, validInput } from '../arguments.js';
+import { toJson } from '../normalise.js';
+import { decidePolicies, type PolicyQuestion } from '../policy.js';
+import { messageOf } from '../run.js';
+import { timed } from '../timed.js';
+import { definitionOf } from './digest.js';
+
+export interface Migration extends Omit<PolicyQuestion, 'input'> {
+  /** The arguments as they were written, and the digest of the definition that they were written for. */
+  readonly raw: Json;
+  readonly from: string;
+  /** Why they cannot be used as they are. */
+  readonly problem: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * | `migrate` of the tool | outcome |
+ * |---|---|
+ * | is not declared, or returns undefined | error `definition_changed` |
+ * | returns arguments that the input schema takes | the call with its new input and digest, and what the policies say of it |
+ * | returns others, throws, or takes more than 10 s | error `definition_changed` that says so |
+ *
+ * @throws the reason of `signal` once that fires.
+ */
+export async function migrateCall(
+  migration: Migration,
+): Promise<MigratedCall | { readonly error: ToolResultError }> {
+  const { agent, tool, toolCallId, means, raw, from, signal } = migration;
+  const { migrate, name } = tool;
+  const failed = (problem: string): { readonly error: ToolResultError } => ({
+    error: { code: 'definition_changed', message: TEXTS.definitionChanged(name, problem) },
+  });
+  if (migrate === undefined) return failed(migration.problem);
+  const limits = { signal, timeoutMs: POLICY_TIMEOUT_MS };
+  const end = await timed(limits, () => migrate(structuredClone(raw), from));
+  if (end.end === 'timeout') return failed(`its migrate took more than ${POLICY_TIMEOUT_MS}ms`);
+  if (end.end === 'threw') return failed(`its migrate failed: ${messageOf(end.error)}`);
+  if (end.value === undefined) return failed(migration.problem);
+  const given = jsonOf(end.value);
+  if (given === undefined) return failed('its migrate returned what is no JSON');
+  const parsed = await validInput(tool, given);
+  if (!parsed.ok) return failed(`what its migrate returned is no input: ${parsed.problem}`);
+  const input = parsed.value;
+  const policy = await decidePolicies({ agent, tool, toolCallId, input, means });
+  if (!policy.ok) return { error: policy.error };
+  const { approval, answerAudience } = policy;
+  return {
+    input,
+    ...rawOf(given, input),
+    argsDigest: argsDigest(input),
+    definition: definitionOf(tool).definition,
+    approval,
+    ...(answerAudience === undefined ? {} : { answerAudience }),
+  };
+}
+
+function jsonOf(value: unknown): Json | undefined {
+  try {
+    const json = toJson(value);
+    return isBoundedJson(json, MAX_ANSWER_DEPTH) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,263 @@
+/** A tool is changed while its call waits for an approval: what the new code is given, by executor and by change. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../../src/define/agent.js';
+import { httpTool } from '../../../src/define/http-tool.js';
+import { type AnyTool, defineTool } from '../../../src/define/tool.js';
+import { callsAll, says, script } from '../../../src/model/scripted.js';
+import { testConversation } from '../../../src/testing/test-conversation.js';
+import { json, startPeer } from '../../support/http-peer.js';
+import {
+  ARGUMENTS,
+  agentOf,
+  BEFORE,
+  expectViewsOfAll,
+  INPUT_CHANGES,
+  Runs,
+  serverTool,
+  waiting,
+} from './deploys.js';
+
+afterEach(expectViewsOfAll);
+
+const CHANGED = { ok: false, error: { code: 'definition_changed' } };
+
+/** Executors other than `server`: nothing of ours runs there. */
+const OTHERS: Readonly<Record<string, (input: z.ZodType) => AnyTool>> = {
+  client: (input) => toolOf('client', input),
+  'client with a preflight': (input) =>
+    toolOf('client', input, { preflight: (given: unknown) => ({ shaped: given }) }),
+  external: (input) => toolOf('external', input),
+  internal: (input) => toolOf('internal', input),
+};
+
+function toolOf(executor: string, input: z.ZodType, more: object = {}): AnyTool {
+  const fields = { name: 'order', description: 'Orders.', approval: 'required', executor, input };
+  return defineTool({ ...fields, ...more } as never);
+}
+
+describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
+  it('a server call that was approved after it runs with arguments that mean the same, or not at all', async () => {
+    const code = new Runs();
+    const t = await waiting([serverTool(code, BEFORE)]);
+    await t.deploy(agentOf([serverTool(code, input)]));
+    await t.approve('order');
+    if (runs) {
+      expect(code.inputs).toEqual([ARGUMENTS]);
+      expect(t.result('order')).toEqual({ ok: true, result: 'done' });
+      expect(t.eventTypes).not.toContain('definition_changed');
+    } else {
+      expect(code.inputs).toEqual([]);
+      expect(t.result('order')).toMatchObject(CHANGED);
+    }
+    expect(t.text).toBe('Done.');
+    t.expectNothingOpen();
+  });
+
+  it('an HTTP tool whose call was approved after it makes the request with arguments that mean the same, or none', async () => {
+    await using peer = await startPeer(json('"done"'));
+    const tool = (schema: z.ZodType) =>
+      httpTool({
+        ...{ name: 'order', description: 'Orders.', approval: 'required', input: schema },
+        ...{ method: 'POST', url: peer.url, allowPrivate: ['127.0.0.1'] },
+      } as never) as AnyTool;
+    const t = await waiting([tool(BEFORE)]);
+    await t.deploy(agentOf([tool(input)]));
+    await t.approve('order');
+    expect(peer.requests.map(({ body }) => JSON.parse(body) as unknown)).toEqual(
+      runs ? [ARGUMENTS] : [],
+    );
+    if (!runs) expect(t.result('order')).toMatchObject(CHANGED);
+    t.expectNothingOpen();
+  });
+
+  it.each(Object.keys(OTHERS))(
+    'a call of another executor that was approved after it is offered with arguments that mean the same, or ends: %s',
+    async (executor) => {
+      const make = OTHERS[executor]!;
+      const t = await waiting([make(BEFORE)]);
+      await t.deploy(agentOf([make(input)]));
+      await t.approve('order');
+      if (!runs) {
+        expect(t.result('order')).toMatchObject(CHANGED);
+        t.expectNothingOpen();
+        return;
+      }
+      if (executor === 'internal') {
+        expect(t.result('order')).toEqual({
+          ok: true,
+          result: { success: true, args: ARGUMENTS },
+        });
+        return;
+      }
+      const shaped = executor.includes('preflight') ? { shaped: ARGUMENTS } : ARGUMENTS;
+      expect(t.snapshot.pending).toMatchObject([
+        { kind: /client|external/.exec(executor)![0] + '_execution', prompt: shaped },
+      ]);
+      await t.answer('order', 'fetched');
+      expect(t.result('order')).toEqual({ ok: true, result: 'fetched' });
+    },
+  );
+});
+
+describe('an approver of a call whose tool was changed', () => {
+  it('is told so by the log, by the result and by the verdict on what is sent later', async () => {
+    const code = new Runs();
+    const t = await waiting([serverTool(code, BEFORE)]);
+    const renamed = z.object({ orderId: z.string().optional(), count: z.int() });
+    await t.deploy(agentOf([serverTool(code, renamed)]));
+    const [call] = t.calls('order');
+    await t.approve('order', { requestId: 'click-1', actor: { id: 'ann' } });
+    expect(t.eventsOf('definition_changed')).toMatchObject([
+      {
+        toolCallId: call?.toolCallId,
+        from: expect.stringMatching(/^sha256:/) as string,
+        definition: expect.stringMatching(/^sha256:/) as string,
+        approver: { id: 'ann' },
+      },
+    ]);
+    expect(t.result('order')).toMatchObject({
+      error: {
+        message: expect.stringMatching(/was changed after it was called.*did not run/) as string,
+      },
+    });
+    const again = await t.resolve('order', { type: 'approve' }, { requestId: 'click-2' });
+    expect(again).toMatchObject({
+      verdict: 'stale',
+      by: 'ann',
+      status: 'errored',
+      code: 'definition_changed',
+    });
+    t.rollOver();
+    expect(await t.resolve('order', { type: 'deny' })).toMatchObject({
+      code: 'definition_changed',
+    });
+    expect(code.inputs).toEqual([]);
+  });
+
+  it('may still deny it, and let it expire', async () => {
+    const code = new Runs();
+    const renamed = z.object({ orderId: z.string() });
+    for (const end of ['deny', 'expire'] as const) {
+      const t = await waiting([serverTool(code, BEFORE)]);
+      await t.deploy(agentOf([serverTool(code, renamed)]));
+      if (end === 'deny') await t.deny('order', 'no');
+      else await t.advance('2 days');
+      expect(t.result('order')).toMatchObject({
+        error: { code: end === 'deny' ? 'denied' : 'expired' },
+      });
+    }
+    expect(code.inputs).toEqual([]);
+  });
+
+  it('may edit it into the new form', async () => {
+    const code = new Runs();
+    const t = await waiting([serverTool(code, BEFORE)]);
+    const renamed = z.object({ orderId: z.string(), count: z.int() });
+    await t.deploy(agentOf([serverTool(code, renamed)]));
+    await t.approve('order', { input: { orderId: 'a7', count: 5 } });
+    expect(code.inputs).toEqual([{ orderId: 'a7', count: 5 }]);
+    expect(t.result('order')).toEqual({ ok: true, result: 'done' });
+  });
+});
+
+describe('a call that waited in another way', () => {
+  const renamed = z.object({ orderId: z.string().optional(), count: z.int() });
+
+  it('is planned by the present definition when it came after another in a sequential step', async () => {
+    const code = new Runs();
+    const first = (input: z.ZodType) => serverTool(code, input);
+    const second = (input: z.ZodType) =>
+      serverTool(code, input, { name: 'second', approval: 'auto' });
+    const model = script(
+      callsAll([
+        { name: 'order', input: ARGUMENTS },
+        { name: 'second', input: ARGUMENTS },
+      ]),
+      says('Done.'),
+    );
+    const sequential = { toolExecution: 'sequential' } as const;
+    const agent = (input: z.ZodType) =>
+      defineAgent({
+        ...{ name: 'shop', model, instructions: 'Help.', settings: sequential },
+        tools: [first(BEFORE), second(input)],
+      });
+    const t = testConversation(agent(BEFORE));
+    await t.send('Order both');
+    await t.deploy(agent(z.strictObject({ orderId: z.string() })));
+    await t.approve('order');
+    expect(code.inputs).toEqual([ARGUMENTS]);
+    expect(t.result('second')).toMatchObject({ error: { code: 'invalid_input' } });
+  });
+
+  it('is judged when it was set aside by a message, and its approval comes later', async () => {
+    const code = new Runs();
+    const t = await waiting([serverTool(code, BEFORE)]);
+    await t.send('And now?');
+    expect(t.snapshot.pending).toMatchObject([{ detached: true }]);
+    await t.deploy(agentOf([serverTool(code, renamed)]));
+    await t.approve('order');
+    expect(code.inputs).toEqual([]);
+    expect(t.eventsOf('inbox_event')).toMatchObject([
+      { kind: 'tool_result', result: { envelope: CHANGED } },
+    ]);
+    t.expectNothingOpen();
+  });
+
+  it('is judged again after a roll-over', async () => {
+    const code = new Runs();
+    const t = await waiting([serverTool(code, BEFORE)]);
+    t.rollOver();
+    await t.deploy(agentOf([serverTool(code, renamed)]));
+    t.rollOver();
+    await t.approve('order');
+    expect([code.inputs, t.result('order')]).toMatchObject([[], CHANGED]);
+  });
+
+  it('is not offered, whoever decided by a rule before', async () => {
+    const tool = (input: z.ZodType) => toolOf('client', input);
+    const t = await waiting([tool(BEFORE)]);
+    await t.deploy(agentOf([tool(renamed)]));
+    await t.approve('order', { remember: { for: 'conversation' } });
+    expect(t.result('order')).toMatchObject(CHANGED);
+  });
+
+  it('keeps what it was offered with, once it was offered', async () => {
+    const tool = (input: z.ZodType) => toolOf('external', input);
+    const t = await waiting([tool(BEFORE)]);
+    await t.approve('order');
+    const claim = t.claim('order', { actor: { id: 'backend' } });
+    await t.deploy(agentOf([tool(renamed)]));
+    expect(t.snapshot.pending).toMatchObject([{ prompt: ARGUMENTS, claim: { by: 'backend' } }]);
+    const claimId = 'claimId' in claim ? claim.claimId : '';
+    await t.answer('order', 'done', { claimId, actor: { id: 'backend' } });
+    expect(t.result('order')).toEqual({ ok: true, result: 'done' });
+  });
+
+  it('is not run on with other arguments once a run of it has begun', async () => {
+    const code = new Runs();
+    const asking = (input: z.ZodType) =>
+      defineTool({
+        ...{ name: 'order', description: 'Orders.', input },
+        run: (given: unknown, ctx: { answer?: unknown; ask: (it: object) => never }) => {
+          code.of(input)(given);
+          return ctx.answer === undefined
+            ? ctx.ask({ form: z.strictObject({ sure: z.boolean() }) })
+            : 'done';
+        },
+      } as never) as AnyTool;
+    const t = await waiting([asking(BEFORE)]);
+    await t.deploy(agentOf([asking(renamed)]));
+    const { verdict } = await t.answer('order', { sure: true });
+    expect(verdict).toBe('accepted');
+    expect(code.inputs).toEqual([ARGUMENTS]);
+    expect(t.result('order')).toMatchObject({
+      error: {
+        code: 'outcome_unknown',
+        message: expect.stringMatching(/had begun to run/) as string,
+      },
+    });
+    expect(t.eventTypes).not.toContain('definition_changed');
+    t.expectNothingOpen();
+  });
+});
