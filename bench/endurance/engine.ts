@@ -38,7 +38,7 @@ export async function startEndurance(): Promise<Endurance> {
   const dataConverter = { payloadCodecs: [new CompressionCodec()] };
   const temporal = new Client({ connection, dataConverter });
   const opened = await openEventLog(join(dataDir, 'log.db'));
-  const reader = createStoreReader({ log: opened.log, live: opened.live });
+  const reader = createStoreReader({ log: opened.log, live: opened.live, source: 'none' });
   const agents = await opened.log.agents();
   return {
     stack,

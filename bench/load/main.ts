@@ -25,7 +25,7 @@ const sides = {
 };
 const pids: Record<string, number> = { ...config.pids, load: process.pid };
 
-const reader = createStoreReader({ log: opened.log, live: opened.live });
+const reader = createStoreReader({ log: opened.log, live: opened.live, source: 'none' });
 const resolutionParts: ResolutionParts = {
   temporal,
   client: new ConversationClient({ temporal, agents, reader, actor: { id: 'bench' } }),

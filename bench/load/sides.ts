@@ -37,7 +37,7 @@ export function engineSide(parts: {
   readonly watchers: Watchers;
 }): Begin {
   const { temporal, opened, agents, watchers } = parts;
-  const reader = createStoreReader({ log: opened.log, live: opened.live });
+  const reader = createStoreReader({ log: opened.log, live: opened.live, source: 'none' });
   const clientWith = (searchAttributes: boolean): ConversationClient =>
     new ConversationClient({ temporal, agents, reader, searchAttributes, actor: { id: 'bench' } });
   const [client, bare] = [clientWith(true), clientWith(false)];

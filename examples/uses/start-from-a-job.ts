@@ -6,9 +6,9 @@
  *   node dist/examples/uses/start-from-a-job.js job-7 42
  */
 import { Client, Connection } from '@temporalio/client';
-import { manifestOf, type TurnResult } from 'colloquy';
-import { ConversationClient } from 'colloquy/client';
-import { support } from '../demo/agents.js';
+import type { TurnResult } from 'colloquy';
+import { CompressionCodec, ConversationClient } from 'colloquy/client';
+import { clientOptionsFrom, openEventLog } from 'colloquy/log';
 
 // #region job
 interface Job {
@@ -33,13 +33,20 @@ async function runJob(client: ConversationClient, job: Job): Promise<TurnResult>
 // #endregion job
 
 const [, , id = 'job-7', order = '42'] = process.argv;
-// #region client
 const connection = await Connection.connect({
   address: process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
 });
+const temporal = new Client({
+  connection,
+  dataConverter: { payloadCodecs: [new CompressionCodec()] },
+});
+// #region client
+// The workers' own: a turn is found in it however long ago it ended, and agents are those that workers have published.
+const eventLog = await openEventLog(
+  process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,
+);
 const client = new ConversationClient({
-  temporal: new Client({ connection }),
-  agents: [manifestOf(support)],
+  ...clientOptionsFrom(eventLog, temporal),
   actor: { id: 'nightly-job' },
 });
 // #endregion client
@@ -61,4 +68,5 @@ switch (result.status) {
     console.log(`${result.turnId} ${result.status}`);
     break;
 }
+await eventLog.close();
 await connection.close();

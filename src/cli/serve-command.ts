@@ -2,13 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import { ConversationClient } from '../client/conversation-client.js';
 import { CompressionCodec } from '../client/payload-codec.js';
+import { ownIdentity } from '../client/store-identity/identity.js';
 import { createApp } from '../http/app.js';
 import { hostProblem, serve } from '../http/listen.js';
-import { createDeletions } from '../projection/deletions.js';
-import { createHolders } from '../projection/holders.js';
+import { clientOptionsFrom } from '../projection/client-options.js';
 import { openEventLog } from '../projection/open-log.js';
-import { createStoreReader } from '../projection/store-reader.js';
-import { createWorkflowSource } from '../projection/workflow-source.js';
+import { StoreWatch } from '../projection/store-identity/watch.js';
 import { connectClient, temporalSettings } from '../worker/temporal.js';
 import { ConfigError, readConfig } from './config.js';
 import { createPino, loggerOf } from './logging.js';
@@ -32,32 +31,22 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const log = createPino(config, 'colloquy-api');
   const settings = temporalSettings();
   const codecs = [new CompressionCodec({ writes: config.compression })];
-  const policy = { retryForMs: flags.retry * 1_000, logger: loggerOf(log) };
-  const temporal = await connectClient(settings, policy, codecs);
+  const logger = loggerOf(log);
   await mkdir(config.dataDir, { recursive: true });
-  const opened = await openEventLog(config.eventLog, {
-    blobs: config.blobs,
-    logger: loggerOf(log),
-  });
-  const reader = createStoreReader({
-    log: opened.log,
-    live: opened.live,
-    source: createWorkflowSource(temporal),
-  });
+  const opened = await openEventLog(config.eventLog, { blobs: config.blobs, logger });
+  const storeId = await opened.log.storeId();
+  const policy = { retryForMs: flags.retry * 1_000, logger, identity: ownIdentity(storeId) };
+  const temporal = await connectClient(settings, policy, codecs);
+  const fromLog = clientOptionsFrom(opened, temporal);
   const client = new ConversationClient({
-    temporal,
-    agents: () => opened.log.agents(),
-    reader,
-    holders: createHolders(opened),
-    deletions: createDeletions(opened),
-    blobs: opened.blobs,
+    ...fromLog,
     taskQueue: config.taskQueue,
     channel: 'api',
     searchAttributes: config.searchAttributes,
   });
   const app = createApp({
     client,
-    reader,
+    reader: fromLog.reader,
     conversations: opened.log,
     log,
     allowedHosts: config.allowedHosts,
@@ -67,8 +56,11 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);
   });
+  const stores = new StoreWatch({ storeId, look: () => client.workersElsewhere(), logger });
+  stores.start();
   announceReady(`api     ${server.url}  pid ${process.pid}  (no auth configured: loopback only)`);
   await stopped;
+  stores.stop();
   await server.close();
   await opened.close();
   exitNow();

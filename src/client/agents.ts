@@ -21,7 +21,7 @@ export async function findAgent(source: AgentSource, name: string): Promise<Agen
   if (found !== undefined) return found;
   const known =
     manifests.length === 0
-      ? 'No agent is known yet: start a worker (npx colloquy worker --agents <module>)'
+      ? 'No agent is known yet: start a worker (npx colloquy worker --agents <module>) on the same event log'
       : `Known agents: ${manifests.map((manifest) => manifest.name).join(', ')}`;
   throw new EngineError('unknown_agent', `No agent is named "${name}". ${known}`, {
     problems: [{ path: '/agent', message: known }],

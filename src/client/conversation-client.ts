@@ -24,6 +24,7 @@ import { reportProgress } from './progress.js';
 import type { ConversationPage, ConversationReader } from './reader.js';
 import { RecentRenewals } from './recent-renewals.js';
 import { resolveCall } from './resolve.js';
+import { type WorkerElsewhere, workersElsewhere } from './store-identity/workers-elsewhere.js';
 import { attachTurn } from './turn.js';
 import type {
   CancelOptions,
@@ -206,6 +207,21 @@ export class ConversationClient {
   async ping(): Promise<void> {
     try {
       await this.#door.ping();
+    } catch (error) {
+      throw this.#door.toEngineError(error);
+    }
+  }
+
+  /**
+   * Workers of the task queue that keep another event log than this client, so that it does not read what they store; seen within a little
+   * more than a minute. None where `storeId` is not given. @throws {EngineError} temporal_unreachable, store_unavailable
+   */
+  async workersElsewhere(): Promise<readonly WorkerElsewhere[]> {
+    const { storeId, temporal } = this.#options;
+    if (storeId === undefined) return [];
+    try {
+      const { taskQueue } = this.#door;
+      return await workersElsewhere(temporal, { taskQueue, storeId: await storeId() });
     } catch (error) {
       throw this.#door.toEngineError(error);
     }

@@ -27,6 +27,7 @@ export type {
   ReadPosition,
   WatchFrame,
 } from './reader.js';
+export type { WorkerElsewhere } from './store-identity/workers-elsewhere.js';
 export type {
   BatchOutcome,
   CancelOptions,

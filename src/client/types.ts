@@ -36,6 +36,8 @@ export interface ConversationClientOptions {
   readonly blobs?: BlobsPort | undefined;
   /** What is deleted from the store. Absent = conversations cannot be deleted. */
   readonly deletions?: DeletionsPort | undefined;
+  /** The id of the event log, to be compared with that of the workers. Absent = not compared. */
+  readonly storeId?: (() => Promise<string>) | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
   /** @defaultValue "default" */

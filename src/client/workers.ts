@@ -38,8 +38,30 @@ function unseenText(taskQueue: string, answeredAt: number | undefined): string {
   return `No worker polls task queue "${taskQueue}" at the moment (one answered at ${answered}). After a restart of Temporal running workers are back within ${RECONNECTED}; if none runs: ${COMMAND}`;
 }
 
-/** The newest poll for workflow tasks, which is what is described when no type is named. */
+/** The newest poll. */
 async function lastSeenMs(temporal: Client, taskQueue: string): Promise<number | undefined> {
+  const times = (await pollersOf(temporal, taskQueue)).map((poller) => poller.lastSeenMs);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+interface Poller {
+  readonly identity: string;
+  /** Milliseconds since 1970. */
+  readonly lastSeenMs: number;
+}
+
+/** Those that live, and those that have ended within a little more than a minute. @throws what the server answers */
+export async function recentPollers(
+  temporal: Client,
+  taskQueue: string,
+): Promise<readonly Poller[]> {
+  const now = Date.now();
+  const pollers = await pollersOf(temporal, taskQueue);
+  return pollers.filter((poller) => now - poller.lastSeenMs < RECENTLY_MS);
+}
+
+/** Who polls for workflow tasks, which is what is described when no type is named. */
+async function pollersOf(temporal: Client, taskQueue: string): Promise<readonly Poller[]> {
   const { namespace } = temporal.options;
   const description = await temporal.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
     temporal.workflowService.describeTaskQueue({
@@ -47,9 +69,11 @@ async function lastSeenMs(temporal: Client, taskQueue: string): Promise<number |
       taskQueue: { name: taskQueue },
     }),
   );
-  const times = description.pollers.map((poller) => {
-    const { seconds, nanos } = poller.lastAccessTime ?? {};
-    return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1_000_000;
+  return description.pollers.map(({ identity, lastAccessTime }) => {
+    const { seconds, nanos } = lastAccessTime ?? {};
+    return {
+      identity: identity ?? '',
+      lastSeenMs: Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1_000_000,
+    };
   });
-  return times.length === 0 ? undefined : Math.max(...times);
 }

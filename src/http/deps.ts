@@ -6,10 +6,12 @@ import type { ConversationClient } from '../client/conversation-client.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../client/reader.js';
 import type { AgentManifest } from '../protocol/conversation.js';
 
-/** The part of the event log that lists conversations. */
+/** The part of the event log that lists conversations, and says whether it can be written. */
 export interface ConversationLister {
   /** @throws {RangeError} when the cursor is not one of an earlier page. */
   list(options: ListedBy): Promise<ConversationPage>;
+  /** Writes. Rejects with the reason when it cannot. */
+  checkWritable(): Promise<void>;
 }
 
 /** One thing that the API needs in order to serve. Rejects with the reason when it is not there. */
@@ -44,7 +46,7 @@ export interface AppDeps {
   readonly agents?: () => Promise<readonly AgentManifest[]>;
   /** One line for each request. Absent = silent. */
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** More checks of `/readyz`, by name; `temporal` and `store` are always there and may be replaced. */
+  /** More checks of `/readyz`, by name; `temporal`, `store` and `same_store` are always there and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
   /** Absent = no codec endpoint. */
   readonly codec?: CodecEndpoint;

@@ -52,6 +52,22 @@ export async function* historyTail(
   }
 }
 
+/** The newest transactions of a history, newest event first, in one page. @throws as above */
+export async function newestEvents(
+  client: Client,
+  run: Run,
+  transactions: number,
+): Promise<readonly HistoryEvent[]> {
+  const { history } = await client.withDeadline(Date.now() + LOOK_DEADLINE_MS, () =>
+    client.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace: client.options.namespace,
+      execution: run,
+      maximumPageSize: transactions,
+    }),
+  );
+  return history?.events ?? [];
+}
+
 export function idOf({ eventId }: HistoryEvent): number {
   return Number(eventId);
 }

@@ -30,8 +30,11 @@ export interface StoreReaderDeps {
   readonly log: EventLog;
   /** Without it, everything works by polling. */
   readonly live?: LiveChannel;
-  /** Without it, readers see what is stored, however old. */
-  readonly source?: WorkflowSource;
+  /**
+   * The workflows (`createWorkflowSource(temporal)`), asked for what a caller knows to be recorded and the store lacks, and for the end of a
+   * log that is opened again. `'none'`: readers see what is stored, however old, as where nothing but the store can be reached.
+   */
+  readonly source: WorkflowSource | 'none';
 }
 
 export function createStoreReader(deps: StoreReaderDeps): ConversationReader {
@@ -46,7 +49,7 @@ class StoreReader implements ConversationReader {
   constructor(deps: StoreReaderDeps) {
     this.#log = deps.log;
     this.#live = deps.live;
-    this.#source = deps.source;
+    this.#source = deps.source === 'none' ? undefined : deps.source;
   }
 
   async snapshot(

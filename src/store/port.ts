@@ -104,6 +104,10 @@ export interface EventLog extends CallLeases, ConversationLists, Deletions {
   /** Workers publish the agents that they serve; clients check against them. */
   publishAgents(manifests: readonly AgentManifest[]): Promise<void>;
   agents(): Promise<readonly AgentManifest[]>;
+  /** Names this store among all: 12 hexadecimal digits, made once with its tables; every process that has it open is given the same. */
+  storeId(): Promise<string>;
+  /** Writes something that nobody reads, and so rejects where the store can be read only, or is full. */
+  checkWritable(): Promise<void>;
   /** One holder at a time; true when the caller holds the lease until now + ttl. Safe to repeat; renews. */
   acquireLease(lease: { name: string; holder: string; ttlMs: number }): Promise<boolean>;
   releaseLease(lease: { name: string; holder: string }): Promise<void>;

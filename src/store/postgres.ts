@@ -17,7 +17,7 @@ import type {
 } from './port.js';
 import { appendBatch } from './postgres/append.js';
 import { PostgresBlobStore } from './postgres/blobs.js';
-import { PostgresDatabase, type PostgresOptions, textIn } from './postgres/database.js';
+import { NOW_MS, PostgresDatabase, type PostgresOptions, textIn } from './postgres/database.js';
 import { PostgresDeletions } from './postgres/deletions.js';
 import { PostgresCallLeases } from './postgres/leases.js';
 import { PostgresLists } from './postgres/lists.js';
@@ -158,6 +158,17 @@ class PostgresEventLog implements EventLog {
       `SELECT manifest FROM ${this.#database.table('agents')} ORDER BY name`,
     );
     return rows.map((row) => JSON.parse(textIn(row, 'manifest')) as AgentManifest);
+  }
+
+  async storeId() {
+    const row = await this.#database.get(`SELECT id FROM ${this.#database.table('store')}`);
+    return textIn(row ?? {}, 'id');
+  }
+
+  async checkWritable() {
+    await this.#database.run(
+      `UPDATE ${this.#database.table('store')} SET checked_at_ms = ${NOW_MS}`,
+    );
   }
 
   /** By the clock of the database: those of the machines may differ. */

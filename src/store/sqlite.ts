@@ -185,6 +185,17 @@ class SqliteEventLog implements EventLog {
     );
   }
 
+  async storeId() {
+    const row = await this.#database.read(() => this.#database.get('SELECT id FROM store'));
+    return textIn(row ?? {}, 'id');
+  }
+
+  async checkWritable() {
+    await this.#database.write(() =>
+      this.#database.run('UPDATE store SET checked_at_ms = ?', Date.now()),
+    );
+  }
+
   async acquireLease(lease: { name: string; holder: string; ttlMs: number }) {
     const nowMs = Date.now();
     const changed = await this.#database.write(() =>

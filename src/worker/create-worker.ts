@@ -7,12 +7,15 @@ import type { PayloadCodec } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
+import { ownIdentity } from '../client/store-identity/identity.js';
+import { workersElsewhere } from '../client/store-identity/workers-elsewhere.js';
 import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
 import { createIsDeletedRun } from '../projection/deletions.js';
 import { HistoryLooks } from '../projection/history-looks.js';
+import { newestEvents } from '../projection/history-tail.js';
 import { createHousekeeping } from '../projection/housekeeping.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
 import { StartLook } from '../projection/losses/start-look.js';
@@ -20,6 +23,7 @@ import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
 import { createIsSettled } from '../projection/settled.js';
+import { StoreWatch } from '../projection/store-identity/watch.js';
 import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
 import { TranscriptChunks } from '../projection/transcript-chunks.js';
@@ -37,7 +41,7 @@ import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
 import { connectClient, connectNative, temporalSettings } from './temporal.js';
-import { codecsOf, commonOptions, deploymentOptions, ownIdentity } from './temporal-options.js';
+import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
 import { createWatchedWorker } from './unguarded-worker.js';
 
 export interface ColloquyWorkerOptions<Services> {
@@ -125,7 +129,9 @@ export async function createColloquyWorker<Services>(
     closers.push(() => connection.close());
     await opened.log.publishAgents(options.agents.map((agent) => manifestOf(agent)));
     const { namespace } = settings;
-    return await assemble(options, { client, connection, opened, logger, namespace, codecs });
+    const storeId = await opened.log.storeId();
+    const parts = { client, connection, opened, logger, namespace, codecs, storeId };
+    return await assemble(options, parts);
   } catch (error) {
     for (const close of closers.reverse()) await close().catch(() => undefined);
     throw error;
@@ -141,16 +147,18 @@ interface Parts {
   readonly logger: Logger;
   readonly namespace: string;
   readonly codecs: readonly PayloadCodec[];
+  readonly storeId: string;
 }
 
 async function assemble<Services>(
   options: ColloquyWorkerOptions<Services>,
   parts: Parts,
 ): Promise<ColloquyWorker> {
-  const { client, connection, opened, logger } = parts;
+  const { client, opened, logger } = parts;
   const { log, live } = opened;
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE } = options;
-  const identity = tuning?.identity ?? ownIdentity();
+  const identity = tuning?.identity ?? ownIdentity(parts.storeId);
+  const stores = storeWatch(parts, taskQueue);
   const looks = looksAtHistory(parts, identity);
   const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
   const projector = new Projector({ log, live, source, logger });
@@ -158,10 +166,9 @@ async function assemble<Services>(
   const sweep = new Sweep({ ...looking, afterPass: keeping(options, parts) });
   const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
   const common = commonOptions(options, parts, identity);
-  const create = (ownQueue: string): Promise<Worker> => {
-    const runTool: Activities['runTool'] = (input) => activities.runTool(input);
-    return Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
-  };
+  const runTool: Activities['runTool'] = (input) => activities.runTool(input);
+  const create = (ownQueue: string): Promise<Worker> =>
+    Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
   const means = mcpMeans({ services: options.services, logger, taskQueue, create });
   const activities: Activities = activitiesOf(options, parts, { projector, mcp: means.mcp });
   const { worker, stuck } = await createWatchedWorker(
@@ -170,7 +177,7 @@ async function assemble<Services>(
       taskQueue,
       ...(tuning?.workflowBundle === undefined ? workflowCode() : {}),
       activities: { ...activities },
-      sinks: hintSinks(projector),
+      sinks: hintSinks(projector, stores),
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
       ...deploymentOptions(options),
       ...tuning,
@@ -181,12 +188,11 @@ async function assemble<Services>(
   );
   const close = async (): Promise<void> => {
     await means.close();
+    stores.stop();
     await leases.stop();
     await sweep.stop();
     await projector.drain();
-    await opened.close();
-    await connection.close();
-    await client.connection.close();
+    await closeAll(parts);
   };
   return {
     worker,
@@ -194,6 +200,7 @@ async function assemble<Services>(
       void new StartLook(looking).run();
       sweep.start();
       leases.start();
+      stores.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
       await Promise.race([worker.run().finally(close), stuck]);
     },
@@ -206,6 +213,12 @@ async function assemble<Services>(
   };
 }
 
+async function closeAll({ opened, connection, client }: Parts): Promise<void> {
+  await opened.close();
+  await connection.close();
+  await client.connection.close();
+}
+
 /** Among the most frequent calls of a worker; native ones cost its main thread half. */
 function looksAtHistory({ connection, namespace, logger }: Parts, identity: string) {
   const looking = new HistoryLooks(new Client({ connection, namespace }), logger);
@@ -213,6 +226,18 @@ function looksAtHistory({ connection, namespace, logger }: Parts, identity: stri
     isCommitted: createIsCommitted(looking, { identity }),
     isSettled: createIsSettled(looking, { identity }),
   };
+}
+
+/** Transactions of a history that are looked at for who has written to it: some turns. */
+const WATCHED_TRANSACTIONS = 50;
+
+function storeWatch({ client, logger, storeId }: Parts, taskQueue: string): StoreWatch {
+  return new StoreWatch({
+    storeId,
+    look: () => workersElsewhere(client, { taskQueue, storeId }),
+    newest: (run) => newestEvents(client, run, WATCHED_TRANSACTIONS),
+    logger,
+  });
 }
 
 /** What the worker that leads the sweep does after each pass. */

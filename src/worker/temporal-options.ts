@@ -1,6 +1,4 @@
 /** What Temporal's workers are made with, of the options of one of ours. */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { CompressionCodec } from '../client/payload-codec.js';
@@ -44,11 +42,6 @@ export function commonOptions(
       payloadCodecs: [...codecs],
     },
   } satisfies Partial<WorkerOptions>;
-}
-
-/** Of this worker alone: what tells its completed tasks from those of another. Containers share process ids and host names. */
-export function ownIdentity(): string {
-  return `${process.pid}@${hostname()}#${randomBytes(4).toString('hex')}`;
 }
 
 /** None where this build is no version of a deployment. */

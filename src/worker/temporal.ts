@@ -61,6 +61,8 @@ export interface ConnectPolicy {
   readonly retryForMs: number;
   readonly logger: Logger;
   readonly signal?: AbortSignal | undefined;
+  /** How a client signs what it asks. @defaultValue process and host */
+  readonly identity?: string | undefined;
 }
 
 /**
@@ -76,9 +78,11 @@ export async function connectClient(
   const connection = await retrying(settings, policy, () =>
     Connection.connect(clientConnection(settings)),
   );
+  const { identity } = policy;
   return new Client({
     connection,
     namespace,
+    ...(identity === undefined ? {} : { identity }),
     dataConverter: { payloadCodecs: [...payloadCodecs] },
   });
 }

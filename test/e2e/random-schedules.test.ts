@@ -54,7 +54,7 @@ beforeAll(async () => {
   });
   opened = await openEventLog(join(world.folder, 'log.db'));
   const { temporal, taskQueue } = world;
-  const reader = createStoreReader({ log: opened.log, live: opened.live });
+  const reader = createStoreReader({ log: opened.log, live: opened.live, source: 'none' });
   client = new ConversationClient({
     temporal,
     taskQueue,

@@ -39,6 +39,15 @@ describe('a job that starts a conversation', () => {
       { requestId: 'job-7', actor: { id: 'nightly-job', verified: true, channel: 'client' } },
     ]);
     expect(world.model.asked(MESSAGE)).toBe(2);
+    // Its run is over, and the next one does not know the turn any more.
+    const handle = world.temporal.workflow.getHandle(talk.workflowId);
+    const { runId } = await handle.describe();
+    await handle.signal('rollOver');
+    await until('the run has rolled over', () => handle.describe(), {
+      holds: (run) => run.runId !== runId,
+      timeoutMs: 30_000,
+    });
+    expect(await runJob('job-7', '7')).toBe(`${turn} completed: ${SUMMARY}\n`);
   });
 });
 
@@ -125,7 +134,7 @@ function example(name: string): string {
 /** What the job printed. */
 async function runJob(id: string, order: string): Promise<string> {
   const job = start(process.execPath, [example('start-from-a-job.js'), id, order], {
-    env: { TEMPORAL_ADDRESS: world.server.address },
+    env: { TEMPORAL_ADDRESS: world.server.address, COLLOQUY_DATA: world.folder },
   });
   expect([await job.ended, job.stderr()]).toEqual([0, '']);
   return job.stdout();

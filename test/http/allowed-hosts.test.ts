@@ -83,7 +83,10 @@ describe('CORS', () => {
 
   it('that the application answers before the API lets the pages in that it names, not those of "*"', async () => {
     const reader = new FakeReader();
-    const conversations = { list: () => Promise.resolve({ conversations: [] }) };
+    const conversations = {
+      list: () => Promise.resolve({ conversations: [] }),
+      checkWritable: () => Promise.resolve(),
+    };
     const client = new ConversationClient({
       temporal: fakeTemporal({}).client,
       agents: [],

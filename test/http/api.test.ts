@@ -260,24 +260,6 @@ describe('the API itself', () => {
     });
   });
 
-  it('is ready when Temporal and the store answer, and names what does not', async () => {
-    const ready = await startHttpApp();
-    expect(await (await ready.request('/readyz')).json()).toEqual({
-      status: 'ready',
-      checks: { temporal: 'ok', store: 'ok' },
-    });
-    const broken = await startHttpApp(
-      {},
-      { conversations: { list: () => Promise.reject(new Error('disk full')) } },
-    );
-    const response = await broken.request('/readyz');
-    expect(response.status).toBe(503);
-    expect(await response.json()).toEqual({
-      status: 'not_ready',
-      checks: { temporal: 'ok', store: 'disk full' },
-    });
-  });
-
   it('answers with a request id and security headers, and logs one line without the query', async () => {
     const app = await startHttpApp();
     const response = await app.request('/v1/agents?', { headers: { 'x-request-id': 'abc-1' } });

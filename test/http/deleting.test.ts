@@ -15,7 +15,7 @@ async function anApp() {
   onTestFinished(() => log.close());
   const key = { tenant: 'default', conversationId: 'c-1' };
   await log.append({ ...key, runId: 'r', events: sampleLog('c-1', { closed: true }) });
-  const reader = createStoreReader({ log });
+  const reader = createStoreReader({ log, source: 'none' });
   const temporal = fakeTemporal({
     describe: () => {
       throw new WorkflowNotFoundError('not found', 'w', undefined);

@@ -24,7 +24,7 @@ async function lists(): Promise<Lists> {
     const events = id === 'c-3' ? sampleLog(id, { closed: true }) : sampleLog(id).slice(0, 5);
     await log.append({ tenant: 'default', conversationId: id, runId: 'r', events });
   }
-  const reader = createStoreReader({ log });
+  const reader = createStoreReader({ log, source: 'none' });
   const client = new ConversationClient({
     temporal: fakeTemporal({}).client,
     agents: [SUPPORT],
@@ -126,7 +126,7 @@ describe('conversations', () => {
       {},
       {
         client,
-        reader: createStoreReader({ log }),
+        reader: createStoreReader({ log, source: 'none' }),
         conversations: log,
         tenantsOf: (request) => (request.get('authorization') === 'Bearer acme' ? ['acme'] : []),
       },

@@ -86,7 +86,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
       }),
     }),
     reader,
-    conversations: fake,
+    conversations: { list: fake.list.bind(fake), checkWritable: () => Promise.resolve() },
     tenantsOf: () => allowed,
   };
   const app = await startHttpApp({}, deps);

@@ -157,6 +157,28 @@ describe('a postgres event log', () => {
     await (await open(schema)).close();
   });
 
+  it('that is full is found by writing, although it can be read', async () => {
+    const schema = anySchema();
+    const log = await open(schema);
+    await log.checkWritable();
+    await ask(`CREATE FUNCTION "${schema}".full() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$`);
+    await ask(`CREATE TRIGGER no_space BEFORE UPDATE ON "${schema}".store
+      FOR EACH ROW EXECUTE FUNCTION "${schema}".full()`);
+    expect(await log.agents()).toEqual([]);
+    expect(await refusalOf(log.checkWritable())).toMatch(/cannot be used: No space left on device/);
+    await log.close();
+  });
+
+  it('has a name that every process finds, and no other schema has', async () => {
+    const schema = anySchema();
+    const logs = await Promise.all([open(schema), open(schema), open()]);
+    const [first, again, other] = await Promise.all(logs.map((log) => log.storeId()));
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    await Promise.all(logs.map((log) => log.close()));
+  });
+
   it('says where it is when it cannot be reached, and never says the password', async () => {
     const nowhere = 'postgres://me:secret@127.0.0.1:9/db?sslmode=disable';
     const message = await refusalOf(openPostgresEventLog({ url: nowhere }));

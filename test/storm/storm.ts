@@ -71,7 +71,7 @@ async function storm(options: StormOptions, parts: Parts): Promise<StormReport> 
   const { seed, minutes, load, lanes } = options;
   const opened = await openEventLog(join(world.folder, 'log.db'));
   const { temporal, taskQueue } = world;
-  const reader = createStoreReader({ log: opened.log, live: opened.live });
+  const reader = createStoreReader({ log: opened.log, live: opened.live, source: 'none' });
   const agents = await opened.log.agents();
   const client = new ConversationClient({ temporal, taskQueue, reader, agents });
   const queries = new OutsideQueries({ temporal, uiUrl: world.uiUrl });

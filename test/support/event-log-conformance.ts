@@ -277,6 +277,13 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
       });
     });
 
+    it('has a name of its own, the same each time, and can be written', async () => {
+      const id = await log.storeId();
+      expect(id).toMatch(/^[0-9a-f]{12}$/);
+      await log.checkWritable();
+      expect(await log.storeId()).toBe(id);
+    });
+
     describe('what the sweep needs', () => {
       it('gives the heads of open conversations in key order', async () => {
         for (const id of ['b', 'a', 'd', 'c']) await log.append(startOf(keyed(id)));

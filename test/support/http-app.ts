@@ -33,16 +33,23 @@ function noSuchConversation({ workflowId }: FakeCall): never {
 export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
-  clientOptions: { readonly holders?: HoldersPort; readonly blobs?: BlobsPort } = {},
+  clientOptions: {
+    readonly holders?: HoldersPort;
+    readonly blobs?: BlobsPort;
+    readonly storeId?: () => Promise<string>;
+    /** As the server describes the task queue. */
+    readonly pollers?: readonly object[];
+  } = {},
 ): Promise<HttpApp> {
   const reader = new FakeReader();
-  const temporal = fakeTemporal({ describe: noSuchConversation, ...script });
+  const { pollers = [], ...ofClient } = clientOptions;
+  const temporal = fakeTemporal({ describe: noSuchConversation, ...script }, pollers);
   const client = new ConversationClient({
     temporal: temporal.client,
     agents: [SUPPORT, { ...SUPPORT, name: 'sales' }],
     reader,
     channel: 'api',
-    ...clientOptions,
+    ...ofClient,
   });
   const logged: object[] = [];
   const keep = (line: object): void => {
@@ -51,7 +58,10 @@ export async function startHttpApp(
   const app = createApp({
     client,
     reader,
-    conversations: { list: () => Promise.resolve({ conversations: [] }) },
+    conversations: {
+      list: () => Promise.resolve({ conversations: [] }),
+      checkWritable: () => Promise.resolve(),
+    },
     log: { info: keep, warn: keep, error: keep },
     ...deps,
   });

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
 import { messageOf } from '../../client/errors.js';
+import { otherStoreText } from '../../client/store-identity/workers-elsewhere.js';
 import { DEFAULT_TENANT } from '../../protocol/ids.js';
 import type { AppDeps, HealthCheck } from '../deps.js';
 import { addRoute } from '../router.js';
@@ -26,6 +27,11 @@ export function addHealthRoutes(router: Router, deps: AppDeps): void {
         },
         store: async () => {
           await deps.conversations.list({ tenant: DEFAULT_TENANT, limit: 1 });
+          await deps.conversations.checkWritable();
+        },
+        same_store: async () => {
+          const elsewhere = await deps.client.workersElsewhere();
+          if (elsewhere.length > 0) throw new Error(otherStoreText(elsewhere));
         },
         ...deps.health,
       };

@@ -3,6 +3,12 @@
 /** Step n brings a file from `user_version` n to n + 1. */
 export const MIGRATIONS: readonly string[] = [
   `
+  CREATE TABLE store (
+    id TEXT NOT NULL,
+    checked_at_ms INTEGER
+  ) STRICT;
+  INSERT INTO store (id) VALUES (lower(hex(randomblob(6))));
+
   CREATE TABLE conversations (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant TEXT NOT NULL,

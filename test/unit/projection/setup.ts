@@ -55,7 +55,7 @@ export async function aReader(
   const reader = createStoreReader({
     log,
     ...(withLive ? { live } : {}),
-    ...(withSource ? { source } : {}),
+    source: withSource ? source : 'none',
   });
   const store = async (events: readonly CanonicalEvent[], runId = 'run-a') => {
     const result = await log.append({ ...KEY, runId, events });

@@ -50,6 +50,16 @@ describe('sqlite event log on disk', () => {
     await second.close();
   });
 
+  it('has a name that every process finds, and no other file has', async () => {
+    const folder = temporaryFolder();
+    const open = (name: string) => openSqliteEventLog({ file: join(folder, name) });
+    const logs = await Promise.all([open('a.db'), open('a.db'), open('b.db')]);
+    const [first, again, other] = await Promise.all(logs.map((log) => log.storeId()));
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    for (const log of logs) await log.close();
+  });
+
   it('names the file and says unavailable when it is no database', async () => {
     const file = join(temporaryFolder(), 'log.db');
     writeFileSync(file, 'these are not the pages of a database. '.repeat(200));

@@ -3,6 +3,12 @@ import type { MigrationBuilder } from 'node-pg-migrate';
 
 /** Events and snapshots are text, not jsonb: what a workflow said is given back as it was, key order, escapes and all. */
 const TABLES = `
+  CREATE TABLE store (
+    id TEXT NOT NULL,
+    checked_at_ms BIGINT
+  );
+  INSERT INTO store (id) VALUES (left(replace(gen_random_uuid()::text, '-', ''), 12));
+
   CREATE TABLE conversations (
     position BIGINT GENERATED ALWAYS AS IDENTITY,
     tenant TEXT COLLATE "C" NOT NULL,

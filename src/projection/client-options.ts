@@ -1,0 +1,41 @@
+/** What a `ConversationClient` takes from an opened event log: all of it, so that nothing is silently switched off. */
+import type { Client } from '@temporalio/client';
+import type { BlobsPort } from '../client/blobs.js';
+import type { DeletionsPort } from '../client/deletions.js';
+import type { HoldersPort } from '../client/holders.js';
+import type { ConversationReader } from '../client/reader.js';
+import type { AgentManifest } from '../protocol/conversation.js';
+import { createDeletions } from './deletions.js';
+import { createHolders } from './holders.js';
+import type { OpenLog } from './open-log.js';
+import { createStoreReader } from './store-reader.js';
+import { createWorkflowSource } from './workflow-source.js';
+
+export interface LogOptions {
+  readonly temporal: Client;
+  /** Those that workers have published in the store; asked for each time. */
+  readonly agents: () => Promise<readonly AgentManifest[]>;
+  readonly reader: ConversationReader;
+  readonly holders: HoldersPort;
+  readonly deletions: DeletionsPort;
+  readonly blobs: BlobsPort | undefined;
+  readonly storeId: () => Promise<string>;
+}
+
+/**
+ * Options of `new ConversationClient`, wired as `colloquy serve` wires them: reads see what this process has written although the store
+ * does not have it yet, a closed conversation is opened again with the whole of its log, leases are renewed without history.
+ * `opened` stays the caller's, who closes it. Nothing is asked yet.
+ */
+export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions {
+  const { log, live, blobs } = opened;
+  return {
+    temporal,
+    agents: () => log.agents(),
+    reader: createStoreReader({ log, live, source: createWorkflowSource(temporal) }),
+    holders: createHolders(opened),
+    deletions: createDeletions(opened),
+    blobs,
+    storeId: () => log.storeId(),
+  };
+}
