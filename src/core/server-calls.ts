@@ -5,7 +5,7 @@
  * | a run was lost of a tool that | then |
  * |---|---|
  * | may run again | its activity was retried; the last loss is the result |
- * | runs once, and can say what happened | it is asked: its result, one more run, or unknown |
+ * | runs once, and can say what happened | it is asked: its result, another run while `maxAttempts` allows one, or unknown |
  * | runs once, and holds unknown outcomes | the call waits for an operator's `outcome` |
  * | runs once, otherwise | the model reads that the outcome is unknown |
  */
@@ -37,7 +37,7 @@ export function decideServerCall(call: CallState): readonly Effect[] {
   if (lost.outcome === undefined && plan.reconcile === true)
     return [{ type: 'reconcile_tool', toolCallId, run: runOf(call) }];
   if (lost.outcome === 'not_happened')
-    return [{ type: 'record_result', toolCallId, result: neverHappened(plan) }];
+    return [{ type: 'record_result', toolCallId, result: neverHappened(call) }];
   if (plan.onOutcomeUnknown === 'hold')
     return [{ type: 'open_suspension', toolCallId, kind: 'outcome' }];
   return [{ type: 'record_result', toolCallId, result: unknownOutcome(plan) }];
@@ -47,8 +47,14 @@ function unknownOutcome({ name }: PlannedCall): ToolResult {
   return errorResult('errored', { code: 'outcome_unknown', message: TEXTS.outcomeUnknown(name) });
 }
 
-function neverHappened({ name }: PlannedCall): ToolResult {
-  return errorResult('errored', { code: 'tool_crashed', message: TEXTS.lostTwice(name) });
+function neverHappened(call: CallState): ToolResult {
+  const message = TEXTS.lostEachTime(call.plan.name, attemptsOf(call));
+  return errorResult('errored', { code: 'tool_crashed', message });
+}
+
+/** Runs that were begun, but for those that ended with a question: the first, and one after each loss without an effect. */
+function attemptsOf({ reruns = 0 }: CallState): number {
+  return reruns + 1;
 }
 
 /** Whether a lost run is more than a result: somebody can find out what it did. */
@@ -126,9 +132,10 @@ function toolReconciled(
 ): ConversationState {
   const { toolCallId, outcome, run } = event;
   return withCall(state, toolCallId, (call) => {
-    // One more run, and no third: whatever loses its worker twice will do so again.
-    if (outcome !== 'not_happened' || call.ranAgain === true) return { ...call, lost: { outcome } };
+    const attempts = attemptsOf(call);
+    if (outcome !== 'not_happened' || attempts >= call.plan.maxAttempts)
+      return { ...call, lost: { outcome } };
     const { lost: _settled, ...rest } = call;
-    return { ...rest, status: 'running', runsEnded: run, ranAgain: true };
+    return { ...rest, status: 'running', runsEnded: run, reruns: attempts };
   });
 }

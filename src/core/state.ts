@@ -112,8 +112,8 @@ export interface CallState {
   readonly runsEnded?: number;
   /** A run was lost that may not be repeated; `outcome` is what the tool itself has said of it since. */
   readonly lost?: { readonly outcome?: 'happened' | 'not_happened' | 'unknown' };
-  /** It ran once more after a loss that had no effect; that is allowed once. */
-  readonly ranAgain?: true;
+  /** How often it was run again after a loss that had no effect; absent = never. */
+  readonly reruns?: number;
   /** Set when an answer was reverted: the call opens again, but not for longer than before. */
   readonly reopenUntil?: string;
   /** Who resolved it last, and when; what a `stale` verdict tells. */

@@ -59,7 +59,7 @@ const NAMES = Object.keys(ENGINE) as ClockName[];
 /** The clocks that a tool sets itself. */
 export function declaredTimeouts(timeouts: unknown): Partial<CallTimeouts> {
   const given = isRecord(timeouts) ? timeouts : {};
-  const clocks = ['approval', 'answer', 'claim', 'run', 'total'] as const;
+  const clocks = ['approval', 'answer', 'claim', 'run', 'total', 'heartbeat'] as const;
   return Object.fromEntries(
     clocks.flatMap((clock) => {
       const milliseconds = durationMs(given[clock]);
@@ -87,6 +87,7 @@ export function timeoutsOf(
     ...(claimMs === undefined ? {} : { claimMs }),
     runMs: own.runMs ?? defaults.run,
     ...(own.totalMs === undefined ? {} : { totalMs: own.totalMs }),
+    ...(own.heartbeatMs === undefined ? {} : { heartbeatMs: own.heartbeatMs }),
   };
 }
 

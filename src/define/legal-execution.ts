@@ -10,13 +10,17 @@ import { type ProblemList, shown, type Untyped } from './problems.js';
 
 /** Adds what is wrong with the functions of a tool, and with its rules for runs. */
 export function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
-  const { run, executesFully, effects, maxAttempts } = spec;
+  const { run, executesFully } = spec;
   checkResultBytes(spec['maxResultBytes'], problems);
-  checkAttempts(maxAttempts, effects, problems);
+  checkAttempts(spec, problems);
   checkOnce(spec, problems);
   const { preflight } = spec;
-  if (executor === 'client' && preflight === undefined && clocksOf(spec)['run'] !== undefined)
-    problems.add('timeouts.run', 'is for client tools with a preflight: nothing else of them runs');
+  for (const clock of ['run', 'heartbeat'])
+    if (executor === 'client' && preflight === undefined && clocksOf(spec)[clock] !== undefined)
+      problems.add(
+        `timeouts.${clock}`,
+        'is for client tools with a preflight: nothing else of them runs',
+      );
   if (preflight !== undefined && typeof preflight !== 'function')
     problems.add('preflight', `must be a function, got ${shown(preflight)}`);
   if (executor === 'server' && typeof run !== 'function')
@@ -56,7 +60,7 @@ export function checkResultBytes(bytes: unknown, problems: ProblemList): void {
     );
 }
 
-function checkAttempts(maxAttempts: unknown, effects: unknown, problems: ProblemList): void {
+function checkAttempts({ maxAttempts, effects, reconcile }: Untyped, problems: ProblemList): void {
   if (maxAttempts === undefined) return;
   const whole = typeof maxAttempts === 'number' && Number.isInteger(maxAttempts);
   if (!whole || maxAttempts < 1 || maxAttempts > MAX_TOOL_ATTEMPTS)
@@ -64,8 +68,11 @@ function checkAttempts(maxAttempts: unknown, effects: unknown, problems: Problem
       'maxAttempts',
       `must be a whole number from 1 to ${MAX_TOOL_ATTEMPTS}, got ${shown(maxAttempts)}`,
     );
-  else if (effects === 'once' && maxAttempts !== 1)
-    problems.add('maxAttempts', 'is 1 for a tool whose effects are "once": it is never run again');
+  else if (effects === 'once' && reconcile === undefined && maxAttempts !== 1)
+    problems.add(
+      'maxAttempts',
+      'is 1 for a tool whose effects are "once" and that has no reconcile: nobody could say that a lost run had no effect',
+    );
 }
 
 /** Whatever may run again has no unknown outcome: it is run again. */

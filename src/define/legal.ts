@@ -4,7 +4,13 @@
  */
 
 import { isRecord } from '../protocol/json.js';
-import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+import {
+  MAX_HEARTBEAT_MS,
+  MAX_REASON_CHARS,
+  MAX_RUN_TIMEOUT_MS,
+  MAX_WAIT_MS,
+  MIN_HEARTBEAT_MS,
+} from '../protocol/limits.js';
 import { toolNameProblem } from '../protocol/names.js';
 import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { checkAudience } from './audience.js';
@@ -58,9 +64,9 @@ export const FIELDS: Readonly<Record<Executor, readonly string[]>> = {
 const ALL_FIELDS: ReadonlySet<string> = new Set(Object.values(FIELDS).flat());
 
 const TIMEOUTS: Readonly<Record<Executor, readonly string[]>> = {
-  server: ['approval', 'answer', 'run', 'total'],
+  server: ['approval', 'answer', 'run', 'total', 'heartbeat'],
   human: ['answer', 'total'],
-  client: ['approval', 'answer', 'claim', 'run', 'total'],
+  client: ['approval', 'answer', 'claim', 'run', 'total', 'heartbeat'],
   external: ['approval', 'answer', 'claim', 'total'],
   provider: [],
   internal: ['approval', 'total'],
@@ -207,7 +213,7 @@ function checkTimeouts(timeouts: unknown, executor: Executor, problems: ProblemL
     problems.add('timeouts', `must be an object, got ${shown(timeouts)}`);
     return;
   }
-  const known: readonly string[] = ['approval', 'answer', 'claim', 'run', 'total'];
+  const known: readonly string[] = ['approval', 'answer', 'claim', 'run', 'total', 'heartbeat'];
   checkKeys(problems, timeouts, { prefix: 'timeouts.', allowed: known });
   for (const clock of known) {
     const value = timeouts[clock];
@@ -215,9 +221,13 @@ function checkTimeouts(timeouts: unknown, executor: Executor, problems: ProblemL
     const field = `timeouts.${clock}`;
     if (!TIMEOUTS[executor].includes(clock))
       problems.add(field, `does not apply to ${executor} tools`);
-    const maxMs = clock === 'run' ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS;
-    problems.addIf(field, durationProblem(value, { minMs: 1, maxMs }));
+    problems.addIf(field, durationProblem(value, boundsOf(clock)));
   }
+}
+
+function boundsOf(clock: string): { readonly minMs: number; readonly maxMs: number } {
+  if (clock === 'heartbeat') return { minMs: MIN_HEARTBEAT_MS, maxMs: MAX_HEARTBEAT_MS };
+  return { minMs: 1, maxMs: clock === 'run' ? MAX_RUN_TIMEOUT_MS : MAX_WAIT_MS };
 }
 
 function checkOnExpire(onExpire: unknown, executor: Executor, problems: ProblemList): void {

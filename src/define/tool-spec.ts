@@ -29,6 +29,12 @@ export interface ToolTimeouts {
   readonly run?: Duration;
   /** All waits and the run together, from when the model asked. Extensions never move past it. */
   readonly total?: Duration;
+  /**
+   * How soon the loss of the worker that runs the code is noticed: 2 seconds to 1 hour without a heartbeat, which the engine sends from a
+   * timer. Longer than any time for which the code holds up its process; not longer than somebody would wait for the next attempt. On a
+   * `taskQueue` elsewhere it says that the workers there heartbeat. @defaultValue 10 seconds; on a `taskQueue` elsewhere none
+   */
+  readonly heartbeat?: Duration;
 }
 
 /**
@@ -135,8 +141,9 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    */
   readonly effects?: Effects;
   /**
-   * How often one call may be run, counting lost workers and `ToolRetry`: 1 to 100, and 1 for effects `'once'`.
-   * @defaultValue 3
+   * How often one call may be run, counting lost workers and `ToolRetry`: 1 to 100. With effects `'once'` it is run again only after
+   * `reconcile` has said that the lost run had no effect; without `reconcile` it is 1.
+   * @defaultValue 3; 1 for effects `'once'` without `reconcile`
    */
   readonly maxAttempts?: number;
   /**
@@ -153,11 +160,12 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   readonly maxResultBytes?: number;
   /**
    * Task queue of the workers that run it, when it is not the conversation's own: those of another
-   * `createColloquyWorker({taskQueue, agents, services})` with the same agents. They do not heartbeat, so a lost one is noticed
+   * `createColloquyWorker({taskQueue, agents, services})` with the same agents. They heartbeat only where
+   * `timeouts.heartbeat` says so; otherwise a lost one is noticed
    * when the run's time is over, and a cancel does not reach the code; without any, the call ends as not run after 5 minutes.
    */
   readonly taskQueue?: string;
-  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'run' | 'total'>;
+  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'run' | 'total' | 'heartbeat'>;
   /** Of the approval, which never has a default. */
   readonly onExpire?: 'error';
   /** Whether `ctx.progress` reaches watchers. */
@@ -173,7 +181,7 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   /**
    * Finds out what a lost run of a `'once'` tool did, by its idempotency key. Called after the run's worker was lost or its
    * time was over, so on a network that was cut in two the run may still be going on: answer `happened: false` only where it
-   * cannot take effect any more. The call is then run once more. Must have no effects; when it throws it is asked again, up
+   * cannot take effect any more. The call is then run again, while `maxAttempts` allows it. Must have no effects; when it throws it is asked again, up
    * to five times in all, and then, as with any other answer, the outcome counts as unknown.
    */
   readonly reconcile?: (
@@ -221,7 +229,10 @@ export interface ClientToolSpec<
   /** Shape of what the client returns. Absent: any JSON. */
   readonly output?: Output;
   readonly approval?: Approval<Services, ParsedOf<Input>>;
-  readonly timeouts?: Pick<ToolTimeouts, 'approval' | 'answer' | 'claim' | 'run' | 'total'>;
+  readonly timeouts?: Pick<
+    ToolTimeouts,
+    'approval' | 'answer' | 'claim' | 'run' | 'total' | 'heartbeat'
+  >;
   readonly onExpire?: OnExpire<GivenTo<Output>>;
   /** Who may claim the call and submit the result. @defaultValue anybody */
   readonly audience?: AudienceSpec;

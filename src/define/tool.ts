@@ -139,7 +139,7 @@ function behaviourOf(
   | 'onOutcomeUnknown'
   | 'provenance'
 > {
-  const { taskQueue, maxAttempts, maxResultBytes } = spec;
+  const { taskQueue, maxResultBytes } = spec;
   const effects = (spec['effects'] as Effects | undefined) ?? 'idempotent';
   const warnBeforeMs = durationMs(spec['warnBefore']);
   const mode: ToolMode = spec['mode'] === 'detach' ? 'detach' : 'await';
@@ -147,7 +147,7 @@ function behaviourOf(
     approval: approvalPlanOf(spec['approval']),
     effects,
     declaresEffects: spec['effects'] !== undefined,
-    maxAttempts: attemptsOf(effects, maxAttempts),
+    maxAttempts: attemptsOf(spec, effects),
     inline: spec['inline'] === true,
     ...(typeof maxResultBytes === 'number' ? { maxResultBytes } : {}),
     ...(typeof taskQueue === 'string' ? { taskQueue } : {}),
@@ -177,8 +177,9 @@ function clocksOf(
   };
 }
 
-function attemptsOf(effects: Effects, maxAttempts: unknown): number {
-  if (effects === 'once') return 1;
+function attemptsOf({ maxAttempts, reconcile }: Untyped, effects: Effects): number {
+  // Without `reconcile` nobody can say that a lost run had no effect.
+  if (effects === 'once' && reconcile === undefined) return 1;
   return typeof maxAttempts === 'number' ? maxAttempts : DEFAULT_TOOL_ATTEMPTS;
 }
 

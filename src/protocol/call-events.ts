@@ -196,7 +196,7 @@ export interface ToolLostEvent {
   readonly reason: string;
 }
 
-/** The tool has said what its lost run did: its result follows, it runs once more, or nobody knows. */
+/** The tool has said what its lost run did: its result follows, it runs again, or nobody knows. */
 export interface ToolReconciledEvent {
   readonly type: 'tool_reconciled';
   readonly turnId: TurnId;

@@ -144,6 +144,13 @@ export const MAX_TOOL_ATTEMPTS = 100;
 /** The longest pause that a tool may ask for before its next attempt. */
 export const MAX_TOOL_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 export const MAX_RUN_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+/**
+ * A worker that runs a tool sends heartbeats; the run is lost after this long without any. A shorter one would take a busy worker for a lost
+ * one, and a tool that holds up its process for seconds needs a longer one.
+ */
+export const DEFAULT_HEARTBEAT_MS = 10_000;
+export const MIN_HEARTBEAT_MS = 2_000;
+export const MAX_HEARTBEAT_MS = 60 * 60 * 1000;
 /** An answer stamped this little after the deadline still counts: clocks of honest machines differ. */
 export const LATE_TOLERANCE_MS = 1_000;
 /** An idle conversation closes after this; its log stays, and it can be reopened. */

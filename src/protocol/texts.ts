@@ -75,8 +75,8 @@ export const TEXTS = {
     `Tool "${name}" was changed by its server after it was called; it did not run. Call it again if it is still what you want`,
   nobodyAsked: (question: string): string =>
     `[The server asked a question while it ran the tool, and nobody could be asked; it was told that the question was cancelled: ${question}]`,
-  lostTwice: (name: string): string =>
-    `The worker running tool "${name}" was lost twice. The tool says that it had no effect; it is not run again.`,
+  lostEachTime: (name: string, times: number): string =>
+    `The worker running tool "${name}" was lost${times === 1 ? '' : times === 2 ? ' twice' : ` ${times} times`}. The tool says that it had no effect; it is not run again.`,
   outcomeHeld: (name: string): string =>
     `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out, and say what became of it.`,
   tooManyCalls: (limit: number): string =>

@@ -122,6 +122,8 @@ export interface CallTimeouts {
   readonly claimMs?: number;
   /** All waits of the call together, and its run, from when the model asked. */
   readonly totalMs?: number;
+  /** A run is lost after this long without a heartbeat of its worker; absent = 10 s, or none on a task queue elsewhere. */
+  readonly heartbeatMs?: number;
 }
 
 /**
@@ -151,7 +153,10 @@ export interface PlannedCall {
   readonly answerAudience?: Audience;
   readonly timeouts: CallTimeouts;
   readonly effects: Effects;
-  /** Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result. */
+  /**
+   * Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result. With effects `once`:
+   * runs, each after the tool has said that the lost one had no effect.
+   */
   readonly maxAttempts: number;
   /** The tool shapes the request before anybody is asked. */
   readonly preflight?: true;

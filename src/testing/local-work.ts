@@ -79,7 +79,8 @@ export class LocalWork<Services> {
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
       const { envelope, retry } = end;
       // The pauses that a tool asks for are skipped. Real milliseconds would make logs differ from run to run.
-      if (retry === undefined || attempt >= call.plan.maxAttempts)
+      const { effects, maxAttempts } = call.plan;
+      if (retry === undefined || effects === 'once' || attempt >= maxAttempts)
         return { envelope, executionMs: 0 };
     }
   }

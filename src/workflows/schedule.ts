@@ -10,6 +10,7 @@ import {
 import type { TimerEffect } from '../core/effects.js';
 import type { ConversationActivities } from '../protocol/activities.js';
 import {
+  DEFAULT_HEARTBEAT_MS,
   FOREIGN_QUEUE_TIMEOUT_MS,
   HELD_QUEUE_TIMEOUT_MS,
   INLINE_TIMEOUT_MS,
@@ -23,8 +24,8 @@ export function summaryOf(text: string): string {
   return text.length <= MAX_SUMMARY_CHARS ? text : `${text.slice(0, MAX_SUMMARY_CHARS - 1)}…`;
 }
 
-/** Activities heartbeat by a timer, so a lost worker is noticed after this, whatever the length of the work. */
-const HEARTBEAT_TIMEOUT: Duration = '10s';
+/** Activities heartbeat by a timer, so a lost worker is noticed after this, whatever the length of the work. A tool may choose another time. */
+const HEARTBEAT_TIMEOUT = DEFAULT_HEARTBEAT_MS satisfies Duration;
 /** Slack over a tool's own run timeout, which its activity enforces itself with the better text. */
 const RUN_TIMEOUT_SLACK_MS = 5_000;
 
@@ -122,9 +123,9 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
     activityId: `tool:${call.name}:${call.toolCallId}${run > 1 ? `:${run}` : ''}`,
     summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
     startToCloseTimeout: call.timeouts.runMs + RUN_TIMEOUT_SLACK_MS,
-    // A worker elsewhere may not heartbeat; ours always does.
+    ...heartbeatOf(call),
     ...(call.taskQueue === undefined
-      ? { heartbeatTimeout: HEARTBEAT_TIMEOUT }
+      ? {}
       : { taskQueue: call.taskQueue, scheduleToStartTimeout: FOREIGN_QUEUE_TIMEOUT_MS }),
     // The result of a cancelled call is recorded already: nobody waits for what the tool still does.
     cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -132,9 +133,17 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
       initialInterval: '500ms',
       backoffCoefficient: 2,
       maximumInterval: '10s',
-      maximumAttempts: call.maxAttempts,
+      // What runs once is asked about first, and run again by another activity.
+      maximumAttempts: call.effects === 'once' ? 1 : call.maxAttempts,
     },
   };
+}
+
+/** A worker elsewhere may not heartbeat, unless the tool says that it does; ours always does. */
+function heartbeatOf({ taskQueue, timeouts }: PlannedCall): ActivityOptions {
+  const { heartbeatMs } = timeouts;
+  if (heartbeatMs !== undefined) return { heartbeatTimeout: heartbeatMs };
+  return taskQueue === undefined ? { heartbeatTimeout: HEARTBEAT_TIMEOUT } : {};
 }
 
 /** All attempts of a run: their pauses, too, end with the call's time in all. Its activity knows that, and has the better text. */

@@ -35,20 +35,38 @@ describe('a lost run of a tool that may run once', () => {
     expect(m.last('tool_result').result).toMatchObject({ status: 'resolved', envelope });
   });
 
-  it('that had no effect runs once more, and no third time', () => {
-    const m = lost({ reconcile: true });
-    m.machine.toolReconciled('c', { outcome: 'not_happened' });
-    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 2 }]);
-    m.restart();
-    m.machine.toolLost('c', LOSS);
-    expect(m.effects()).toEqual([{ type: 'reconcile_tool', toolCallId: 'c', run: 2 }]);
-    m.machine.toolReconciled('c', { outcome: 'not_happened' });
-    expect(m.last('tool_result').result.envelope).toEqual({
-      ok: false,
-      error: { code: 'tool_crashed', message: TEXTS.lostTwice('server.tool') },
-    });
-    expect(m.all('tool_lost').map(({ run }) => run)).toEqual([1, 2]);
-    expectViewsAgree(m.events);
+  it.each([1, 2, 3, 7])(
+    'that had no effect runs again, %i times in all as its plan says, over restarts and roll-overs',
+    (maxAttempts) => {
+      const m = lost({ reconcile: true, maxAttempts });
+      for (let run = 1; run < maxAttempts; run += 1) {
+        expect(m.effects()).toEqual([{ type: 'reconcile_tool', toolCallId: 'c', run }]);
+        m.machine.toolReconciled('c', { outcome: 'not_happened' });
+        expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: run + 1 }]);
+        if (run % 2 === 0) m.rollOver();
+        else m.restart();
+        m.machine.toolLost('c', LOSS);
+      }
+      expect(m.all('tool_result')).toEqual([]);
+      m.machine.toolReconciled('c', { outcome: 'not_happened' });
+      expect(m.last('tool_result').result.envelope).toEqual({
+        ok: false,
+        error: { code: 'tool_crashed', message: TEXTS.lostEachTime('server.tool', maxAttempts) },
+      });
+      expect(m.all('tool_lost').map(({ run }) => run)).toEqual(
+        Array.from({ length: maxAttempts }, (_, nth) => nth + 1),
+      );
+      expectViewsAgree(m.events);
+    },
+  );
+
+  it('says how often its worker was lost', () => {
+    const told = [1, 2, 3].map((times) => TEXTS.lostEachTime('t', times));
+    expect(told.map((text) => text.slice(0, 50))).toEqual([
+      'The worker running tool "t" was lost. The tool say',
+      'The worker running tool "t" was lost twice. The to',
+      'The worker running tool "t" was lost 3 times. The ',
+    ]);
   });
 
   it('that had no effect may end well the second time', () => {

@@ -110,7 +110,7 @@ describe('maxAttempts', () => {
   });
 
   it('above one is refused for effects "once"', () => {
-    expect(define({ effects: 'once', maxAttempts: 2 })).toThrow(/once/);
+    expect(define({ effects: 'once', maxAttempts: 2 })).toThrow(/has no reconcile/);
     expect(define({ effects: 'once', maxAttempts: 1 })).not.toThrow();
   });
 });
