@@ -74,6 +74,12 @@ const noPlainError = {
     'A plain Error makes the server retry the workflow task for ever. Throw ApplicationFailure.nonRetryable.',
 };
 
+const noLocalActivity = {
+  selector: 'ImportSpecifier[imported.name=/LocalActivit/]',
+  message:
+    'No local activities: a query that comes with their task leaves a history that no replay agrees with (TMPRL1100).',
+};
+
 const imports = Object.entries(IMPORTS).flatMap(([folder, allowed]) => [
   {
     files: [`src/${folder}/**/*.ts`],
@@ -185,7 +191,7 @@ export default defineConfig(
   },
   {
     files: ['src/workflows/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', noDefaultExport, noPlainError] },
+    rules: { 'no-restricted-syntax': ['error', noDefaultExport, noPlainError, noLocalActivity] },
   },
   ...imports,
   {

@@ -17,7 +17,7 @@ import {
 } from '../protocol/activities.js';
 import { type ConversationKey, conversationKey } from '../protocol/ids.js';
 import { assistantMessageId } from '../protocol/live-events.js';
-import { type EarlierResult, type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
+import { type Message, resultsOfTurn, textOf } from '../protocol/messages.js';
 import type { ModelCaller, ModelFiles, ModelRequest, ModelResponse } from '../protocol/model.js';
 import { answerTooLarge, partsWithin } from '../tools/model-answer.js';
 import type { GivenContext } from '../tools/model-context.js';
@@ -45,6 +45,7 @@ import {
 import { withHeartbeat } from './heartbeat.js';
 import { equipped } from './listed-tools.js';
 import type { ModelStream } from './model-stream.js';
+import { answerWithReads } from './reads/run-reads.js';
 import type { RequestMeter } from './request-meter.js';
 import { type Showing, showing } from './showing.js';
 import { Spending } from './spending.js';
@@ -54,7 +55,7 @@ import { runOf } from './transcripts.js';
 /**
  * | what happens | outcome |
  * |---|---|
- * | the model answers | its parts, usage and the plans of its calls |
+ * | the model answers | its parts, usage and the plans of its calls, with the results of those that ran here (`reads/`) |
  * | the turn is cancelled | `aborted`, with the text so far |
  * | the worker stops | failure `model_unavailable`, retried |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
@@ -84,7 +85,7 @@ export async function callModel(
   const { stream } = shown;
   stream.begin(defined.model.name);
   try {
-    const { agent, results, ...answer } = await withHeartbeat(
+    const { agent, messages, ...answer } = await withHeartbeat(
       () => asked(tools, input, { stream, spending }),
       () => spending.details(),
     );
@@ -93,7 +94,7 @@ export async function callModel(
     const { response, output, outputProblem } = answer;
     const { parts, finishReason, model } = response;
     const ran = providerCallsOf(response);
-    const known = [...results, ...providerResultsOf(ran.providerCalls)];
+    const known = [...resultsOfTurn(messages, turnId), ...providerResultsOf(ran.providerCalls)];
     const means = policyMeans(tools, { ...input, results: known });
     const calls = await plansOf(agent, response, { means, spending });
     const result = {
@@ -104,7 +105,10 @@ export async function callModel(
     };
     const problem = answerTooLarge(result);
     if (problem !== undefined) throw failureOf('model_answer_too_large', problem);
-    return result;
+    return await answerWithReads(tools, input, {
+      ...{ agent, messages, outcome: result, stream },
+      details: () => spending.details(),
+    });
   } catch (error) {
     if (!context.cancellationSignal.aborted) {
       const failure = modelFailureOf(error);
@@ -140,12 +144,12 @@ function callerOf(input: CallModelInput): ModelCaller {
   return { tenant, conversationId, agent, requester, turnId, step };
 }
 
-/** What the model answers, and the results of the turn until then. */
+/** What the model answers, and all that it was asked with. */
 async function asked(
   tools: ActivityTools,
   input: CallModelInput,
   { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
-): Promise<FormAnswer & { readonly agent: AnyAgent; readonly results: readonly EarlierResult[] }> {
+): Promise<FormAnswer & { readonly agent: AnyAgent; readonly messages: readonly Message[] }> {
   const agent = await equipped(tools, agentOf(tools, input.agent));
   const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
   const form = outputFormOf(agent, input.output);
@@ -175,7 +179,7 @@ async function asked(
     },
     isTooLong: isContextTooLong,
   });
-  return { ...answer, agent, results: resultsOfTurn(messages, input.turnId) };
+  return { ...answer, agent, messages };
 }
 
 /** A policy may look things up, so a stop must not wait for it, and the worker must be seen to live. */

@@ -65,7 +65,7 @@ export class ModelStream {
     if (this.#closed) return;
     this.#repeatTimer ??= setTimeout(() => {
       this.#repeatTimer = undefined;
-      this.#flush();
+      this.flush();
       for (const event of this.#told) this.#repeat(event);
       for (const run of this.#sent.values()) this.#repeat(liveEventOf(this.#origin, run));
     }, DELTA_DELAY_MS);
@@ -76,7 +76,7 @@ export class ModelStream {
     if (this.#closed) return;
     if (event.type === 'provider_call') {
       // What was said before it is shown before it.
-      this.#flush();
+      this.flush();
       const { id: providerCallId, name } = event;
       this.#tell({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
       return;
@@ -90,7 +90,7 @@ export class ModelStream {
     if (text !== undefined) this.#add({ ...event, text });
     else {
       // What came before it is shown before it.
-      this.#flush();
+      this.flush();
       const { id: providerCallId, name, status } = event;
       const progress = { type: 'provider_call_progress', providerCallId, name, status } as const;
       this.#publish({ ...progress, ...this.#origin });
@@ -99,7 +99,7 @@ export class ModelStream {
 
   /** Sends what waits and ends the stream. Safe to repeat. */
   close(): void {
-    this.#flush();
+    this.flush();
     clearTimeout(this.#repeatTimer);
     this.#closed = true;
   }
@@ -123,10 +123,10 @@ export class ModelStream {
     else this.#waiting.push({ event, offset, text: event.text });
     if (this.#timer !== undefined) return;
     const waitMs = this.#lastFlushAt + DELTA_DELAY_MS - performance.now();
-    if (waitMs <= 0) this.#flush();
+    if (waitMs <= 0) this.flush();
     else
       this.#timer = setTimeout(() => {
-        this.#flush();
+        this.flush();
       }, waitMs);
   }
 
@@ -137,7 +137,8 @@ export class ModelStream {
     else if (event.text !== '') this.#parts.push({ type: event.type, text: event.text });
   }
 
-  #flush(): void {
+  /** Sends what waits. */
+  flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#waiting.length === 0) return;

@@ -8,21 +8,20 @@ import type { AnyTool } from '../define/tool.js';
 import type { ToolRetry } from '../define/tool-retry.js';
 import type { RunToolInput, RunToolResult } from '../protocol/activities.js';
 import { FAILURES, type FailureCode } from '../protocol/failures.js';
-import { MAX_PROGRESS_BYTES, MAX_REASON_CHARS } from '../protocol/limits.js';
+import { MAX_REASON_CHARS } from '../protocol/limits.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import type { Question } from '../protocol/questions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
 import { judgeInput } from '../tools/definition/judge.js';
 import { heldAt } from '../tools/mcp/questions.js';
-import { boundedJson, toJson } from '../tools/normalise.js';
 import { handlerOf, runToolCall } from '../tools/run.js';
 import { type ActivityTools, publishLive } from './deps.js';
 import { agentOf, interruption, toFailure } from './failure.js';
 import { withHeartbeat } from './heartbeat.js';
 import { calledTool, type MissingTool } from './listed-tools.js';
 import { largeResults } from './stored-results.js';
-import { contextOf } from './tool-context.js';
+import { contextOf, progressOf } from './tool-context.js';
 
 /** What finding the tool may take without being counted. */
 const LOOK_UP_SLACK_MS = 1_000;
@@ -42,7 +41,7 @@ const LOOK_UP_SLACK_MS = 1_000;
 export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
   const { call } = input;
   const context = Context.current();
-  const attempt = context.info.attempt + (input.attemptsBefore ?? 0);
+  const { attempt } = context.info;
   if (call.effects === 'once' && attempt > 1)
     return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
   const startedAt = performance.now();
@@ -59,11 +58,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
   };
   publish({ type: 'tool_call_started', ...origin });
   const progress = progressOf(tool, (payload) => {
-    publish({
-      type: 'tool_progress',
-      ...origin,
-      payload: boundedJson(toJson(payload), MAX_PROGRESS_BYTES),
-    });
+    publish({ type: 'tool_progress', ...origin, payload });
   });
   try {
     const end = await withHeartbeat(() =>
@@ -156,34 +151,11 @@ function retryFailure(retry: ToolRetry): ApplicationFailure {
     type: 'tool_retry' satisfies FailureCode,
     message: (message === '' ? FAILURES.tool_retry.title : message).slice(0, MAX_REASON_CHARS),
     nonRetryable: false,
-    // The server takes no pause of zero for one. A workflow cannot read it there, and needs it after an inline run.
-    ...(afterMs === undefined
-      ? {}
-      : { nextRetryDelay: Math.max(1, afterMs), details: [{ afterMs }] }),
+    // The server takes no pause of zero for one.
+    ...(afterMs === undefined ? {} : { nextRetryDelay: Math.max(1, afterMs) }),
   });
 }
 
 function failedBefore(code: ToolErrorCode, message: string): RunToolResult {
   return { envelope: { ok: false, error: { code, message } }, executionMs: 0 };
-}
-
-/** Progress after the end is dropped: code that ignored its time-out may go on reporting. */
-function progressOf(
-  tool: AnyTool,
-  show: (payload: unknown) => void,
-): { report: (payload: unknown) => void; end: () => void } {
-  let running = tool.streaming;
-  return {
-    report: (payload) => {
-      if (!running) return;
-      try {
-        show(payload);
-      } catch {
-        // A payload that cannot become JSON costs the report, not the call.
-      }
-    },
-    end: () => {
-      running = false;
-    },
-  };
 }

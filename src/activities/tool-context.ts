@@ -1,7 +1,11 @@
 /** What a tool's code is handed, from the input of the activity that runs it. */
 import type { CallContext } from '../define/context.js';
+import type { AnyTool } from '../define/tool.js';
 import type { RunToolInput } from '../protocol/activities.js';
+import type { Json } from '../protocol/json.js';
+import { MAX_PROGRESS_BYTES } from '../protocol/limits.js';
 import { entryFields } from '../tools/entry.js';
+import { boundedJson, toJson } from '../tools/normalise.js';
 import { toolLogger } from '../tools/tool-logger.js';
 import { type ActivityTools, withFields } from './deps.js';
 import { storedResultsOf } from './stored-results.js';
@@ -31,5 +35,26 @@ export function contextOf(
     services: tools.services,
     storedResults: storedResultsOf(tools, { tenant, conversationId }),
     logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
+  };
+}
+
+/** Progress after the end is dropped: code that ignored its time-out may go on reporting. */
+export function progressOf(
+  tool: AnyTool,
+  show: (payload: Json) => void,
+): { report: (payload: unknown) => void; end: () => void } {
+  let running = tool.streaming;
+  return {
+    report: (payload) => {
+      if (!running) return;
+      try {
+        show(boundedJson(toJson(payload), MAX_PROGRESS_BYTES));
+      } catch {
+        // A payload that cannot become JSON costs the report, not the call.
+      }
+    },
+    end: () => {
+      running = false;
+    },
   };
 }

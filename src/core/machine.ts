@@ -48,6 +48,7 @@ import { INTERRUPTED, messageEvent } from './message-events.js';
 import { type ModelCallEnd, modelEndedEvents } from './model-outcomes.js';
 import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
+import { offeredReads, readEvents } from './reads/taken.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
 import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
@@ -178,9 +179,16 @@ export class ConversationMachine {
     return { closed: true, seq: this.state.lastSeq };
   }
 
-  /** Outcome of `call_model`. One that no longer belongs to the state (the turn has ended) is dropped. */
+  /**
+   * Outcome of `call_model`, with the results of the reads that ran inside it. One that no longer belongs to the state (the turn
+   * has ended) is dropped.
+   */
   modelCompleted(at: StepOf, outcome: CallModelResult): void {
-    this.#modelEnded(at, { outcome });
+    const recorded = this.#modelEnded(at, { outcome });
+    for (const read of offeredReads(outcome, recorded)) {
+      this.#log.commit(readEvents(this.state, read));
+      this.#log.settle();
+    }
   }
 
   /** Outcome of `abort_model` when no model call was under way, or it left nothing but what it took. */
@@ -193,11 +201,12 @@ export class ConversationMachine {
     this.#modelEnded(at, { error, left });
   }
 
-  #modelEnded(at: StepOf, end: ModelCallEnd): void {
+  #modelEnded(at: StepOf, end: ModelCallEnd): readonly EventBody[] {
     const events = modelEndedEvents(this.state, at, end);
-    if (events.length === 0) return;
+    if (events.length === 0) return events;
     this.#log.commit(events);
     this.#log.settle();
+    return events;
   }
 
   /** Outcome of `summarize`. False when it was of no use: it covers what is not there, or not old. */

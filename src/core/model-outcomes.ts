@@ -27,7 +27,7 @@ const MAX_ANSWERED_CALLS = 4 * MAX_CALLS_PER_STEP;
  * Once ended calls are forgotten, a short provider id (`call_0`) may be one of them come back, and an old link would answer
  * the new call. Ids at least this long are random.
  */
-const RANDOM_ID_CHARS = 16;
+export const RANDOM_ID_CHARS = 16;
 
 /** An answer, whole or not; an error; or neither: it was given up. `left`: what became of its attempts. */
 export interface ModelCallEnd {

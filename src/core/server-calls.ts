@@ -9,7 +9,8 @@
  * | runs once, and holds unknown outcomes | the call waits for an operator's `outcome` |
  * | runs once, otherwise | the model reads that the outcome is unknown |
  */
-import type { ReconcileToolResult, ToolEnded } from '../protocol/activities.js';
+import type { ReconcileToolResult, RunToolInput, ToolEnded } from '../protocol/activities.js';
+import type { StampedActor } from '../protocol/actors.js';
 import type {
   AnswerChecked,
   CallPrepared,
@@ -18,9 +19,10 @@ import type {
   ToolLostEvent,
   ToolReconciledEvent,
 } from '../protocol/events.js';
+import { idempotencyKeyFor } from '../protocol/ids.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult } from '../protocol/tools.js';
-import { answerChecked, decideAsk, runOf, toolAsked } from './asks.js';
+import { answerChecked, decideAsk, entryOf, runOf, toolAsked } from './asks.js';
 import type { Effect } from './effects.js';
 import { errorResult, ranResult, resultEvent } from './event-bodies.js';
 import { type Stamped, withCall } from './fold.js';
@@ -138,4 +140,36 @@ function toolReconciled(
     const { lost: _settled, ...rest } = call;
     return { ...rest, status: 'running', runsEnded: run, reruns: attempts };
   });
+}
+
+/** Who asks for a call whose turn is gone. */
+export const UNKNOWN_REQUESTER: StampedActor = {
+  id: 'unknown',
+  verified: false,
+  channel: 'system',
+};
+
+/** What a run of the call is given, wherever it runs. */
+export function runInputOf(state: ConversationState, call: CallState): RunToolInput {
+  const { tenant, conversationId, agent, turn } = state;
+  const { plan, turnId, step, approver } = call;
+  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    turnId,
+    step,
+    call: {
+      ...{ toolCallId, name, effects, timeouts, maxAttempts },
+      ...(mcp === undefined ? {} : { mcp }),
+      input: input ?? null,
+      ...(raw === undefined ? {} : { raw }),
+      ...(definition === undefined ? {} : { definition }),
+    },
+    idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
+    requester: call.asker?.requester ?? turn?.requester ?? UNKNOWN_REQUESTER,
+    ...(approver === undefined ? {} : { approver }),
+    ...entryOf(call),
+  };
 }

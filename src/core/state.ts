@@ -21,7 +21,7 @@ import type {
   ToolResult,
   ToolResultError,
 } from '../protocol/tools.js';
-import type { TurnLimit } from '../protocol/turns.js';
+import type { SpentCalls, TurnLimit } from '../protocol/turns.js';
 import type { EarlierRuns } from './earlier.js';
 import type { RememberedRequest } from './remembered.js';
 
@@ -122,8 +122,6 @@ export interface CallState {
   readonly result?: ToolResult;
 }
 
-export type Counts = Readonly<Record<string, number>>;
-
 export interface TurnState {
   readonly turnId: TurnId;
   readonly messageId: MessageId;
@@ -149,8 +147,8 @@ export interface TurnState {
   readonly stop?: TurnLimit;
   /** The tool failure that ends the turn, where the agent wants that. */
   readonly failure?: { readonly name: string; readonly error: ToolResultError };
-  /** Calls of the turn that were let run: by tool, and by tool and arguments. Kept only where a bound needs them. */
-  readonly spent?: { readonly byTool: Counts; readonly byCall: Counts };
+  /** Kept only where a bound needs them. */
+  readonly spent?: SpentCalls;
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
   /** Ids of others than the requester whose messages joined the turn: to audiences, they are requesters like the first. */

@@ -8,10 +8,10 @@ import type { EventBody } from '../protocol/events.js';
 import { assistantMessageId } from '../protocol/live-events.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools.js';
-import type { TurnLimit } from '../protocol/turns.js';
+import type { Counts, TurnLimit } from '../protocol/turns.js';
 import { turnEndedEvent } from './event-bodies.js';
 import { withTurn } from './fold.js';
-import type { ConversationState, Counts, TurnState } from './state.js';
+import type { ConversationState, TurnState } from './state.js';
 
 /** The bound that forbids the next model call, if any. */
 export function limitOf(state: ConversationState, turn: TurnState): TurnLimit | undefined {

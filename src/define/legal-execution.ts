@@ -34,20 +34,20 @@ export function checkExecution(spec: Untyped, executor: Executor, problems: Prob
 function checkInline(spec: Untyped, problems: ProblemList): void {
   const { inline, effects, taskQueue, maxAttempts, mode } = spec;
   if (inline !== true) return;
-  if (effects === 'once')
-    problems.add('inline', 'an inline tool may run twice, so its effects cannot be "once"');
+  if (effects !== 'none')
+    problems.add(
+      'inline',
+      `is for tools that only read: effects must be "none", got ${shown(effects ?? 'idempotent')}`,
+    );
   if (taskQueue !== undefined)
     problems.add('inline', 'an inline tool cannot run on a task queue of its own');
-  if (maxAttempts === 1 && effects !== 'once')
+  if (maxAttempts === 1)
     problems.add(
       'inline',
       'an inline tool that takes too long is run again, so maxAttempts is at least 2',
     );
   if (mode === 'detach')
-    problems.add(
-      'inline',
-      'nobody waits for a detached tool, so it need not hold up a workflow task',
-    );
+    problems.add('inline', 'the model does not wait for a detached tool, so it cannot be inline');
 }
 
 export function checkResultBytes(bytes: unknown, problems: ProblemList): void {

@@ -147,9 +147,10 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
    */
   readonly maxAttempts?: number;
   /**
-   * For short tools that may run twice: it runs as a local activity, one event of history instead of three and no task of its
-   * own, wherever the end of another activity starts it. A run of more than 500 ms is given up (its `signal` fires), and the
-   * tool is run again as a normal activity. @defaultValue false
+   * For short reads, with effects `'none'` only: where nothing stands against it, the call runs inside the model call that asked
+   * for it, and its result comes back with the answer: no activity of its own, and no workflow task. All reads of an answer have
+   * 500 ms together. One that takes longer (its `signal` fires), asks, throws a `ToolRetry` or returns what has to be stored is
+   * run again as a normal activity, from attempt 1. @defaultValue false
    */
   readonly inline?: boolean;
   /**

@@ -1,6 +1,7 @@
 /** What the workflow may schedule. Workflow and worker meet here and nowhere else; names are in history for ever. */
 import type { StampedActor } from './actors.js';
 import type { ContextMark, ModelContext } from './context.js';
+import type { AgentSettings } from './conversation.js';
 import type {
   AnswerOffer,
   CheckDefinitionInput,
@@ -28,6 +29,7 @@ import type {
   ToolResultEnvelope,
   ToolResultError,
 } from './tools.js';
+import type { SpentCalls, TurnBudgets } from './turns.js';
 
 interface OfStep extends ConversationKey {
   readonly agent: string;
@@ -101,6 +103,21 @@ export interface CallModelInput extends OfStep {
   /** Its attempts that came to nothing, and how many there were in all. */
   readonly failed?: readonly FailedAttempt[];
   readonly attempts?: number;
+  /** By what is judged which calls of the answer may run inside this activity. Absent: none may. */
+  readonly reads?: ReadBounds;
+}
+
+/**
+ * The settings of the conversation that decide about calls of tools, and what its turn has spent: a call that is past a bound
+ * must not run, wherever it would. A field that is absent is not set.
+ */
+export interface ReadBounds
+  extends Pick<AgentSettings, 'coreRevision' | 'repeatLimit' | 'onToolError' | 'onUnknownTool'>,
+    Pick<TurnBudgets, 'calls' | 'callsOf'> {
+  /** Calls of the turn until now: by tool, and by tool and arguments. */
+  readonly spent?: SpentCalls;
+  /** Ids of calls that ended long ago are not remembered, so short ids are not used again. */
+  readonly forgetsCalls?: true;
 }
 
 /** A call of a sequential step, when its turn has come. */
@@ -121,6 +138,8 @@ export interface CallModelResult {
   readonly calls: readonly {
     readonly plan: PlannedCall;
     readonly argumentsJson: string;
+    /** The call has run already, and has ended. Absent: it is to be run. */
+    readonly read?: InlineRead;
   }[];
   /** What the provider has run by itself; absent when there is nothing of the kind. */
   readonly providerCalls?: readonly ProviderCallRecord[];
@@ -142,6 +161,13 @@ export interface CallModelResult {
   readonly outputProblem?: string;
   /** The call was aborted by a cancel; `parts` is what had come. */
   readonly aborted?: true;
+}
+
+/** A call without effects that ran inside the model activity which asked for it. */
+export interface InlineRead {
+  /** The id under which it ran: the workflow takes the result for no other call. */
+  readonly toolCallId: ToolCallId;
+  readonly ended: ToolEnded;
 }
 
 /** A call that is over, as the log shows it. */
@@ -177,8 +203,6 @@ export interface RunToolInput extends OfStep {
   readonly run?: number;
   /** The tool has asked, and this run is there because its question was answered. */
   readonly asked?: AskedBefore;
-  /** Attempts of this run before this activity: an inline one that did not end in time. */
-  readonly attemptsBefore?: number;
   /** ISO 8601: when the call's time in all is over, pauses between attempts included. Absent where it is not bounded. */
   readonly endsAt?: string;
 }

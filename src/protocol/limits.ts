@@ -21,8 +21,8 @@ export const MAX_BATCH_BYTES = 400 * 1024;
 /** Nesting of an answer: the schema check recurses. */
 export const MAX_ANSWER_DEPTH = 64;
 /**
- * All that one model call brings, as JSON: texts, items of the provider, calls with their plans. It is the result of one activity, and
- * its message has to fit into the transcript of the next call.
+ * All that one model call brings, as JSON: texts, items of the provider, calls with their plans, results of inline reads. It is the
+ * result of one activity, and its message has to fit into the transcript of the next call.
  */
 export const MAX_MODEL_ANSWER_BYTES = 1_300 * 1024;
 /** Sources that one answer names; the first ones are kept. Their texts are cut: they stand in the transcript for ever. */
@@ -273,8 +273,12 @@ export const TOMBSTONE_MS = 30 * 24 * 60 * 60 * 1000;
 export const MIN_RETENTION_MS = 60 * 1000;
 /** Lapsed leases are looked for this often: two small statements. */
 export const LEASE_WATCH_INTERVAL_MS = 2_000;
-/** An inline tool runs inside a workflow task, where whatever else comes to its conversation waits for it. */
-export const INLINE_TIMEOUT_MS = 500;
+/** All reads of one answer together: the answer waits for them, and so does whoever waits for the answer. */
+export const INLINE_READS_MS = 500;
+/** Reads of one answer that run at once. */
+export const INLINE_READS_AT_ONCE = 8;
+/** What a worker is told to judge them by; a turn that has made so many different calls has its reads run as activities. */
+export const MAX_READ_BOUNDS_BYTES = 16 * 1024;
 /** A call on a queue that nobody polls ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */

@@ -164,7 +164,7 @@ export interface PlannedCall {
   readonly streaming?: true;
   /** The tool can say what a lost run did. */
   readonly reconcile?: true;
-  /** Short, and safe to run twice: may run inside the workflow task that an activity's end has started. */
+  /** A short read: may run inside the model activity that asked for it. */
   readonly inline?: true;
   /** What to do when nobody knows what a lost run did; absent = tell the model. */
   readonly onOutcomeUnknown?: 'hold';

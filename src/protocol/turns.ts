@@ -42,6 +42,15 @@ export interface TurnBudgets {
   readonly callsOf?: Readonly<Record<string, number>>;
 }
 
+/** How often names occur. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** Calls of a turn that were let run: by tool, and by tool and arguments. */
+export interface SpentCalls {
+  readonly byTool: Counts;
+  readonly byCall: Counts;
+}
+
 export interface TurnError {
   readonly code: string;
   readonly message: string;

@@ -20,7 +20,6 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { Run, TaskAttempt } from '../projection/history-tail.js';
 import type { HeldRun, IsSettled } from '../projection/settled.js';
-import { isWithinTask } from '../protocol/activations.js';
 import { QUERY_REFUSED } from '../protocol/query-refusal.js';
 
 type Activation = Parameters<Workflow['activate']>[0];
@@ -59,7 +58,6 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       settledAt = undefined;
       const completion = await workflow.activate(activation);
       if (activation.isReplaying === true) decidedIn = undefined;
-      else if (isWithinTask(activation.jobs) && decidedIn?.id === lastId) return completion;
       else if (!isRefusal(activation, completion))
         decidedIn = { id: lastId, startedAt: optionalTsToMs(activation.timestamp) ?? 0 };
       return completion;

@@ -1,17 +1,14 @@
 /** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
 import { isCancellation } from '@temporalio/workflow';
-import { entryOf } from '../core/asks.js';
 import { planForRun, totalEndOf } from '../core/clocks.js';
 import { isAgentGone, lossError } from '../core/definitions/checked.js';
 import { earlierResultsOf } from '../core/earlier-results.js';
 import type { ExternalEffect } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
-import { type CallState, type ConversationState, isoOf } from '../core/state.js';
-import type { PlanCallInput, RunToolInput } from '../protocol/activities.js';
-import type { StampedActor } from '../protocol/actors.js';
-import { idempotencyKeyFor } from '../protocol/ids.js';
+import { runInputOf, UNKNOWN_REQUESTER } from '../core/server-calls.js';
+import { type CallState, isoOf } from '../core/state.js';
+import type { PlanCallInput } from '../protocol/activities.js';
 import { TEXTS } from '../protocol/texts.js';
-import { runInline, type TaskOrigin } from './inline.js';
 import { lossOf } from './losses.js';
 import {
   activities,
@@ -22,8 +19,6 @@ import {
   runOptions,
   summaryOf,
 } from './schedule.js';
-
-const NOBODY: StampedActor = { id: 'unknown', verified: false, channel: 'system' };
 
 /** One piece of work: how to begin it, and what to do with either end. */
 export interface Work<Result> {
@@ -40,7 +35,7 @@ type Perform = <Result>(work: Work<Result>) => void;
 
 /** Has the work done that the call needs; nothing, when the call is gone. */
 export function workOnCall(
-  { machine, origin }: { readonly machine: ConversationMachine; readonly origin: TaskOrigin },
+  machine: ConversationMachine,
   effect: CallEffect,
   perform: Perform,
 ): void {
@@ -48,7 +43,7 @@ export function workOnCall(
   if (call === undefined) return;
   switch (effect.type) {
     case 'run_tool':
-      perform(runTool(machine, call, { run: effect.run, inline: origin.mayRunInline }));
+      perform(runTool(machine, call, effect.run));
       return;
     case 'reconcile_tool':
       perform(reconcileTool(machine, call, effect.run));
@@ -64,23 +59,16 @@ export function workOnCall(
   }
 }
 
-function runTool(
-  machine: ConversationMachine,
-  call: CallState,
-  { run, inline }: { readonly run: number; readonly inline: boolean },
-) {
+function runTool(machine: ConversationMachine, call: CallState, run: number) {
   const plan = planForRun(call, Date.now());
   const endMs = totalEndOf(call);
   const due = { plan, run, endMs, heldAt: call.ask?.question.heldAt };
   const input = {
-    ...runToolInput(machine.state, { ...call, plan }),
+    ...runInputOf(machine.state, { ...call, plan }),
     ...(endMs === undefined ? {} : { endsAt: isoOf(endMs) }),
   };
   return {
-    run: () =>
-      inline && plan.inline === true
-        ? runInline(due, input)
-        : activities.runTool.executeWithOptions(runOptions(due), [input]),
+    run: () => activities.runTool.executeWithOptions(runOptions(due), [input]),
     done: (outcome) => {
       machine.toolFinished(plan.toolCallId, outcome);
     },
@@ -92,7 +80,7 @@ function runTool(
 
 function reconcileTool(machine: ConversationMachine, call: CallState, run: number) {
   const { plan } = call;
-  const input = runToolInput(machine.state, call);
+  const input = runInputOf(machine.state, call);
   return {
     run: () => activities.reconcileTool.executeWithOptions(reconcileOptions(plan, run), [input]),
     done: (outcome) => {
@@ -108,7 +96,7 @@ function reconcileTool(machine: ConversationMachine, call: CallState, run: numbe
 
 function preflightTool(machine: ConversationMachine, call: CallState) {
   const plan = planForRun(call, Date.now());
-  const input = runToolInput(machine.state, { ...call, plan });
+  const input = runInputOf(machine.state, { ...call, plan });
   return {
     run: () => activities.preflightTool.executeWithOptions(preflightOptions(plan), [input]),
     done: (outcome) => {
@@ -135,7 +123,7 @@ function planCall(machine: ConversationMachine, call: CallState, perform: Perfor
     turnId,
     step,
     call: { toolCallId, name, argumentsJson: unplanned.argumentsJson },
-    requester: turn?.requester ?? NOBODY,
+    requester: turn?.requester ?? UNKNOWN_REQUESTER,
     ...earlierResultsOf(machine.state, turnId),
   };
   const options = { ...PLAN_CALL, summary: summaryOf(`plan ${name} (${toolCallId})`) };
@@ -186,28 +174,4 @@ function checkAnswer(
       machine.answerChecked(effect, { ok: false, problems });
     },
   });
-}
-
-function runToolInput(state: ConversationState, call: CallState): RunToolInput {
-  const { tenant, conversationId, agent, turn } = state;
-  const { plan, turnId, step, approver } = call;
-  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
-  return {
-    tenant,
-    conversationId,
-    agent,
-    turnId,
-    step,
-    call: {
-      ...{ toolCallId, name, effects, timeouts, maxAttempts },
-      ...(mcp === undefined ? {} : { mcp }),
-      input: input ?? null,
-      ...(raw === undefined ? {} : { raw }),
-      ...(definition === undefined ? {} : { definition }),
-    },
-    idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
-    requester: call.asker?.requester ?? turn?.requester ?? NOBODY,
-    ...(approver === undefined ? {} : { approver }),
-    ...entryOf(call),
-  };
 }

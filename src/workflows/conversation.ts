@@ -26,7 +26,6 @@ import { provideDetails } from './details.js';
 import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
-import { TaskOrigin } from './inline.js';
 import { onRefusedUpdate } from './looks/refused-updates.js';
 import { canCarry, losesMessages, RollOver } from './roll-over.js';
 import { RoomPauses } from './room-pauses.js';
@@ -92,11 +91,9 @@ class Shell {
       this.#dirty = true;
       if (this.#isSealing) this.#seal.close(this.#log.lastSeq);
     };
-    const origin = new TaskOrigin();
     this.#driver = new Driver({
       machine: this.#machine,
       modelName: input.model ?? input.agent,
-      origin,
       wake,
       acted: () => {
         this.#seal.acted();
@@ -116,11 +113,9 @@ class Shell {
         this.#rollOver.request();
       },
       countSignal: () => {
-        origin.input();
         this.#rollOver.countSignal();
       },
       countUpdate: () => {
-        origin.input();
         this.#rollOver.countUpdate();
         // It was accepted, and is completed.
         this.#seal.acted(2);

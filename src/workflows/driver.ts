@@ -10,13 +10,13 @@ import { SummaryPause } from '../core/context/summaries.js';
 import type { ExternalEffect, TimerEffect } from '../core/effects.js';
 import { effectKey, isTimer } from '../core/effects.js';
 import type { ConversationMachine } from '../core/machine.js';
+import { readBoundsOf } from '../core/reads/bounds.js';
 import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
 import { type Work, workOnCall } from './call-work.js';
 import { definitionWork } from './check-definition.js';
 import { editWork } from './check-edit.js';
-import type { TaskOrigin } from './inline.js';
 import { isTranscriptMiss, lossOf, modelDetailsOf, turnErrorOf } from './losses.js';
 import { activities, MODEL_CALL, summaryOf, timerText } from './schedule.js';
 import { type Summaries, summaryWork } from './summarize.js';
@@ -30,8 +30,6 @@ interface UnderWay {
 export interface DriverOptions {
   readonly machine: ConversationMachine;
   readonly modelName: string;
-  /** What has started the workflow task that is under way. */
-  readonly origin: TaskOrigin;
   /** Called whenever an outcome has changed the state, so that the main loop looks again. */
   readonly wake: () => void;
   /** Called with each activity and timer that is started or stopped. */
@@ -41,7 +39,6 @@ export interface DriverOptions {
 export class Driver {
   readonly #machine: ConversationMachine;
   readonly #modelName: string;
-  readonly #origin: TaskOrigin;
   readonly #wake: () => void;
   readonly #acted: () => void;
   readonly #transcript: TranscriptWindow;
@@ -56,7 +53,6 @@ export class Driver {
   constructor(options: DriverOptions) {
     this.#machine = options.machine;
     this.#modelName = options.modelName;
-    this.#origin = options.origin;
     this.#wake = options.wake;
     this.#acted = options.acted;
     const { machine } = options;
@@ -147,7 +143,7 @@ export class Driver {
       case 'reconcile_tool':
       case 'plan_call':
       case 'check_answer':
-        workOnCall({ machine: this.#machine, origin: this.#origin }, effect, (work) => {
+        workOnCall(this.#machine, effect, (work) => {
           this.#perform(key, effect, work);
         });
         return;
@@ -180,7 +176,6 @@ export class Driver {
     this.#underWay.set(key, { effect, scope });
     const settle = (feedBack: () => void): void => {
       this.#underWay.delete(key);
-      this.#origin.workEnded();
       try {
         feedBack();
       } catch (error) {
@@ -219,6 +214,7 @@ export class Driver {
       ...(turn.outputSchema === undefined ? {} : { output: turn.outputSchema }),
       ...markOf(state),
       ...heldBytesOf(state),
+      ...readBoundsOf(state),
       ...left,
     };
     const options = {

@@ -6,7 +6,6 @@ import { MAX_EVENT_PAGE_BYTES } from '../protocol/limits.js';
 import type { EventsPage, Hint } from '../protocol/messaging.js';
 import { HINT_SINK } from '../protocol/messaging.js';
 import { mostUrgent, type Urgency, urgencyOf } from '../protocol/urgency.js';
-import { taskStartedAt } from './task-start.js';
 
 interface HintSinks extends Sinks {
   readonly [HINT_SINK]: { hint(hint: Hint): void };
@@ -70,8 +69,8 @@ export class EventLogOfRun {
       this.doubt();
     } else {
       const events = this.after(this.#hintedSeq);
-      const startedAt = taskStartedAt() ?? Date.now();
-      const told = { task: historyLength, startedAt, liveFrom: this.#liveFrom, events };
+      // The clock of a workflow is when its task was started.
+      const told = { task: historyLength, startedAt: Date.now(), liveFrom: this.#liveFrom, events };
       const { [HINT_SINK]: sink } = sinks;
       sink.hint({
         tenant: this.#tenant,

@@ -3,9 +3,8 @@ import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { DetailsOnDemand } from './details.js';
 import { RefusedUpdates } from './looks/refused-updates.js';
 import { PlainReplies } from './plain-replies.js';
-import { TaskStart } from './task-start.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [new RefusedUpdates()],
-  internals: [new TaskStart(), new DetailsOnDemand(), new PlainReplies()],
+  internals: [new DetailsOnDemand(), new PlainReplies()],
 });

@@ -3,9 +3,7 @@ import type { Duration } from '@temporalio/common';
 import {
   ActivityCancellationType,
   type ActivityOptions,
-  type LocalActivityOptions,
   proxyActivities,
-  proxyLocalActivities,
 } from '@temporalio/workflow';
 import type { TimerEffect } from '../core/effects.js';
 import type { ConversationActivities } from '../protocol/activities.js';
@@ -13,7 +11,6 @@ import {
   DEFAULT_HEARTBEAT_MS,
   FOREIGN_QUEUE_TIMEOUT_MS,
   HELD_QUEUE_TIMEOUT_MS,
-  INLINE_TIMEOUT_MS,
 } from '../protocol/limits.js';
 import type { PlannedCall } from '../protocol/tools.js';
 
@@ -159,18 +156,6 @@ export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptio
   return { ...options, scheduleToCloseTimeout: leftMs + RUN_TIMEOUT_SLACK_MS };
 }
 
-/** A run inside the workflow task; see `inline.ts`. */
-export function inlineOptions(call: PlannedCall): LocalActivityOptions {
-  return {
-    summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
-    startToCloseTimeout: INLINE_TIMEOUT_MS,
-    // Behind others in a busy worker, a normal activity would be sooner.
-    scheduleToStartTimeout: INLINE_TIMEOUT_MS,
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { maximumAttempts: 1 },
-  };
-}
-
 /** Somebody is waiting to be asked; it has no effects, so a lost worker costs another try. */
 export function preflightOptions(call: PlannedCall): ActivityOptions {
   return {
@@ -201,11 +186,6 @@ export function reconcileOptions(call: PlannedCall, run: number): ActivityOption
  */
 export const activities = proxyActivities<ConversationActivities>({
   startToCloseTimeout: '1 minute',
-});
-
-/** The same, run by this worker within its workflow task. */
-export const localActivities = proxyLocalActivities<ConversationActivities>({
-  startToCloseTimeout: INLINE_TIMEOUT_MS,
 });
 
 /** What a timer is for, in the Temporal UI. */

@@ -1,6 +1,6 @@
 /**
  * Kills that fall between two things which belong together: a task that was committed and its projection, a tool's question and
- * its answer, an inline tool and the task that it runs in, a claim and the watch over its lease.
+ * its answer, the reads of an answer and the model call that they run in, a claim and the watch over its lease.
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { bundleFromSource } from '../support/engine-replay.js';
 import { until } from '../support/until.js';
 import { juggle } from './support/juggler-model.js';
 import { startWorld, type World } from './support/world.js';
-import { expectWhole, isAbout, wholeLog, workflowOf } from './support/wreck.js';
+import { expectWhole, isAbout, untilHeld, wholeLog, workflowOf } from './support/wreck.js';
 
 const AGENTS = new URL('./fixtures/crashing.ts', import.meta.url).pathname;
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
@@ -157,35 +157,43 @@ describe('a worker that is killed in the middle of a summary', () => {
     await until('another worker has made it', summaries, { timeoutMs: PATIENCE_MS });
     const events = await wholeLog(world, talk, 7);
     await expectWhole(world, talk, { events, code, finale });
-    expect(events.filter(({ type }) => type === 'summary')).toMatchObject([
-      { ordinal: 1, text: 'noted' },
-    ]);
+    // On a busy machine the last turn reads it early enough to have the next one made.
+    const made = events.filter((event) => event.type === 'summary');
+    expect(made[0]).toMatchObject({ ordinal: 1, text: 'noted' });
+    expect(made.map(({ ordinal }) => ordinal)).toEqual(made.map((_, index) => index + 1));
     expect(events.filter(({ type }) => type === 'turn_ended')).toHaveLength(7);
   });
 });
 
-describe('a worker that is killed with an inline tool that has run, in a task that is not committed', () => {
-  it('leaves a tool that is run again, and a model that reads one result', async () => {
+describe('a worker that is killed with reads that have run, in a model call that has not come back', () => {
+  it('leaves nothing: the model is asked again, its reads run again under the same keys, and it reads one result of each', async () => {
     const talk = world.talk('inline');
     const held = world.gate.hold(
       'request',
       (call) =>
-        isAbout(talk, 'RespondWorkflowTaskCompleted')(call) && call.body.includes('0.0 seen'),
+        isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('0.0 seen'),
     );
-    await talk.begin('crasher', `do ${talk.id}.glance: glance`);
-    const ran = async (): Promise<number> => (await runsOf(talk.id)).length;
-    await until('the tool has run', ran, { timeoutMs: PATIENCE_MS });
-    await held.met;
+    await talk.begin('crasher', `do ${talk.id}.glance: gaze glance`);
+    await untilHeld(world, talk, held);
+    expect(await runsOf(talk.id)).toHaveLength(2);
+    expect(await talk.eventsOf('tool_call')).toEqual([]);
     await world.stack.worker().kill();
     held.drop();
     await world.stack.startWorker();
     const events = await wholeLog(world, talk, 1);
-    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.glance: glance` });
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.glance: gaze glance` });
     const runs = await runsOf(talk.id);
-    expect(runs).toHaveLength(2);
-    expect(new Set(runs.map((run) => run['idempotencyKey'])).size).toBe(1);
-    expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(1);
-    expect(world.model.asked(`do ${talk.id}.glance: glance`)).toBe(2);
+    expect(runs.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(runs.map((run) => run['idempotencyKey'])).size).toBe(2);
+    expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(2);
+    // The lost attempt counts, with what it took: it asked for the same once more.
+    expect(world.model.asked(`do ${talk.id}.glance: gaze glance`)).toBe(3);
+    const [first] = await talk.eventsOf('model_call');
+    expect(first).toMatchObject({
+      attempt: 2,
+      failedAttempts: [{ attempt: 1, code: 'no_worker' }],
+    });
+    expect(first?.earlierUsage?.outputTokens).toBeGreaterThan(0);
   });
 });
 

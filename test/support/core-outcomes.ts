@@ -27,7 +27,7 @@ const { timeouts: TIMEOUTS } = plannedCall('');
 
 /** A third of the answers have calls of the provider's own, under ids that may be taken; another third says its cost. */
 export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
-  const outcome = askingOutcome(variant, fresh);
+  const outcome = withSomeReads(askingOutcome(variant, fresh), variant);
   if (variant % 3 === 1) return { ...outcome, usage: { ...outcome.usage, costMicros: variant } };
   if (variant % 3 !== 0) return outcome;
   const ids = [CALL_IDS[variant % CALL_IDS.length]!, fresh()];
@@ -65,10 +65,27 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
           ...(dice % 8 < 2 ? { mode: 'detach' as const } : {}),
           ...(dice % 6 < 3 ? { lateResult: 'inbox' as const } : {}),
           ...(dice % 10 === 0 ? { answerSchema: { type: 'number' } } : {}),
+          ...(executor === 'server' && dice % 4 === 2 && dice % 5 > 0
+            ? { inline: true, effects: 'none' }
+            : {}),
         }),
       );
   }
   return modelCalls(plans, variant % 2 === 0 ? 'thinking' : undefined);
+}
+
+/** Most reads have run, some under an id that their call may not have, a few without success. */
+function withSomeReads(outcome: CallModelResult, variant: number): CallModelResult {
+  const calls = outcome.calls.map((call, index) => {
+    if (call.plan.inline !== true || (variant + index) % 4 === 0) return call;
+    const toolCallId = variant % 5 === 0 ? CALL_IDS[0]! : call.plan.toolCallId;
+    const envelope =
+      (variant + index) % 3 === 0
+        ? { ok: false as const, error: { code: 'tool_error' as const, message: 'no' } }
+        : { ok: true as const, result: variant };
+    return { ...call, read: { toolCallId, ended: { envelope, executionMs: 1 } } };
+  });
+  return { ...outcome, calls };
 }
 
 /** Some approvals are for some people only; `ben` is the one who answers whatever is left. */

@@ -141,7 +141,7 @@ const order = defineTool<Services, z.ZodObject<{ item: z.ZodString }>>({
   },
 });
 
-/** Short, so that it runs inside the workflow task. */
+/** Short, so that it runs inside the model activity. */
 const clock = defineTool<Services, z.ZodObject>({
   name: 'clock.read',
   description: 'Read the clock.',

@@ -13,6 +13,7 @@ test.for([false, true])(
       name: 'rates.fetch',
       description: 'Fetches rates.',
       input: z.object({}),
+      effects: 'none',
       inline,
       timeouts: { total: '10 minutes' },
       run: () => {

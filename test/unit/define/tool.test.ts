@@ -66,11 +66,24 @@ describe('a tool definition', () => {
       timeouts: { approvalMs: 172_800_000, runMs: 1_500 },
       streaming: true,
     });
-    expect(defineTool({ ...base, inline: true, approval: 'required', run })).toMatchObject({
+    const gated = { ...base, inline: true, effects: 'none', approval: 'required', run } as const;
+    expect(defineTool(gated)).toMatchObject({
       inline: true,
       approval: { needed: true },
     });
   });
+
+  it.each([undefined, 'idempotent', 'once'])(
+    'is inline only where it declares that it has no effects, not with effects %s',
+    (effects) => {
+      const declared = effects === undefined ? {} : { effects };
+      const got = effects ?? 'idempotent';
+      expect(faultsOf({ ...base, inline: true, run, ...declared })).toEqual({
+        inline: `is for tools that only read: effects must be "none", got "${got}"`,
+      });
+      expect(faultsOf({ ...base, inline: true, run, effects: 'none' })).toEqual({});
+    },
+  );
 
   it('asks people for free text and clients for any JSON when no form is declared', () => {
     expect(defineTool({ ...base, executor: 'human' })).toMatchObject({

@@ -25,13 +25,6 @@ const signal = (historyLength: number, isReplaying = false): Activation => ({
   isReplaying,
   jobs: [{ signalWorkflow: { signalName: 'sendMessage' } }],
 });
-/** An inline tool ends, with which the clock of the workflow moves on. */
-const inline = (historyLength: number): Activation => ({
-  historyLength,
-  timestamp: msToTs(STARTED_AT + 250),
-  isReplaying: false,
-  jobs: [{ resolveActivity: { seq: 1, isLocal: true } }],
-});
 const update = (historyLength: number, id: string): Activation => ({
   historyLength,
   timestamp,
@@ -82,11 +75,6 @@ describe('a query that comes by itself', () => {
     [
       'after a task of this worker',
       [signal(3), query(3)],
-      [{ lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } }],
-    ],
-    [
-      'after a task with an inline tool',
-      [signal(3), inline(3), query(3)],
       [{ lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } }],
     ],
     ['after what is replayed behind it', [signal(3), signal(7, true), query(9)], [{ lastId: 9 }]],

@@ -1,0 +1,47 @@
+/**
+ * Reads: calls of tools without effects that may run inside the model activity which asked for them. Pure, and the same on both
+ * sides: the worker asks before it runs a read, the workflow before it takes a result.
+ *
+ * L1  A read runs there only where `decide` wants the first run of just that call, under that id.
+ * L2  A read never holds up other work: none runs beside a preflight, or beside a tool that runs as an activity.
+ */
+import type { CallModelResult } from '../../protocol/activities.js';
+import type { PlannedCall } from '../../protocol/tools.js';
+import { decide } from '../decide.js';
+import type { CallState, ConversationState } from '../state.js';
+
+/** The reads of the step that a worker may run in this state, in call order. */
+export function dueReads(state: ConversationState): readonly CallState[] {
+  const { turn, calls } = state;
+  const reads = wantedReads(state);
+  const isOtherWork = decide(state).some((effect) => {
+    if (effect.type !== 'run_tool' && effect.type !== 'preflight_tool') return false;
+    const call = calls[effect.toolCallId];
+    // Calls of earlier steps that run beside this one have begun already.
+    const isOfStep = call?.turnId === turn?.turnId && call?.step === turn?.step;
+    return isOfStep && !reads.some(({ plan }) => plan.toolCallId === effect.toolCallId);
+  });
+  return isOtherWork ? [] : reads;
+}
+
+/** The reads of the step whose results the workflow may take in this state, in call order. */
+export function wantedReads(state: ConversationState): readonly CallState[] {
+  if (state.settings.toolExecution === 'sequential') return [];
+  return decide(state).flatMap((effect) => {
+    if (effect.type !== 'run_tool' || effect.run !== 1) return [];
+    const call = state.calls[effect.toolCallId];
+    return call !== undefined && call.aside === undefined && isRead(call.plan) ? [call] : [];
+  });
+}
+
+/** False for most answers. In one whose provider has run tools, nothing runs before the workflow has recorded them. */
+export function mayHaveReads({ calls, providerCalls = [] }: CallModelResult): boolean {
+  return providerCalls.length === 0 && calls.some(({ plan }) => isRead(plan));
+}
+
+function isRead(plan: PlannedCall): boolean {
+  const { inline, executor, effects, mode, approval, error } = plan;
+  if (inline !== true || executor !== 'server' || effects !== 'none') return false;
+  const isElsewhere = plan.taskQueue !== undefined || plan.preflight === true;
+  return mode === 'await' && !approval.needed && error === undefined && !isElsewhere;
+}

@@ -1,0 +1,112 @@
+/**
+ * Which calls of an answer the workflow will want to run, as far as a worker can tell: the machine takes the answer, on a state
+ * that holds what decides about calls. Pure.
+ */
+import type { CallModelInput, CallModelResult, RunToolInput } from '../../protocol/activities.js';
+import type { AgentSettings } from '../../protocol/conversation.js';
+import type { Message } from '../../protocol/messages.js';
+import type { PlannedCall } from '../../protocol/tools.js';
+import { planForRun } from '../clocks.js';
+import { ConversationMachine, startedState } from '../machine.js';
+import { RANDOM_ID_CHARS } from '../model-outcomes.js';
+import { runInputOf } from '../server-calls.js';
+import { type ConversationState, isoOf, type Tombstone } from '../state.js';
+import { NO_USAGE } from '../view.js';
+import { dueReads, mayHaveReads } from './due.js';
+
+/** A call of the answer that may run at once, under the id that the workflow will give it. */
+export interface ForeseenRead {
+  /** Its place among the calls of the answer. */
+  readonly index: number;
+  readonly plan: PlannedCall;
+  /** As its activity would be given it. */
+  readonly input: RunToolInput;
+}
+
+export interface SeenAnswer {
+  readonly outcome: CallModelResult;
+  /** The messages that the model was given. */
+  readonly messages: readonly Message[];
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+/** In call order; none where the workflow did not say by what they are to be judged. */
+export function foreseenReads(input: CallModelInput, seen: SeenAnswer): readonly ForeseenRead[] {
+  const { reads: bounds, turnId, step, transcript } = input;
+  const { outcome, nowMs } = seen;
+  if (bounds === undefined || !mayHaveReads(outcome)) return [];
+  const asked: string[] = [];
+  const machine = new ConversationMachine({
+    state: judgedState(input, bounds, seen),
+    now: () => nowMs,
+    onEvent: (event) => {
+      if (event.type === 'tool_call') asked.push(event.call.toolCallId);
+    },
+  });
+  machine.modelCompleted({ turnId, step }, outcome);
+  // Whether a short id is free only those know who have all calls that ever were.
+  const knowsAll = transcript.epoch === 0 && bounds.forgetsCalls !== true;
+  return dueReads(machine.state)
+    .filter(({ plan }) => knowsAll || plan.toolCallId.length >= RANDOM_ID_CHARS)
+    .map((call) => {
+      const plan = planForRun(call, nowMs);
+      const runInput = runInputOf(machine.state, { ...call, plan });
+      return { index: asked.indexOf(plan.toolCallId), plan, input: runInput };
+    });
+}
+
+/** Of the conversation only what decides about the calls of a step. */
+function judgedState(
+  { tenant, conversationId, agent, turnId, step, requester }: CallModelInput,
+  bounds: NonNullable<CallModelInput['reads']>,
+  { messages, nowMs }: SeenAnswer,
+): ConversationState {
+  const at = isoOf(nowMs);
+  const about = { tenant, conversationId, agent, chain: '' };
+  const settings = settingsOf(bounds, step);
+  const begun = startedState(undefined, {
+    ...{ type: 'conversation_started', seq: 1, at },
+    ...about,
+    settings,
+  });
+  return {
+    ...begun,
+    tombstones: tombstonesOf(messages, at),
+    turn: {
+      ...{ turnId, messageId: '', requester, startedAt: at, step, shownStep: step },
+      ...{ phase: 'model', callIds: [], lastText: '', usage: NO_USAGE },
+      ...(bounds.spent === undefined ? {} : { spent: bounds.spent }),
+    },
+  };
+}
+
+/** Tokens, money, time and steps bound calls of the model, none of which is made here. */
+function settingsOf(
+  { calls, callsOf, spent: _spent, forgetsCalls: _forgets, ...rest }: CallModelInput['reads'] & {},
+  step: number,
+): AgentSettings {
+  const budgets = {
+    ...(calls === undefined ? {} : { calls }),
+    ...(callsOf === undefined ? {} : { callsOf }),
+  };
+  return { maxSteps: step, onBusy: 'reject', idleCloseMs: 1, budgets, ...rest };
+}
+
+/** The ids of earlier calls are taken. */
+function tombstonesOf(messages: readonly Message[], at: string): readonly Tombstone[] {
+  return messages.flatMap((message) =>
+    message.role === 'assistant'
+      ? message.parts.flatMap((part) =>
+          part.type === 'tool_call'
+            ? [
+                {
+                  ...{ toolCallId: part.toolCallId, name: part.name },
+                  ...{ turnId: message.turnId, status: 'resolved' as const, at },
+                },
+              ]
+            : [],
+        )
+      : [],
+  );
+}
