@@ -12,9 +12,24 @@ export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
   d: 'like c, and no search attributes',
 };
 
+/**
+ * What the engine does in two ways, measured against each other: its reads as activities of their own, and inside the model call
+ * that asks for them.
+ */
+export const INLINE_CASES = ['c', 'mixed'] as const;
+export type InlineCase = (typeof INLINE_CASES)[number];
+
+export const INLINE_TITLES: Readonly<Record<InlineCase, string>> = {
+  c: WORKLOAD_TITLES.c,
+  mixed: 'model, 2 reads + 1 other tool, model',
+};
+
+/** Each has an agent of the engine. */
+export type EngineWorkload = Workload | 'mixed' | `${InlineCase}-inline`;
+
 /** A turn of it waits for an approval. */
-export function isGated(workload: Workload): boolean {
-  return workload === 'c' || workload === 'd';
+export function isGated(workload: EngineWorkload): boolean {
+  return workload === 'c' || workload === 'c-inline' || workload === 'd';
 }
 
 /** The engine as users run it, or bare Temporal doing the same work. */
@@ -29,6 +44,7 @@ export const MODEL_TEXT =
 export const USER_TEXT = 'Please look up what I need, and tell me when it is done.';
 export const TOOL_NAMES = ['lookup.one', 'lookup.two'] as const;
 export const GATED_TOOL_NAME = 'pay';
+export const OTHER_TOOL_NAME = 'note';
 export const FLOOR_QUEUE = 'bench-floor';
 /**
  * The engine's: when a time-out is over the server looks once more, also at a task or an activity that has long ended. So each side has these looks
@@ -53,6 +69,11 @@ export interface PairRequest {
   readonly turnsPerConversation: number;
   /** Of the engine that are measured. */
   readonly slices: number;
+}
+
+/** The engine against itself. */
+export interface InlineRequest extends Omit<PairRequest, 'workload'> {
+  readonly case: InlineCase;
 }
 
 /** Milliseconds over the turns of all windows. */
@@ -80,6 +101,12 @@ export interface PairResult {
   readonly floor: CellResult;
   /** Workload c only: the floor of d. */
   readonly bare?: CellResult;
+}
+
+/** Measured in turn, slice by slice. */
+export interface InlineResult {
+  readonly plain: CellResult;
+  readonly inline: CellResult;
 }
 
 /** One conversation alone: what a turn leaves in its history, from the difference between its first and its last turn. */
@@ -134,17 +161,24 @@ export type LoadRequest =
   | { readonly type: 'resolution'; readonly request: ResolutionRequest }
   | { readonly type: 'park'; readonly count: number }
   | { readonly type: 'pair'; readonly request: PairRequest }
-  | {
-      readonly type: 'shape';
-      readonly side: Side;
-      readonly workload: Workload;
-      readonly turns: number;
-    };
+  | { readonly type: 'inline'; readonly request: InlineRequest }
+  | ShapeRequest;
+
+export type ShapeRequest = { readonly type: 'shape'; readonly turns: number } & (
+  | { readonly side: 'engine'; readonly workload: EngineWorkload }
+  | { readonly side: 'floor'; readonly workload: Workload }
+);
 
 export type LoadReply =
   | { readonly type: 'ready' }
   | {
       readonly type: 'result';
-      readonly result: PairResult | ShapeResult | ResolutionResult | ParkResult | LongResult;
+      readonly result:
+        | PairResult
+        | InlineResult
+        | ShapeResult
+        | ResolutionResult
+        | ParkResult
+        | LongResult;
     }
   | { readonly type: 'failed'; readonly message: string };

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import type { CellResult, PairRequest, PairResult, ShapeResult, Workload } from './cells.js';
 import { LANES, SIDES, WINDOW_MS, WORKLOADS } from './cells.js';
 import { type GrowthCell, growthSummary, measureGrowth } from './growth.js';
+import { inlineReport, measureInlineReads } from './inline.js';
 import { growthBars, growthTable, parkedTable, streamingTable } from './long-report.js';
 import { measureParked, type ParkedCell, parkedSummary } from './parked.js';
 import { type Bench, startBench } from './processes.js';
@@ -31,9 +32,10 @@ const USAGE = `npm run bench -- [options]
   --quick          a few seconds of everything: shows that it works, proves nothing
   --rounds N       all workloads N times over (default 3)
   --seconds N      what is measured of each side in a round, in slices of 1.7 seconds in turn (default 17)
-  --only a|b|c|d|resolution|growth|parked|streaming
-                   these workloads (several with commas between), or the latency of resolutions; growth, parked and
-                   streaming are measured only when asked for
+  --only a|b|c|d|resolution|growth|parked|streaming|inline
+                   these workloads (several with commas between), or the latency of resolutions; growth, parked,
+                   streaming and inline (reads inside the model call against the same as activities) are measured
+                   only when asked for
   --at-once N      only with N conversations at once (1 or 16 when absent)
   --turns N        turns a conversation (default 20; growth: 1000)
   --bytes N        growth: size of a tool's result; messages and answers have half of it (default 4096)
@@ -56,6 +58,7 @@ interface Options {
   readonly growth: boolean;
   readonly crowd: boolean;
   readonly streaming: boolean;
+  readonly inline: boolean;
   readonly bytes: number;
   readonly parked: number;
   /** Of those that are measured while they wait. */
@@ -86,13 +89,21 @@ function readOptions(): Options | undefined {
   if (values.help) return undefined;
   const { quick, 'at-once': atOnce } = values;
   const only = values.only?.split(',') ?? [...WORKLOADS, 'resolution'];
-  const all: readonly string[] = [...WORKLOADS, 'resolution', 'growth', 'parked', 'streaming'];
+  const all: readonly string[] = [
+    ...WORKLOADS,
+    'resolution',
+    'growth',
+    'parked',
+    'streaming',
+    'inline',
+  ];
   if (!only.every((name) => all.includes(name)))
     throw new Error(`--only ${only.join(',')}: of ${all.join(', ')}`);
   const workloads = WORKLOADS.filter((name) => only.includes(name));
   const resolution = only.includes('resolution');
   const [growth, crowd] = [only.includes('growth'), only.includes('parked')];
   const streaming = only.includes('streaming');
+  const inline = only.includes('inline');
   const time = new Date().toISOString().slice(0, 16).replace(':', '');
   const results = fileURLToPath(new URL('../../bench/results', import.meta.url));
   return {
@@ -103,7 +114,7 @@ function readOptions(): Options | undefined {
     workloads,
     lanes: atOnce === undefined ? LANES : [wholeNumber('--at-once', atOnce, 1)],
     turns: wholeNumber('--turns', values.turns, growth ? (quick ? 60 : 1_000) : 20),
-    ...{ resolution, growth, crowd, streaming },
+    ...{ resolution, growth, crowd, streaming, inline },
     bytes: wholeNumber('--bytes', values.bytes, 4_096),
     parked: wholeNumber('--parked', values.parked, quick ? 50 : 1_000),
     counts: countsOf(values.parked, quick),
@@ -198,11 +209,14 @@ async function main(options: Options): Promise<void> {
     const resolved = options.resolution ? await measureResolutions(bench, options) : [];
     const grown = options.growth ? await measureGrowth(bench, options) : [];
     const waited = options.crowd ? await measureParked(bench, options) : [];
+    const read = options.inline
+      ? await measureInlineReads(bench, { ...options, settleMs: SETTLE_MS })
+      : undefined;
     const summaries = cells.map(summaryOf);
     const resolutions = resolutionSummaries(resolved);
     const about = { startedAt, ...machine(), ...options, out: undefined };
     mkdirSync(dirname(options.out), { recursive: true });
-    const all = { about, summaries, shapes, resolutions, cells, resolved, grown, waited };
+    const all = { about, summaries, shapes, resolutions, cells, resolved, grown, waited, read };
     writeFileSync(options.out, `${JSON.stringify(all, null, 1)}\n`);
     if (summaries.length > 0) {
       console.log(['', legend(), '', speedTable(summaries), ''].join('\n'));
@@ -215,6 +229,7 @@ async function main(options: Options): Promise<void> {
     if (resolutions.length > 0)
       console.log(['Request to verdict:', resolutionTable(resolutions), ''].join('\n'));
     reportLong(grown, waited);
+    if (read !== undefined) console.log([inlineReport(read), ''].join('\n'));
     console.log(`results: ${options.out}`);
   } finally {
     await bench.stop();

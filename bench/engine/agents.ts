@@ -11,18 +11,29 @@ import {
   type ModelResponse,
 } from 'colloquy';
 import { z } from 'zod';
-import { GATED_TOOL_NAME, MODEL_TEXT, TOOL_NAMES, type Workload } from '../cells.js';
+import {
+  type EngineWorkload,
+  GATED_TOOL_NAME,
+  MODEL_TEXT,
+  OTHER_TOOL_NAME,
+  TOOL_NAMES,
+} from '../cells.js';
 
 export { growing } from './growing.js';
 
-const NAMES: Readonly<Record<Workload, readonly string[]>> = {
+const GATED = [...TOOL_NAMES, GATED_TOOL_NAME];
+const MIXED = [...TOOL_NAMES, OTHER_TOOL_NAME];
+const NAMES: Readonly<Record<EngineWorkload, readonly string[]>> = {
   a: [],
   b: TOOL_NAMES,
-  c: [...TOOL_NAMES, GATED_TOOL_NAME],
-  d: [...TOOL_NAMES, GATED_TOOL_NAME],
+  c: GATED,
+  d: GATED,
+  mixed: MIXED,
+  'c-inline': GATED,
+  'mixed-inline': MIXED,
 };
 
-function freeModel(workload: Workload): Model {
+function freeModel(workload: EngineWorkload): Model {
   const answer = (request: ModelRequest): ModelResponse => {
     const last = request.messages.at(-1);
     const asks = last?.role === 'user' ? NAMES[workload] : [];
@@ -53,16 +64,28 @@ function freeModel(workload: Workload): Model {
 const input = z.object({ id: z.string() });
 const output = z.object({ found: z.string() });
 
-const lookups = TOOL_NAMES.map((name) =>
-  defineTool({
-    name,
-    description: 'Looks something up.',
-    input,
-    output,
-    effects: 'none',
-    run: () => ({ found: 'yes' }),
-  }),
-);
+function lookups(inline: boolean) {
+  return TOOL_NAMES.map((name) =>
+    defineTool({
+      name,
+      description: 'Looks something up.',
+      input,
+      output,
+      effects: 'none',
+      inline,
+      run: () => ({ found: 'yes' }),
+    }),
+  );
+}
+
+const note = defineTool({
+  name: OTHER_TOOL_NAME,
+  description: 'Has an effect.',
+  input,
+  output,
+  effects: 'idempotent',
+  run: () => ({ found: 'yes' }),
+});
 
 const pay = defineTool({
   name: GATED_TOOL_NAME,
@@ -74,12 +97,13 @@ const pay = defineTool({
   run: () => ({ found: 'yes' }),
 });
 
-function agent(workload: Workload): Agent<Readonly<Record<string, unknown>>> {
+function agent(workload: EngineWorkload): Agent<Readonly<Record<string, unknown>>> {
+  const tools = [...lookups(workload.endsWith('-inline')), pay, note];
   return defineAgent({
     name: `bench-${workload}`,
     model: freeModel(workload),
     instructions: 'Answer at once.',
-    tools: workload === 'a' ? [] : workload === 'b' ? lookups : [...lookups, pay],
+    tools: tools.filter(({ name }) => NAMES[workload].includes(name)),
   });
 }
 
@@ -138,3 +162,6 @@ export const oneCall = agent('a');
 export const twoTools = agent('b');
 export const gated = agent('c');
 export const gatedUnlisted = agent('d');
+export const gatedInline = agent('c-inline');
+export const mixed = agent('mixed');
+export const mixedInline = agent('mixed-inline');

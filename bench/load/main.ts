@@ -5,7 +5,7 @@ import { createStoreReader, openEventLog } from 'colloquy/log';
 import type { LoadConfig, LoadReply, LoadRequest } from '../cells.js';
 import { type GrowthParts, measureGrowth } from './grow.js';
 import { HttpDoor } from './http-door.js';
-import { measurePair, measureShape } from './measure.js';
+import { measureInline, measurePair, measureShape } from './measure.js';
 import { measureResolutions, park, type ResolutionParts } from './resolve.js';
 import { engineSide, floorSide } from './sides.js';
 import { Crowd } from './wait.js';
@@ -37,12 +37,21 @@ const { logFile } = config;
 const growthParts: GrowthParts = { ...resolutionParts, opened, logFile };
 const crowd = new Crowd(growthParts);
 
+const watchedAt = (turnId: string): number | undefined => watchers.endOf(turnId);
+
 type Result = Extract<LoadReply, { type: 'result' }>['result'];
 
 async function measure(message: LoadRequest): Promise<Result> {
   switch (message.type) {
     case 'shape':
-      return await measureShape(temporal, sides[message.side], message);
+      return await measureShape(
+        temporal,
+        () =>
+          message.side === 'engine'
+            ? sides.engine(message.workload)
+            : sides.floor(message.workload),
+        message,
+      );
     case 'resolution':
       return await measureResolutions(message.request, resolutionParts);
     case 'park':
@@ -58,8 +67,13 @@ async function measure(message: LoadRequest): Promise<Result> {
     case 'pid':
       pids[message.name] = message.pid;
       return null;
+    case 'inline': {
+      const { engine } = sides;
+      const result = await measureInline(message.request, { engine, pids, watchedAt });
+      watchers.check();
+      return result;
+    }
     case 'pair': {
-      const watchedAt = (turnId: string): number | undefined => watchers.endOf(turnId);
       const result = await measurePair(message.request, { sides, pids, watchedAt });
       watchers.check();
       return result;

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type {
   CellResult,
+  EngineWorkload,
+  InlineRequest,
+  InlineResult,
   PairRequest,
   PairResult,
   ShapeResult,
@@ -11,7 +14,7 @@ import type {
   Workload,
 } from '../cells.js';
 import { cpuBetween } from './cpu.js';
-import type { Begin } from './sides.js';
+import type { Begin, Talk } from './sides.js';
 import { Lanes, type Slice, type Turn } from './slices.js';
 
 /** Watchers get what the last turns of a slice decided a little after those who wait. */
@@ -32,23 +35,26 @@ const ORDER: Readonly<Record<Workload, readonly Place[]>> = {
 
 type Place = keyof PairResult;
 
+/** When a watcher saw a turn end; engine only. */
+export type WatchedAt = (turnId: string) => number | undefined;
+
 export async function measurePair(
   request: PairRequest,
   parts: {
     readonly sides: Readonly<Record<Side, Begin>>;
     readonly pids: Readonly<Record<string, number>>;
-    /** When a watcher saw a turn end; engine only. */
-    readonly watchedAt: (turnId: string) => number | undefined;
+    readonly watchedAt: WatchedAt;
   },
 ): Promise<PairResult> {
   const { sides, pids, watchedAt } = parts;
+  const { workload } = request;
   const slices: Record<Place, Slice[]> = { engine: [], floor: [], bare: [] };
   const lanes: Record<Place, Lanes> = {
-    engine: new Lanes(sides.engine, request),
-    floor: new Lanes(sides.floor, request),
-    bare: new Lanes(sides.floor, { ...request, workload: 'd' }),
+    engine: new Lanes(() => sides.engine(workload), request),
+    floor: new Lanes(() => sides.floor(workload), request),
+    bare: new Lanes(() => sides.floor('d'), request),
   };
-  const order = ORDER[request.workload];
+  const order = ORDER[workload];
   const perCycle = order.filter((place) => place === 'engine').length;
   for (let cycle = -WARM_UP_CYCLES; cycle < request.slices / perCycle; cycle += 1)
     for (const place of order) {
@@ -61,6 +67,36 @@ export async function measurePair(
   const bare = slices.bare.length === 0 ? {} : { bare: resultOf(slices.bare) };
   for (const side of Object.values(lanes)) await side.end();
   return { engine, floor, ...bare };
+}
+
+/** The engine against itself: the same turns, reads as activities and inside the model call. */
+export async function measureInline(
+  request: InlineRequest,
+  parts: {
+    readonly engine: Begin<EngineWorkload>;
+    readonly pids: Readonly<Record<string, number>>;
+    readonly watchedAt: WatchedAt;
+  },
+): Promise<InlineResult> {
+  const { engine, pids, watchedAt } = parts;
+  const { case: which } = request;
+  const lanes = {
+    plain: new Lanes(() => engine(which), request),
+    inline: new Lanes(() => engine(`${which}-inline`), request),
+  };
+  const slices = { plain: [] as Slice[], inline: [] as Slice[] };
+  for (let cycle = -WARM_UP_CYCLES; cycle < request.slices; cycle += 1)
+    for (const place of ['plain', 'inline'] as const) {
+      const slice = await lanes[place].slice(pids);
+      if (cycle >= 0) slices[place].push(slice);
+    }
+  await sleep(TRAILING_MS);
+  const result = {
+    plain: { ...resultOf(slices.plain), watched: watchedIn(slices.plain, watchedAt) },
+    inline: { ...resultOf(slices.inline), watched: watchedIn(slices.inline, watchedAt) },
+  };
+  for (const side of Object.values(lanes)) await side.end();
+  return result;
 }
 
 function resultOf(slices: readonly Slice[]): CellResult {
@@ -89,10 +125,7 @@ function partInside({ startedAt, endedAt }: Turn, { from, until }: Slice): numbe
   return Math.max(0, inside) / (endedAt - startedAt);
 }
 
-function watchedIn(
-  slices: readonly Slice[],
-  watchedAt: (turnId: string) => number | undefined,
-): Spread {
+function watchedIn(slices: readonly Slice[], watchedAt: WatchedAt): Spread {
   const seenAt = ({ turnId }: Turn): number | undefined =>
     turnId === undefined ? undefined : watchedAt(turnId);
   const turns = slices.flatMap((slice) => slice.turns);
@@ -135,10 +168,10 @@ function spreadOfWeighted(
 /** Runs one conversation alone and looks at its history after the first and after the last turn. */
 export async function measureShape(
   temporal: Client,
-  begin: Begin,
-  what: { readonly workload: Workload; readonly turns: number },
+  begin: () => Talk,
+  what: { readonly turns: number },
 ): Promise<ShapeResult> {
-  const talk = begin(what.workload);
+  const talk = begin();
   const handle = temporal.workflow.getHandle(talk.workflowId);
   await talk.turn();
   const first = await handle.describe();

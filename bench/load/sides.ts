@@ -5,6 +5,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ConversationClient } from 'colloquy/client';
 import { createStoreReader, type OpenLog } from 'colloquy/log';
 import {
+  type EngineWorkload,
   FLOOR_QUEUE,
   FLOOR_TIMEOUTS,
   isGated,
@@ -23,7 +24,7 @@ export interface Talk {
   end(): Promise<void>;
 }
 
-export type Begin = (workload: Workload) => Talk;
+export type Begin<Of = Workload> = (workload: Of) => Talk;
 
 function wrong(what: string, got: unknown): Error {
   return new Error(`${what}: ${JSON.stringify(got)}`);
@@ -35,7 +36,7 @@ export function engineSide(parts: {
   readonly opened: OpenLog;
   readonly agents: ConstructorParameters<typeof ConversationClient>[0]['agents'];
   readonly watchers: Watchers;
-}): Begin {
+}): Begin<EngineWorkload> {
   const { temporal, opened, agents, watchers } = parts;
   const reader = createStoreReader({ log: opened.log, live: opened.live, source: 'none' });
   const clientWith = (searchAttributes: boolean): ConversationClient =>

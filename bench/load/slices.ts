@@ -3,9 +3,9 @@
  * minute, and what is measured a while later is measured on another machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type PairRequest, WINDOW_MS, type Workload } from '../cells.js';
+import { type PairRequest, WINDOW_MS } from '../cells.js';
 import { type CpuReading, readCpu } from './cpu.js';
-import type { Begin, Talk } from './sides.js';
+import type { Talk } from './sides.js';
 
 export interface Turn {
   readonly startedAt: number;
@@ -36,15 +36,13 @@ interface Lane {
 
 /** The conversations of one side, which go on from slice to slice. */
 export class Lanes {
-  readonly #begin: Begin;
-  readonly #workload: Workload;
+  readonly #begin: () => Talk;
   readonly #turnsPerConversation: number;
   readonly #lanes: readonly Lane[];
   readonly #talks: Talk[] = [];
 
-  constructor(begin: Begin, request: PairRequest) {
+  constructor(begin: () => Talk, request: Pick<PairRequest, 'lanes' | 'turnsPerConversation'>) {
     this.#begin = begin;
-    this.#workload = request.workload;
     this.#turnsPerConversation = request.turnsPerConversation;
     this.#lanes = Array.from({ length: request.lanes }, () => ({ talk: undefined, turns: 0 }));
   }
@@ -79,7 +77,7 @@ export class Lanes {
 
   async #turn(lane: Lane): Promise<Turn> {
     if (lane.talk === undefined || lane.turns >= this.#turnsPerConversation) {
-      lane.talk = this.#begin(this.#workload);
+      lane.talk = this.#begin();
       lane.turns = 0;
       this.#talks.push(lane.talk);
     }
