@@ -1,6 +1,7 @@
 /** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
 import type { ConversationActivities } from '../protocol/activities.js';
 import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits.js';
+import { wellFormedJson } from '../protocol/well-formed.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';
 import { callModel } from './call-model.js';
@@ -37,7 +38,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
       maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
     }),
   };
-  return {
+  return wellFormedOutcomes({
     callModel: (input) => callModel(tools, input),
     planCall: (input) => planCall(tools, input),
     runTool: (input) => runTool(tools, input),
@@ -49,5 +50,15 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
     spillTranscript: (input) => spillTranscript(tools, input),
-  };
+  });
 }
+
+/** What models and tools made enters the history here: no text of it may be one that UTF-8 cannot hold. */
+function wellFormedOutcomes(activities: ConversationActivities): ConversationActivities {
+  const entries = Object.entries(activities as unknown as Record<string, AnyActivity>);
+  return Object.fromEntries(
+    entries.map(([name, run]) => [name, async (input: never) => wellFormedJson(await run(input))]),
+  ) as unknown as ConversationActivities;
+}
+
+type AnyActivity = (input: never) => Promise<unknown>;

@@ -38,6 +38,8 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const policy = { retryForMs: flags.retry * 1_000, logger, identity: ownIdentity(storeId) };
   const temporal = await connectClient(settings, policy, codecs);
   const fromLog = clientOptionsFrom(opened, temporal);
+  // Known from here on, whatever becomes of the store.
+  await fromLog.agents();
   const client = new ConversationClient({
     ...fromLog,
     taskQueue: config.taskQueue,

@@ -9,6 +9,7 @@ import { MAX_ACTOR_CHARS, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol
 import { type OutputGiven, outputSchemaOf } from '../protocol/output-format.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { schemaFormProblems } from '../protocol/schema-form.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { EngineError, invalidField } from './errors.js';
 
 /** `'20s'`, `'2 days'`, or a number of milliseconds. */
@@ -63,6 +64,12 @@ export function checkRequestId(requestId: string): string {
   return requestId;
 }
 
+/** @throws {EngineError} invalid_request naming the first text that UTF-8 cannot hold. */
+export function checkTexts(input: unknown): void {
+  const [problem] = textProblems(input);
+  if (problem !== undefined) throw invalidField(problem.path, problem.message);
+}
+
 /** Why a resolution could not travel at all, whatever the workflow would say of it. */
 export function transportProblems(resolution: unknown): readonly FieldProblem[] {
   // Two levels more than an answer: the resolution itself and the depth at which its value starts.
@@ -73,6 +80,9 @@ export function transportProblems(resolution: unknown): readonly FieldProblem[] 
         message: `must be plain JSON, at most ${MAX_ANSWER_DEPTH} levels deep`,
       },
     ];
+  const [malformed] = textProblems(resolution);
+  if (malformed !== undefined)
+    return [{ path: `/resolution${malformed.path}`, message: malformed.message }];
   const bytes = utf8Bytes(JSON.stringify(resolution));
   // The envelope around the value is some tens of bytes; the workflow judges the value itself.
   if (bytes > MAX_ANSWER_BYTES + 1024)

@@ -24,8 +24,10 @@ import {
   WORKFLOW_TYPE,
 } from '../protocol/messaging.js';
 import { askAgain } from './ask-again.js';
+import { checkTexts } from './checks.js';
 import { EngineError, fromTemporal, isTransient, isUnconfirmed, refusalOf } from './errors.js';
 import { isOpenRun } from './open-run.js';
+import { type Listening, listeningAt } from './reach/listening.js';
 import {
   type ConversationWorkflow,
   type StartDefaults,
@@ -61,6 +63,7 @@ export class Door {
   readonly #startDefaults: StartDefaults;
   readonly #deletedRun: DoorOptions['deletedRun'];
   #answeredAt: number | undefined;
+  #listening: Listening | undefined;
 
   constructor(options: DoorOptions) {
     this.#temporal = options.temporal;
@@ -95,6 +98,7 @@ export class Door {
   async sendWithStart<Name extends 'sendMessage' | 'inboxEvent' = 'sendMessage'>(
     request: StartRequest,
   ): Promise<UpdateTypes[Name]['reply']> {
+    checkTexts(request.input);
     const options = startOptions(request, this.#startDefaults);
     // An operation can be executed once, so each try has its own.
     const startWorkflowOperation = new WithStartWorkflowOperation<ConversationWorkflow>(
@@ -117,6 +121,7 @@ export class Door {
 
   /** Durable as soon as it returns, with or without a worker. */
   async signalWithStart(request: StartRequest): Promise<void> {
+    checkTexts(request.input);
     const options = startOptions(request, this.#startDefaults);
     await this.#within(SIGNAL_DEADLINE_MS, () =>
       this.#temporal.workflow.signalWithStart<ConversationWorkflow, [StartRequest['input']]>(
@@ -136,6 +141,7 @@ export class Door {
     name: Name,
     call: { readonly input: UpdateTypes[Name]['input']; readonly updateId: string },
   ): Promise<UpdateTypes[Name]['reply']> {
+    checkTexts(call.input);
     return await this.#handle(key).executeUpdate<
       UpdateTypes[Name]['reply'],
       [UpdateTypes[Name]['input']]
@@ -144,6 +150,7 @@ export class Door {
 
   /** @throws WorkflowNotFoundError when the conversation does not run: a signal never starts one. */
   async signal(key: ConversationKey, name: keyof typeof SIGNALS, input: unknown): Promise<void> {
+    checkTexts(input);
     await this.#within(SIGNAL_DEADLINE_MS, () => this.#handle(key).signal(SIGNALS[name], input));
   }
 
@@ -226,20 +233,46 @@ export class Door {
   }
 
   toEngineError(error: unknown): EngineError {
-    return fromTemporal(error, { address: addressOf(this.#temporal) });
+    return fromTemporal(error, {
+      address: addressOf(this.#temporal),
+      listening: this.#listening,
+    });
   }
 
   /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */
   async #within<Value>(milliseconds: number, call: () => Promise<Value>): Promise<Value> {
     const running = this.#temporal.withDeadline(Date.now() + milliseconds, call);
-    return await orLate(milliseconds + GRPC_GRACE_MS, running, () => {
-      throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
-    });
+    try {
+      return await orLate(milliseconds + GRPC_GRACE_MS, running, () => {
+        throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
+      });
+    } catch (error) {
+      if (isUnconfirmed(error)) await this.#lookWhoListens();
+      throw error;
+    }
+  }
+
+  /** Time that ran out says nothing of why. Where the connection stands, it is the worker that did not answer. */
+  async #lookWhoListens(): Promise<void> {
+    const address = addressOf(this.#temporal);
+    const isConnected = connectivityOf(this.#temporal) === READY;
+    this.#listening = address === undefined || isConnected ? undefined : await listeningAt(address);
   }
 
   #handle(key: ConversationKey): ReturnType<Client['workflow']['getHandle']> {
     return this.#temporal.workflow.getHandle(workflowIdFor(key));
   }
+}
+
+/** `connectivityState.READY` of @grpc/grpc-js. @see https://grpc.github.io/grpc/core/md_doc_connectivity-semantics-and-api.html */
+const READY = 2;
+
+/** Undefined for connections that do not say. */
+function connectivityOf({ connection }: Client): number | undefined {
+  const { client } = connection as {
+    client?: { getChannel?: () => { getConnectivityState?: (connects: boolean) => number } };
+  };
+  return client?.getChannel?.().getConnectivityState?.(false);
 }
 
 /** Where the client looks for the server; undefined for connections that do not say. */

@@ -17,6 +17,7 @@ import { FAILURES, type FailureCode, isFailureCode } from '../protocol/failures.
 import { isRecord } from '../protocol/json.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { devServerCommand } from './dev-server.js';
+import { isRefusal, type Listening } from './reach/listening.js';
 
 /** gRPC status codes that the client tells apart. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
@@ -134,10 +135,7 @@ export function isClosedRun(error: unknown): boolean {
 }
 
 /** Turns whatever a Temporal call threw into an EngineError; an EngineError stays as it is. */
-export function fromTemporal(
-  error: unknown,
-  context: { address?: string | undefined } = {},
-): EngineError {
+export function fromTemporal(error: unknown, context: ServerSeen = {}): EngineError {
   if (EngineError.isInstance(error)) return error;
   const refusal = refusalOf(error);
   if (refusal !== undefined) return fromRefusal(refusal, error);
@@ -148,7 +146,7 @@ export function fromTemporal(
       cause: error,
     });
   const code = grpcCodeOf(error);
-  if (code === GRPC.unavailable || isUnconfirmed(error)) return unreachable(context.address, error);
+  if (code === GRPC.unavailable || isUnconfirmed(error)) return unreachable(context, error);
   if (code === GRPC.invalidArgument && /search attribute/i.test(causeTexts(error)))
     return new EngineError(
       'internal',
@@ -160,14 +158,21 @@ export function fromTemporal(
   return new EngineError('internal', messageOf(error), { cause: error });
 }
 
-/** The Temporal server did not answer. Says where it was looked for and how to start one. */
-export function unreachable(address: string | undefined, cause?: unknown): EngineError {
+/** The server as it was seen when it did not answer. */
+export interface ServerSeen {
+  readonly address?: string | undefined;
+  /** Whether a connection there was refused; unknown where nobody looked. */
+  readonly listening?: Listening | undefined;
+}
+
+/** The Temporal server did not answer. How to start one is said only where nothing listens. */
+export function unreachable({ address, listening }: ServerSeen, cause?: unknown): EngineError {
   const where = address === undefined ? '' : ` at ${address}`;
-  return new EngineError(
-    'temporal_unreachable',
-    `The Temporal server${where} does not answer. Start one with ${devServerCommand()}, or set TEMPORAL_ADDRESS`,
-    { cause },
-  );
+  const text =
+    listening === 'nothing' || isRefusal(cause)
+      ? `No Temporal server listens${where}. Start one with ${devServerCommand()}, or set TEMPORAL_ADDRESS`
+      : `The Temporal server${where} did not answer in time: it may be overloaded, paused or cut off. Try again`;
+  return new EngineError('temporal_unreachable', text, { cause });
 }
 
 export function messageOf(error: unknown): string {

@@ -7,6 +7,7 @@ import { isBoundedJson, type Json, utf8Bytes } from '../protocol/json.js';
 import { MAX_ANSWER_DEPTH, MAX_PROGRESS_BYTES } from '../protocol/limits.js';
 import { type FieldProblem, VERDICT_HTTP_STATUS } from '../protocol/resolutions.js';
 import type { PendingCall } from '../protocol/suspensions.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { type ClaimParts, claimOf, renewInStore } from './claim.js';
 import { EngineError } from './errors.js';
 import { refOf } from './resolve.js';
@@ -90,6 +91,9 @@ function payloadProblems(payload: Json): readonly FieldProblem[] {
   const path = '/payload';
   if (!isBoundedJson(payload, MAX_ANSWER_DEPTH))
     return [{ path, message: `must be plain JSON, at most ${MAX_ANSWER_DEPTH} levels deep` }];
+  const [malformed] = textProblems(payload);
+  if (malformed !== undefined)
+    return [{ path: `${path}${malformed.path}`, message: malformed.message }];
   const bytes = utf8Bytes(JSON.stringify(payload));
   return bytes > MAX_PROGRESS_BYTES
     ? [{ path, message: `must be at most ${MAX_PROGRESS_BYTES} bytes as JSON, got ${bytes}` }]

@@ -20,6 +20,7 @@ import {
 } from '../protocol/limits.js';
 import type { FieldProblem, Verdict } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { forbiddenReason } from './audience.js';
 import { remember, type Stamped, withCall } from './fold.js';
 import {
@@ -135,8 +136,9 @@ function tooLate(
 
 type PlainRecord = Readonly<Record<string, unknown>>;
 
-function fieldProblems({ requestId, leaseMs }: PlainRecord): readonly FieldProblem[] {
-  const problems: FieldProblem[] = [];
+function fieldProblems(input: PlainRecord): readonly FieldProblem[] {
+  const { requestId, leaseMs } = input;
+  const problems: FieldProblem[] = [...textProblems(input)];
   const id = requestId === undefined ? undefined : requestIdProblem('requestId', requestId);
   if (id !== undefined) problems.push({ path: '/requestId', message: id });
   const isWhole = typeof leaseMs === 'number' && Number.isSafeInteger(leaseMs);

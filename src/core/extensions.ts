@@ -9,6 +9,7 @@ import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { forbiddenReason } from './audience.js';
 import { cappedEnd, latestEndMs, type WaitEnd } from './clocks.js';
 import { graceAfter } from './holding.js';
@@ -57,7 +58,11 @@ export function judgeExtension(
   if (reason !== undefined) return { verdict: 'forbidden', reason };
   const { deadline } = suspension;
   if (nowMs >= Date.parse(deadline)) return { verdict: 'expired', deadline };
-  const problems = [...requestIdProblems(requestId), ...endProblems(call, suspension, input)];
+  const problems = [
+    ...textProblems(input),
+    ...requestIdProblems(requestId),
+    ...endProblems(call, suspension, input),
+  ];
   if (problems.length > 0) return { verdict: 'invalid', problems };
   return {
     verdict: 'acceptable',

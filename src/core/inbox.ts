@@ -21,6 +21,7 @@ import {
 } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
 import { TEXTS } from '../protocol/texts.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { askerOfInput } from './audience.js';
 import { isSameDigest } from './earlier-rows.js';
 import { remember, type Stamped } from './fold.js';
@@ -90,7 +91,7 @@ export function inboxFieldProblems(received: unknown): readonly FieldProblem[] {
   const input = plainInput(received);
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "eventId"' }];
   const { eventId, kind, payload, agent } = input;
-  const problems: FieldProblem[] = [];
+  const problems: FieldProblem[] = [...textProblems(input)];
   const idProblem = requestIdProblem('eventId', eventId);
   if (idProblem !== undefined) problems.push({ path: '/eventId', message: idProblem });
   else if (String(eventId).startsWith(RESULT_EVENT_PREFIX))

@@ -5,6 +5,7 @@ import type { CancelRequested } from '../protocol/events.js';
 import { requestIdProblem } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import { MAX_REASON_CHARS } from '../protocol/limits.js';
+import { cutText } from '../protocol/well-formed.js';
 import { plainInput } from './input.js';
 import { rememberedCancel } from './memory.js';
 import type { ConversationState } from './state.js';
@@ -34,7 +35,7 @@ export function judgeCancel(state: ConversationState, input: unknown): JudgedCan
       ...(requestIdProblem('requestId', requestId) === undefined
         ? { requestId: String(requestId) }
         : {}),
-      ...(typeof reason === 'string' ? { reason: reason.slice(0, MAX_REASON_CHARS) } : {}),
+      ...(typeof reason === 'string' ? { reason: cutText(reason, MAX_REASON_CHARS) } : {}),
     },
   };
 }

@@ -7,6 +7,7 @@ import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../protocol/limits.js';
 import { textOf, type UserPart } from '../protocol/messages.js';
 import { outputSchemaProblem } from '../protocol/output-format.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { attachmentProblems, messageDigest, messageParts } from './attachments.js';
 import { onBusyOf } from './busy.js';
 import { plainInput } from './input.js';
@@ -29,7 +30,7 @@ const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
 export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "text"' }];
   const { text, requestId, onBusy, ifRejected, agent } = input;
-  const problems: FieldProblem[] = [];
+  const problems: FieldProblem[] = [...textProblems(input)];
   if (typeof text !== 'string') problems.push({ path: '/text', message: 'must be a string' });
   else if (text.trim() === '') problems.push({ path: '/text', message: 'must not be blank' });
   else {

@@ -10,6 +10,7 @@ import { LATE_TOLERANCE_MS } from '../protocol/limits.js';
 import type { Resolution, ResolutionType, Verdict } from '../protocol/resolutions.js';
 import { RESOLVES } from '../protocol/resolutions.js';
 import type { Suspension } from '../protocol/suspensions.js';
+import { textProblems } from '../protocol/well-formed.js';
 import { takesLate } from './aside.js';
 import { askPart, isOfEarlierAsk } from './asks.js';
 import { forbiddenReason } from './audience.js';
@@ -121,6 +122,7 @@ export function judgeResolution(
   if (isLate && !takesLate(call, suspension.kind)) return { verdict: 'expired', deadline };
 
   const problems = [
+    ...textProblems(input),
     ...resolutionProblems(input, suspension),
     ...rememberFaults(state, call, input['resolution']),
   ];

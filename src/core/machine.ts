@@ -28,6 +28,7 @@ import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
 import type { PlannedCall } from '../protocol/tools.js';
+import { wellFormedJson } from '../protocol/well-formed.js';
 import { apply } from './apply.js';
 import { Committer, type MachineOptions } from './committer.js';
 import { droppedAtRollOver } from './context/roll-over.js';
@@ -115,7 +116,7 @@ export class ConversationMachine {
     const plain = plainInput(input);
     const outcome = this.sendMessage(plain);
     if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.state.closed) return;
-    this.#log.commit([messageRefusedEvent(plain, outcome.refusal.code)]);
+    this.#log.commit([wellFormedJson(messageRefusedEvent(plain, outcome.refusal.code))]);
   }
 
   judgeResolution(input: unknown): Verdict | undefined {
@@ -143,7 +144,7 @@ export class ConversationMachine {
     const plain = plainInput(input);
     const verdict = this.resolve(plain);
     if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
-    const refused = resolutionRefusedEvent(plain, verdict);
+    const refused = wellFormedJson(resolutionRefusedEvent(plain, verdict));
     if (verdict.verdict === 'expired') this.deadlinePassed(refused.toolCallId);
     this.#log.commit([refused]);
     return verdict;

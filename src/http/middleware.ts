@@ -1,6 +1,7 @@
 /** What every request passes: an id, one log line, security headers, a JSON body with a bound. */
 import { randomUUID } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { checkTexts } from '../client/checks.js';
 import { EngineError } from '../client/errors.js';
 import { MAX_HTTP_BODY_BYTES } from '../protocol/limits.js';
 import type { AppDeps } from './deps.js';
@@ -51,6 +52,10 @@ export function jsonBody(limit: number = MAX_HTTP_BODY_BYTES): RequestHandler[] 
       refuseType(request, response);
     },
     express.json({ limit, type: isJson, strict: false }),
+    (request, _response, next) => {
+      checkTexts(request.body);
+      next();
+    },
   ];
 }
 

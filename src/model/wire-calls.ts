@@ -2,6 +2,7 @@
 import { isRecord } from '../protocol/json.js';
 import { MAX_WIRE_NAME_CHARS } from '../protocol/limits.js';
 import { toWireName } from '../protocol/names.js';
+import { textProblems, wellFormedJson } from '../protocol/well-formed.js';
 
 /** The model may have asked for a tool by an impossible name; sent back as it is, every later request would be refused. */
 export function sendableName(name: string): string {
@@ -15,7 +16,12 @@ export function sendableName(name: string): string {
  */
 export function sendableArguments(argumentsJson: string): string {
   try {
-    if (isRecord(JSON.parse(argumentsJson))) return argumentsJson;
+    const parsed: unknown = JSON.parse(argumentsJson);
+    // A provider refuses a request with half of a surrogate pair, and would so for the rest of the conversation.
+    if (isRecord(parsed))
+      return textProblems(parsed).length === 0
+        ? argumentsJson
+        : JSON.stringify(wellFormedJson(parsed));
   } catch {
     // Wrapped below.
   }

@@ -4,7 +4,9 @@ import type { BlobsPort } from '../client/blobs.js';
 import type { DeletionsPort } from '../client/deletions.js';
 import type { HoldersPort } from '../client/holders.js';
 import type { ConversationReader } from '../client/reader.js';
+import { within } from '../client/waiting.js';
 import type { AgentManifest } from '../protocol/conversation.js';
+import { StoreUnavailable } from '../store/port.js';
 import { createDeletions } from './deletions.js';
 import { createHolders } from './holders.js';
 import type { OpenLog } from './open-log.js';
@@ -31,11 +33,34 @@ export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions
   const { log, live, blobs } = opened;
   return {
     temporal,
-    agents: () => log.agents(),
+    agents: lastKnown(() => log.agents()),
     reader: createStoreReader({ log, live, source: createWorkflowSource(temporal) }),
     holders: createHolders(opened),
     deletions: createDeletions(opened),
     blobs,
     storeId: () => log.storeId(),
+  };
+}
+
+/** A message waits no longer for what this process has read before. */
+const AGENTS_DEADLINE_MS = 1_000;
+
+/** What the store said last, where it is away or slow: a message needs Temporal, and the log only to know its agent. */
+function lastKnown(
+  read: () => Promise<readonly AgentManifest[]>,
+): () => Promise<readonly AgentManifest[]> {
+  let known: readonly AgentManifest[] | undefined;
+  const refresh = async (): Promise<readonly AgentManifest[]> => {
+    known = await read();
+    return known;
+  };
+  return async () => {
+    if (known === undefined) return await refresh();
+    const before = known;
+    const fresh = refresh().catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
+    });
+    return (await within(AGENTS_DEADLINE_MS, fresh)) ?? before;
   };
 }

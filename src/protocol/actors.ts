@@ -1,5 +1,6 @@
 /** Who asks, answers or decides. Only references and claims: a token or secret never reaches history. */
 import { isRecord } from './json.js';
+import { cutText, wellFormed } from './well-formed.js';
 
 /** How an input came in. `temporal` is a signal or update sent by hand. */
 export type Channel = 'api' | 'client' | 'temporal' | 'system';
@@ -35,10 +36,15 @@ export function actorFrom(value: unknown): StampedActor {
   const { id, name, roles, channel } = value;
   const stamped = typeof channel === 'string' && CHANNELS.includes(channel) && channel !== 'system';
   return {
-    id: id.slice(0, 200),
-    ...(typeof name === 'string' ? { name: name.slice(0, 200) } : {}),
+    id: cutText(id, 200),
+    ...(typeof name === 'string' ? { name: cutText(name, 200) } : {}),
     ...(Array.isArray(roles)
-      ? { roles: roles.filter((role): role is string => typeof role === 'string').slice(0, 50) }
+      ? {
+          roles: roles
+            .filter((role): role is string => typeof role === 'string')
+            .slice(0, 50)
+            .map((role) => wellFormed(role)),
+        }
       : {}),
     channel: stamped ? (channel as Channel) : 'temporal',
     verified: stamped && channel !== 'temporal' && value['verified'] === true,

@@ -4,6 +4,7 @@
  */
 import { type Json, utf8Bytes } from '../protocol/json.js';
 import { TEXTS } from '../protocol/texts.js';
+import { wellFormed } from '../protocol/well-formed.js';
 
 /** Deeper values become a marker: every reader of a result recurses. */
 const MAX_DEPTH = 100;
@@ -13,7 +14,7 @@ const MAX_VALUES = 200_000;
 /**
  * The value as JSON. `undefined`, functions and symbols are left out (`null` in lists and at the top), numbers that JSON
  * lacks are `null`, dates are ISO 8601, big integers decimal text, binary data base64 text, maps and sets objects and
- * lists, errors their name and message, cycles `"[circular]"`. An own `toJSON` is heeded.
+ * lists, errors their name and message, lone surrogates U+FFFD, cycles `"[circular]"`. An own `toJSON` is heeded.
  * @throws whatever a getter or `toJSON` of the value throws.
  */
 export function toJson(value: unknown): Json {
@@ -29,6 +30,7 @@ class Normaliser {
     if (this.#values > MAX_VALUES) return '[omitted: too many values]';
     switch (typeof value) {
       case 'string':
+        return wellFormed(value);
       case 'boolean':
         return value;
       case 'number':
@@ -79,7 +81,7 @@ class Normaliser {
     const kept: [string, Json][] = [];
     for (const [key, item] of entries) {
       const json = this.visit(item, depth + 1);
-      if (json !== undefined) kept.push([key, json]);
+      if (json !== undefined) kept.push([wellFormed(key), json]);
     }
     // Not by assignment: a key named `__proto__` has to stay a key.
     return Object.fromEntries(kept);

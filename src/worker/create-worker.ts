@@ -29,7 +29,7 @@ import { createToldSource } from '../projection/told-source.js';
 import { TranscriptChunks } from '../projection/transcript-chunks.js';
 import { fetchTranscript } from '../projection/transcript-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
-import { STICKY_TIMEOUT_MS } from '../protocol/limits.js';
+import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { workflowCode } from './bundle.js';
@@ -37,6 +37,7 @@ import { mcpMeans } from './mcp-means.js';
 import { withQueryGuard } from './query-guard.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
 import { requireSearchAttributes } from './search-attributes.js';
+import { ServerWatch } from './server-watch.js';
 import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
@@ -128,9 +129,9 @@ export async function createColloquyWorker<Services>(
     const connection = await connectNative(settings, policy);
     closers.push(() => connection.close());
     await opened.log.publishAgents(options.agents.map((agent) => manifestOf(agent)));
-    const { namespace } = settings;
+    const { namespace, address } = settings;
     const storeId = await opened.log.storeId();
-    const parts = { client, connection, opened, logger, namespace, codecs, storeId };
+    const parts = { client, connection, opened, logger, namespace, codecs, storeId, address };
     return await assemble(options, parts);
   } catch (error) {
     for (const close of closers.reverse()) await close().catch(() => undefined);
@@ -148,6 +149,8 @@ interface Parts {
   readonly namespace: string;
   readonly codecs: readonly PayloadCodec[];
   readonly storeId: string;
+  /** Of the Temporal server. */
+  readonly address: string;
 }
 
 async function assemble<Services>(
@@ -159,6 +162,7 @@ async function assemble<Services>(
   const { tuning, taskQueue = DEFAULT_TASK_QUEUE } = options;
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
+  const watches = [stores, serverWatch(parts)];
   const looks = looksAtHistory(parts, identity);
   const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
   const projector = new Projector({ log, live, source, logger });
@@ -188,7 +192,7 @@ async function assemble<Services>(
   );
   const close = async (): Promise<void> => {
     await means.close();
-    stores.stop();
+    for (const each of watches) each.stop();
     await leases.stop();
     await sweep.stop();
     await projector.drain();
@@ -198,9 +202,7 @@ async function assemble<Services>(
     worker,
     run: async () => {
       void new StartLook(looking).run();
-      sweep.start();
-      leases.start();
-      stores.start();
+      for (const each of [sweep, leases, ...watches]) each.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
       await Promise.race([worker.run().finally(close), stuck]);
     },
@@ -226,6 +228,15 @@ function looksAtHistory({ connection, namespace, logger }: Parts, identity: stri
     isCommitted: createIsCommitted(looking, { identity }),
     isSettled: createIsSettled(looking, { identity }),
   };
+}
+
+/** A ping has a second, as a query of a workflow has. */
+function serverWatch({ client, logger, address }: Parts): ServerWatch {
+  const ping = () =>
+    client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
+      client.workflowService.getSystemInfo({}),
+    );
+  return new ServerWatch({ ping, address, logger });
 }
 
 /** Transactions of a history that are looked at for who has written to it: some turns. */

@@ -10,6 +10,7 @@ import { NativeConnection, type NativeConnectionOptions } from '@temporalio/work
 import { devServerCommand } from '../client/dev-server.js';
 import { isLoopbackName, nameOfHost } from '../client/hosts.js';
 import { CompressionCodec } from '../client/payload-codec.js';
+import { type Listening, listeningAt } from '../client/reach/listening.js';
 import type { Logger } from '../define/context.js';
 
 export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
@@ -36,14 +37,16 @@ export function temporalSettings(
   };
 }
 
-/** No Temporal server answered; the message says where it was looked for and how to start one. */
+/** No Temporal server answered; the message says where it was looked for and, where nothing listens, how to start one. */
 export class TemporalUnreachable extends Error {
   readonly code = 'temporal_unreachable';
   readonly address: string;
-  constructor(address: string, cause: unknown) {
+  constructor(address: string, cause: unknown, listening: Listening = 'unknown') {
+    const why = `No Temporal server answers at ${address} (${causeOf(cause)})`;
     super(
-      `No Temporal server answers at ${address} (${causeOf(cause)}). ` +
-        `Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`,
+      listening === 'nothing'
+        ? `${why}. Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`
+        : `${why}${listening === 'something' ? ', although something listens there: it may be paused, want TLS, or be another program' : ''}. TEMPORAL_ADDRESS says where to look.`,
       { cause },
     );
     this.name = 'TemporalUnreachable';
@@ -138,7 +141,8 @@ async function retrying<T>(
     try {
       return await connect();
     } catch (error) {
-      const failure = new TemporalUnreachable(settings.address, error);
+      const { address } = settings;
+      const failure = new TemporalUnreachable(address, error, await listeningAt(address));
       const left = policy.retryForMs - (Date.now() - startedAt);
       if (left <= 0 || policy.signal?.aborted === true) throw failure;
       if (attempt === 1) policy.logger.warn(`${failure.message} Trying again…`);

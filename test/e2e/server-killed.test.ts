@@ -16,7 +16,7 @@ const SUMMARY =
 let world: World;
 let restarted: DevServer | undefined;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ env: { COLLOQUY_LOG_LEVEL: 'info' } });
 });
 afterAll(async () => {
   await restarted?.stop();
@@ -35,14 +35,26 @@ describe('a Temporal server that is killed while calls wait', () => {
       value: { answer: 'too early' },
     });
     expect(down).toMatchObject({ status: 503, body: { code: 'temporal_unreachable' } });
-    expect(down.body['detail']).toContain(world.server.address);
+    expect(down.body['detail']).toContain(
+      `No Temporal server listens at ${world.server.address}. Start one`,
+    );
+    const worker = world.stack.worker();
+    await until('the worker says that it is gone', () => times(worker, GONE), {
+      holds: (count) => count === 1,
+      timeoutMs: 30_000,
+    });
     // What waits can be read all the same.
     expect((await talk.waiting(3)).size).toBe(3);
 
     await restartServer();
+    await until('the worker says that it is back', () => times(worker, BACK), {
+      holds: (count) => count === 1,
+      timeoutMs: 30_000,
+    });
     await answerAll(talk);
     expect(await talk.ended()).toMatchObject({ status: 'completed', text: SUMMARY });
     expect(await world.lines('refunds.jsonl')).toHaveLength(1);
+    expect([times(worker, GONE), times(worker, BACK)]).toEqual([1, 1]);
   });
 
   it('may take the worker with it: a new worker on the restarted server completes the turn', async () => {
@@ -76,6 +88,13 @@ describe('processes that are told to stop while the server is down', () => {
     ]);
   });
 });
+
+const GONE = 'does not answer. Conversations wait';
+const BACK = 'answers again';
+
+function times(worker: { output(): string }, said: string): number {
+  return worker.output().split(said).length - 1;
+}
 
 async function restartServer(): Promise<void> {
   const { dbFile, port } = world.server;

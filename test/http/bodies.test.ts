@@ -87,3 +87,24 @@ describe('a small body that becomes 64 MB', () => {
     }
   });
 });
+
+describe('a body with half of a surrogate pair', () => {
+  const LONE = JSON.parse('"\\ud800"') as string;
+  it.each<[string, string, object]>([
+    ['/message', '/v1/conversations', { agent: 'support', message: `x${LONE}` }],
+    ['/text', '/v1/conversations/c1/messages', { text: LONE }],
+    ['/actor/name', '/v1/conversations/c1/cancel', { actor: { id: 'ann', name: LONE } }],
+    [
+      '/resolution/value/size',
+      '/v1/conversations/c1/tool-calls/call_1/resolution',
+      { resolution: { type: 'answer', value: { size: LONE } } },
+    ],
+    ['/payload/0', '/v1/conversations/c1/inbox', { eventId: 'e', kind: 'k', payload: [LONE] }],
+  ])('is refused by its field, and nothing is sent: %s', async (path, url, body) => {
+    const app = await startHttpApp();
+    const problem = await problemOf(await app.post(url, body));
+    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ path }] });
+    expect(problem.detail).toContain('surrogate');
+    expect(app.calls).toEqual([]);
+  });
+});
