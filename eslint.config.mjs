@@ -9,9 +9,9 @@ const TEMPORAL = ['client', 'common', 'worker', 'workflow', 'activity', 'envconf
   (name) => `@temporalio/${name}`,
 );
 const IMPORTS = {
-  protocol: { own: [], packages: [], schema: ['zod'] },
-  core: { own: ['protocol'], packages: ['@cfworker/json-schema'] },
-  define: { own: ['protocol'], packages: ['zod', 'ms', '@cfworker/json-schema'] },
+  protocol: { own: [], packages: [], schema: ['zod', 're2js'] },
+  core: { own: ['protocol'], packages: [] },
+  define: { own: ['protocol'], packages: ['zod', 'ms'] },
   workflows: {
     own: ['protocol', 'core'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
@@ -22,10 +22,7 @@ const IMPORTS = {
   },
   tools: {
     own: ['protocol', 'define', 'core'],
-    packages: [
-      ...['zod', '@cfworker/json-schema', 'undici', 'ipaddr.js'],
-      ...['@modelcontextprotocol/client', 'node:'],
-    ],
+    packages: [...['zod', 'undici', 'ipaddr.js'], ...['@modelcontextprotocol/client', 'node:']],
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {

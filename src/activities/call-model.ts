@@ -30,6 +30,7 @@ import {
   type FormAnswer,
   outputFormOf,
   requestedOutput,
+  unusableForm,
 } from '../tools/structured-output.js';
 import { type AuditedCall, audited } from './audit.js';
 import { type ActivityTools, policyMeans } from './deps.js';
@@ -65,6 +66,7 @@ import { runOf } from './transcripts.js';
  * | messages that a roll-over stored are lost for blob store and log | failure `transcript_lost`, retried |
  * | it is too long for the model, or for the agent's budget | made smaller and asked again once; then failure `model_context_too_long` |
  * | a final answer has not the form that was asked for | asked for once more; then the answer, with `outputProblem` |
+ * | answers could not be checked by the form that the message asks for | failure `invalid_request`, before the model is asked |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
@@ -150,6 +152,8 @@ async function asked(
   input: CallModelInput,
   { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
 ): Promise<FormAnswer & { readonly agent: AnyAgent; readonly messages: readonly Message[] }> {
+  const unusable = unusableForm(input.output);
+  if (unusable !== undefined) throw failureOf('invalid_request', unusable);
   const agent = await equipped(tools, agentOf(tools, input.agent));
   const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
   const form = outputFormOf(agent, input.output);

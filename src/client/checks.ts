@@ -4,7 +4,8 @@ import { messageFieldProblems } from '../core/judge.js';
 import type { Actor, Channel, StampedActor } from '../protocol/actors.js';
 import type { SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, idProblem, requestIdProblem } from '../protocol/ids.js';
-import { isBoundedJson, type JsonSchema, utf8Bytes } from '../protocol/json.js';
+import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../protocol/json.js';
+import { patternProblems } from '../protocol/json-schema/patterns.schema.js';
 import { MAX_ACTOR_CHARS, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import { type OutputGiven, outputSchemaOf } from '../protocol/output-format.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
@@ -53,7 +54,8 @@ export function givenOutput(output: OutputGiven): JsonSchema | false {
 
 /** What a provider would refuse a turn later, or what no answer could satisfy. The workflow looks at the whole alone. */
 function outputProblems(output: unknown): readonly FieldProblem[] {
-  const [fault] = output === undefined || output === false ? [] : schemaFormProblems(output);
+  if (!isRecord(output)) return [];
+  const [fault] = [...schemaFormProblems(output), ...patternProblems(output as JsonSchema)];
   return fault === undefined ? [] : [{ path: '/output', message: `${fault.path}: ${fault.rule}` }];
 }
 

@@ -1,15 +1,12 @@
 /**
- * The synchronous check of an answer against its JSON Schema, inside the workflow. Bounded in size and depth, and without
+ * The synchronous check of an answer against its JSON Schema, inside the workflow. Bounded in size, depth and steps, and without
  * `pattern`: one bad regular expression on one answer would stop every conversation of the worker.
  */
-import { type OutputUnit, Validator } from '@cfworker/json-schema';
-import type { Json, JsonSchema } from '../protocol/json.js';
-import { isBoundedJson, utf8Bytes } from '../protocol/json.js';
+import { relaxedSchema } from '../protocol/answer-schema.js';
+import { isBoundedJson, type JsonSchema, utf8Bytes } from '../protocol/json.js';
+import { schemaProblems } from '../protocol/json-schema/judge.js';
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
-import { isTooMuchWork, TOO_MUCH_WORK } from '../protocol/schema-work.js';
-
-const MAX_REPORTED_PROBLEMS = 20;
 
 /**
  * What is wrong with a value that somebody sent, or an empty list. `path` is a JSON Pointer into the value. One that takes too
@@ -36,29 +33,9 @@ export function answerProblems(
       },
     ];
   if (schema === undefined) return [];
-  if (isTooMuchWork(schema, value)) return [{ path: '/resolution/value', message: TOO_MUCH_WORK }];
-  return schemaProblems(value, schema);
-}
-
-function schemaProblems(value: Json, schema: JsonSchema): readonly FieldProblem[] {
-  const errors = errorsOf(value, schema);
-  // The validator reports every level on the way down; the deepest ones name the field.
-  const leaves = errors.filter((error) => !OUTER_KEYWORDS.includes(error.keyword));
-  return (leaves.length > 0 ? leaves : errors).slice(0, MAX_REPORTED_PROBLEMS).map((error) => ({
-    path: `/resolution/value${error.instanceLocation.replace(/^#/, '')}`,
-    message: error.error,
+  // What the relaxed copy leaves out needs regular expressions, and is judged by an activity.
+  return schemaProblems(relaxedSchema(schema), value).map(({ path, message }) => ({
+    path: `/resolution/value${path}`,
+    message,
   }));
 }
-
-/** A schema that the validator trips over (a reference that leads nowhere, or in a circle) takes no answer; it never throws. */
-function errorsOf(value: Json, schema: JsonSchema): readonly OutputUnit[] {
-  try {
-    const { valid, errors } = new Validator(schema, '2020-12', false).validate(value);
-    return valid ? [] : errors;
-  } catch {
-    const error = 'cannot be checked: the schema of the tool is faulty';
-    return [{ keyword: 'schema', keywordLocation: '#', instanceLocation: '#', error }];
-  }
-}
-
-const OUTER_KEYWORDS: readonly string[] = ['properties', 'items', 'allOf', 'prefixItems', '$ref'];

@@ -1,5 +1,6 @@
 /** Questions that a server tool asks in the middle of its run, as its author writes them. Runs anywhere. */
 import type { JsonSchema } from '../protocol/json.js';
+import { withoutSlowPatterns } from '../protocol/json-schema/patterns.schema.js';
 import type { AudienceSpec } from './audience.js';
 import type { Duration } from './durations.js';
 import { isSaidByJsonSchema } from './recheck.js';
@@ -40,7 +41,9 @@ export function askFormOf(form: unknown): AskForm {
   // Where code reads the answer, it drops unknown keys itself, and closed parts of an intersection would admit nothing.
   const { jsonSchema, problems } = inputJsonSchema(schema, { closed: !byCode });
   const [problem] = problems;
-  if (problem === undefined) return { schema: jsonSchema, byCode };
+  // Code judges by the patterns that a worker could not judge by in linear time.
+  if (problem === undefined)
+    return { schema: byCode ? withoutSlowPatterns(jsonSchema) : jsonSchema, byCode };
   const { path, rule } = problem;
   throw new TypeError(`form${path === '' ? '' : `.${path}`}: ${rule}`);
 }

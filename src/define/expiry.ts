@@ -1,7 +1,8 @@
 /** What a definition says of the end of waits: the default answer, the warning before. Judged at definition. Runs anywhere. */
-import { Validator } from '@cfworker/json-schema';
 import { z } from 'zod';
 import { isBoundedJson, isRecord, type Json, utf8Bytes } from '../protocol/json.js';
+import { schemaProblems } from '../protocol/json-schema/judge.js';
+import { LINEAR_TEXTS } from '../protocol/json-schema/patterns.schema.js';
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import { type CallTimeouts, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { durationProblem } from './durations.js';
@@ -47,9 +48,8 @@ export function checkExpireDefault(
 /** @throws what a schema with asynchronous checks throws: nothing here can wait for them. */
 function parsedBy(output: Schema, value: Json, problems: ProblemList): unknown {
   if (!isZodSchema(output)) {
-    const { valid, errors } = new Validator(output.jsonSchema, '2020-12', false).validate(value);
-    const leaf = errors.at(-1);
-    if (!valid) addProblem(problems, leaf?.instanceLocation.split('/').slice(1) ?? [], leaf?.error);
+    for (const { path, message } of schemaProblems(output.jsonSchema, value, LINEAR_TEXTS))
+      addProblem(problems, path.split('/').slice(1), message);
     return value;
   }
   const parsed = z.safeParse(output, value);
@@ -58,14 +58,10 @@ function parsedBy(output: Schema, value: Json, problems: ProblemList): unknown {
   return value;
 }
 
-function addProblem(
-  problems: ProblemList,
-  path: readonly PropertyKey[],
-  message: string | undefined,
-): void {
+function addProblem(problems: ProblemList, path: readonly PropertyKey[], message: string): void {
   problems.add(
     ['onExpire.default', ...path.map(String)].join('.'),
-    `breaks the output schema: ${message ?? 'it is refused'}`,
+    `breaks the output schema: ${message}`,
   );
 }
 

@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import { isRelaxed } from '../protocol/answer-schema.js';
 import { isRecord } from '../protocol/json.js';
+import { isLinear } from '../protocol/json-schema/patterns.schema.js';
 import { isZodSchema, type Schema } from './schema.js';
 
 /**
@@ -124,13 +125,9 @@ const PATTERN_FORMATS: readonly unknown[] = [
 
 function isPattern({ check, format, pattern }: Def): boolean {
   if (check !== 'string_format' || !PATTERN_FORMATS.includes(format)) return false;
-  // JSON Schema has no flags, and its patterns are read as Unicode.
+  // JSON Schema has no flags, and its patterns are read as Unicode. Answers are judged in linear time, which not all can be.
   if (!(pattern instanceof RegExp) || pattern.flags.replace('u', '') !== '') return false;
-  try {
-    return new RegExp(pattern.source, 'u').source !== '';
-  } catch {
-    return false;
-  }
+  return isLinear(pattern.source);
 }
 
 function checksAreCarried(checks: unknown, { whole }: Walk): boolean {

@@ -5,11 +5,14 @@
 import { z } from 'zod';
 import { jsonSchemaProblems } from '../protocol/answer-schema.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
+import { patternProblems } from '../protocol/json-schema/patterns.schema.js';
 import { schemaFormProblems } from '../protocol/schema-form.js';
 
 /** A JSON Schema (draft 2020-12) as it stands; it reaches the model verbatim. */
 export interface RawSchema<Value = unknown> {
   readonly jsonSchema: JsonSchema;
+  /** Values are not judged by this schema here, so its patterns may be any. @defaultValue false */
+  readonly judgedElsewhere?: boolean;
   /** Carries the type that the author claims; never present at run time. */
   readonly '~value'?: Value;
 }
@@ -70,8 +73,7 @@ export function inputJsonSchema(
   schema: Schema,
   options: { readonly closed?: boolean } = {},
 ): ConvertedSchema {
-  if (!isZodSchema(schema))
-    return { jsonSchema: schema.jsonSchema, problems: rawProblems(schema.jsonSchema) };
+  if (!isZodSchema(schema)) return { jsonSchema: schema.jsonSchema, problems: rawProblems(schema) };
   const problems: SchemaProblem[] = [];
   try {
     const document: unknown = z.toJSONSchema(schema, {
@@ -97,9 +99,11 @@ export function inputJsonSchema(
 }
 
 /** References first: the rest may follow from them. */
-function rawProblems(schema: JsonSchema): readonly SchemaProblem[] {
-  const problems = jsonSchemaProblems(schema);
-  return problems.length > 0 ? problems : schemaFormProblems(schema);
+function rawProblems({ jsonSchema, judgedElsewhere }: RawSchema): readonly SchemaProblem[] {
+  const problems = [...jsonSchemaProblems(jsonSchema)];
+  if (problems.length === 0) problems.push(...schemaFormProblems(jsonSchema));
+  if (problems.length > 0 || judgedElsewhere === true) return problems;
+  return patternProblems(jsonSchema);
 }
 
 const HISTORY_CANNOT_HOLD: readonly string[] = [

@@ -14,6 +14,12 @@ export const MAX_MESSAGE_BYTES = 256 * 1024;
  */
 export const MAX_SCHEMA_OBJECTS = 10_000;
 export const MAX_SCHEMA_STEPS = 200_000;
+/** A regular expression of a schema: the longest of zod's own (IPv6 with its prefix) has some 1,200. */
+export const MAX_PATTERN_CHARS = 2_000;
+/** Upper ends of all its `{n,m}` together, before they are written out: that takes 2 µs for each. */
+export const MAX_PATTERN_REPEATS = 2_000;
+/** Instructions of all patterns of one schema, written out: some 50 ms to compile. */
+export const MAX_PATTERNS_SIZE = 20_000;
 /** One answer or client result; judged synchronously in the workflow task, so it must stay cheap to walk. */
 export const MAX_ANSWER_BYTES = 200 * 1024;
 /** All results of one batch together; with their escapes they fit into one HTTP body and one payload. */

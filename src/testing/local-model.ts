@@ -17,7 +17,12 @@ import type { GivenContext } from '../tools/model-context.js';
 import { planCalls } from '../tools/plan.js';
 import { promptOf } from '../tools/prompt.js';
 import { providerCallsOf } from '../tools/provider-calls.js';
-import { askInForm, outputFormOf, requestedOutput } from '../tools/structured-output.js';
+import {
+  askInForm,
+  outputFormOf,
+  requestedOutput,
+  unusableForm,
+} from '../tools/structured-output.js';
 import { type LocalMeans, policyMeansOf } from './local-means.js';
 import { summarizeHere } from './local-summary.js';
 
@@ -61,6 +66,9 @@ export class LocalModel<Services> {
       if (event.type === 'text' || event.type === 'reasoning')
         soFar.push({ type: event.type, text: event.text });
     };
+    const unusable = unusableForm(state.turn?.outputSchema);
+    if (unusable !== undefined)
+      return { ok: false, error: { code: 'invalid_request', message: unusable } };
     const form = outputFormOf(agent, state.turn?.outputSchema);
     const request = { system, tools, ...requestedOutput(agent, form) };
     const options = { signal, onEvent, caller: callerOf(state, at) };

@@ -9,6 +9,7 @@ import type { Schema } from '../define/schema.js';
 import type { AnswerRefused } from '../protocol/activities.js';
 import type { Audience } from '../protocol/audience.js';
 import { type Json, utf8Bytes } from '../protocol/json.js';
+import { formPatternProblem } from '../protocol/json-schema/patterns.schema.js';
 import { MAX_ASK_STATE_BYTES, MAX_BLOB_BYTES, MAX_WAIT_MS } from '../protocol/limits.js';
 import type { Question } from '../protocol/questions.js';
 import { TEXTS } from '../protocol/texts.js';
@@ -148,7 +149,7 @@ function questionOf(spec: AskSpec, mayStore: boolean): Extract<Wanted, { readonl
       ...declineOf(onDecline),
       ...(byCode ? { byCode: true as const } : {}),
     };
-    const problem = questionProblem(question);
+    const problem = questionProblem(question) ?? formPatternProblem(question.form);
     if (problem === undefined) return { ask: question, state: isStored ? text : undefined };
     throw new TypeError(problem);
   } catch (error) {

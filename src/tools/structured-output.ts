@@ -7,7 +7,14 @@ import type { AnyAgent } from '../define/agent.js';
 import { type AnswerForm, answerFormOf } from '../define/agent-output.js';
 import { withoutAbsentNulls } from '../protocol/absent-nulls.js';
 import type { ModelContext } from '../protocol/context.js';
-import { isBoundedJson, type Json, type JsonSchema, utf8Bytes } from '../protocol/json.js';
+import {
+  isBoundedJson,
+  isRecord,
+  type Json,
+  type JsonSchema,
+  utf8Bytes,
+} from '../protocol/json.js';
+import { patternProblems } from '../protocol/json-schema/patterns.schema.js';
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import { type Message, textOf } from '../protocol/messages.js';
 import type { ModelRequest, ModelResponse } from '../protocol/model.js';
@@ -83,6 +90,12 @@ export function outputFormOf(
   return given === undefined ? agent.output : answerFormOf({ jsonSchema: given });
 }
 
+/** Why no answer could be checked by the form that a message asks for, with the place of the fault. Undefined where it can be used. */
+export function unusableForm(given: JsonSchema | false | undefined): string | undefined {
+  const [fault] = isRecord(given) ? patternProblems(given) : [];
+  return fault === undefined ? undefined : `/output${fault.path}: ${fault.rule}`;
+}
+
 /** As the model port takes it. */
 export function requestedOutput(
   agent: AnyAgent,
@@ -147,12 +160,18 @@ async function judge(form: AnswerForm, response: ModelResponse): Promise<Judged>
 
 /** Undefined for what is no JSON. Models that are only asked for JSON like to put it into a block of code. */
 function parse(text: string): unknown {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text);
   try {
-    return JSON.parse(fenced?.[1] ?? text) as unknown;
+    return JSON.parse(unfenced(text.trim())) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** By hand: an expression that finds the last fence takes time square to the blank lines before it. */
+function unfenced(text: string): string {
+  const [opening = ''] = /^```(?:json)?[^\S\n]*\n/.exec(text) ?? [];
+  const isFenced = opening !== '' && text.endsWith('```') && text.length >= opening.length + 3;
+  return isFenced ? text.slice(opening.length, -3) : text;
 }
 
 /** What was said, and what is wrong with it; neither enters the transcript. */

@@ -1,9 +1,9 @@
 /** One way to check a value, whether its schema is zod or JSON Schema; problems name JSON Pointer paths. Runs in the worker. */
-import { Validator } from '@cfworker/json-schema';
 import { z } from 'zod';
 import { isZodSchema, type RawSchema, type Schema } from '../define/schema.js';
+import { schemaProblems } from '../protocol/json-schema/judge.js';
+import { LINEAR_TEXTS } from '../protocol/json-schema/patterns.schema.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
-import { isTooMuchWork, TOO_MUCH_WORK } from '../protocol/schema-work.js';
 
 export type Validated =
   | { readonly ok: true; readonly value: unknown }
@@ -67,43 +67,8 @@ function pointerOf(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-const validators = new WeakMap<RawSchema, Validator>();
-
-/** The same for JSON Schema alone. @throws when the schema itself cannot be used */
+/** The same for JSON Schema alone, in bounded time. Never throws. */
 export function validateJson(schema: RawSchema, value: unknown): Validated {
-  if (isTooMuchWork(schema.jsonSchema, value))
-    return refused([{ path: '', message: TOO_MUCH_WORK }]);
-  const { valid, errors } = validatorOf(schema).validate(value);
-  if (valid) return { ok: true, value };
-  const leaves = errors.filter(({ keyword }) => !CONTAINERS.includes(keyword));
-  return refused(
-    (leaves.length > 0 ? leaves : errors).map(({ instanceLocation, keyword, error }) => ({
-      path: instanceLocation.replace(/^#/, ''),
-      message: keyword === 'false' ? 'is not allowed here' : error,
-    })),
-  );
-}
-
-/** Keywords that only repeat that something inside them failed. */
-const CONTAINERS: readonly string[] = [
-  '$ref',
-  'properties',
-  'patternProperties',
-  'additionalProperties',
-  'items',
-  'prefixItems',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'if',
-  'dependentSchemas',
-];
-
-function validatorOf(schema: RawSchema): Validator {
-  const known = validators.get(schema);
-  if (known !== undefined) return known;
-  // A copy: the validator writes into the document that it is given.
-  const made = new Validator(structuredClone(schema.jsonSchema), '2020-12', false);
-  validators.set(schema, made);
-  return made;
+  const problems = schemaProblems(schema.jsonSchema, value, LINEAR_TEXTS);
+  return problems.length === 0 ? { ok: true, value } : refused(problems);
 }

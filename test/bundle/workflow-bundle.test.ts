@@ -41,7 +41,6 @@ describe('the workflow bundle', () => {
       return name === undefined ? [] : [name];
     });
     expect([...new Set(packages)].sort()).toEqual([
-      '@cfworker/json-schema',
       '@temporalio/common',
       '@temporalio/workflow',
       'long',

@@ -33,6 +33,19 @@ describe('the first message of a conversation may be an object, as later ones ar
     });
   });
 
+  it('with no form whose pattern cannot be judged in linear time', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    const code = { type: 'string', pattern: '^(?=.*a)(.)\\1$' };
+    const message = { text: 'Which?', output: { type: 'object', properties: { code } } };
+    const response = await app.post('/v1/conversations', { agent: 'support', message });
+    expect(response.status).toBe(422);
+    const place = '/properties/code/pattern: the pattern cannot be matched in linear time';
+    expect(await response.json()).toMatchObject({
+      errors: [{ path: '/output', message: expect.stringContaining(place) as string }],
+    });
+    expect(app.calls).toEqual([]);
+  });
+
   it('or beside it', async () => {
     const app = await startHttpApp({ updateWithStart: () => REPLY });
     await app.post('/v1/conversations', {

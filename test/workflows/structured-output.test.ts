@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, outputOf } from '../../src/index.js';
 import { says, script } from '../../src/model/scripted.js';
+import type { JsonSchema } from '../../src/protocol/json.js';
 import { startEngine } from '../support/engine.js';
 
 const output = {
@@ -57,4 +58,60 @@ test('a message may ask in zod, or for a text where its agent answers in a form;
     code: 'invalid_request',
     problems: [{ path: '/output' }],
   });
+});
+
+/** Nested repetition: a backtracking engine takes 2^60 steps for a text of sixty letters and a mark. */
+function byPattern(pattern: string): JsonSchema {
+  return { type: 'object', properties: { x: { type: 'string', pattern } }, required: ['x'] };
+}
+
+test('a pattern that is slow to backtrack holds up nobody: its turn ends with what is wrong, and others go on', async () => {
+  const slow = JSON.stringify({ x: `${'a'.repeat(60)}!` });
+  const model = script(says(slow), says(slow), says('Hello.'));
+  const engine = await startEngine({
+    agents: [
+      defineAgent({ name: 'slow', instructions: 'Answer.', model }),
+      defineAgent({ name: 'other', instructions: 'Answer.', model: script(says('Hi.')) }),
+    ],
+  });
+  const talk = engine.begin();
+  const other = engine.client.conversation(`other-${engine.taskQueue}`, { agent: 'other' });
+  const [ended, served] = await Promise.all([
+    engine.say(talk, 'Which?', { output: byPattern('^(a+)+$') }),
+    engine.say(other, 'Hello?'),
+  ]);
+  expect(served).toMatchObject({ status: 'completed', text: 'Hi.' });
+  expect(ended).toMatchObject({
+    status: 'failed',
+    error: {
+      code: 'model_invalid_output',
+      message: expect.stringContaining('/x: must match the pattern ^(a+)+$') as string,
+    },
+  });
+  expect(await engine.say(talk, 'Well?')).toMatchObject({ status: 'completed', text: 'Hello.' });
+});
+
+test('a pattern that cannot be judged in linear time, sent by a plain signal, fails its turn before the model is asked', async () => {
+  const model = script(says('Hello.'), says('Still here.'));
+  const agent = defineAgent({ name: 'slow', instructions: 'Answer.', model });
+  const engine = await startEngine({ agents: [agent] });
+  const talk = engine.begin();
+  await engine.say(talk, 'Hello?');
+  await engine.temporal.workflow.getHandle(engine.workflowId(talk)).signal('sendMessage', {
+    text: 'Which?',
+    output: byPattern('^(?=a)(.)\\1$'),
+    requestId: 'by-hand',
+  });
+  await engine.idle(talk);
+  const ends = (await engine.log(talk)).filter(({ type }) => type === 'turn_ended');
+  expect(ends.at(-1)).toMatchObject({
+    status: 'failed',
+    error: {
+      code: 'invalid_request',
+      message: expect.stringContaining(
+        '/output/properties/x/pattern: the pattern cannot be matched in linear time',
+      ) as string,
+    },
+  });
+  expect(await engine.say(talk, 'Well?')).toMatchObject({ text: 'Still here.' });
 });

@@ -25,6 +25,8 @@ const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 const MAX_FILENAME_CHARS = 100;
+/** Of an address, as far as a name is looked for in it: no browser takes longer ones. */
+const MAX_URI_CHARS = 64 * 1024;
 
 /** The file, or why it is none that can be kept. Images are those that every provider takes; all else is a file. */
 export function toolFileOf(
@@ -55,7 +57,12 @@ export function bytesIn(base64: unknown): number {
 
 /** The last segment of an address, as far as it is a name that a disk would take. */
 export function filenameOf(uri: string): string | undefined {
-  const last = /([^/?#\\:]+)\/?(?:[?#].*)?$/.exec(uri)?.[1] ?? '';
+  const [path = ''] = uri.slice(0, MAX_URI_CHARS).split(/[?#]/, 1);
+  const last =
+    path
+      .replace(/\/$/, '')
+      .split(/[/\\:]/)
+      .at(-1) ?? '';
   const name = last.replaceAll(/[^\w.~()[\] -]+/g, '_').slice(-MAX_FILENAME_CHARS);
   return /\w/.test(name) ? name : undefined;
 }

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { questionProblem } from '../../core/questions.js';
 import { canonicalJson, isRecord, type Json, type JsonSchema } from '../../protocol/json.js';
+import { formPatternProblem } from '../../protocol/json-schema/patterns.schema.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits.js';
 
 /** How a server is told what came of one request. */
@@ -79,7 +80,7 @@ export function requestOf(params: unknown): ElicitRequest | { readonly problem: 
   if (!isRecord(schema) || schema['type'] !== 'object')
     return { problem: 'it asked for input without a form' };
   const { $schema: _dialect, ...form } = schema as JsonSchema;
-  const fault = questionProblem({ form });
+  const fault = questionProblem({ form }) ?? formPatternProblem(form);
   if (fault !== undefined) return { problem: `nobody can be shown what it asks with: ${fault}` };
   return { mode: 'form', message, schema: form };
 }

@@ -43,7 +43,7 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
   const made = defineTool<never>({
     name,
     description: tool.description,
-    input: jsonSchema(tool.inputSchema),
+    input: { ...jsonSchema(tool.inputSchema), judgedElsewhere: true },
     effects,
     approval: gateOf(server, tool.annotations, () => whole),
     timeouts: {

@@ -65,7 +65,7 @@ describe('an answer', () => {
     });
     expect(await checkAnswer({ tool, value: { code: 'x' } })).toEqual({
       ok: false,
-      problems: [{ path: '/code', message: 'String does not match pattern.' }],
+      problems: [{ path: '/code', message: 'must match the pattern ^\\d+$' }],
     });
   });
 

@@ -33,6 +33,16 @@ describe('requests for input', () => {
     ['no form', { a: elicit({ message: 'x' }) }, /without a form/],
     ['a script as a link', { a: elicit({ mode: 'url', url: 'javascript:alert(1)' }) }, /http/],
     ['no link', { a: elicit({ mode: 'url', url: 'login' }) }, /http/],
+    [
+      'a pattern that cannot be judged in linear time',
+      {
+        a: elicit({
+          message: 'x',
+          requestedSchema: { type: 'object', properties: { a: { pattern: '(a)\\1' } } },
+        }),
+      },
+      /form\/properties\/a\/pattern: the pattern cannot be matched in linear time/,
+    ],
     ['a list', [], /no object/],
     ['nothing', { a: null }, /undefined/],
   ])('that cannot be put to anybody are refused: %s', (_what, requests, problem) => {
