@@ -46,6 +46,7 @@ import {
 import { withHeartbeat } from './heartbeat.js';
 import { equipped } from './listed-tools.js';
 import type { ModelStream } from './model-stream.js';
+import { awaitedAgent } from './other-workers.js';
 import { answerWithReads } from './reads/run-reads.js';
 import type { RequestMeter } from './request-meter.js';
 import { type Showing, showing } from './showing.js';
@@ -73,7 +74,7 @@ export async function callModel(
   tools: ActivityTools,
   input: CallModelInput,
 ): Promise<CallModelResult> {
-  const defined = agentOf(tools, input.agent);
+  const defined = awaitedAgent(tools, input.agent);
   const context = Context.current();
   const { turnId, step } = input;
   const spending = new Spending(

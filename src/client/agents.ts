@@ -14,6 +14,20 @@ export async function listAgents(source: AgentSource): Promise<readonly AgentMan
   return entries.map((entry) => ('manifest' in entry ? entry.manifest : entry));
 }
 
+/**
+ * The agent, which somebody serves, or which has no worker at all: what is sent then waits for one.
+ * @throws {EngineError} agent_not_served, since when; unknown_agent, listing the known ones.
+ */
+export async function findServedAgent(source: AgentSource, name: string): Promise<AgentManifest> {
+  const manifest = await findAgent(source, name);
+  const { notServedSince } = manifest;
+  if (notServedSince === undefined) return manifest;
+  throw new EngineError(
+    'agent_not_served',
+    `Workers are running, and none of them has served agent "${name}" since ${notServedSince}. Start one that does (npx colloquy worker --agents <module>), and send the message again`,
+  );
+}
+
 /** @throws {EngineError} unknown_agent, listing the known ones. */
 export async function findAgent(source: AgentSource, name: string): Promise<AgentManifest> {
   const manifests = await listAgents(source);

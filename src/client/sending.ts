@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StampedActor } from '../protocol/actors.js';
 import type { SendMessageInput } from '../protocol/conversation.js';
-import { type AgentSource, findAgent } from './agents.js';
+import { type AgentSource, findServedAgent } from './agents.js';
 import { durationMs, givenOutput } from './checks.js';
 import type { Door } from './door.js';
 import { invalidField } from './errors.js';
@@ -56,7 +56,7 @@ export async function sendDraft(
   reopen: boolean,
 ): Promise<Sent> {
   const { key, agents } = parts;
-  const manifest = await findAgent(agents, await agentNameOf(parts));
+  const manifest = await findServedAgent(agents, await agentNameOf(parts));
   const request: SendRequest = {
     key,
     manifest,

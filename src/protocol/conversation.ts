@@ -54,6 +54,8 @@ export interface AgentManifest {
   readonly tools: readonly ToolManifest[];
   /** Servers that list more of them, each worker for itself. Absent: none. */
   readonly mcpServers?: readonly { readonly name: string }[];
+  /** ISO 8601. Workers are there, and none of them has served the agent since. Absent: one does, or there is none at all. */
+  readonly notServedSince?: string;
 }
 
 export interface ToolManifest {
@@ -213,4 +215,11 @@ export interface ConversationSnapshot {
   >;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
+  /** Somebody has to look after it, since when (ISO 8601); in lists of the event log. Absent while nothing is wrong. */
+  readonly attention?: { readonly reason: AttentionReason; readonly since: string };
 }
+
+/** `agent_not_served`: workers are there, and none of them serves its agent. */
+export type AttentionReason = 'agent_not_served';
+
+export const ATTENTION_REASONS = ['agent_not_served'] as const satisfies readonly AttentionReason[];

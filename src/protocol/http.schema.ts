@@ -3,7 +3,7 @@
  * Bounds that depend on bytes are checked by the client, which every door goes through.
  */
 import { z } from 'zod';
-import { CONVERSATION_STATUSES, ON_BUSY } from './conversation.js';
+import { ATTENTION_REASONS, CONVERSATION_STATUSES, ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
 import { isRecord, type Json, type JsonSchema } from './json.js';
 import {
@@ -253,6 +253,7 @@ export const ListQuerySchema = z.strictObject({
   ...TENANT,
   agent: IdSchema.exactOptional(),
   status: z.enum(CONVERSATION_STATUSES).exactOptional(),
+  attention: z.enum(ATTENTION_REASONS).exactOptional(),
   pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
   pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),
   /** Id of an actor, and roles that he has besides: `pendingForRole=a&pendingForRole=b`. */

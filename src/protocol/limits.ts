@@ -278,6 +278,14 @@ export const TOMBSTONE_MS = 30 * 24 * 60 * 60 * 1000;
 /** The shortest time that closed conversations may be kept: a reader must be able to see how one ended. */
 export const MIN_RETENTION_MS = 60 * 1000;
 /** Lapsed leases are looked for this often: two small statements. */
+/** How often a worker announces itself in the event log: one small write. */
+export const PRESENCE_INTERVAL_MS = 20_000;
+/** A worker that has not announced itself for so long is gone: two announcements may be missed. */
+export const WORKER_LIVE_MS = 65_000;
+/** An agent is not served any more once no worker has announced it for so long: longer than workers take to be replaced. */
+export const AGENT_GONE_MS = 2 * 60 * 1000;
+/** Rows of workers that were killed are removed after so long. */
+export const FORGET_WORKER_MS = 24 * 60 * 60 * 1000;
 export const LEASE_WATCH_INTERVAL_MS = 2_000;
 /** All reads of one answer together: the answer waits for them, and so does whoever waits for the answer. */
 export const INLINE_READS_MS = 500;

@@ -11,7 +11,8 @@ import {
   positionOf,
 } from './paging.js';
 import { asStored } from './pending-plan.js';
-import type { ConversationList, ListOptions } from './port.js';
+import type { ConversationList } from './port.js';
+import type { ListRequest } from './presence-plan.js';
 
 export interface Dialect {
   readonly conversations: string;
@@ -67,11 +68,11 @@ class Statement {
 }
 
 /** Reads one row more than the page has, to see whether there is another. @throws {RangeError} for a cursor that is not ours. */
-export function listQuery(options: ListOptions, dialect: Dialect): ListQuery {
+export function listQuery(options: ListRequest, dialect: Dialect): ListQuery {
   return isByDeadline(options) ? byDeadline(options, dialect) : byPosition(options, dialect);
 }
 
-function byPosition(options: ListOptions, dialect: Dialect): ListQuery {
+function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
   const { tenant, agent, status, cursor } = options;
   const statement = new Statement(dialect);
   const conditions = statement.where([
@@ -80,13 +81,14 @@ function byPosition(options: ListOptions, dialect: Dialect): ListQuery {
     ['status =', status],
     ['position <', cursor === undefined ? undefined : positionOf(cursor)],
   ]);
+  conditions.push(...openOf(statement, options));
   const sql = `SELECT position, 0 AS deadline_ms, snapshot FROM ${dialect.conversations}${allOf(conditions)}
      ORDER BY position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
   return { sql, values: statement.values };
 }
 
 /** Of several calls of a conversation that are meant, the one that ends first stands for it. */
-function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
+function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
   const { tenant, agent, status, pendingTool, pendingKind, pendingFor, cursor } = options;
   const { deadlineBefore } = options;
   const statement = new Statement(dialect);
@@ -108,6 +110,7 @@ function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
       ['conversations.agent =', agent],
       ['conversations.status =', status],
     ]),
+    ...openOf(statement, options, 'conversations.'),
   ];
   if (cursor !== undefined) {
     const { deadlineMs, position } = deadlinePositionOf(cursor);
@@ -131,6 +134,13 @@ function byDeadline(options: ListOptions, dialect: Dialect): ListQuery {
   return { sql, values: statement.values };
 }
 
+/** Open conversations of some agents. */
+function openOf(statement: Statement, { openOf: agents }: ListRequest, of = ''): readonly string[] {
+  if (agents === undefined) return [];
+  const names = agents.map((name) => statement.value(name));
+  return [`${of}agent IN (${names.join(', ')})`, `${of}status <> 'closed'`];
+}
+
 function admission(statement: Statement, { id, roles = [], verified }: JudgedActor): Admission {
   return {
     id: statement.value(asStored(JSON.stringify([id]))),
@@ -144,7 +154,7 @@ function allOf(conditions: readonly string[]): string {
 }
 
 /** The page that the rows of a `listQuery` are. */
-export function listPage(options: ListOptions, rows: readonly ListRow[]): ConversationList {
+export function listPage(options: ListRequest, rows: readonly ListRow[]): ConversationList {
   const limit = listLimit(options);
   const page = rows.slice(0, limit);
   const conversations = page.map(({ snapshot }) => snapshot);

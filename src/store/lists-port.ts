@@ -1,6 +1,6 @@
 /** Lists across conversations: part of the event log port. With a tenant every list is read along an index. */
 import type { JudgedActor } from '../protocol/actors.js';
-import type { ConversationSnapshot } from '../protocol/conversation.js';
+import type { AttentionReason, ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 
@@ -23,6 +23,8 @@ export interface ListOptions {
   readonly pendingFor?: JudgedActor;
   /** ISO 8601; conversations with an open call whose deadline is earlier. */
   readonly deadlineBefore?: string;
+  /** Open conversations that somebody has to look after: workers are there, and none of them serves the agent. */
+  readonly attention?: AttentionReason;
   /** @defaultValue 50; 1,000 at most */
   readonly limit?: number;
   /** Opaque, from `nextCursor` of a page with the same filters. */

@@ -8,6 +8,7 @@ import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import type { Deletions } from './deletions-port.js';
 import type { CallLeases } from './leases-port.js';
 import type { ConversationLists } from './lists-port.js';
+import type { WorkerPresence } from './presence-port.js';
 
 export type { Deletions } from './deletions-port.js';
 export type { CallLease, CallLeases } from './leases-port.js';
@@ -18,6 +19,7 @@ export type {
   ListOptions,
   OpenHead,
 } from './lists-port.js';
+export type { AnnouncedWorker, WorkerPresence } from './presence-port.js';
 
 export class StoreUnavailable extends Error {
   readonly code = 'store_unavailable';
@@ -89,7 +91,7 @@ export interface EventsRead {
   readonly more: boolean;
 }
 
-export interface EventLog extends CallLeases, ConversationLists, Deletions {
+export interface EventLog extends CallLeases, ConversationLists, Deletions, WorkerPresence {
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
   append(batch: AppendBatch): Promise<AppendResult>;
   head(key: ConversationKey): Promise<LogHead | undefined>;
@@ -103,6 +105,7 @@ export interface EventLog extends CallLeases, ConversationLists, Deletions {
   touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
   /** Workers publish the agents that they serve; clients check against them. */
   publishAgents(manifests: readonly AgentManifest[]): Promise<void>;
+  /** Where workers are there and none serves an agent, its manifest says since when. */
   agents(): Promise<readonly AgentManifest[]>;
   /** Names this store among all: 12 hexadecimal digits, made once with its tables; every process that has it open is given the same. */
   storeId(): Promise<string>;

@@ -6,6 +6,7 @@ import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import type { BlobStore } from './blobs-port.js';
 import type {
+  AnnouncedWorker,
   AppendBatch,
   CallLease,
   CallLeases,
@@ -21,7 +22,14 @@ import { NOW_MS, PostgresDatabase, type PostgresOptions, textIn } from './postgr
 import { PostgresDeletions } from './postgres/deletions.js';
 import { PostgresCallLeases } from './postgres/leases.js';
 import { PostgresLists } from './postgres/lists.js';
+import {
+  announceWorker,
+  readAgents,
+  readLiveWorkers,
+  withdrawWorker,
+} from './postgres/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './postgres/read.js';
+import { shownManifest } from './presence-plan.js';
 
 export type PostgresEventLogOptions = PostgresOptions;
 
@@ -154,10 +162,19 @@ class PostgresEventLog implements EventLog {
   }
 
   async agents() {
-    const rows = await this.#database.all(
-      `SELECT manifest FROM ${this.#database.table('agents')} ORDER BY name`,
-    );
-    return rows.map((row) => JSON.parse(textIn(row, 'manifest')) as AgentManifest);
+    return (await readAgents(this.#database)).map(shownManifest);
+  }
+
+  async announceWorker(worker: AnnouncedWorker) {
+    await announceWorker(this.#database, worker);
+  }
+
+  async withdrawWorker(id: string) {
+    await withdrawWorker(this.#database, id);
+  }
+
+  async liveWorkers() {
+    return await readLiveWorkers(this.#database);
   }
 
   async storeId() {

@@ -6,6 +6,7 @@ import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import type { BlobStore } from './blobs-port.js';
 import type {
+  AnnouncedWorker,
   AppendBatch,
   CallLease,
   CallLeases,
@@ -15,6 +16,7 @@ import type {
   ListOptions,
   ReadOptions,
 } from './port.js';
+import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from './presence-plan.js';
 import { appendBatch } from './sqlite/append.js';
 import { SqliteBlobStore } from './sqlite/blobs.js';
 import { SqliteDatabase, textIn } from './sqlite/database.js';
@@ -36,6 +38,13 @@ import {
   readRecentHeads,
   readUnknown,
 } from './sqlite/lists.js';
+import {
+  announceWorker,
+  readAgents,
+  readGoneAgents,
+  readLiveWorkers,
+  withdrawWorker,
+} from './sqlite/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './sqlite/read.js';
 
 export interface SqliteEventLogOptions {
@@ -96,7 +105,13 @@ class SqliteEventLog implements EventLog {
   }
 
   async list(options: ListOptions = {}) {
-    return await this.#database.read(() => listSnapshots(this.#database, options));
+    return await this.#database.read(() => {
+      const gone = readGoneAgents(this.#database);
+      const request = requestOf(options, gone);
+      return request === undefined
+        ? NO_CONVERSATIONS
+        : withAttention(listSnapshots(this.#database, request), gone);
+    });
   }
 
   async openHeads(options: Parameters<ConversationLists['openHeads']>[0]) {
@@ -178,11 +193,23 @@ class SqliteEventLog implements EventLog {
   }
 
   async agents() {
-    return await this.#database.read(() =>
-      this.#database
-        .all('SELECT manifest FROM agents ORDER BY name')
-        .map((row) => JSON.parse(textIn(row, 'manifest')) as AgentManifest),
-    );
+    return await this.#database.read(() => readAgents(this.#database).map(shownManifest));
+  }
+
+  async announceWorker(worker: AnnouncedWorker) {
+    await this.#database.write(() => {
+      announceWorker(this.#database, worker);
+    });
+  }
+
+  async withdrawWorker(id: string) {
+    await this.#database.write(() => {
+      withdrawWorker(this.#database, id);
+    });
+  }
+
+  async liveWorkers() {
+    return await this.#database.read(() => readLiveWorkers(this.#database));
   }
 
   async storeId() {

@@ -13,6 +13,7 @@ import type { Agent } from '../define/agent.js';
 import { manifestOf } from '../define/agent.js';
 import type { Logger } from '../define/context.js';
 import { createIsCommitted } from '../projection/committed.js';
+import { createTellOffer, DefinitionWatch } from '../projection/definitions/watch.js';
 import { createIsDeletedRun } from '../projection/deletions.js';
 import { HistoryLooks } from '../projection/history-looks.js';
 import { newestEvents } from '../projection/history-tail.js';
@@ -31,6 +32,7 @@ import { fetchTranscript } from '../projection/transcript-source.js';
 import { createWorkflowSource } from '../projection/workflow-source.js';
 import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { workflowCode } from './bundle.js';
 import { mcpMeans } from './mcp-means.js';
@@ -168,7 +170,7 @@ async function assemble<Services>(
   const projector = new Projector({ log, live, source, logger });
   const looking = { log, projector, source, logger };
   const sweep = new Sweep({ ...looking, afterPass: keeping(options, parts) });
-  const leases = new LeaseWatch({ log, tell: createTellLost(client), logger });
+  const waits = waitsOf(options, parts);
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
@@ -193,7 +195,7 @@ async function assemble<Services>(
   const close = async (): Promise<void> => {
     await means.close();
     for (const each of watches) each.stop();
-    await leases.stop();
+    for (const each of waits) await each.stop();
     await sweep.stop();
     await projector.drain();
     await closeAll(parts);
@@ -202,7 +204,7 @@ async function assemble<Services>(
     worker,
     run: async () => {
       void new StartLook(looking).run();
-      for (const each of [sweep, leases, ...watches]) each.start();
+      for (const each of [sweep, ...waits, ...watches]) each.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
       await Promise.race([worker.run().finally(close), stuck]);
     },
@@ -219,6 +221,18 @@ async function closeAll({ opened, connection, client }: Parts): Promise<void> {
   await opened.close();
   await connection.close();
   await client.connection.close();
+}
+
+/** Of what waits while tools change, and of leases of claims. */
+function waitsOf<Services>(
+  options: ColloquyWorkerOptions<Services>,
+  { client, opened: { log }, logger }: Parts,
+): readonly (LeaseWatch | DefinitionWatch)[] {
+  const agents = options.agents.map((agent) => servedAgent(agent));
+  return [
+    new DefinitionWatch({ log, agents, tell: createTellOffer(client), logger }),
+    new LeaseWatch({ log, tell: createTellLost(client), logger }),
+  ];
 }
 
 /** Among the most frequent calls of a worker; native ones cost its main thread half. */

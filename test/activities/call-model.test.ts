@@ -270,10 +270,12 @@ describe('a model call that fails', () => {
   it('because this worker lacks the agent is retried: another may have it', async () => {
     const { activities } = setUp();
     const input = modelInput({ agent: 'sales' });
-    expect(await failureOf(environment().run(activities.callModel, input))).toMatchObject({
-      type: 'unknown_agent',
-      nonRetryable: false,
-    });
+    const tried = (attempt: number) =>
+      failureOf(environment({ attempt }).run(activities.callModel, input));
+    expect(await tried(1)).toMatchObject({ type: 'unknown_agent', nonRetryable: false });
+    // Soon at first, and then for about two minutes: one that serves it may have to be started.
+    expect((await tried(3)).nextRetryDelay).toBeUndefined();
+    expect((await tried(4)).nextRetryDelay).toBe(20_000);
   });
 
   it('because it got a part of the transcript is never asked with that part alone', async () => {

@@ -14,6 +14,7 @@ import { describeLeases } from '../support/lease-conformance.js';
 import { describeLists } from '../support/list-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
 import { startTestPostgres } from '../support/postgres-server.js';
+import { describePresence } from '../support/presence-conformance.js';
 import { until } from '../support/until.js';
 import { expectNoRowLeft } from '../support/whole-deletion.js';
 
@@ -48,6 +49,15 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 
 describeEventLog('postgres event log', open);
 describeLeases('postgres leases', open);
+describePresence('workers in the postgres event log', async () => {
+  const schema = anySchema();
+  const pass = async (milliseconds: number): Promise<void> => {
+    const by = `interval '${milliseconds} milliseconds'`;
+    await ask(`UPDATE ${schema}.workers SET seen_at = seen_at - ${by}`);
+    await ask(`UPDATE ${schema}.agents SET published_at = published_at - ${by}`);
+  };
+  return { log: await open(schema), pass };
+});
 it('a conversation that is deleted leaves no row but its tombstone in any table', async () => {
   const schema = anySchema();
   const stores = await openPostgresStores({ url, schema, maxConnections: 2 });

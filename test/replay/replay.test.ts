@@ -1,7 +1,4 @@
-/**
- * Histories that were recorded once and are kept for ever: every later version has to make the same decisions again.
- * Each is continued to its end in test/workflows/kept-histories.test.ts.
- */
+/** Histories that were recorded once and are kept for ever: every later version has to make the same decisions again. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { bundleFromSource, replay } from '../support/engine-replay.js';
@@ -35,7 +32,7 @@ test('histories of every kind are kept', () => {
   );
 });
 
-test.each(files)('a recorded run is decided by the present code as it was: %s', async (file) => {
+test.each(files)('a recorded conversation goes on with the present code: %s', async (file) => {
   await replay({ code }, JSON.parse(textOf(file)));
 });
 

@@ -2,6 +2,7 @@
 import { SYSTEM_ACTOR } from '../../src/protocol/actors.js';
 import type { CanonicalEvent, EventBody } from '../../src/protocol/events.js';
 import type { ConversationKey } from '../../src/protocol/ids.js';
+import type { Suspension } from '../../src/protocol/suspensions.js';
 
 export const KEY: ConversationKey = { tenant: 'default', conversationId: 'c1' };
 
@@ -66,7 +67,11 @@ export function turn(turnId: string, text?: string): readonly EventBody[] {
   return [...asks(turnId), ...answers(turnId, text)];
 }
 
-export function suspends(turnId: string, toolCallId: string): EventBody {
+export function suspends(
+  turnId: string,
+  toolCallId: string,
+  more: Partial<Suspension> = {},
+): EventBody {
   return {
     type: 'suspension',
     suspension: {
@@ -78,6 +83,7 @@ export function suspends(turnId: string, toolCallId: string): EventBody {
       prompt: { amount: 5 },
       openedAt: '2030-01-01T00:00:00.000Z',
       deadline: '2030-01-02T00:00:00.000Z',
+      ...more,
     },
   };
 }

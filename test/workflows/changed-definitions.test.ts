@@ -1,8 +1,9 @@
 /** Workers are replaced by others with changed tools while calls wait: on a real server, one after the other. */
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Conversation } from '../../src/client/index.js';
+import { type Conversation, ConversationClient } from '../../src/client/index.js';
 import { type Agent, defineAgent } from '../../src/define/agent.js';
 import { type AnyTool, defineTool } from '../../src/define/tool.js';
 import { calls, type ScriptedModel, says, script } from '../../src/model/scripted.js';
@@ -20,7 +21,7 @@ const ASKS = () => script(calls('order', { order: 'a7' }));
 const ENDS = () => script(says('Done.'));
 
 function agentOf(tools: readonly AnyTool[], model: ScriptedModel): Agent<never> {
-  return defineAgent({ name: 'shop', model, instructions: 'Help.', tools }) as Agent<never>;
+  return defineAgent({ name: 'shop', model, instructions: 'Help.', tools });
 }
 
 function order(input: z.ZodType, more: object): AnyTool {
@@ -158,3 +159,92 @@ test('a tool that asked in mid-run is not entered again with arguments that it r
   });
   await replays(engine, talk);
 });
+
+test('a form is offered anew by the watch, before anybody has answered, and judged by that alone', async () => {
+  const form = (output: z.ZodType) => order(BEFORE, { executor: 'human', output });
+  const now = z.strictObject({ date: z.string() });
+  const { engine, talk, id } = await deployed(
+    [form(z.strictObject({ day: z.string() }))],
+    [form(now)],
+  );
+  const first = (await engine.log(talk)).find(({ type }) => type === 'suspension');
+  const anew = await pending(talk, ({ answerSchema }) =>
+    JSON.stringify(answerSchema).includes('date'),
+  );
+  expect(first).toMatchObject({ suspension: { toolCallId: id } });
+  expect(anew.deadline).toBe((first as { suspension: Suspension }).suspension.deadline);
+  const answer = (value: Record<string, string>) => ({ type: 'answer', value }) as const;
+  expect((await talk.resolve(id, answer({ day: 'monday' }))).verdict).toBe('invalid');
+  expect((await talk.resolve(id, answer({ date: 'monday' }))).verdict).toBe('accepted');
+  await engine.idle(talk);
+  const changed = (await engine.log(talk)).filter(({ type }) => type === 'suspension_changed');
+  expect(changed).toHaveLength(1);
+  await replays(engine, talk);
+});
+
+test('an agent that workers do not serve is refused by name, and its calls end; it goes on when it is back', async () => {
+  const runs: unknown[] = [];
+  const eventLog = join(temporaryFolder(), 'log.db');
+  const shop = agentOf([server(runs, BEFORE)], ASKS());
+  const first = await startEngine({ agents: [shop], eventLog });
+  const { taskQueue } = first;
+  const { talk } = await first.ask('Order it');
+  const [call] = await talk.pending();
+  await first.stopWorker();
+  const other = defineAgent({ name: 'other', model: ENDS(), instructions: 'Help.' });
+  const second = await startEngine({ agents: [other], eventLog, taskQueue });
+  await until('the other worker is there', () => second.opened.log.liveWorkers(), {
+    holds: (workers) => workers.length === 1,
+  });
+  const { verdict } = await talk.resolve(call?.toolCallId ?? '', { type: 'approve' });
+  expect(verdict).toBe('accepted');
+  const ended = await until('the call has ended', () => first.log(talk), {
+    holds: (log) => log.some(({ type }) => type === 'tool_result'),
+    timeoutMs: 30_000,
+  });
+  expect(ended.find(({ type }) => type === 'tool_result')).toMatchObject({
+    result: {
+      envelope: {
+        error: {
+          code: 'not_available',
+          message: expect.stringMatching(/shop/) as string,
+        },
+      },
+    },
+  });
+  expect(runs).toEqual([]);
+  // As two minutes later.
+  const database = new DatabaseSync(eventLog);
+  database.exec("UPDATE agents SET published_at = '2020-01-01T00:00:00.000Z' WHERE name = 'shop'");
+  database.close();
+  const api = new ConversationClient({
+    temporal: first.temporal,
+    taskQueue,
+    agents: () => first.opened.log.agents(),
+    reader: first.reader,
+  });
+  const asked = api.conversation(talk.id, { agent: 'shop' }).send('Are you there?');
+  await expect(asked).rejects.toMatchObject({
+    code: 'agent_not_served',
+    message: expect.stringMatching(/2020-01-01/) as string,
+  });
+  const list = await first.opened.log.list({ attention: 'agent_not_served' });
+  expect(list.conversations.map(({ conversationId }) => conversationId)).toEqual([talk.id]);
+  await second.stopWorker();
+  const model = script(says('Done.'), says('Here I am.'));
+  const back = agentOf([server(runs, BEFORE)], model);
+  const third = await startEngine({ agents: [back], eventLog, taskQueue });
+  await until('the agent is back', () => third.opened.log.list({ attention: 'agent_not_served' }), {
+    holds: ({ conversations }) => conversations.length === 0,
+    timeoutMs: 10_000,
+  });
+  const turn = await api
+    .conversation(talk.id, { agent: 'shop' })
+    .send('And now?', { onBusy: 'queue' });
+  // The turn that was under way has gone on, too.
+  expect(await turn.result({ timeout: '50s' })).toMatchObject({
+    status: 'completed',
+    text: 'Here I am.',
+  });
+  await replays(third, talk);
+}, 120_000);

@@ -2,8 +2,10 @@
 import type { ConversationKey } from '../../protocol/ids.js';
 import { type Dialect, listPage, listQuery } from '../list-query.js';
 import type { ClosedHead, ConversationLists, ListOptions, OpenHead } from '../port.js';
+import { type ListRequest, NO_CONVERSATIONS, requestOf, withAttention } from '../presence-plan.js';
 import type { PostgresDatabase, Row } from './database.js';
 import { NOW_MS, numberIn, textIn } from './database.js';
+import { readGoneAgents } from './presence.js';
 import { keyOf, snapshotOf } from './rows.js';
 
 const OPEN_HEAD = 'tenant, conversation_id, run_id, history_length, changed_at_ms';
@@ -40,6 +42,13 @@ export class PostgresLists implements ConversationLists {
   }
 
   async list(options: ListOptions = {}) {
+    const gone = await readGoneAgents(this.#database);
+    const request = requestOf(options, gone);
+    if (request === undefined) return NO_CONVERSATIONS;
+    return withAttention(await this.#list(request), gone);
+  }
+
+  async #list(options: ListRequest) {
     const { sql, values } = listQuery(options, postgresDialect(this.#database));
     const rows = await this.#database.all(sql, ...values);
     return listPage(

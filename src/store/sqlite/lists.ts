@@ -1,13 +1,8 @@
 /** Lists of the sqlite event log, and what the sweep looks at. Synchronous; callers wrap them. */
 import type { ConversationKey } from '../../protocol/ids.js';
 import { type Dialect, listPage, listQuery } from '../list-query.js';
-import type {
-  ClosedHead,
-  ConversationList,
-  ConversationLists,
-  ListOptions,
-  OpenHead,
-} from '../port.js';
+import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../port.js';
+import type { ListRequest } from '../presence-plan.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 import { snapshotOf } from './read.js';
@@ -34,7 +29,7 @@ export const SQLITE: Dialect = {
 };
 
 /** @throws {RangeError} when the cursor is not one of ours. */
-export function listSnapshots(database: SqliteDatabase, options: ListOptions): ConversationList {
+export function listSnapshots(database: SqliteDatabase, options: ListRequest): ConversationList {
   const { sql, values } = listQuery(options, SQLITE);
   const rows = database.all(sql, ...values).map((row) => ({
     snapshot: snapshotOf(row),

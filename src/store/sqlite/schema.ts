@@ -104,6 +104,12 @@ export const MIGRATIONS: readonly string[] = [
     published_at TEXT NOT NULL
   ) STRICT;
 
+  CREATE TABLE workers (
+    id TEXT PRIMARY KEY,
+    agents TEXT NOT NULL,
+    seen_at_ms INTEGER NOT NULL
+  ) STRICT;
+
   CREATE TABLE leases (
     name TEXT PRIMARY KEY,
     holder TEXT NOT NULL,

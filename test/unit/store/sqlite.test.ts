@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { StoreUnavailable } from '../../../src/store/port.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
@@ -14,6 +14,7 @@ import { describeEventLog } from '../../support/event-log-conformance.js';
 import { describeLeases } from '../../support/lease-conformance.js';
 import { describeLists } from '../../support/list-conformance.js';
 import { KEY, stamped, started, turn } from '../../support/log-events.js';
+import { describePresence } from '../../support/presence-conformance.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
@@ -24,6 +25,19 @@ describeAudiences(
 );
 describeLists('sqlite lists', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeDeletions('sqlite deletions', async () => await openSqliteEventLog({ file: ':memory:' }));
+
+describePresence('workers in the sqlite event log', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const log = await openSqliteEventLog({ file: ':memory:' });
+  const pass = (milliseconds: number) => {
+    vi.setSystemTime(Date.now() + milliseconds);
+    return Promise.resolve();
+  };
+  return { log, pass };
+});
 
 const EVENTS = stamped([started(), ...turn('t1')]);
 

@@ -108,6 +108,12 @@ const TABLES = `
     published_at TIMESTAMPTZ NOT NULL
   );
 
+  CREATE TABLE workers (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    agents TEXT NOT NULL,
+    seen_at TIMESTAMPTZ NOT NULL
+  );
+
   CREATE TABLE leases (
     name TEXT PRIMARY KEY,
     holder TEXT NOT NULL,

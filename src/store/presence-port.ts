@@ -1,0 +1,19 @@
+/**
+ * Which workers are there, and what they serve: part of the event log port. Workers announce themselves every few seconds, by the
+ * clock of the store. So clients know of agents that no worker serves any more, and workers whether all of them have the same definitions.
+ */
+
+export interface AnnouncedWorker {
+  readonly id: string;
+  /** A digest of its definitions, by the name of each agent that it serves. */
+  readonly agents: Readonly<Record<string, string>>;
+}
+
+export interface WorkerPresence {
+  /** The worker is there now, and serves these agents now. Repeated every `PRESENCE_INTERVAL_MS`. */
+  announceWorker(worker: AnnouncedWorker): Promise<void>;
+  /** The worker has stopped. Safe to repeat, and for one that was never announced. */
+  withdrawWorker(id: string): Promise<void>;
+  /** Those that were announced within `WORKER_LIVE_MS`. */
+  liveWorkers(): Promise<readonly AnnouncedWorker[]>;
+}

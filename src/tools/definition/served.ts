@@ -1,0 +1,20 @@
+/** What a worker says of the agents that it serves, and how it offers their calls. Runs in the worker. */
+import { createHash } from 'node:crypto';
+import type { AnyAgent } from '../../define/agent.js';
+import type { AnswerOffer } from '../../protocol/definitions/changes.js';
+import { canonicalJson } from '../../protocol/json.js';
+import { offerOf } from './check.js';
+
+/** An agent as one worker serves it; `digest` is over how its tools take answers. Tools of MCP servers wait for nobody. */
+export function servedAgent(agent: AnyAgent): {
+  readonly name: string;
+  readonly digest: string;
+  readonly offerOf: (tool: string) => AnswerOffer | undefined;
+} {
+  const offers = new Map(agent.tools.map((tool) => [tool.name, offerOf(tool)]));
+  const definitions = [...offers].map(([name, offer]) => [name, offer?.definition]);
+  // The keys of a record are sorted.
+  const text = canonicalJson(Object.fromEntries(definitions));
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return { name: agent.name, digest, offerOf: (tool) => offers.get(tool) };
+}
