@@ -639,7 +639,9 @@ status() {
 $(run_files)
 FILES
   if [ "$answer" -ne 0 ] && [ -z "$DB$EPHEMERAL" ] && port_open "$HOST" "${ADDRESS##*:}"; then
-    if find_cli quiet && answers "$ADDRESS"; then
+    if ! find_cli quiet; then
+      say "$ADDRESS is in use; whether by a Temporal server cannot be seen without the Temporal CLI"
+    elif answers "$ADDRESS"; then
       say "a Temporal server that this script did not start answers at $ADDRESS"
       announce "$ADDRESS" ''
       answer=0
