@@ -3,7 +3,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { CompressionCodec } from 'colloquy/client';
 import { HINT_SINK } from '#dist/protocol/messaging.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/bundle.js';
-import { UnguardedWorker } from '#dist/worker/unguarded-worker.js';
+import { UnguardedWorker } from '#dist/worker/sdk-workarounds/unguarded-worker.js';
 import { median } from '../stats.js';
 import type { History } from './histories.js';
 

@@ -1,4 +1,4 @@
-/** Queries that a worker refused because a task of the conversation was under way (`worker/query-guard.ts`). */
+/** Queries that a worker refused because a task of the conversation was under way (`worker/sdk-workarounds/query-guard.ts`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QUERY_REFUSED_MARK } from '../protocol/query-refusal.js';
 

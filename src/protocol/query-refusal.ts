@@ -2,7 +2,7 @@
 
 /**
  * What a query fails with when its worker would have to answer it from what no history has yet, and none may ever have
- * (`worker/query-guard.ts`). Whoever asks, asks again.
+ * (`worker/sdk-workarounds/query-guard.ts`). Whoever asks, asks again.
  */
 export const QUERY_REFUSED =
   'colloquy: a task of this conversation is under way, ask again (query_refused); or the worker cannot read the history, and its log says why';

@@ -23,8 +23,9 @@ import { StartLook } from '../projection/losses/start-look.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
 import { Projector } from '../projection/projector.js';
-import { createIsSettled } from '../projection/settled.js';
+
 import { StoreWatch } from '../projection/store-identity/watch.js';
+
 import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
 import { TranscriptChunks } from '../projection/transcript-chunks.js';
@@ -36,16 +37,18 @@ import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { workflowCode } from './bundle.js';
 import { mcpMeans } from './mcp-means.js';
-import { withQueryGuard } from './query-guard.js';
 import { type RetentionOptions, retentionMs } from './retention.js';
+import { withQueryGuard } from './sdk-workarounds/query-guard.js';
+import { createIsSettled } from './sdk-workarounds/settled.js';
+import { createWatchedWorker } from './sdk-workarounds/unguarded-worker.js';
 import { requireSearchAttributes } from './search-attributes.js';
 import { ServerWatch } from './server-watch.js';
 import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
 import type { TemporalSettings } from './temporal.js';
 import { connectClient, connectNative, temporalSettings } from './temporal.js';
+
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
-import { createWatchedWorker } from './unguarded-worker.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];

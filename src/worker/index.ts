@@ -4,7 +4,7 @@ export { openEventLog } from '../projection/open-log.js';
 export type { ColloquyWorker, ColloquyWorkerOptions } from './create-worker.js';
 export { createColloquyWorker } from './create-worker.js';
 export type { RetentionOptions } from './retention.js';
+export { WorkflowStuck } from './sdk-workarounds/stuck-watch.js';
 export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './search-attributes.js';
-export { WorkflowStuck } from './stuck-watch.js';
 export type { TemporalSettings } from './temporal.js';
 export { connectClient, connectNative, TemporalUnreachable, temporalSettings } from './temporal.js';

@@ -2,7 +2,7 @@
 import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { CompressionCodec } from '../../src/client/payload-codec.js';
 import { HINT_SINK } from '../../src/protocol/messaging.js';
-import { UnguardedWorker } from '../../src/worker/unguarded-worker.js';
+import { UnguardedWorker } from '../../src/worker/sdk-workarounds/unguarded-worker.js';
 import './engine-quiet.js';
 import './typescript-hooks.mjs';
 import { CONVERTER } from './workflow-bundle.js';

@@ -1,9 +1,9 @@
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
 import { describe, expect, test } from 'vitest';
-import type { HeldRun } from '../../../src/projection/settled.js';
-import { QUERY_REFUSED } from '../../../src/protocol/query-refusal.js';
-import { withQueryGuard } from '../../../src/worker/query-guard.js';
+import { QUERY_REFUSED } from '../../../../src/protocol/query-refusal.js';
+import { withQueryGuard } from '../../../../src/worker/sdk-workarounds/query-guard.js';
+import type { HeldRun } from '../../../../src/worker/sdk-workarounds/settled.js';
 
 type Activation = Parameters<Workflow['activate']>[0];
 type Creation = Parameters<Parameters<typeof withQueryGuard>[0]['createWorkflow']>[0];

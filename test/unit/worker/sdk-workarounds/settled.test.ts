@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { HistoryLooks } from '../../../src/projection/history-looks.js';
-import { createIsSettled } from '../../../src/projection/settled.js';
+import { HistoryLooks } from '../../../../src/projection/history-looks.js';
+import { createIsSettled } from '../../../../src/worker/sdk-workarounds/settled.js';
 import {
   completed,
   type FakeEvent,
@@ -10,7 +10,7 @@ import {
   STARTED_AT,
   started,
   timer,
-} from '../../support/fake-history.js';
+} from '../../../support/fake-history.js';
 
 const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
 

@@ -1,6 +1,6 @@
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { StuckWatch, WorkflowStuck } from '../../../src/worker/stuck-watch.js';
+import { StuckWatch, WorkflowStuck } from '../../../../src/worker/sdk-workarounds/stuck-watch.js';
 
 const MINUTE = 60_000;
 type CreateOptions = Parameters<WorkflowCreator['createWorkflow']>[0];
