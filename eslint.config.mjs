@@ -33,18 +33,19 @@ const IMPORTS = {
     own: ['protocol', 'core', 'store', 'client'],
     packages: ['@temporalio/client', '@temporalio/common', 'node:'],
   },
+  watchdog: { own: [], packages: ['pino', 'node:'] },
   activities: {
-    own: ['protocol', 'core', 'define', 'tools', 'model', 'projection'],
+    own: ['protocol', 'core', 'define', 'tools', 'model', 'projection', 'watchdog'],
     packages: ['@temporalio/activity', '@temporalio/common', 'node:'],
   },
   http: {
-    own: ['protocol', 'core', 'client', 'projection', 'store'],
+    own: ['protocol', 'core', 'client', 'projection', 'store', 'watchdog'],
     packages: ['express', 'zod', 'helmet', 'pino', 'node:'],
   },
   worker: {
     own: [
       ...['protocol', 'core', 'define', 'tools', 'model', 'activities', 'client', 'projection'],
-      'store',
+      ...['store', 'watchdog'],
     ],
     packages: [...TEMPORAL.filter((name) => name !== '@temporalio/workflow'), 'pino', 'node:'],
   },
@@ -52,7 +53,7 @@ const IMPORTS = {
   cli: {
     own: [
       ...['protocol', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
-      ...['activities', 'http', 'worker', 'testing'],
+      ...['activities', 'http', 'worker', 'testing', 'watchdog'],
     ],
     packages: ['commander', 'pino', 'zod', ...TEMPORAL, 'node:'],
   },

@@ -10,6 +10,7 @@ import { checkDefinition } from './check-definition.js';
 import { checkEdit } from './check-edit.js';
 import type { ActivityDeps, ActivityTools } from './deps.js';
 import { flushLog } from './flush-log.js';
+import { notedActivities } from './noted.js';
 import { planCall } from './plan-call.js';
 import { preflightTool } from './preflight-tool.js';
 import { reconcileTool } from './reconcile-tool.js';
@@ -38,7 +39,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
       maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
     }),
   };
-  return wellFormedOutcomes({
+  const activities: ConversationActivities = {
     callModel: (input) => callModel(tools, input),
     planCall: (input) => planCall(tools, input),
     runTool: (input) => runTool(tools, input),
@@ -50,7 +51,8 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
     spillTranscript: (input) => spillTranscript(tools, input),
-  });
+  };
+  return notedActivities(wellFormedOutcomes(activities));
 }
 
 /** What models and tools made enters the history here: no text of it may be one that UTF-8 cannot hold. */

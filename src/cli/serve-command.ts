@@ -8,6 +8,7 @@ import { hostProblem, serve } from '../http/listen.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
 import { openEventLog } from '../projection/open-log.js';
 import { StoreWatch } from '../projection/store-identity/watch.js';
+import { startWatchdog } from '../watchdog/watchdog.js';
 import { connectClient, temporalSettings } from '../worker/temporal.js';
 import { ConfigError, readConfig } from './config.js';
 import { createPino, loggerOf } from './logging.js';
@@ -29,6 +30,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const problem = hostProblem(config.host);
   if (problem !== undefined) throw new ConfigError(problem);
   const log = createPino(config, 'colloquy-api');
+  const watchdog = startWatchdog({ name: 'colloquy-api', level: config.logLevel });
   const settings = temporalSettings();
   const codecs = [new CompressionCodec({ writes: config.compression })];
   const logger = loggerOf(log);
@@ -65,5 +67,6 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   stores.stop();
   await server.close();
   await opened.close();
+  await watchdog.stop();
   exitNow();
 }

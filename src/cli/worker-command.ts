@@ -1,5 +1,6 @@
 /** `colloquy worker`: serve the agents of a module until told to stop. */
 import { mkdir } from 'node:fs/promises';
+import { startWatchdog } from '../watchdog/watchdog.js';
 import { createColloquyWorker } from '../worker/create-worker.js';
 import { temporalSettings } from '../worker/temporal.js';
 import { loadAgents } from './agents-module.js';
@@ -20,6 +21,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
   const config = readConfig(process.env, flags);
   const log = createPino(config, 'colloquy-worker');
   installRuntimeLogging(log);
+  const watchdog = startWatchdog({ name: 'colloquy-worker', level: config.logLevel });
   const { agents, services } = await loadAgents(flags.agents);
   await mkdir(config.dataDir, { recursive: true });
   const temporal = temporalSettings();
@@ -49,5 +51,6 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}`,
   );
   await worker.run();
+  await watchdog.stop();
   exitNow();
 }

@@ -3,7 +3,7 @@ import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { EngineError } from '../client/errors.js';
 import type { AppDeps } from './deps.js';
-import { jsonBody, requestId, requestLog } from './middleware.js';
+import { jsonBody, requestId, requestLog, requestNote } from './middleware.js';
 import { refuseOtherSites } from './other-sites.js';
 import { problemHandler, sendProblem } from './problem.js';
 import { addAgentRoutes } from './routes/agents.js';
@@ -35,6 +35,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', 'simple');
   app.set('etag', false);
 
+  app.use(requestNote());
   app.use(requestId());
   if (deps.log !== undefined) app.use(requestLog(deps.log));
   app.use(helmet());

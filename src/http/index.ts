@@ -1,4 +1,5 @@
 /** Entry point `colloquy/http`: the API as an express app, and a server for it. */
+export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
 export { createApp } from './app.js';
 export type { AppDeps, ConversationLister, HealthCheck } from './deps.js';
 export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';

@@ -4,6 +4,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { checkTexts } from '../client/checks.js';
 import { EngineError } from '../client/errors.js';
 import { MAX_HTTP_BODY_BYTES } from '../protocol/limits.js';
+import { register } from '../watchdog/operations.js';
 import type { AppDeps } from './deps.js';
 import { sendProblem } from './problem.js';
 
@@ -17,6 +18,24 @@ export function requestId(): RequestHandler {
       'X-Request-Id',
       given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
     );
+    next();
+  };
+}
+
+/**
+ * Notes each request for the watchdog, until its headers are sent: an event stream is open for hours, and does little. The query may hold
+ * what nobody should log, so only the path is noted.
+ */
+export function requestNote(): RequestHandler {
+  return (request, response, next) => {
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const leave = register.enter(`request ${request.method} ${path}`);
+    const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => Response;
+    response.writeHead = (...given: unknown[]) => {
+      leave();
+      return writeHead(...given);
+    };
+    response.once('close', leave);
     next();
   };
 }

@@ -1,0 +1,31 @@
+/** Notes for the watchdog which activity is under way, for which conversation and tool. Runs in the worker. */
+import type { ConversationActivities } from '../protocol/activities.js';
+import { isRecord } from '../protocol/json.js';
+import { underWay } from '../watchdog/operations.js';
+
+type AnyActivity = (input: never) => Promise<unknown>;
+
+/** The same activities; each is noted from its beginning to its end. */
+export function notedActivities(activities: ConversationActivities): ConversationActivities {
+  const entries = Object.entries(activities as unknown as Record<string, AnyActivity>);
+  return Object.fromEntries(
+    entries.map(([name, run]) => [
+      name,
+      (input: never) => underWay(noteOf(name, input), () => run(input)),
+    ]),
+  ) as unknown as ConversationActivities;
+}
+
+/** `activity runTool payments.refund of default/order-42, call call_1`: names and ids, nothing of what was said. */
+export function noteOf(activity: string, input: unknown): string {
+  if (!isRecord(input)) return `activity ${activity}`;
+  const call = isRecord(input['call']) ? input['call'] : input;
+  const { name, toolCallId } = call;
+  const { tenant, conversationId } = input;
+  return [
+    `activity ${activity}`,
+    ...(typeof name === 'string' ? [` ${name}`] : []),
+    ...(typeof conversationId === 'string' ? [` of ${String(tenant)}/${conversationId}`] : []),
+    ...(typeof toolCallId === 'string' ? [`, call ${toolCallId}`] : []),
+  ].join('');
+}

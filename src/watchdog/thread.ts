@@ -1,0 +1,45 @@
+/** The thread that watches: it has an event loop of its own, and writes its lines while the main thread is blocked. */
+import { workerData } from 'node:worker_threads';
+import { pino } from 'pino';
+import { Register } from './register.js';
+import type { ThreadData } from './watchdog.js';
+
+const { memory, name, level, afterMs, lookMs } = workerData as ThreadData;
+const register = new Register(memory);
+// Synchronously, to standard error, where the main thread's own lines go.
+const log = pino({ name, level }, pino.destination({ dest: 2, sync: true }));
+
+let beats = register.beats;
+/** Looks without a beat: counted, not timed, so that a machine that slept is not taken for a loop. */
+let silent = 0;
+let isTold = false;
+
+setInterval(() => {
+  const now = register.beats;
+  if (now !== beats) {
+    if (isTold) {
+      const blockedMs = silent * lookMs;
+      register.count(blockedMs);
+      const { counts } = register;
+      log.warn({ ...counts, lastMs: blockedMs }, `the main thread goes on, after ${blockedMs} ms`);
+    }
+    beats = now;
+    silent = 0;
+    isTold = false;
+    return;
+  }
+  silent += 1;
+  if (isTold || silent * lookMs < afterMs) return;
+  isTold = true;
+  const underWay = register.underWay();
+  log.error(
+    { code: 'main_thread_blocked', blockedMs: silent * lookMs, underWay: underWay.slice(0, 10) },
+    `the main thread has been blocked for ${silent * lookMs} ms, ${saying(underWay)}`,
+  );
+}, lookMs);
+
+function saying(underWay: readonly string[]): string {
+  const [newest, ...others] = underWay;
+  if (newest === undefined) return 'with nothing under way that is known';
+  return others.length === 0 ? `in ${newest}` : `in ${newest}, or one of ${others.length} others`;
+}
