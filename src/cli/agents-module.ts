@@ -17,9 +17,12 @@ export class AgentsModuleError extends Error {
  * Every export made by `defineAgent` is served, and so are the members of every exported array of agents (`export const agents =
  * [support, sales]`, `export default [...]`); an export named `services` (a value, or a function that makes one) is handed to the tools.
  * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds something else, or
- * when its `services` fail.
+ * when its `services` fail. With `services: false` these are not made: for who only looks at definitions.
  */
-export async function loadAgents(path: string): Promise<AgentsModule> {
+export async function loadAgents(
+  path: string,
+  { services = true }: { readonly services?: boolean } = {},
+): Promise<AgentsModule> {
   const file = resolve(path);
   let exported: Readonly<Record<string, unknown>>;
   try {
@@ -40,6 +43,7 @@ export async function loadAgents(path: string): Promise<AgentsModule> {
     throw new AgentsModuleError(
       `${file} exports two agents named "${twice}"; names must be unique`,
     );
+  if (!services) return { agents, services: undefined };
   return { agents, services: await servicesOf(file, exported['services']) };
 }
 

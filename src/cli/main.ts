@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { devServerCommand } from '../client/dev-server.js';
+import type { CheckFlags } from './check/check-command.js';
 import { failWith } from './process-life.js';
 import type { ServeFlags } from './serve-command.js';
 
@@ -129,6 +130,24 @@ program
       await runDelete(flags);
     },
   );
+
+program
+  .command('check')
+  .description('Say which waiting calls the tools of a module would break, before it is deployed')
+  .requiredOption(...AGENTS)
+  .option(
+    '--against <store>',
+    'event log: its file, its folder, or postgres://… (COLLOQUY_DATA, COLLOQUY_DATABASE_URL)',
+  )
+  .option('--json', 'print the report as JSON')
+  .addHelpText(
+    'after',
+    '\nNothing is run or changed, and Temporal is not asked. Exit code 1 when a call breaks.\nExample: npx colloquy check --agents ./agents.js --against .colloquy',
+  )
+  .action(async (flags: CheckFlags) => {
+    const { runCheck } = await import('./check/check-command.js');
+    await runCheck(flags);
+  });
 
 program
   .command('dev')

@@ -33,22 +33,13 @@ export interface Migration extends Omit<PolicyQuestion, 'input'> {
 export async function migrateCall(
   migration: Migration,
 ): Promise<MigratedCall | { readonly error: ToolResultError }> {
-  const { agent, tool, toolCallId, means, raw, from, signal } = migration;
-  const { migrate, name } = tool;
-  const failed = (problem: string): { readonly error: ToolResultError } => ({
-    error: { code: 'definition_changed', message: TEXTS.definitionChanged(name, problem) },
-  });
-  if (migrate === undefined) return failed(migration.problem);
-  const limits = { signal, timeoutMs: POLICY_TIMEOUT_MS };
-  const end = await timed(limits, () => migrate(structuredClone(raw), from));
-  if (end.end === 'timeout') return failed(`its migrate took more than ${POLICY_TIMEOUT_MS}ms`);
-  if (end.end === 'threw') return failed(`its migrate failed: ${messageOf(end.error)}`);
-  if (end.value === undefined) return failed(migration.problem);
-  const given = jsonOf(end.value);
-  if (given === undefined) return failed('its migrate returned what is no JSON');
-  const parsed = await validInput(tool, given);
-  if (!parsed.ok) return failed(`what its migrate returned is no input: ${parsed.problem}`);
-  const input = parsed.value;
+  const { agent, tool, toolCallId, means } = migration;
+  const carried = await carriedOver(migration);
+  if ('problem' in carried) {
+    const message = TEXTS.definitionChanged(tool.name, carried.problem);
+    return { error: { code: 'definition_changed', message } };
+  }
+  const { given, input } = carried;
   const policy = await decidePolicies({ agent, tool, toolCallId, input, means });
   if (!policy.ok) return { error: policy.error };
   const { approval, answerAudience } = policy;
@@ -60,6 +51,35 @@ export async function migrateCall(
     approval,
     ...(answerAudience === undefined ? {} : { answerAudience }),
   };
+}
+
+export type Carried =
+  | { readonly given: Json; readonly input: Json }
+  /** Why it cannot be carried over, in words. */
+  | { readonly problem: string };
+
+/** The arguments as the author's `migrate` has them, validated; no policy is asked. @throws the reason of `signal` once that fires. */
+export async function carriedOver({
+  tool,
+  raw,
+  from,
+  problem,
+  signal,
+}: Pick<Migration, 'tool' | 'raw' | 'from' | 'problem' | 'signal'>): Promise<Carried> {
+  const { migrate } = tool;
+  if (migrate === undefined) return { problem };
+  const limits = { signal, timeoutMs: POLICY_TIMEOUT_MS };
+  const end = await timed(limits, () => migrate(structuredClone(raw), from));
+  if (end.end === 'timeout')
+    return { problem: `its migrate took more than ${POLICY_TIMEOUT_MS}ms` };
+  if (end.end === 'threw') return { problem: `its migrate failed: ${messageOf(end.error)}` };
+  if (end.value === undefined) return { problem };
+  const given = jsonOf(end.value);
+  if (given === undefined) return { problem: 'its migrate returned what is no JSON' };
+  const parsed = await validInput(tool, given);
+  return parsed.ok
+    ? { given, input: parsed.value }
+    : { problem: `what its migrate returned is no input: ${parsed.problem}` };
 }
 
 function jsonOf(value: unknown): Json | undefined {

@@ -1,0 +1,96 @@
+/** `colloquy check`: what becomes of the calls that wait in an event log when these agents are deployed. Changes nothing. */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AnyAgent } from '../../define/agent.js';
+import { openEventLog } from '../../projection/open-log.js';
+import type { EventLog } from '../../store/port.js';
+import { type Forecast, forecast } from '../../tools/definition/forecast.js';
+import { loadAgents } from '../agents-module.js';
+import { ConfigError, readConfig } from '../config.js';
+import { waitingCalls } from './waiting-calls.js';
+
+export interface CheckFlags {
+  readonly agents: string;
+  /** File or folder of a sqlite log, or address of a Postgres database. */
+  readonly against?: string;
+  readonly json?: boolean;
+}
+
+export interface CheckedCall extends Forecast {
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly agent: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly executor: string;
+  readonly waits: string;
+}
+
+export interface CheckReport {
+  readonly checked: number;
+  readonly breaks: number;
+  /** Those that do not simply go on. */
+  readonly calls: readonly CheckedCall[];
+}
+
+/** Exit code 1 when a call breaks. @throws {ConfigError} where there is no event log; {AgentsModuleError} */
+export async function runCheck(flags: CheckFlags): Promise<void> {
+  const { agents } = await loadAgents(flags.agents, { services: false });
+  const opened = await openEventLog(logAt(flags.against));
+  const report = await checkAgents(agents, opened.log).finally(() => opened.close());
+  const text = flags.json === true ? JSON.stringify(report, undefined, 2) : tableOf(report);
+  process.stdout.write(`${text}\n`);
+  // The module of the agents may have left something open.
+  process.exit(report.breaks > 0 ? 1 : 0);
+}
+
+export async function checkAgents(
+  agents: readonly AnyAgent[],
+  log: Pick<EventLog, 'list' | 'readTurn'>,
+): Promise<CheckReport> {
+  const byName = new Map(agents.map((agent) => [agent.name, agent]));
+  const calls: CheckedCall[] = [];
+  let checked = 0;
+  for await (const found of waitingCalls(log)) {
+    const { tenant, conversationId, agent, plan, waits } = found;
+    checked += 1;
+    const said = await forecast(byName.get(agent), agent, found);
+    if (said.outcome === 'goes_on') continue;
+    const { toolCallId, name: tool, executor } = plan;
+    calls.push({ tenant, conversationId, agent, toolCallId, tool, executor, waits, ...said });
+  }
+  return { checked, breaks: calls.filter(({ outcome }) => outcome === 'breaks').length, calls };
+}
+
+/** One that is not there would be made, empty, and nothing would wait in it. */
+function logAt(against: string | undefined): string {
+  const given = against ?? readConfig(process.env, {}).eventLog;
+  if (/^postgres(ql)?:/.test(given)) return given;
+  const file = existsSync(given) && statSync(given).isDirectory() ? join(given, 'log.db') : given;
+  if (existsSync(file)) return file;
+  throw new ConfigError(
+    `No event log at ${file}. Say where it is: --against <file, folder or postgres://...>, COLLOQUY_DATA or COLLOQUY_DATABASE_URL`,
+  );
+}
+
+const COLUMNS = ['outcome', 'agent', 'tool', 'waits', 'conversation', 'call', 'why'] as const;
+
+export function tableOf({ checked, breaks, calls }: CheckReport): string {
+  const rows = calls.map((call) => [
+    ...[call.outcome, call.agent, call.tool, call.waits],
+    ...[`${call.tenant}/${call.conversationId}`, call.toolCallId, call.why],
+  ]);
+  const all = rows.length === 0 ? [] : [[...COLUMNS], ...rows];
+  const widths = COLUMNS.map((_, column) =>
+    Math.max(0, ...all.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = all.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const others = calls.length - breaks;
+  const sum = `${checked} waiting calls: ${breaks} break, ${others} change, ${checked - calls.length} go on`;
+  return [...lines, ...(lines.length === 0 ? [] : ['']), sum].join('\n');
+}

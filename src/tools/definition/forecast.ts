@@ -1,0 +1,86 @@
+/** What becomes of a call that waits when workers have other definitions: judged before they are deployed. Runs anywhere with node. */
+import type { AnyAgent } from '../../define/agent.js';
+import type { SuspensionKind } from '../../protocol/suspensions.js';
+import type { PlannedCall } from '../../protocol/tools.js';
+import { parseArguments, validInput } from '../arguments.js';
+import { definitionOf } from './digest.js';
+import { judgeInput } from './judge.js';
+import { carriedOver } from './migrate.js';
+
+/** A call that waits, as the log has it. */
+export interface WaitingCall {
+  readonly plan: PlannedCall;
+  /** `behind`: its turn has not come, and it is planned by the definition of then. */
+  readonly waits: SuspensionKind | 'behind';
+  /** By which its answer is judged. */
+  readonly definition?: string | undefined;
+}
+
+export interface Forecast {
+  /**
+   * `goes_on`: nothing changes for it. `migrates`: it is carried over, and approved anew where it is gated. `offered_anew`: it is asked
+   * in another form. `breaks`: it ends with an error. `not_checked`: its tool is one of an MCP server, which has to be asked.
+   */
+  readonly outcome: 'goes_on' | 'migrates' | 'offered_anew' | 'breaks' | 'not_checked';
+  /** Why; empty where it goes on. */
+  readonly why: string;
+}
+
+const GOES_ON: Forecast = { outcome: 'goes_on', why: '' };
+
+/** Judges by schemas and `migrate` alone: no policy is asked, and nothing is run. Never throws. */
+export async function forecast(
+  agent: AnyAgent | undefined,
+  agentName: string,
+  call: WaitingCall,
+): Promise<Forecast> {
+  const { plan, waits } = call;
+  if (agent === undefined) return breaks(`agent "${agentName}" is gone`);
+  if (plan.mcp !== undefined) return { outcome: 'not_checked', why: 'a tool of an MCP server' };
+  const tool = agent.tools.find(({ name }) => name === plan.name);
+  const isAnswered = waits !== 'approval' && waits !== 'behind' && plan.executor !== 'server';
+  if (tool === undefined && isAnswered && plan.recheckAnswer !== true) return GOES_ON;
+  if (tool === undefined) return breaks(`tool "${plan.name}" is gone`);
+  // What the provider runs, it defines.
+  if (waits === 'outcome' || tool.executor === 'provider') return GOES_ON;
+  if (waits === 'behind') return behind(tool, plan);
+  if (isAnswered) {
+    const { answerDefinition } = definitionOf(tool);
+    if (answerDefinition === undefined) return breaks(`it is a ${tool.executor} tool now`);
+    return call.definition === undefined || answerDefinition === call.definition
+      ? GOES_ON
+      : { outcome: 'offered_anew', why: 'its answer has another form' };
+  }
+  return ofInput(tool, plan, waits);
+}
+
+async function behind(
+  tool: Parameters<typeof validInput>[0],
+  { unplanned }: PlannedCall,
+): Promise<Forecast> {
+  const parsed = parseArguments(unplanned?.argumentsJson ?? '');
+  const input = parsed.ok ? await validInput(tool, parsed.value) : parsed;
+  return input.ok ? GOES_ON : breaks(input.problem);
+}
+
+async function ofInput(
+  tool: Parameters<typeof validInput>[0],
+  plan: PlannedCall,
+  waits: SuspensionKind,
+): Promise<Forecast> {
+  const { input = null, raw = input, definition: from = '' } = plan;
+  const judged = await judgeInput(tool, { ...plan, input });
+  if (judged.runs) return GOES_ON;
+  const { problem } = judged;
+  // A question in mid-run: the call has begun to run.
+  if (waits !== 'approval')
+    return breaks(`${problem}; it has begun to run, so its outcome is unknown`);
+  if (tool.executor !== plan.executor) return breaks(problem);
+  const signal = new AbortController().signal;
+  const carried = await carriedOver({ tool, raw, from, problem, signal });
+  return 'problem' in carried ? breaks(carried.problem) : { outcome: 'migrates', why: problem };
+}
+
+function breaks(why: string): Forecast {
+  return { outcome: 'breaks', why };
+}

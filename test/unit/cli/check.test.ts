@@ -1,0 +1,154 @@
+/** `colloquy check`: what a deploy would do to the calls that wait, said before it is made. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  type CheckReport,
+  checkAgents,
+  runCheck,
+  tableOf,
+} from '../../../src/cli/check/check-command.js';
+import type { Agent } from '../../../src/define/agent.js';
+import { defineAgent } from '../../../src/define/agent.js';
+import { type AnyTool, defineTool } from '../../../src/define/tool.js';
+import { callsAll, says, script } from '../../../src/model/scripted.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite.js';
+import { testConversation } from '../../../src/testing/test-conversation.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { ARGUMENTS, agentOf, BEFORE, Runs, serverTool, waiting } from '../definitions/deploys.js';
+
+const RENAMED = z.object({ orderId: z.string().optional(), count: z.int() });
+const code = new Runs();
+const server = (input: z.ZodType, more: object = {}) => serverTool(code, input, more);
+const human = (output: z.ZodType) =>
+  defineTool({ name: 'order', description: 'Orders.', executor: 'human', input: BEFORE, output });
+const asking = (input: z.ZodType) =>
+  defineTool({
+    ...{ name: 'order', description: 'Orders.', input },
+    run: (_input: unknown, ctx: { ask: (it: object) => never }) => ctx.ask({ form: z.boolean() }),
+  } as never) as AnyTool;
+
+type Talk = Awaited<ReturnType<typeof waiting>>;
+
+async function logOf(t: Pick<Talk, 'events'>, file = ':memory:') {
+  const log = await openSqliteEventLog({ file });
+  await log.append({ tenant: 'default', conversationId: 'test', runId: 'r1', events: t.events });
+  return log;
+}
+
+async function reportOf(
+  before: readonly AnyTool[] | Talk,
+  agents: readonly Agent<never>[],
+): Promise<CheckReport> {
+  const log = await logOf('events' in before ? before : await waiting(before));
+  try {
+    return await checkAgents(agents, log);
+  } finally {
+    await log.close();
+  }
+}
+
+describe('colloquy check', () => {
+  it.each<[string, string, readonly AnyTool[]]>([
+    ['is as it was', 'goes on', [server(BEFORE)]],
+    ['is wider', 'goes on', [server(BEFORE.extend({ note: z.string().optional() }))]],
+    ['is renamed', 'breaks', [server(RENAMED)]],
+    ['carries its calls over', 'migrates', [server(RENAMED, { migrate: () => ({ count: 5 }) })]],
+    ['is gone', 'breaks', []],
+  ])('says of an approval whose tool %s that it %s', async (_what, outcome, tools) => {
+    const report = await reportOf([server(BEFORE)], [agentOf(tools)]);
+    expect(report).toMatchObject({ checked: 1, breaks: outcome === 'breaks' ? 1 : 0 });
+    const found = report.calls.map((call) => call.outcome);
+    expect(found).toEqual(outcome === 'goes on' ? [] : [outcome]);
+    expect(code.inputs).toEqual([]);
+  });
+
+  it('says what becomes of calls that wait for an answer, in mid-run, or behind another', async () => {
+    const was = human(z.strictObject({ day: z.string() }));
+    const now = human(z.strictObject({ date: z.string() }));
+    expect(await reportOf([was], [agentOf([was])])).toMatchObject({ checked: 1, calls: [] });
+    expect(await reportOf([was], [agentOf([now])])).toMatchObject({
+      breaks: 0,
+      calls: [{ outcome: 'offered_anew', waits: 'elicitation' }],
+    });
+    expect(await reportOf([asking(BEFORE)], [agentOf([asking(RENAMED)])])).toMatchObject({
+      calls: [{ outcome: 'breaks', why: expect.stringMatching(/begun to run/) as string }],
+    });
+    const two = [server(BEFORE), server(BEFORE, { name: 'second' })];
+    const input = ARGUMENTS;
+    const model = script(
+      callsAll([
+        { name: 'order', input },
+        { name: 'second', input },
+      ]),
+      says('.'),
+    );
+    const sequential = { toolExecution: 'sequential' } as const;
+    const about = { name: 'shop', model, instructions: 'Help.', settings: sequential };
+    const t = testConversation(defineAgent({ ...about, tools: two }));
+    await t.send('Order both');
+    const after = agentOf([
+      server(BEFORE),
+      server(z.object({ id: z.string() }), { name: 'second' }),
+    ]);
+    expect(await reportOf(t as unknown as Talk, [after])).toMatchObject({
+      checked: 2,
+      calls: [{ outcome: 'breaks', tool: 'second', waits: 'behind' }],
+    });
+  });
+
+  it('judges a call that was edited or carried over by what it is now', async () => {
+    const t = await waiting([server(BEFORE)]);
+    const migrate = () => ({ orderId: 'a7', count: 5 });
+    const now = agentOf([server(RENAMED, { migrate })]);
+    await t.deploy(now);
+    await t.approve('order');
+    expect(await reportOf(t, [now])).toMatchObject({ checked: 1, calls: [] });
+    expect(await reportOf(t, [agentOf([server(BEFORE)])])).toMatchObject({ breaks: 1 });
+  });
+
+  it('names an agent that is gone', async () => {
+    const report = await reportOf([server(BEFORE)], []);
+    expect(report.calls).toMatchObject([{ outcome: 'breaks', why: 'agent "shop" is gone' }]);
+    expect(tableOf(report)).toMatch(
+      /breaks {3}shop .* agent "shop" is gone\n\n1 waiting calls: 1 break/,
+    );
+    expect(tableOf({ checked: 3, breaks: 0, calls: [] })).toBe(
+      '3 waiting calls: 0 break, 0 change, 3 go on',
+    );
+  });
+});
+
+describe('the command', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('prints a table, and ends with code 1 when a call breaks', async () => {
+    const folder = temporaryFolder();
+    const log = await logOf(await waiting([server(BEFORE)]), join(folder, 'log.db'));
+    await log.close();
+    const agents = join(folder, 'agents.mjs');
+    writeFileSync(
+      agents,
+      "const model = { name: 'm', generate: () => undefined };\nexport const shop = { kind: 'agent', name: 'shop', model, tools: [] };\nexport const services = () => { throw new Error('not to be made'); };\n",
+    );
+    const said: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => said.push(String(text)) > 0);
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+    await runCheck({ agents, against: folder });
+    expect(exit).toHaveBeenLastCalledWith(1);
+    expect(said.join('')).toContain('tool "order" is gone');
+    await runCheck({ agents, against: join(folder, 'log.db'), json: true });
+    expect(JSON.parse(said.at(-1) ?? '')).toMatchObject({ checked: 1, breaks: 1 });
+  });
+
+  it('makes no event log where there is none', async () => {
+    const folder = temporaryFolder();
+    const agents = join(folder, 'agents.mjs');
+    writeFileSync(agents, "export const shop = { kind: 'agent', name: 'shop', tools: [] };\n");
+    const against = join(folder, 'typo');
+    await expect(runCheck({ agents, against })).rejects.toThrow(`No event log at ${against}`);
+  });
+});
