@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { PATIENCE } from './test/support/patience.js';
 
 /** Projects that share a group run side by side; groups run one after the other. */
 const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
@@ -16,7 +17,7 @@ function pure(name: string, testTimeout = 20_000) {
       name,
       isolate: false,
       include: [`test/${name}/**/*.test.ts`],
-      testTimeout,
+      testTimeout: testTimeout * PATIENCE,
       sequence: { groupOrder: GROUP.pure },
     },
   };
@@ -36,9 +37,9 @@ function forked(
       globalSetup,
       pool: 'forks' as const,
       maxWorkers: FILES_AT_ONCE[group],
-      testTimeout,
-      hookTimeout: 120_000,
-      teardownTimeout: 30_000,
+      testTimeout: testTimeout * PATIENCE,
+      hookTimeout: 120_000 * PATIENCE,
+      teardownTimeout: 30_000 * PATIENCE,
       sequence: { groupOrder: GROUP[group] },
     },
   };

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
+import { PATIENCE } from './patience.js';
 
 export interface DevServerOptions {
   /** Default: one in a temporary folder, removed by `stop` or at the end of the process; `kill` leaves it for a restart. */
@@ -32,7 +33,7 @@ export interface DevServer {
   kill(): Promise<void>;
 }
 
-const READY_MS = 30_000;
+const READY_MS = 30_000 * PATIENCE;
 const STOP_MS = 10_000;
 
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {

@@ -45,6 +45,7 @@ import type { TemporalSettings } from '../../src/worker/temporal.js';
 import { EngineHistory } from './engine-history.js';
 import './engine-quiet.js';
 import './typescript-hooks.mjs';
+import { PATIENCE, patientClient } from './patience.js';
 import { until } from './until.js';
 
 export interface EngineOptions<Services> {
@@ -119,15 +120,16 @@ export class Engine {
     this.temporal = parts.temporal;
     this.opened = parts.opened;
     this.taskQueue = parts.taskQueue;
+    const temporal = patientClient(parts.temporal, () => this.#worker !== undefined);
     const common = {
-      temporal: parts.temporal,
+      temporal,
       taskQueue: this.taskQueue,
       agents: parts.agents,
       actor: { id: 'tester' },
       searchAttributes: parts.searchAttributes,
     };
     const { log, live } = parts.opened;
-    const source = createWorkflowSource(parts.temporal);
+    const source = createWorkflowSource(temporal);
     this.reader = createStoreReader({ log, live, source });
     const holders = createHolders({ log, live });
     this.client = new ConversationClient({
@@ -181,7 +183,7 @@ export class Engine {
 
   async say(talk: Conversation, text: string, options: SendOptions = {}): Promise<TurnResult> {
     const turn = await this.send(talk, text, options);
-    return await turn.result({ timeout: '20s' });
+    return await turn.result({ timeout: 20_000 * PATIENCE });
   }
 
   /** The whole log in the store, once it has what the workflow has; dense from 1, or this throws. */
@@ -229,7 +231,7 @@ export class Engine {
       askAgain(() => this.handle({ id }).query<Reply, unknown[]>(name, ...args));
     for (let left = QUERY_TRIES; ; left -= 1) {
       try {
-        return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS, ask);
+        return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS * PATIENCE, ask);
       } catch (error) {
         // A deadline that passes between two tries of the gRPC client is told as a cancellation.
         const isLost = isGrpcDeadlineError(error) || isGrpcCancelledError(error);

@@ -1,12 +1,14 @@
-/** Waits for a condition with a deadline, and says what it saw last. */
+/** Waits for a condition with a deadline, longer on a machine that is kept busy, and says what it saw last. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE } from './patience.js';
 
 export async function until<Value>(
   what: string,
   look: () => Value | Promise<Value>,
   options: { readonly holds?: (value: Value) => boolean; readonly timeoutMs?: number } = {},
 ): Promise<Value> {
-  const { holds = Boolean, timeoutMs = 4_000 } = options;
+  const { holds = Boolean } = options;
+  const timeoutMs = (options.timeoutMs ?? 4_000) * PATIENCE;
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {
     const seen = await look();

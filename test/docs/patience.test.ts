@@ -1,0 +1,44 @@
+/** The one setting by which tests on a busy machine, and their clients, wait longer. */
+import type { Client } from '@temporalio/client';
+import { afterEach, expect, it, vi } from 'vitest';
+
+/** The setting is read when the module is loaded. */
+async function patienceAt(load: string) {
+  vi.resetModules();
+  vi.stubEnv('COLLOQUY_TEST_LOAD', load);
+  return await import('../support/patience.js');
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
+});
+
+function fakeClient(): { readonly client: Client; readonly left: number[] } {
+  const left: number[] = [];
+  const withDeadline = async (deadline: number, call: () => Promise<unknown>) => {
+    left.push(Math.round((deadline - Date.now()) / 1_000));
+    return await call();
+  };
+  return { client: { withDeadline, options: { namespace: 'x' } } as unknown as Client, left };
+}
+
+it('without load nothing waits longer', async () => {
+  const { PATIENCE, patientClient } = await patienceAt('');
+  const { client } = fakeClient();
+  expect(PATIENCE).toBe(1);
+  expect(patientClient(client, () => true)).toBe(client);
+});
+
+it('beside busy loops a call has twelve times as long where a worker serves it, and as long as ever where none does', async () => {
+  const { PATIENCE, patientClient } = await patienceAt('4');
+  const { client, left } = fakeClient();
+  let isServed = true;
+  const patient = patientClient(client, () => isServed);
+  expect(PATIENCE).toBe(4);
+  expect(patient.options.namespace).toBe('x');
+  expect(await patient.withDeadline(Date.now() + 3_000, async () => 'told')).toBe('told');
+  isServed = false;
+  await patient.withDeadline(Date.now() + 3_000, async () => 'told');
+  expect(left).toEqual([36, 3]);
+});
