@@ -12,6 +12,7 @@ import { startWorld, type World } from './support/world.js';
 import { expectWhole, wholeLog } from './support/wreck.js';
 
 const AGENTS = new URL('./fixtures/reading.ts', import.meta.url).pathname;
+/** `READS_CONVERSATIONS` and `READS_TURNS` make it longer. */
 const CONVERSATIONS = Number(process.env['READS_CONVERSATIONS'] ?? 8);
 const TURNS = Number(process.env['READS_TURNS'] ?? 4);
 /** Of one turn: two reads beside another tool, then two reads. */
@@ -23,7 +24,8 @@ const QUERY_DEADLINE_MS = 2_000;
 const BURST_EVERY = 3;
 const BURST = 6;
 const QUERIES = ['__temporal_workflow_metadata', 'snapshot', '__stack_trace'];
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
+const TEST_TIMEOUT_MS = 2 * PATIENCE_MS;
 
 let world: World;
 let code: string;
@@ -78,33 +80,37 @@ function messageOf(talk: Talk, turn: number): string {
   return `do ${talk.id}.${turn}: look peek work | look peek`;
 }
 
-it('conversations under queries whose worker is killed all replay, and none stands still', async () => {
-  const talks = Array.from({ length: CONVERSATIONS }, (_, index) => world.talk(`read-${index}`));
-  let isOver = false;
-  const runs = async (): Promise<number> => (await world.lines('runs.jsonl')).length;
-  const playing = Promise.all(talks.map(play));
-  await until('all have begun', runs, {
-    holds: (count) => count >= CONVERSATIONS,
-    timeoutMs: PATIENCE_MS,
-  });
-  const watching = Promise.all(talks.map((talk) => watch(talk, () => isOver)));
-  const killing = (async () => {
-    for (let kill = 1; kill <= KILLS; kill += 1) {
-      await until('work goes on', runs, {
-        holds: (count) => count >= (CONVERSATIONS * TURNS * CALLS * kill) / (KILLS + 1),
-        timeoutMs: PATIENCE_MS,
-      });
-      await world.stack.worker().kill();
-      await world.stack.startWorker();
+it(
+  'conversations under queries whose worker is killed all replay, and none stands still',
+  async () => {
+    const talks = Array.from({ length: CONVERSATIONS }, (_, index) => world.talk(`read-${index}`));
+    let isOver = false;
+    const runs = async (): Promise<number> => (await world.lines('runs.jsonl')).length;
+    const playing = Promise.all(talks.map(play));
+    await until('all have begun', runs, {
+      holds: (count) => count >= CONVERSATIONS,
+      timeoutMs: PATIENCE_MS,
+    });
+    const watching = Promise.all(talks.map((talk) => watch(talk, () => isOver)));
+    const killing = (async () => {
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        await until('work goes on', runs, {
+          holds: (count) => count >= (CONVERSATIONS * TURNS * CALLS * kill) / (KILLS + 1),
+          timeoutMs: PATIENCE_MS,
+        });
+        await world.stack.worker().kill();
+        await world.stack.startWorker();
+      }
+    })();
+    const played = await Promise.allSettled([playing, killing]);
+    isOver = true;
+    expect(Math.min(...(await watching))).toBeGreaterThan(1);
+    for (const end of played) if (end.status === 'rejected') throw end.reason;
+    for (const talk of talks) {
+      const events = await wholeLog(world, talk, TURNS);
+      await expectWhole(world, talk, { events, code, finale: messageOf(talk, TURNS) });
+      expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(TURNS * CALLS);
     }
-  })();
-  const played = await Promise.allSettled([playing, killing]);
-  isOver = true;
-  expect(Math.min(...(await watching))).toBeGreaterThan(1);
-  for (const end of played) if (end.status === 'rejected') throw end.reason;
-  for (const talk of talks) {
-    const events = await wholeLog(world, talk, TURNS);
-    await expectWhole(world, talk, { events, code, finale: messageOf(talk, TURNS) });
-    expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(TURNS * CALLS);
-  }
-});
+  },
+  TEST_TIMEOUT_MS,
+);
