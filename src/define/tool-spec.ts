@@ -149,8 +149,9 @@ export interface ServerToolSpec<Services, Input extends Schema, Output extends S
   /**
    * For short reads, with effects `'none'` only: where nothing stands against it, the call runs inside the model call that asked
    * for it, and its result comes back with the answer: no activity of its own, and no workflow task. All reads of an answer have
-   * 500 ms together. One that takes longer (its `signal` fires), asks, throws a `ToolRetry` or returns what has to be stored is
-   * run again as a normal activity, from attempt 1. @defaultValue false
+   * 500 ms together, 50 ms where another of its tools waits for them to begin. One that takes longer (its `signal` fires), asks,
+   * throws a `ToolRetry` or returns what has to be stored is run again as a normal activity, from attempt 1.
+   * @defaultValue false
    */
   readonly inline?: boolean;
   /**

@@ -289,6 +289,8 @@ export const FORGET_WORKER_MS = 24 * 60 * 60 * 1000;
 export const LEASE_WATCH_INTERVAL_MS = 2_000;
 /** All reads of one answer together: the answer waits for them, and so does whoever waits for the answer. */
 export const INLINE_READS_MS = 500;
+/** The same where other tools of the answer wait for them to begin: about what the activities of two reads would take. */
+export const INLINE_READS_BESIDE_MS = 50;
 /** Reads of one answer that run at once. */
 export const INLINE_READS_AT_ONCE = 8;
 /** What a worker is told to judge them by; a turn that has made so many different calls has its reads run as activities. */

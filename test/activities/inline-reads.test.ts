@@ -1,86 +1,29 @@
 /** Reads that run inside the model activity: what comes back with the answer, what is left to an activity, what is seen of it. */
 import { ActivityCancellationDetails } from '@temporalio/common';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import type { ToolContext } from '../../src/define/context.js';
-import { defineTool, readResults, type Tool, ToolRetry, withFiles } from '../../src/index.js';
-import type { CallModelResult } from '../../src/protocol/activities.js';
-import { INLINE_READS_AT_ONCE, MAX_MODEL_ANSWER_BYTES } from '../../src/protocol/limits.js';
-import type { ModelResponse } from '../../src/protocol/model.js';
-import { CORE_REVISION } from '../../src/protocol/revisions.js';
+import { defineTool, readResults, ToolRetry, withFiles } from '../../src/index.js';
+import {
+  INLINE_READS_AT_ONCE,
+  INLINE_READS_BESIDE_MS,
+  MAX_MODEL_ANSWER_BYTES,
+} from '../../src/protocol/limits.js';
 import { until } from '../support/until.js';
-import { answer, environment, modelInput, modelOf, type Setup, setUp } from './fixtures.js';
+import { environment, modelInput } from './fixtures.js';
 import { MemoryBlobs } from './memory-blobs.js';
-
-const BOUNDS = { coreRevision: CORE_REVISION };
-
-type Services = { readonly rate: number };
-type Ctx = ToolContext<Services>;
-type Run = (label: string, ctx: Ctx) => unknown;
-
-function reads(
-  run: Run,
-  over: { readonly streaming?: boolean; readonly maxResultBytes?: number } = {},
-) {
-  return defineTool<Services, z.ZodObject<{ label: z.ZodString }>>({
-    name: 'look',
-    description: 'Looks.',
-    input: z.object({ label: z.string() }),
-    effects: 'none',
-    inline: true,
-    ...over,
-    run: ({ label }, ctx) => run(label, ctx),
-  });
-}
-
-/** An answer that asks for one call each, by the tool's name and a label. */
-function asking(...calls: readonly (readonly [tool: string, label: string])[]): ModelResponse {
-  return answer({
-    finishReason: 'tool_calls',
-    calls: calls.map(([name, label], index) => ({
-      id: `call_${index}`,
-      name,
-      argumentsJson: JSON.stringify({ label }),
-    })),
-  });
-}
-
-const looks = (count: number) =>
-  asking(...Array.from({ length: count }, (_, index) => ['look', `l${index}`] as const));
-
-function setUpAsking(
-  response: ModelResponse,
-  tools: readonly Tool<Services>[],
-  more: Partial<Setup> = {},
-) {
-  const model = modelOf((_request, { onEvent }) => {
-    onEvent({ type: 'text', text: 'Hel' });
-    onEvent({ type: 'text', text: 'lo.' });
-    return Promise.resolve(response);
-  });
-  return setUp({ model, tools, ...more });
-}
-
-async function answered(
-  response: ModelResponse,
-  tools: readonly Tool<Services>[],
-  more: Partial<Setup> = {},
-): Promise<CallModelResult> {
-  const { activities } = setUpAsking(response, tools, more);
-  return await environment().run(activities.callModel, modelInput({ reads: BOUNDS }));
-}
-
-/** Calls by id, with the result that came with each. */
-const takenIn = ({ calls }: CallModelResult) =>
-  calls.map(({ plan, read }) => [plan.toolCallId, read?.ended.envelope]);
-
-function aborted({ signal }: Ctx): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
-}
+import {
+  aborted,
+  answered,
+  asking,
+  BOUNDS,
+  type Ctx,
+  looks,
+  type Run,
+  reads,
+  type Services,
+  setUpAsking,
+  takenIn,
+} from './reads-setup.js';
 
 describe('reads of an answer', () => {
   it('run as their activities would, and come back with it', async () => {
@@ -256,17 +199,34 @@ describe('a read is left to an activity', () => {
     expect(bytes + 190_000).toBeGreaterThan(MAX_MODEL_ANSWER_BYTES);
   });
 
-  it('when a tool that runs as an activity stands beside it', async () => {
+  it('soon, when a tool that runs as an activity stands beside it; a quick one is taken', async () => {
     const other = defineTool<Services>({
       name: 'work',
       description: 'Works.',
       input: z.object({ label: z.string() }),
       run: () => null,
     });
-    const result = await answered(asking(['look', 'l0'], ['work', 'w']), [reads(() => 'x'), other]);
-    expect(takenIn(result)).toEqual([
-      ['call_0', undefined],
+    let begun = false;
+    const tool = reads(async (label, ctx) => {
+      if (label === 'quick') return label;
+      begun = true;
+      await aborted(ctx);
+      return label;
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const running = answered(asking(['look', 'quick'], ['look', 'slow'], ['work', 'w']), [
+      tool,
+      other,
+    ]);
+    await until('the slow one runs', () => begun);
+    vi.advanceTimersByTime(INLINE_READS_BESIDE_MS);
+    expect(takenIn(await running)).toEqual([
+      ['call_0', { ok: true, result: 'quick' }],
       ['call_1', undefined],
+      ['call_2', undefined],
     ]);
   });
 });

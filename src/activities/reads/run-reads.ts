@@ -12,7 +12,7 @@ import type {
   InlineRead,
   ToolEnded,
 } from '../../protocol/activities.js';
-import { INLINE_READS_AT_ONCE, INLINE_READS_MS } from '../../protocol/limits.js';
+import { INLINE_READS_AT_ONCE } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
 import type { LargeResults } from '../../tools/large-results.js';
 import { withReads } from '../../tools/model-answer.js';
@@ -57,14 +57,15 @@ export async function answerWithReads(
 ): Promise<CallModelResult> {
   const { agent, outcome, messages, details, stream } = answered;
   const due = foreseenReads(input, { outcome, messages, nowMs: Date.now() });
-  if (due.length === 0) return outcome;
+  const [first] = due;
+  if (first === undefined) return outcome;
   const context = Context.current();
   stream.flush();
   // The answer is paid for: should the worker be lost now, the next attempt knows what it took.
   const heartbeat = setTimeout(() => {
     context.heartbeat(details());
   }, HEARTBEAT_AFTER_MS);
-  const reads = await inTime(tools, agent, due);
+  const reads = await inTime({ tools, agent, withinMs: first.withinMs }, due);
   clearTimeout(heartbeat);
   // What a cancel has kept from ending is no outcome of the answer.
   if (isCancelRequested(context)) context.cancellationSignal.throwIfAborted();
@@ -73,14 +74,13 @@ export async function answerWithReads(
 
 /** Those that ended, by the places of their calls. Never throws. */
 async function inTime(
-  tools: ActivityTools,
-  agent: AnyAgent,
+  { tools, agent, withinMs }: Pick<ReadMeans, 'tools' | 'agent'> & { readonly withinMs: number },
   due: readonly ForeseenRead[],
 ): Promise<ReadonlyMap<number, InlineRead>> {
   const over = new AbortController();
   const timer = setTimeout(() => {
     over.abort(new DOMException('An activity does it instead', 'TimeoutError'));
-  }, INLINE_READS_MS);
+  }, withinMs);
   const signal = AbortSignal.any([over.signal, Context.current().cancellationSignal]);
   const stopped = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => {

@@ -3,25 +3,34 @@
  * sides: the worker asks before it runs a read, the workflow before it takes a result.
  *
  * L1  A read runs there only where `decide` wants the first run of just that call, under that id.
- * L2  A read never holds up other work: none runs beside a preflight, or beside a tool that runs as an activity.
+ * L2  Reads hold up a tool of the same answer that runs as an activity by `INLINE_READS_BESIDE_MS` at most, and a preflight not at
+ *     all: none runs beside one.
  */
 import type { CallModelResult } from '../../protocol/activities.js';
+import { INLINE_READS_BESIDE_MS, INLINE_READS_MS } from '../../protocol/limits.js';
 import type { PlannedCall } from '../../protocol/tools.js';
 import { decide } from '../decide.js';
 import type { CallState, ConversationState } from '../state.js';
 
-/** The reads of the step that a worker may run in this state, in call order. */
-export function dueReads(state: ConversationState): readonly CallState[] {
-  const { turn, calls } = state;
+export interface DueReads {
+  /** In call order. */
+  readonly calls: readonly CallState[];
+  /** How long they may take together, in milliseconds. */
+  readonly withinMs: number;
+}
+
+/** The reads of the step that a worker may run in this state. */
+export function dueReads(state: ConversationState): DueReads {
   const reads = wantedReads(state);
-  const isOtherWork = decide(state).some((effect) => {
+  const others = decide(state).filter((effect) => {
     if (effect.type !== 'run_tool' && effect.type !== 'preflight_tool') return false;
-    const call = calls[effect.toolCallId];
-    // Calls of earlier steps that run beside this one have begun already.
-    const isOfStep = call?.turnId === turn?.turnId && call?.step === turn?.step;
-    return isOfStep && !reads.some(({ plan }) => plan.toolCallId === effect.toolCallId);
+    return !reads.some(({ plan }) => plan.toolCallId === effect.toolCallId);
   });
-  return isOtherWork ? [] : reads;
+  const isPreparing = others.some(({ type }) => type === 'preflight_tool');
+  return {
+    calls: isPreparing ? [] : reads,
+    withinMs: others.length === 0 ? INLINE_READS_MS : INLINE_READS_BESIDE_MS,
+  };
 }
 
 /** The reads of the step whose results the workflow may take in this state, in call order. */

@@ -21,6 +21,8 @@ export interface ForeseenRead {
   readonly plan: PlannedCall;
   /** As its activity would be given it. */
   readonly input: RunToolInput;
+  /** How long all reads of the answer may take together, in milliseconds. */
+  readonly withinMs: number;
 }
 
 export interface SeenAnswer {
@@ -47,12 +49,13 @@ export function foreseenReads(input: CallModelInput, seen: SeenAnswer): readonly
   machine.modelCompleted({ turnId, step }, outcome);
   // Whether a short id is free only those know who have all calls that ever were.
   const knowsAll = transcript.epoch === 0 && bounds.forgetsCalls !== true;
-  return dueReads(machine.state)
+  const { calls, withinMs } = dueReads(machine.state);
+  return calls
     .filter(({ plan }) => knowsAll || plan.toolCallId.length >= RANDOM_ID_CHARS)
     .map((call) => {
       const plan = planForRun(call, nowMs);
       const runInput = runInputOf(machine.state, { ...call, plan });
-      return { index: asked.indexOf(plan.toolCallId), plan, input: runInput };
+      return { index: asked.indexOf(plan.toolCallId), plan, input: runInput, withinMs };
     });
 }
 

@@ -73,12 +73,18 @@ describe('a worker', () => {
   it.each<[string, PlannedCall]>([
     ['a tool that runs as an activity', plannedCall('work')],
     ['a detached tool', plannedCall('work', { mode: 'detach' })],
-    [
-      'a request that its tool shapes first',
-      plannedCall('p', { executor: 'client', preflight: true }),
-    ],
-  ])('holds up no other work: it runs no read beside %s', (_what, other) => {
-    expect(idsOf(running(), modelCalls([aRead('r'), other]))).toEqual([]);
+  ])(
+    'holds up other work for a moment only: beside %s its reads have less time',
+    (_what, other) => {
+      const [alone] = foreseen(running(), modelCalls([aRead('r')]));
+      const [beside] = foreseen(running(), modelCalls([aRead('r'), other]));
+      expect([alone?.withinMs, beside?.withinMs]).toEqual([500, 50]);
+    },
+  );
+
+  it('runs none beside a request that its tool shapes before it is offered', () => {
+    const shaped = plannedCall('p', { executor: 'client', preflight: true });
+    expect(idsOf(running(), modelCalls([aRead('r'), shaped]))).toEqual([]);
   });
 
   it('runs none where calls run one after the other', () => {
@@ -222,14 +228,7 @@ describe('whatever the model asks for', () => {
           const ran = idsOf(m, outcome);
           m.model(outcome);
           const wanted = wantedReads(m.state).map(({ plan }) => plan.toolCallId);
-          const isAlone = m
-            .effects()
-            .every(
-              ({ type, ...effect }) =>
-                type !== 'run_tool' ||
-                ('toolCallId' in effect && wanted.includes(effect.toolCallId)),
-            );
-          expect(ran).toEqual(isAlone ? wanted : []);
+          expect(ran).toEqual(wanted);
           for (const id of Object.keys(m.state.calls)) m.tool(id);
         }
       }),
