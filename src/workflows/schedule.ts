@@ -53,7 +53,7 @@ export const CHECK_ANSWER: ActivityOptions = {
 export const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
 
 /** As above: a tool's `migrate` has a bound of its own, too. */
-export const CHECK_DEFINITION: ActivityOptions = CHECK_EDIT;
+export const CHECK_DEFINITION: ActivityOptions = { ...CHECK_EDIT };
 
 /** Validation and policies of one call; policies have bounds of their own. */
 export const PLAN_CALL: ActivityOptions = {
