@@ -26,6 +26,7 @@ import {
 import { askAgain } from './ask-again.js';
 import { checkTexts } from './checks.js';
 import { EngineError, fromTemporal, isTransient, isUnconfirmed, refusalOf } from './errors.js';
+import { Pace } from './load/pace.js';
 import { isOpenRun } from './open-run.js';
 import { type Listening, listeningAt } from './reach/listening.js';
 import {
@@ -62,6 +63,7 @@ export class Door {
   readonly #temporal: Client;
   readonly #startDefaults: StartDefaults;
   readonly #deletedRun: DoorOptions['deletedRun'];
+  readonly #pace = new Pace();
   #answeredAt: number | undefined;
   #listening: Listening | undefined;
 
@@ -73,25 +75,36 @@ export class Door {
     this.#startDefaults = { taskQueue, searchAttributes };
   }
 
-  /** Repeats a call while it is refused for a passing reason, inside one deadline. */
+  /** Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long answers take now. */
   async confirm<Value>(
     call: () => Promise<Value>,
-    budgetMs = UPDATE_DEADLINE_MS,
+    budgetMs = this.#pace.budgetMs(Date.now()),
   ): Promise<Attempted<Value>> {
-    const deadline = Date.now() + budgetMs;
+    const beganAt = Date.now();
+    const deadline = beganAt + budgetMs;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
         const value = await this.#within(deadline - Date.now(), call);
-        this.#answeredAt = Date.now();
+        this.#heard(beganAt);
         return { confirmed: true, value };
       } catch (error) {
-        if (refusalOf(error) !== undefined) this.#answeredAt = Date.now();
-        if (isUnconfirmed(error)) return { confirmed: false, cause: error };
+        if (refusalOf(error) !== undefined) this.#heard(beganAt);
+        if (isUnconfirmed(error)) {
+          this.#pace.missed(Date.now() - beganAt);
+          return { confirmed: false, cause: error };
+        }
         if (!isTransient(error)) throw error;
         if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
       }
       await sleep(pause);
     }
+  }
+
+  /** A worker has answered what was begun then. */
+  #heard(beganAt: number): void {
+    const now = Date.now();
+    this.#answeredAt = now;
+    this.#pace.answered(now - beganAt, now);
   }
 
   /** Starts the conversation or continues it, and waits for the reply. */

@@ -50,7 +50,7 @@ export async function findMessage(
 type RecordedVerdict = AcceptedVerdict | Extract<Verdict, { verdict: 'invalid' }>;
 
 /** Where its content is not given, its ids are taken for it. */
-type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDigest'> & {
+export type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDigest'> & {
   readonly requestId: string;
   readonly resolution?: Resolution;
 };
@@ -78,7 +78,10 @@ function isOther(event: ResolutionEvent, request: SentResolution): boolean {
   return request.resolution !== undefined && !isSameResolution(event, request);
 }
 
-type LogVerdict = Extract<Verdict, { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }>;
+export type LogVerdict = Extract<
+  Verdict,
+  { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }
+>;
 
 /** The verdict on a resolution for a conversation that no longer runs: from its log alone, in the order of the table. */
 export async function verdictFromLog(
@@ -106,11 +109,12 @@ export async function verdictFromLog(
   return tombstone ?? { verdict: 'stale', why: 'already_resolved', status: 'cancelled' };
 }
 
-function isCall(event: CanonicalEvent, toolCallId: string): boolean {
+export function isCall(event: CanonicalEvent, toolCallId: string): boolean {
   return event.type === 'tool_call' && event.call.toolCallId === toolCallId;
 }
 
-function tombstoneOf(
+/** What is told of a call after one more of its events; undefined while it may be answered. */
+export function tombstoneOf(
   event: CanonicalEvent,
   earlier: LogVerdict | undefined,
 ): LogVerdict | undefined {

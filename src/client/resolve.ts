@@ -20,6 +20,7 @@ import { checkRequestId, durationMs, transportProblems } from './checks.js';
 import type { Door } from './door.js';
 import { EngineError, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
+import { endedVerdict } from './load/ended-calls.js';
 import { verdictFromLog, verdictTrace } from './log-search.js';
 import { toldOnce } from './own-tries.js';
 import type { ConversationReader } from './reader.js';
@@ -46,6 +47,7 @@ interface Attempt {
  * | verdict | what the caller does |
  * |---|---|
  * | `accepted`, `accepted_late`, `duplicate` | nothing: it is recorded |
+ * | the same with `checked: false` | may wait for `final()`: a worker still has to judge it, and may take it back |
  * | `queued` | nothing: it is durable; `final()` tells what became of it |
  * | `stale`, `expired`, `unknown` | shows that it is too late |
  * | `forbidden` | asks somebody else |
@@ -124,6 +126,8 @@ async function leaveAsSignal(
   const { door } = parts;
   const { ref, input } = attempt;
   const { requestId } = input;
+  const ended = await endedVerdict(parts.reader, ref, input);
+  if (ended !== undefined) return said(noted(parts, ref, ended));
   try {
     await door.signal(ref, 'resolveToolCall', input);
   } catch (error) {
@@ -154,6 +158,10 @@ async function finalVerdict(
       throw parts.door.toEngineError(error);
     });
     if (look.status === 'found') return noted(parts, ref, look.value);
+    // Only a few refusals of a call are recorded; where it has ended there is nothing more to be asked.
+    const ended = await endedVerdict(parts.reader, ref, input);
+    if (ended !== undefined)
+      return noted(parts, ref, ended.verdict === 'duplicate' ? ended.first : ended);
     if (look.status === 'away') return undefined;
     const answer = await ask(parts, attempt, remainingMs);
     if (answer === undefined) return undefined;

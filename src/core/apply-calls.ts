@@ -10,7 +10,7 @@ import type {
   ToolResultEvent,
 } from '../protocol/events.js';
 import type { Json } from '../protocol/json.js';
-import { MAX_TOMBSTONES } from '../protocol/limits.js';
+import { MAX_SHOWN_REASONS, MAX_TOMBSTONES } from '../protocol/limits.js';
 import type { ToolResultPart } from '../protocol/messages.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
@@ -73,13 +73,17 @@ export function suspended(
   event: Stamped<SuspensionEvent>,
 ): ConversationState {
   const { suspension } = event;
-  return withCall(state, suspension.toolCallId, ({ reopenUntil: _used, ...call }) => ({
-    ...call,
-    suspension,
-    status: call.aside === 'detached' ? 'detached' : AWAITING[suspension.kind],
-    since: event.seq,
-    ...(suspension.kind === 'approval' ? { gateWaited: true } : {}),
-  }));
+  return withCall(
+    state,
+    suspension.toolCallId,
+    ({ reopenUntil: _used, reverted: _shown, ...call }) => ({
+      ...call,
+      suspension,
+      status: call.aside === 'detached' ? 'detached' : AWAITING[suspension.kind],
+      since: event.seq,
+      ...(suspension.kind === 'approval' ? { gateWaited: true } : {}),
+    }),
+  );
 }
 
 export function resolved(
@@ -145,7 +149,7 @@ function approvedBy(
 /** The answer was not one after all: forgotten with its request id, so that the same caller may send a better one. */
 export function reverted(
   state: ConversationState,
-  { toolCallId, run }: ResolutionReverted,
+  { toolCallId, run, problems }: ResolutionReverted,
 ): ConversationState {
   const { answer, edit } = state.calls[toolCallId] ?? {};
   const taken = answer ?? edit;
@@ -155,7 +159,8 @@ export function reverted(
   return withCall({ ...state, requests }, toolCallId, (call) => {
     const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
     const ended = run === undefined ? {} : { runsEnded: run };
-    return { ...rest, ...ended, reopenUntil: deadline };
+    const shown = problems.slice(0, MAX_SHOWN_REASONS);
+    return { ...rest, ...ended, reopenUntil: deadline, reverted: { requestId, problems: shown } };
   });
 }
 

@@ -34,6 +34,7 @@ import { definitionChanged, inputMigrated } from './definitions/changes.js';
 import { suspensionChanged } from './definitions/offers.js';
 import { inputEdited } from './edits.js';
 import { withInboxEvent } from './inbox.js';
+import { withRefusal } from './refused/recorded.js';
 import { runChanged } from './server-calls.js';
 import { startedState } from './started.js';
 import type { ConversationState } from './state.js';
@@ -115,8 +116,9 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'run_ended':
     case 'conversation_closed':
       return closedBy(state, event);
-    case 'message_refused':
     case 'resolution_refused':
+      return withRefusal(state, event);
+    case 'message_refused':
     case 'log_rewritten':
       return state;
     default:

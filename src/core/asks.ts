@@ -8,7 +8,7 @@
  */
 
 import type { AnswerRefused, RunToolInput } from '../protocol/activities.js';
-import { isRelaxed, relaxedSchema } from '../protocol/answer-schema.js';
+import { isRelaxed } from '../protocol/answer-schema.js';
 import type { Audience } from '../protocol/audience.js';
 import type {
   AnswerChecked,
@@ -93,7 +93,7 @@ export function askFields(
   const { reason, form } = question;
   return {
     ...(reason === undefined ? {} : { reason }),
-    answerSchema: relaxedSchema(form),
+    answerSchema: form,
     argsDigest,
     ask: ordinal,
   };

@@ -7,6 +7,7 @@ import { parseStepId, requestIdProblem, type StepId } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
 import type { AcceptedVerdict } from '../protocol/resolutions.js';
 import { fault, faultsOf, requestIdFaults, resolutionOf, sizeFaults } from './batch-entries.js';
+import { isUnchecked } from './decide.js';
 import { plainInput } from './input.js';
 import { type AcceptableResolution, judgeResolution, resolutionRequestId } from './judge.js';
 import type { ConversationMachine } from './machine.js';
@@ -201,7 +202,8 @@ export function resolveBatch(machine: ConversationMachine, input: unknown): Batc
     const { kind } = suspension;
     const events = resolutionEvents(machine.state, call, { kind, ...accepted });
     const { toolCallId } = call.plan;
-    replies.push({ verdict: 'accepted', toolCallId, seq: lastSeq + 1 });
+    const unchecked = isUnchecked(call, accepted.resolution) ? { checked: false as const } : {};
+    replies.push({ verdict: 'accepted', toolCallId, seq: lastSeq + 1, ...unchecked });
     lastSeq += events.length;
     return events;
   });

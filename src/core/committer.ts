@@ -29,6 +29,7 @@ export class Committer {
   #state: ConversationState;
   readonly #now: () => number;
   readonly #onEvent: (event: CanonicalEvent) => void;
+  #refusals = 0;
 
   constructor(options: MachineOptions) {
     this.#state = options.state;
@@ -54,10 +55,26 @@ export class Committer {
   commit(bodies: readonly EventBody[]): void {
     const at = isoOf(this.#now());
     for (const body of bodies) {
-      const event: CanonicalEvent = { ...body, seq: this.#state.lastSeq + 1, at };
+      const event: CanonicalEvent = {
+        ...body,
+        seq: this.#state.lastSeq + 1,
+        at,
+        ...this.#counted(),
+      };
       this.#state = apply(this.#state, event);
       this.#onEvent(event);
     }
+  }
+
+  /** A refusal that is not written down: the next event has the count. A roll-over and a close are events, so none is lost. */
+  countRefusal(): void {
+    this.#refusals += 1;
+  }
+
+  #counted(): { readonly unrecordedRefusals?: number } {
+    const unrecordedRefusals = this.#refusals;
+    this.#refusals = 0;
+    return unrecordedRefusals === 0 ? {} : { unrecordedRefusals };
   }
 
   /** Carries out internal decisions until only orders to the outside are left. */

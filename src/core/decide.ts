@@ -4,7 +4,9 @@
  * way, starts what is missing and stops what is no longer wanted.
  */
 import { SYSTEM_ACTOR } from '../protocol/actors.js';
+import { relaxedSchema } from '../protocol/answer-schema.js';
 import type { Json } from '../protocol/json.js';
+import type { Resolution } from '../protocol/resolutions.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolResult, ToolResultError } from '../protocol/tools.js';
@@ -196,11 +198,40 @@ export function decideOffer(call: CallState): readonly Effect[] {
   }
 }
 
+/** Whether a worker still has to judge what was just accepted for a call. */
+export function isUnchecked({ plan, ask }: CallState, resolution: Resolution): boolean {
+  switch (resolution.type) {
+    case 'approve':
+      return resolution.input !== undefined;
+    case 'answer':
+    case 'result':
+      return ask === undefined
+        ? needsCheck(plan, resolution.value)
+        : ask.recheck === true || ask.question.byCode === true;
+    case 'deny':
+    case 'decline':
+    case 'error':
+    case 'outcome':
+      return false;
+  }
+}
+
+/** Whether what was accepted under a request id still waits for a worker to judge it. */
+export function awaitsCheck(call: CallState, requestId: string): boolean {
+  const { answer, edit, ask } = call;
+  if (call.result !== undefined && call.aside !== 'late') return false;
+  if (edit !== undefined) return edit.requestId === requestId;
+  if (answer?.requestId !== requestId) return false;
+  const isChecked = answer.checked === true && ask?.question.byCode !== true;
+  return !isChecked && isUnchecked(call, { type: 'answer', value: answer.value });
+}
+
 /** The worker looks at an answer again where the schema in the workflow could not say, or would not change, everything. */
 function needsCheck(plan: PlannedCall, value: Json): boolean {
   const { recheckAnswer, recheckOnly, answerSchema } = plan;
   if (recheckAnswer !== true) return false;
-  return recheckOnly !== 'unknown_keys' || mayHaveUnknownKeys(answerSchema, value);
+  const judged = answerSchema === undefined ? undefined : relaxedSchema(answerSchema);
+  return recheckOnly !== 'unknown_keys' || mayHaveUnknownKeys(judged, value);
 }
 
 function unknownExecutor(executor: never, call: CallState): never {

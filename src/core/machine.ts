@@ -35,7 +35,7 @@ import { droppedAtRollOver } from './context/roll-over.js';
 import { type Spilled, withStored } from './context/stored.js';
 import { summarizedEvents } from './context/summaries.js';
 import { needsRoom, turnTooLongText } from './context/visible.js';
-import { decide, decideCall } from './decide.js';
+import { decide, decideCall, isUnchecked } from './decide.js';
 import { definitionCheckedEvents, definitionNotCheckedEvents } from './definitions/checked.js';
 import { editCheckedEvents } from './edits.js';
 import { type ExternalEffect, isInternal } from './effects.js';
@@ -51,6 +51,7 @@ import * as outcomes from './outcomes.js';
 import { preflightEvents } from './preflight.js';
 import { offeredReads, readEvents } from './reads/taken.js';
 import { messageRefusedEvent, resolutionRefusedEvent } from './refusals.js';
+import { isRecorded } from './refused/recorded.js';
 import { reconciledEvents } from './server-calls.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 import { answerCheckedEvents, expiryEvents, resolutionEvents } from './wait-ends.js';
@@ -133,11 +134,13 @@ export class ConversationMachine {
     const call = this.state.calls[toolCallId] ?? before;
     const { kind } = suspension;
     const seq = this.record(resolutionEvents(this.state, call, { kind, ...accepted }));
-    return { verdict: accepted.late === true ? 'accepted_late' : 'accepted', toolCallId, seq };
+    const unchecked = isUnchecked(call, accepted.resolution) ? { checked: false as const } : {};
+    const verdict = accepted.late === true ? 'accepted_late' : 'accepted';
+    return { verdict, toolCallId, seq, ...unchecked };
   }
 
   /**
-   * A resolution that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped.
+   * A resolution that came as a signal: nobody can be told, so a refusal is written to the log, a few for each call; a duplicate is dropped.
    * A late one finds its call expired first, whatever the order in which the platform delivers timers.
    */
   resolveBySignal(input: unknown): Verdict {
@@ -146,7 +149,8 @@ export class ConversationMachine {
     if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
     const refused = wellFormedJson(resolutionRefusedEvent(plain, verdict));
     if (verdict.verdict === 'expired') this.deadlinePassed(refused.toolCallId);
-    this.#log.commit([refused]);
+    if (isRecorded(this.state, refused)) this.#log.commit([refused]);
+    else this.#log.countRefusal();
     return verdict;
   }
 

@@ -39,6 +39,7 @@ export function suspensionEvent(
       ...offeredDefinition(call, kind),
       ...askFields(call, kind),
       ...(call.aside === 'detached' ? { detached: true as const } : {}),
+      ...(call.reverted === undefined ? {} : { reverted: call.reverted }),
       openedAt: isoOf(nowMs),
       ...end,
       ...graceOf(call, { kind, deadline: end.deadline, nowMs }),

@@ -5,6 +5,7 @@
  */
 import { canonicalJson, fingerprint, isRecord } from '../protocol/json.js';
 import type { AcceptedVerdict, FieldProblem, Verdict } from '../protocol/resolutions.js';
+import { awaitsCheck } from './decide.js';
 import { isSameDigest } from './earlier-rows.js';
 import { plainInput } from './input.js';
 import { rememberedResolution } from './memory.js';
@@ -52,9 +53,10 @@ export function repeatVerdict(
 ): Extract<Verdict, { verdict: 'duplicate' | 'invalid' }> | undefined {
   const known = rememberedResolution(state, of.requestId, of.toolCallId);
   if (known === undefined) return undefined;
-  return isSameResolution(known, received)
-    ? duplicateOf(known.reply)
-    : { verdict: 'invalid', problems: [REUSED] };
+  if (!isSameResolution(known, received)) return { verdict: 'invalid', problems: [REUSED] };
+  const call = Object.hasOwn(state.calls, of.toolCallId) ? state.calls[of.toolCallId] : undefined;
+  const isUnchecked = call !== undefined && awaitsCheck(call, of.requestId);
+  return duplicateOf(isUnchecked ? { ...known.reply, checked: false } : known.reply);
 }
 
 function duplicateOf(first: AcceptedVerdict): Extract<Verdict, { verdict: 'duplicate' }> {

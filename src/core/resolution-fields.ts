@@ -1,6 +1,8 @@
 /** The shape rules of resolutions: what each type may hold, and what of it is recorded. Pure; takes what came over the wire. */
+
+import { relaxedSchema } from '../protocol/answer-schema.js';
 import { requestIdProblem } from '../protocol/ids.js';
-import { isRecord } from '../protocol/json.js';
+import { isRecord, type JsonSchema } from '../protocol/json.js';
 import { MAX_ID_CHARS, MAX_REASON_CHARS } from '../protocol/limits.js';
 import type {
   FieldProblem,
@@ -53,9 +55,14 @@ export function resolutionProblems(
     return [
       ...problems,
       ...filesProblems(resolution, suspension),
-      ...answerProblems(resolution['value'], suspension.answerSchema),
+      ...answerProblems(resolution['value'], judgedBy(suspension)),
     ];
   return [...problems, ...valueProblems(type, resolution)];
+}
+
+/** What is shown has patterns and formats, by which only a worker judges. */
+function judgedBy({ answerSchema }: Suspension): JsonSchema | undefined {
+  return answerSchema === undefined ? undefined : relaxedSchema(answerSchema);
 }
 
 /** The code of a tool that asks takes a value, and nothing beside it. */

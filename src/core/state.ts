@@ -114,6 +114,8 @@ export interface CallState {
   readonly lost?: { readonly outcome?: 'happened' | 'not_happened' | 'unknown' };
   /** How often it was run again after a loss that had no effect; absent = never. */
   readonly reruns?: number;
+  /** Why an answer was taken back; shown with the wait that opens again. */
+  readonly reverted?: NonNullable<Suspension['reverted']>;
   /** Set when an answer was reverted: the call opens again, but not for longer than before. */
   readonly reopenUntil?: string;
   /** Who resolved it last, and when; what a `stale` verdict tells. */
@@ -210,6 +212,8 @@ export interface ConversationState {
   readonly usage: Usage;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
+  /** Refused signals that were written down, by call (`refused/recorded.ts`); absent when there were none. */
+  readonly refusals?: Readonly<Record<string, number>>;
 }
 
 const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];

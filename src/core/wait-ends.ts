@@ -12,7 +12,7 @@ import type { Suspension, SuspensionKind } from '../protocol/suspensions.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { PlannedCall, ToolErrorCode, ToolResult } from '../protocol/tools.js';
 import { askCheckedEvents, decideAsk, entersOnDecline } from './asks.js';
-import { answeredResult } from './decide.js';
+import { answeredResult, isUnchecked } from './decide.js';
 import { offerChangedEvent } from './definitions/offers.js';
 import { errorResult, resultEvent } from './event-bodies.js';
 import { endOfWait } from './holding.js';
@@ -51,7 +51,13 @@ type Accepted = Omit<ResolutionEvent, 'type' | 'turnId' | 'toolCallId'>;
 
 function acceptedEvents(call: CallState, accepted: Accepted): readonly EventBody[] {
   const { toolCallId } = call.plan;
-  const event: EventBody = { type: 'resolution', turnId: call.turnId, toolCallId, ...accepted };
+  const unchecked = isUnchecked(call, accepted.resolution) ? { checked: false as const } : {};
+  const event: EventBody = {
+    type: 'resolution',
+    ...{ turnId: call.turnId, toolCallId },
+    ...accepted,
+    ...unchecked,
+  };
   const goesOn = entersOnDecline(call, accepted.resolution);
   const result = goesOn ? undefined : resultOfResolution(accepted);
   if (result === undefined) return [event];

@@ -1,5 +1,4 @@
 /** `defineTool`: one declaration, judged whole, turned into the form that the engine works with. Runs anywhere. */
-import { relaxedSchema } from '../protocol/answer-schema.js';
 import type { Retention } from '../protocol/context.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
 import { DEFAULT_TOOL_ATTEMPTS } from '../protocol/limits.js';
@@ -275,9 +274,7 @@ function checkOutput(
   if (!fromOutside && !isRaw) return undefined;
   const converted = inputJsonSchema(schema);
   addAll(problems, 'output', converted.problems);
-  return fromOutside
-    ? { schema: relaxedSchema(converted.jsonSchema), ...recheckOf(schema) }
-    : undefined;
+  return fromOutside ? { schema: converted.jsonSchema, ...recheckOf(schema) } : undefined;
 }
 
 function recheckOf(schema: Schema): Pick<AnswerRule, 'recheck' | 'recheckOnly'> {

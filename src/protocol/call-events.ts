@@ -49,6 +49,8 @@ export interface ResolutionEvent {
   readonly receivedAt?: string;
   /** Present when the call had expired: the model has its result, and this is new input. */
   readonly late?: true;
+  /** A worker still has to judge it; a `resolution_reverted` may follow. */
+  readonly checked?: false;
   /** The remembered decision that took the place of an approver, who is `actor`; nobody was asked. */
   readonly rule?: {
     readonly ruleId: string;

@@ -24,6 +24,8 @@ interface Stamp {
   readonly seq: number;
   /** ISO 8601, workflow time. */
   readonly at: string;
+  /** Answers that came as signals since the event before and were refused, beyond those that are recorded one by one. Absent = none. */
+  readonly unrecordedRefusals?: number;
 }
 
 export interface ConversationStarted {

@@ -103,6 +103,12 @@ export const MAX_DETACHED_CALLS = 100;
 export const MAX_WAITING_BYTES = 256 * 1024;
 /** Expired calls whose result is still taken; with their answer schemas they ride through every roll-over. */
 export const MAX_LATE_CALLS = 50;
+/** Refused signals of one call that are written into the log; later ones are counted with the next event. */
+export const MAX_RECORDED_REFUSALS = 3;
+/** Reasons for which an answer was taken back, as the open call shows them; the event has all. */
+export const MAX_SHOWN_REASONS = 10;
+/** Calls whose count of those is kept; they ride through every roll-over. */
+export const MAX_REFUSED_CALLS = 100;
 /** Calls of one step. The server allows 2,000 pending activities; a gRPC message 4 MiB. */
 export const MAX_CALLS_PER_STEP = 64;
 /** Remembered decisions of a conversation: they ride through every roll-over and in every snapshot. */
@@ -239,6 +245,8 @@ export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
 
 /** How long a client waits for a verdict before it falls back to a signal. */
 export const UPDATE_DEADLINE_MS = 3_000;
+/** The same while answers take long: below the time-outs of usual proxies. */
+export const MAX_UPDATE_DEADLINE_MS = 12_000;
 /** How long a reader waits for a query of the workflow; one query is buffered per workflow. */
 export const QUERY_DEADLINE_MS = 1_000;
 /** Longest wait of one HTTP request for a turn's result. */

@@ -103,6 +103,11 @@ export interface AcceptedVerdict {
   readonly toolCallId: ToolCallId;
   /** Sequence number of the recorded resolution. */
   readonly seq: number;
+  /**
+   * Taken, and not judged by all of its rules: a worker still has to (patterns, formats, refinements, the tool's own code, policies of an edit).
+   * What does not pass is taken back, and the call is open again with the reasons (`reverted` in `pending`; `final()` answers `invalid`).
+   */
+  readonly checked?: false;
 }
 
 export function isAccepted(verdict: Verdict): verdict is AcceptedVerdict {

@@ -1,6 +1,7 @@
 /** Suspensions: one primitive for every call that waits for somebody outside. Runs anywhere. */
 import type { ToolCallId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
+import type { FieldProblem } from './resolutions.js';
 import type { Audience, Executor } from './tools.js';
 
 /** `outcome`: a run that may not be repeated was lost, and nobody knows what it did; an operator finds out. */
@@ -68,6 +69,8 @@ export interface Suspension {
   readonly streaming?: true;
   /** Present when no turn waits for it: what comes of it is new input. */
   readonly detached?: true;
+  /** Why the answer before was taken back, when a worker had judged it; the request id of that answer may be used again. */
+  readonly reverted?: { readonly requestId: string; readonly problems: readonly FieldProblem[] };
   /** Present when the call's time in all ends this wait, not the wait's own clock. */
   readonly limitedBy?: 'total';
 }

@@ -162,7 +162,10 @@ test('whatever is sent as a signal, the conversation lives on and nothing is los
   });
   const log = await engine.log(talk);
   const strange = log.filter(({ type }) => type === 'resolution_refused');
-  expect(strange).toHaveLength(GARBAGE.length);
+  // A few of each call are written down, and all are counted.
+  const counted = log.reduce((sum, { unrecordedRefusals = 0 }) => sum + unrecordedRefusals, 0);
+  expect(strange.length + counted).toBe(GARBAGE.length);
+  expect(strange.length).toBeLessThan(GARBAGE.length / 2);
   for (const event of strange) expect(JSON.stringify(event).length).toBeLessThan(4_000);
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });

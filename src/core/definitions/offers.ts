@@ -4,7 +4,7 @@
  */
 
 import type { AnswerRefused } from '../../protocol/activities.js';
-import { isRelaxed, jsonSchemaProblems, relaxedSchema } from '../../protocol/answer-schema.js';
+import { isRelaxed, jsonSchemaProblems } from '../../protocol/answer-schema.js';
 import type {
   AnswerOffer,
   ChangeSuspensionReply,
@@ -114,7 +114,7 @@ function askedAs(
 export function withOffer<Wait extends Suspension>(wait: Wait, event: SuspensionChanged): Wait {
   const { answerSchema: _before, ...rest } = wait;
   const { offer, form, argsDigest } = event;
-  const answerSchema = form === undefined ? offer?.answerSchema : relaxedSchema(form);
+  const answerSchema = form === undefined ? offer?.answerSchema : form;
   return {
     ...rest,
     argsDigest,

@@ -72,7 +72,7 @@ describe('a question that is declined', () => {
 describe('an answer with a pattern in its form', () => {
   it('is checked by a worker before the tool is entered', () => {
     const m = asked(CODE);
-    expect(m.pending[0]?.answerSchema).toEqual({ type: 'string' });
+    expect(m.pending[0]?.answerSchema).toMatchObject({ type: 'string', pattern: '^[A-Z]{3}$' });
     m.resolve('c', answer('ABC'), { requestId: 'r' });
     expect(m.effects()).toEqual([{ type: 'check_answer', toolCallId: 'c', requestId: 'r' }]);
     m.rollOver();
@@ -92,7 +92,9 @@ describe('an answer with a pattern in its form', () => {
     m.resolve('c', answer('abc'), { requestId: 'r' });
     m.checkFails('c', 'does not match');
     expect(m.types().slice(-2)).toEqual(['resolution_reverted', 'suspension']);
-    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso() }]);
+    const problems = [{ path: '/resolution/value', message: 'does not match' }];
+    const reverted = { requestId: 'r', problems };
+    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso(), reverted }]);
     expect(m.resolve('c', answer('ABC'), { requestId: 'r' }).verdict).toBe('accepted');
     expectViewsAgree(m.events);
   });
@@ -111,7 +113,9 @@ describe('an answer with a pattern in its form', () => {
       run: 2,
       problems: [{ path: '/resolution/value/cents', message: 'too many' }],
     });
-    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso() }]);
+    const problems = [{ path: '/resolution/value/cents', message: 'too many' }];
+    const reverted = { requestId: 'r', problems };
+    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso(), reverted }]);
     m.resolve('c', answer(3), { requestId: 'r' });
     expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 3 }]);
     expectViewsAgree(m.events);

@@ -83,7 +83,9 @@ describe('an approval with edited input', () => {
       requestId: 'r1',
       problems: [{ path: '/resolution/input/cents', message: 'too much' }],
     });
-    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso() }]);
+    const problems = [{ path: '/resolution/input/cents', message: 'too much' }];
+    const reverted = { requestId: 'r1', problems };
+    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso(), reverted }]);
     checked(m, 'r1', { cents: 1 });
     expect(m.effectTypes()).toEqual(['await_deadline']);
     expect(m.resolve('c', edit({ cents: 6 }), { requestId: 'r1' }).verdict).toBe('accepted');

@@ -83,7 +83,8 @@ describe('an approver who edits the input', () => {
     const reverted = t.events.findLast((event) => event.type === 'resolution_reverted');
     const [{ path, message } = { path: '', message: '' }] = reverted?.problems ?? [];
     expect(`${path}: ${message}`).toMatch(rule);
-    expect(t.pending).toEqual([before]);
+    const problems = reverted?.problems;
+    expect(t.pending).toMatchObject([{ ...before, reverted: { problems } }]);
     expect(runs).toEqual([]);
     await t.resolve('refund', { type: 'approve' });
     expect(runs).toMatchObject([{ input: { cents: 50 } }]);
