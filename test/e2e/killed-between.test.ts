@@ -4,6 +4,7 @@
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askFromOutside } from '../support/asked-from-outside.js';
 import { bundleFromSource } from '../support/engine-replay.js';
 import { until } from '../support/until.js';
 import { juggle } from './support/juggler-model.js';
@@ -36,6 +37,7 @@ async function runsOf(id: string): Promise<readonly Readonly<Record<string, unkn
 describe('a worker that is killed when a turn is committed and the store does not have it', () => {
   it('leaves a log that another worker completes, with nothing missing and nothing twice', async () => {
     const talk = world.talk('unprojected');
+    askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: ask`);
     const [open] = await talk.waitingCalls(1);
     const before = (await talk.events()).length;
@@ -82,6 +84,7 @@ describe('a worker that is killed when a turn is committed and the store does no
 describe('a worker that is killed between the question of a tool and its answer', () => {
   it('leaves a tool that another worker enters with the answer, under the same key, once', async () => {
     const talk = world.talk('asking');
+    askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: place`);
     const [question] = await talk.waitingCalls(1);
     expect(question).toMatchObject({ kind: 'elicitation', name: 'place' });
@@ -106,6 +109,7 @@ describe('a worker that is killed between the question of a tool and its answer'
 
   it('loses neither the answer that was accepted nor the run that had begun with it', async () => {
     const talk = world.talk('answering');
+    askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: place`);
     const [question] = await talk.waitingCalls(1);
     // The tool has gone on, and its end is not recorded.
@@ -134,6 +138,7 @@ describe('a worker that is killed between the question of a tool and its answer'
 describe('a worker that is killed in the middle of a summary', () => {
   it('holds up no turn, and another worker makes the summary, once', async () => {
     const talk = world.talk('summed');
+    askFromOutside({ temporal: world.temporal }, talk.workflowId);
     const held = world.gate.hold(
       'request',
       (call) =>
@@ -168,6 +173,7 @@ describe('a worker that is killed in the middle of a summary', () => {
 describe('a worker that is killed with reads that have run, in a model call that has not come back', () => {
   it('leaves nothing: the model is asked again, its reads run again under the same keys, and it reads one result of each', async () => {
     const talk = world.talk('inline');
+    askFromOutside({ temporal: world.temporal }, talk.workflowId);
     const held = world.gate.hold(
       'request',
       (call) =>
@@ -202,6 +208,7 @@ describe('the process that watches the leases of claims is killed', () => {
     // Alone, it leads; the other one follows.
     await restartWorker();
     const talk = world.talk('leased');
+    askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: cart`);
     const [cart] = await talk.waitingCalls(1);
     const path = `/tool-calls/${cart?.toolCallId ?? ''}/claim`;

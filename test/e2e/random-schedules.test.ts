@@ -12,6 +12,7 @@ import { applyAll } from '../../src/core/apply.js';
 import { snapshotOf } from '../../src/core/snapshot.js';
 import type { ConversationSnapshot } from '../../src/protocol/conversation.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
+import { askFromOutside } from '../support/asked-from-outside.js';
 import { expectInvariants } from '../support/core-invariants.js';
 import { EngineHistory } from '../support/engine-history.js';
 import { bundleFromSource, replayAll } from '../support/engine-replay.js';
@@ -229,6 +230,7 @@ describe(`conversations driven at random while their worker is killed (seed ${SE
       randomTalk('s', index, AGENTS),
     );
     const play = async (random: RandomTalk, done: () => void): Promise<void> => {
+      askFromOutside({ temporal: world.temporal }, random.talk.workflowId);
       await random.begin();
       for (let step = 0; step < STEPS; step += 1) {
         await random.step();

@@ -21,8 +21,8 @@ import type { Findings } from './report.js';
 import { whyStuck } from './runs.js';
 
 const AGENTS = ['queueing', 'steering', 'interrupting', 'rejecting'] as const;
-/** Beside those of the random schedules: reads. */
-const WORDS = [...TOOLS, ...['look', 'look', 'look']];
+/** Beside those of the random schedules: reads, as activities and inside of the model call. */
+const WORDS = [...TOOLS, ...['look', 'look', 'glance', 'glance', 'glance', 'glance']];
 /** Inputs of one conversation, and as many again at most: its transcript stays short enough to be compared. */
 const STEPS = 20;
 const REST_MS = 180_000;
@@ -70,10 +70,11 @@ export class StormConversations {
     const { workflowId } = random.talk;
     const ended = new AbortController();
     try {
-      await random.begin();
+      await random.begin(undefined, REST_MS);
     } catch (error) {
-      // A first message that nobody could take leaves nothing behind.
       this.#disturb(error);
+      const wasTaken = random.trail.repeats('message').some(({ refused }) => !refused);
+      if (wasTaken) findings.stuck.push(await whyStuck(this.#means.world, workflowId, error));
       return;
     }
     this.workflowIds.push(workflowId);

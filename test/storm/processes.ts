@@ -6,6 +6,9 @@ import { type Child, startChild } from 'colloquy/dev';
 import type { World } from '../e2e/support/world.js';
 import type { Fault, Target } from './faults.js';
 
+/** Between the end of one fault of a process and its next. */
+const SERVES_MS = 4_000;
+const LOOK_MS = 50;
 const SMALL_WORKER = fileURLToPath(new URL('./small-worker.ts', import.meta.url));
 
 export class StormProcesses {
@@ -13,6 +16,8 @@ export class StormProcesses {
   readonly #agents: string;
   readonly #onLine: (line: string, from: string) => void;
   readonly #running = new Map<Target, Child>();
+  /** By `performance.now()`: since when each serves, where it does. */
+  readonly #servesSince = new Map<Target, number>();
   /** Faults of one process come one after the other. */
   readonly #last = new Map<Target, Promise<void>>();
   #isOver = false;
@@ -26,12 +31,20 @@ export class StormProcesses {
     this.#onLine = options.onLine;
     this.#running.set('worker_1', world.stack.worker());
     this.#running.set('api', world.stack.api);
+    for (const target of this.#running.keys()) this.#servesSince.set(target, performance.now());
     process.once('exit', this.#killAll);
   }
 
   /** The second worker; the first and the API are those of the world. */
   async start(): Promise<void> {
     await this.#restart('worker_2');
+  }
+
+  /** Resolves when all of them have served for a while: where a start takes long, nothing would go on between two kills. */
+  async haveServed(targets: readonly Target[]): Promise<void> {
+    const hasServed = (target: Target): boolean =>
+      performance.now() - (this.#servesSince.get(target) ?? Infinity) > SERVES_MS;
+    while (!targets.every(hasServed)) await sleep(LOOK_MS);
   }
 
   /** Resolves when it is over and what it hit serves again. */
@@ -41,6 +54,7 @@ export class StormProcesses {
       targets.map((target) => {
         const before = this.#last.get(target) ?? Promise.resolve();
         const strike = kind === 'kill' ? this.#kill : this.#freeze;
+        this.#servesSince.delete(target);
         const after = before.then(() => strike(target, forMs));
         this.#last.set(target, after);
         return after;
@@ -82,6 +96,7 @@ export class StormProcesses {
     process.kill(child.pid, 'SIGSTOP');
     await this.#pause(forMs);
     if (child.alive()) process.kill(child.pid, 'SIGCONT');
+    this.#servesSince.set(target, performance.now());
   };
 
   async #pause(ms: number): Promise<void> {
@@ -92,6 +107,7 @@ export class StormProcesses {
 
   async #restart(target: Target): Promise<void> {
     this.#running.set(target, await this.#started(target));
+    this.#servesSince.set(target, performance.now());
   }
 
   async #started(target: Target): Promise<Child> {

@@ -132,6 +132,8 @@ async function strike(
   const failed: unknown[] = [];
   for (const fault of faultsOf(by.seed, lengthMs)) {
     await pauseUntil(fault.atMs);
+    await Promise.race([hit.processes.haveServed(fault.targets), pauseUntil(lengthMs)]);
+    if (performance.now() - startedAt >= lengthMs) break;
     by.faults.push(nameOf(fault));
     if (fault.kind === 'roll_over')
       for (const workflowId of hit.conversations.open)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { responds, says, scriptedBy } from '../../src/model/scripted.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
+import { askFromOutside } from '../support/asked-from-outside.js';
 import { type DevServer, startDevServer } from '../support/dev-server.js';
 import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
@@ -31,6 +32,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
     address: server.address,
   });
   const talk = engine.begin();
+  askFromOutside(engine, engine.workflowId(talk));
   const messages = 40;
   const approvals: Promise<unknown>[] = [];
   // From two places at once; whoever is too early asks again.

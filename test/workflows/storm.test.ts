@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EngineError } from '../../src/client/index.js';
 import { SIGNALS } from '../../src/protocol/messaging.js';
+import { askFromOutside } from '../support/asked-from-outside.js';
 import { type DevServer, startDevServer } from '../support/dev-server.js';
 import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
@@ -33,6 +34,7 @@ test('messages, answers and queries that come at once, by update and by signal, 
     tuning: { maxCachedWorkflows: 2 },
   });
   const talk = engine.begin();
+  askFromOutside(engine, engine.workflowId(talk));
   const workflow = engine.temporal.workflow.getHandle(engine.workflowId(talk));
   const approve = async (number: number): Promise<void> => {
     const toolCallId = `refund_${number}`;

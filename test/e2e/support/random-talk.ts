@@ -67,10 +67,10 @@ export class RandomTalk {
   }
 
   /** Starts it, with a message of the dice or one that asks for these calls: see `juggler-model.ts`. */
-  async begin(plan?: string): Promise<void> {
+  async begin(plan?: string, patienceMs = REST_MS): Promise<void> {
     await this.#message(plan);
     const look = (): Promise<unknown> => this.#conversation.snapshot().catch(() => undefined);
-    await until(`${this.id} is in the log`, look, { timeoutMs: REST_MS });
+    await until(`${this.id} is in the log`, look, { timeoutMs: patienceMs });
   }
 
   async pending(): Promise<readonly PendingCall[]> {
