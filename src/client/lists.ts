@@ -1,8 +1,8 @@
 /** Listing conversations: the bounds of what may be asked, each refusal with its field. */
 
 import type { Channel } from '../protocol/actors.js';
-import { CONVERSATION_STATUSES } from '../protocol/conversation.js';
 import { idProblem } from '../protocol/ids.js';
+import { STATUS_FILTERS } from '../protocol/statuses.js';
 import { SUSPENSION_KINDS } from '../protocol/suspensions.js';
 import { stampActor } from './checks.js';
 import { invalidField } from './errors.js';
@@ -34,8 +34,8 @@ function listedBy(
   const { tenant = own.tenant, agent, status, pendingTool, pendingKind, limit, cursor } = options;
   const problem = idProblem('tenant', tenant);
   if (problem !== undefined) throw invalidField('/tenant', problem);
-  if (status !== undefined && !CONVERSATION_STATUSES.includes(status))
-    throw invalidField('/status', `must be one of ${CONVERSATION_STATUSES.join(', ')}`);
+  if (status !== undefined && !STATUS_FILTERS.includes(status))
+    throw invalidField('/status', `must be one of ${STATUS_FILTERS.join(', ')}`);
   if (pendingKind !== undefined && !SUSPENSION_KINDS.includes(pendingKind))
     throw invalidField('/pendingKind', `must be one of ${SUSPENSION_KINDS.join(', ')}`);
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))

@@ -6,6 +6,7 @@ import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import type { CarriedState } from '../protocol/messaging.js';
+import type { StatusFilter } from '../protocol/statuses.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 
 export type { LogCursor };
@@ -37,7 +38,7 @@ export interface ReadPosition {
 export interface ListedBy {
   readonly tenant: string;
   readonly agent?: string;
-  readonly status?: string;
+  readonly status?: StatusFilter;
   readonly pendingTool?: string;
   readonly pendingKind?: SuspensionKind;
   /** Who wants to know what waits for him. */

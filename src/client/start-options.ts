@@ -13,9 +13,9 @@ import {
   type CarriedState,
   type ConversationInput,
   SEARCH_ATTRIBUTES,
-  type SearchStatus,
 } from '../protocol/messaging.js';
 import { CORE_REVISION } from '../protocol/revisions.js';
+import { openSearchStatus } from '../protocol/statuses.js';
 import { SPILL_BOUNDS } from '../protocol/stored-messages.js';
 
 /** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
@@ -87,7 +87,7 @@ function settingsFor({ settings }: AgentManifest): AgentSettings {
 
 /** Those that never change, and the state to begin with; the workflow upserts the rest. */
 function attributesOf(request: StartRequest): SearchAttributePair[] {
-  const active: SearchStatus = 'active';
+  const active = openSearchStatus(0);
   const keyword = (name: string, value: string): SearchAttributePair => ({
     key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
     value,

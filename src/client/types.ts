@@ -5,7 +5,6 @@ import type { BatchVerdict } from '../protocol/batch.js';
 import type { ClaimVerdict } from '../protocol/claims.js';
 import type {
   CancelTurnReply,
-  ConversationStatus,
   OnBusy,
   SendMessageReply,
   TurnResult,
@@ -16,6 +15,7 @@ import type { InboxEventReply } from '../protocol/inbox.js';
 import type { FilePart, ImagePart } from '../protocol/messages.js';
 import type { OutputGiven } from '../protocol/output-format.js';
 import type { Verdict } from '../protocol/resolutions.js';
+import type { StatusFilter } from '../protocol/statuses.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 import type { AgentSource } from './agents.js';
 import type { BlobsPort } from './blobs.js';
@@ -267,7 +267,8 @@ export interface ListOptions {
   /** @defaultValue the client's */
   readonly tenant?: string | undefined;
   readonly agent?: string | undefined;
-  readonly status?: ConversationStatus | undefined;
+  /** `active`: all that are open and wait for nobody. */
+  readonly status?: StatusFilter | undefined;
   /** Conversations with an open call of this tool. This and the next three list those first whose call ends earliest. */
   readonly pendingTool?: string | undefined;
   readonly pendingKind?: SuspensionKind | undefined;

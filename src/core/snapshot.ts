@@ -1,7 +1,8 @@
 /** The snapshot of a state: what readers see. Equal to the view that the store folds from the same events. */
-import type { ConversationSnapshot, ConversationStatus } from '../protocol/conversation.js';
+import type { ConversationSnapshot } from '../protocol/conversation.js';
 import { formatRef, stepIdFor } from '../protocol/ids.js';
 import type { ToolCallView } from '../protocol/messaging.js';
+import { openStatus } from '../protocol/statuses.js';
 import type { InFlightTool } from '../protocol/tools.js';
 import { tombstoneOf } from './memory.js';
 import { needsPreflight } from './preflight.js';
@@ -26,7 +27,14 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
     tenant,
     conversationId,
     agent: state.agent,
-    status: statusOf(state, attended(pending), attended(inFlightTools)),
+    status: state.closed
+      ? 'closed'
+      : openStatus({
+          hasTurn: turn !== undefined,
+          awaited: attended(pending),
+          pending: pending.length,
+          working: attended(inFlightTools),
+        }),
     seq: state.lastSeq,
     startedAt: state.startedAt,
     updatedAt: state.updatedAt,
@@ -79,13 +87,6 @@ function runs({ plan, suspension, approver }: CallState): boolean {
 /** How many a turn waits for. */
 function attended(entries: readonly { readonly detached?: true }[]): number {
   return entries.filter((entry) => entry.detached !== true).length;
-}
-
-function statusOf(state: ConversationState, pending: number, inFlight: number): ConversationStatus {
-  if (state.closed) return 'closed';
-  if (state.turn === undefined) return 'idle';
-  if (pending > 0) return 'awaiting_input';
-  return inFlight > 0 ? 'executing_tools' : 'streaming';
 }
 
 /** One call of the conversation, as far as it is remembered. */

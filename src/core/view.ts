@@ -17,6 +17,7 @@ import type {
 import { stepIdFor, type TurnId } from '../protocol/ids.js';
 import { withoutRules, withRule } from '../protocol/rules.js';
 import type { ModelCallDetails, ModelSpend } from '../protocol/spending.js';
+import { openStatus } from '../protocol/statuses.js';
 import { callChanged } from './view-calls.js';
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -219,9 +220,14 @@ function isDetached(entry: { readonly detached?: true }): boolean {
 
 function statusOf(view: ConversationSnapshot): ConversationStatus {
   if (view.status === 'closed') return 'closed';
-  if (view.turn === undefined) return 'idle';
-  if (!view.pending.every(isDetached)) return 'awaiting_input';
-  return !view.inFlightTools.every(isDetached) ? 'executing_tools' : 'streaming';
+  const attended = (entries: readonly { readonly detached?: true }[]): number =>
+    entries.filter((entry) => !isDetached(entry)).length;
+  return openStatus({
+    hasTurn: view.turn !== undefined,
+    awaited: attended(view.pending),
+    pending: view.pending.length,
+    working: attended(view.inFlightTools),
+  });
 }
 
 /**

@@ -5,9 +5,12 @@ import type { MessageId, StepId, TurnId } from './ids.js';
 import type { Json, JsonSchema } from './json.js';
 import type { FilePart, ImagePart } from './messages.js';
 import type { Rule } from './rules.js';
+import type { ConversationStatus } from './statuses.js';
 import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
 import type { TurnBudgets, TurnEndReason, TurnError, Usage } from './turns.js';
+
+export type { ConversationStatus } from './statuses.js';
 
 /**
  * What a conversation does with a message that comes while a turn runs: refuse it, let it wait for a turn of its own, stop the
@@ -69,24 +72,6 @@ export interface ToolManifest {
   /** JSON Schema of the input, as the model gets it. */
   readonly inputSchema: unknown;
 }
-
-/** States of a conversation; closed. */
-export type ConversationStatus =
-  | 'idle'
-  | 'preparing'
-  | 'streaming'
-  | 'executing_tools'
-  | 'awaiting_input'
-  | 'closed';
-
-export const CONVERSATION_STATUSES = [
-  'idle',
-  'preparing',
-  'streaming',
-  'executing_tools',
-  'awaiting_input',
-  'closed',
-] as const satisfies readonly ConversationStatus[];
 
 /** Payload of `sendMessage`, as update and as signal. */
 export interface SendMessageInput {

@@ -3,7 +3,7 @@
  * Bounds that depend on bytes are checked by the client, which every door goes through.
  */
 import { z } from 'zod';
-import { ATTENTION_REASONS, CONVERSATION_STATUSES, ON_BUSY } from './conversation.js';
+import { ATTENTION_REASONS, ON_BUSY } from './conversation.js';
 import { parseCursor } from './cursor.js';
 import { isRecord, type Json, type JsonSchema } from './json.js';
 import {
@@ -15,6 +15,7 @@ import {
 } from './limits.js';
 import type { FilePart, ImagePart } from './messages.js';
 import { RESOLVES, type ResultFiles } from './resolutions.js';
+import { STATUS_FILTERS } from './statuses.js';
 import { SUSPENSION_KINDS } from './suspensions.js';
 
 const IdSchema = z
@@ -252,7 +253,7 @@ const NameSchema = z.string().min(1).max(MAX_ACTOR_CHARS);
 export const ListQuerySchema = z.strictObject({
   ...TENANT,
   agent: IdSchema.exactOptional(),
-  status: z.enum(CONVERSATION_STATUSES).exactOptional(),
+  status: z.enum(STATUS_FILTERS).exactOptional(),
   attention: z.enum(ATTENTION_REASONS).exactOptional(),
   pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
   pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),

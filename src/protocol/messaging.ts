@@ -88,8 +88,6 @@ export const SEARCH_ATTRIBUTES = {
   deadline: 'ColloquyDeadline',
 } as const;
 
-export type SearchStatus = 'active' | 'awaiting_input' | 'closed';
-
 /** The argument of the workflow. A new field is optional; `carried` is opaque to everyone but `core`. */
 export interface ConversationInput extends ConversationKey {
   readonly agent: string;

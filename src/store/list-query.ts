@@ -1,5 +1,6 @@
 /** The statement behind a list; the adapters differ in how they name tables and number parameters. */
 import type { JudgedActor } from '../protocol/actors.js';
+import { CONVERSATION_STATUSES, statusesOf } from '../protocol/statuses.js';
 import {
   cursorOf,
   type DeadlinePosition,
@@ -78,13 +79,20 @@ function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
   const conditions = statement.where([
     ['tenant =', tenant],
     ['agent =', agent],
-    ['status =', status],
+    ['status =', status === 'active' ? undefined : status],
     ['position <', cursor === undefined ? undefined : positionOf(cursor)],
   ]);
   conditions.push(...openOf(statement, options));
+  conditions.push(...activeOnly(status, 'status'));
   const sql = `SELECT position, 0 AS deadline_ms, snapshot FROM ${dialect.conversations}${allOf(conditions)}
      ORDER BY position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
   return { sql, values: statement.values };
+}
+
+/** Not as a list of statuses: the index of a tenant's order serves it, where one by status would have to be sorted. */
+function activeOnly(status: ListRequest['status'], column: string): readonly string[] {
+  const others = CONVERSATION_STATUSES.filter((each) => !statusesOf('active').includes(each));
+  return status === 'active' ? others.map((each) => `${column} <> '${each}'`) : [];
 }
 
 /** Of several calls of a conversation that are meant, the one that ends first stands for it. */
@@ -108,9 +116,10 @@ function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
         deadlineBefore === undefined ? undefined : deadlineMsOf(deadlineBefore),
       ],
       ['conversations.agent =', agent],
-      ['conversations.status =', status],
+      ['conversations.status =', status === 'active' ? undefined : status],
     ]),
     ...openOf(statement, options, 'conversations.'),
+    ...activeOnly(status, 'conversations.status'),
   ];
   if (cursor !== undefined) {
     const { deadlineMs, position } = deadlinePositionOf(cursor);

@@ -2,6 +2,7 @@
 import type { JudgedActor } from '../protocol/actors.js';
 import type { AttentionReason, ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationKey } from '../protocol/ids.js';
+import type { StatusFilter } from '../protocol/statuses.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
 
 /**
@@ -11,7 +12,7 @@ import type { SuspensionKind } from '../protocol/suspensions.js';
 export interface ListOptions {
   readonly tenant?: string;
   readonly agent?: string;
-  readonly status?: string;
+  readonly status?: StatusFilter;
   /** Conversations with an open call of this tool. */
   readonly pendingTool?: string;
   /** Conversations with an open call that waits for this. */

@@ -9,8 +9,8 @@ import type { TurnEnded } from '../protocol/events.js';
 import { workflowIdFor } from '../protocol/ids.js';
 import { utf8Bytes } from '../protocol/json.js';
 import { MAX_PENDING_TOOLS_BYTES } from '../protocol/limits.js';
-import type { SearchStatus } from '../protocol/messaging.js';
 import { SEARCH_ATTRIBUTES, SIGNALS } from '../protocol/messaging.js';
+import { openSearchStatus, type SearchStatus } from '../protocol/statuses.js';
 import type { PendingCall, Suspension, SuspensionKind } from '../protocol/suspensions.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
@@ -109,7 +109,7 @@ export class SearchAttributes {
     const deadlines = open.map((entry) => entry.deadline).sort();
     const [earliest] = deadlines;
     this.#upsert([
-      { key: STATUS, value: statusOf(open.filter((entry) => entry.detached !== true).length) },
+      { key: STATUS, value: openSearchStatus(open.length) },
       { key: PENDING_TOOLS, value: boundedNames(open.map((entry) => entry.name)) },
       { key: DEADLINE, value: earliest === undefined ? null : new Date(earliest) },
     ]);
@@ -135,8 +135,4 @@ function boundedNames(names: readonly string[]): string[] {
     shown.push(name);
   }
   return shown;
-}
-
-function statusOf(openCount: number): SearchStatus {
-  return openCount > 0 ? 'awaiting_input' : 'active';
 }

@@ -47,6 +47,23 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
       await store(conversationId, stamped(bodies, { from }));
     };
 
+    it('lists by status find a call that was set aside, and by active what is open and waits for nobody', async () => {
+      const aside = waits('call-0', { turnId: 't', detached: true });
+      await store('aside', stamped([started(keyed('aside')), ...turn('t'), aside]));
+      await store('waits', parked('waits', [['pay', 10]]));
+      await store('idle', stamped([started(keyed('idle')), ...turn('t2')]));
+      await store('closed', stamped([started(keyed('closed')), closes()]));
+      expect(await ids({ tenant: 'default', status: 'awaiting_input' })).toEqual([
+        'waits',
+        'aside',
+      ]);
+      expect(await ids({ tenant: 'default', status: 'idle' })).toEqual(['idle']);
+      expect(await ids({ tenant: 'default', status: 'active' })).toEqual(['idle']);
+      const pays = { tenant: 'default', pendingTool: 'pay' };
+      expect(await ids({ ...pays, status: 'awaiting_input' })).toContain('waits');
+      expect(await ids({ ...pays, status: 'active' })).toEqual([]);
+    });
+
     describe('listing by what waits', () => {
       beforeEach(async () => {
         await store('late', parked('late', [['pay', 90]]));

@@ -10,13 +10,19 @@ const PENDING = [
   { pendingTool: 'pay', deadlineBefore: '2030-01-02T00:10:00.000Z' },
 ] as const;
 
+const PLAIN: readonly Omit<ListOptions, 'tenant'>[] = [
+  {},
+  { agent: 'a7' },
+  { status: 'awaiting_input' },
+  { status: 'active' },
+  { agent: 'a7', status: 'closed' },
+];
+
 export const LIST_FILTERS: readonly ListOptions[] = [
-  ...[{}, { agent: 'a7' }, { status: 'awaiting_input' }, { agent: 'a7', status: 'closed' }].flatMap(
-    (filter) => [
-      { ...TENANT, ...filter },
-      { ...TENANT, ...filter, cursor: '10000' },
-    ],
-  ),
+  ...PLAIN.flatMap((filter) => [
+    { ...TENANT, ...filter },
+    { ...TENANT, ...filter, cursor: '10000' },
+  ]),
   ...PENDING.flatMap((filter) => [
     { ...TENANT, ...filter },
     { ...TENANT, ...filter, cursor: `d${Date.parse('2030-01-02T00:05:00.000Z')}.10000` },

@@ -59,6 +59,13 @@ test('a detached call lets the turn end, waits on through a roll-over, and its r
   const { talk, result } = await engine.ask();
   expect(result).toMatchObject({ status: 'completed', text: 'Asked for it.' });
   expect(await talk.pending()).toMatchObject([{ toolCallId: 'call_1', detached: true }]);
+  expect((await talk.snapshot()).status).toBe('awaiting_input');
+  const query = `WorkflowId = '${engine.workflowId(talk)}' AND ColloquyStatus = 'awaiting_input'`;
+  const visible = () => engine.temporal.workflow.count(query);
+  await until('the server lists it so', visible, {
+    holds: ({ count }) => count === 1,
+    timeoutMs: 10_000,
+  });
   await rollOver(engine, talk);
   const verdicts = await Promise.all(
     ['r-1', 'r-2', 'r-3'].map((requestId) =>

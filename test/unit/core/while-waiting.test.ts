@@ -1,5 +1,6 @@
 /** An open question must not freeze the chat: a new message sets it aside, and its answer comes later. */
 import { describe, expect, it } from 'vitest';
+import { snapshotOf } from '../../../src/core/snapshot.js';
 import type { PlannedCall } from '../../../src/protocol/tools.js';
 import {
   ANSWER_MS,
@@ -43,15 +44,18 @@ describe('a message while a question is open', () => {
     expect(m.state.transcript.map(({ role }) => role)).toEqual([
       ...['user', 'assistant', 'tool', 'user'],
     ]);
+    expect(snapshotOf(m.state).status).toBe('streaming');
     m.model(modelSays('by the way!'));
     expect(m.state.turn).toBeUndefined();
     expect(m.pending).toMatchObject([{ toolCallId: 'q', kind: 'elicitation', detached: true }]);
+    expect(snapshotOf(m.state).status, 'somebody has to answer').toBe('awaiting_input');
     allAgree(m);
     m.rollOver();
     expect(m.resolve('q', answer('red')).verdict).toBe('accepted');
     expect(messageTextOf(m)).toContain('(call q) {"ok":true,"result":"red"}');
     expect(m.resolve('q', answer('blue')).verdict).toBe('stale');
     m.model(modelSays('red it is'));
+    expect(snapshotOf(m.state).status).toBe('idle');
     allAgree(m);
   });
 

@@ -78,10 +78,10 @@ describe('a call', () => {
     ['work.server', { ok: true, result: { worked: 1 } }, undefined, 'idle'],
     ['work.server_detached', pending('call_1'), undefined, 'idle'],
     ['work.human', undefined, 'elicitation', 'awaiting_input'],
-    ['work.human_detached', pending('call_1'), 'elicitation', 'idle'],
+    ['work.human_detached', pending('call_1'), 'elicitation', 'awaiting_input'],
     ['work.client', undefined, 'client_execution', 'awaiting_input'],
     ['work.external', undefined, 'external_execution', 'awaiting_input'],
-    ['work.external_detached', pending('call_1'), 'external_execution', 'idle'],
+    ['work.external_detached', pending('call_1'), 'external_execution', 'awaiting_input'],
   ];
   it.each(table)(
     'of %s gets its result where its executor says, and the turn waits where its mode says',

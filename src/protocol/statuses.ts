@@ -1,0 +1,61 @@
+/**
+ * The one vocabulary of a conversation's status: in the store, over HTTP, in the client, in search attributes and on the page of the Temporal
+ * UI. A new status is a row here. Search attributes know the three words of `search` alone: writing one costs history, so they are
+ * written when calls begin or end to wait, not with every step of a turn. Lists take these words, too.
+ */
+interface StatusRow {
+  /** The word that a search attribute has for it. */
+  readonly search: 'active' | 'awaiting_input' | 'closed';
+  readonly meaning: string;
+}
+
+const STATUSES = {
+  idle: { search: 'active', meaning: 'no turn runs, and no call waits for somebody outside' },
+  streaming: { search: 'active', meaning: 'a turn runs: the model is asked, or about to be' },
+  executing_tools: {
+    search: 'active',
+    meaning: 'a turn runs: tools are at work, and nobody outside is waited for',
+  },
+  awaiting_input: {
+    search: 'awaiting_input',
+    meaning:
+      'a call waits for a person, a client or another backend: one that the turn waits for, or, while no turn runs, one that was set aside',
+  },
+  closed: { search: 'closed', meaning: 'it takes nothing more, unless it is opened again' },
+} as const satisfies Readonly<Record<string, StatusRow>>;
+
+export type ConversationStatus = keyof typeof STATUSES;
+export type SearchStatus = StatusRow['search'];
+
+export const CONVERSATION_STATUSES = Object.keys(STATUSES) as readonly ConversationStatus[];
+
+/** What lists may be filtered by: a status, or `active` for all that are open and wait for nobody. */
+export type StatusFilter = ConversationStatus | 'active';
+export const STATUS_FILTERS: readonly StatusFilter[] = [...CONVERSATION_STATUSES, 'active'];
+
+/** The statuses that a filter stands for. */
+export function statusesOf(filter: StatusFilter): readonly ConversationStatus[] {
+  return filter === 'active'
+    ? CONVERSATION_STATUSES.filter((status) => STATUSES[status].search === 'active')
+    : [filter];
+}
+
+/** The status of an open conversation. */
+export function openStatus(seen: {
+  readonly hasTurn: boolean;
+  /** Calls that the turn waits for, and all that wait for somebody outside. */
+  readonly awaited: number;
+  readonly pending: number;
+  /** Tools at work that the turn waits for. */
+  readonly working: number;
+}): Exclude<ConversationStatus, 'closed'> {
+  const { hasTurn, awaited, pending, working } = seen;
+  if (!hasTurn) return pending > 0 ? 'awaiting_input' : 'idle';
+  if (awaited > 0) return 'awaiting_input';
+  return working > 0 ? 'executing_tools' : 'streaming';
+}
+
+/** What a search attribute says of an open conversation, as of the last time that a call began or ended to wait. */
+export function openSearchStatus(pending: number): SearchStatus {
+  return pending > 0 ? 'awaiting_input' : 'active';
+}
