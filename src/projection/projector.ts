@@ -262,7 +262,9 @@ function joined(earlier: Wanted | undefined, later: Wanted): Wanted;
 function joined(earlier: Wanted, later: Wanted | undefined): Wanted;
 function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted | undefined {
   if (earlier === undefined || later === undefined) return later ?? earlier;
-  if (earlier.runId !== later.runId) return later;
+  // An older run may be replayed, and in doubt, after a newer one has told what is new.
+  if (earlier.runId !== later.runId)
+    return isDoubtful(later) && !isDoubtful(earlier) ? earlier : later;
   const urgency = mostUrgent(earlier.urgency, later.urgency);
   const { runId } = later;
   // One of them asks whatever the store has.
@@ -279,8 +281,13 @@ function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {
 }
 
 /** Of what may have been lost long ago: nothing is gained by waiting. */
-function isLook({ seq, doubt, again }: Wanted): boolean {
-  return (seq === undefined || doubt === true) && again !== true;
+function isLook(wanted: Wanted): boolean {
+  return isDoubtful(wanted) && wanted.again !== true;
+}
+
+/** Says nothing new. */
+function isDoubtful({ seq, doubt }: Wanted): boolean {
+  return seq === undefined || doubt === true;
 }
 
 function isBelow(seq: number | undefined, wanted: number | undefined): boolean {

@@ -67,6 +67,16 @@ describe('a run that is in doubt', () => {
     expect(source.queries.length).toBeLessThan(10);
   });
 
+  it('does not make a newer run wait, whose hint came before it: a roll-over, and a replay of the run before', async () => {
+    const { source, projector, log, stored } = await aProjection();
+    await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
+    source.addRun({ runId: 'run-b', events: LOG.slice(6), carriedSeq: 6 });
+    projector.hint(source.hint({ runId: 'run-b' }));
+    projector.hint(source.hint({ runId: 'run-a', seq: 6, doubt: true }));
+    await until('all is stored', async () => (await stored()) === LOG.length);
+  });
+
   it('is looked into beside what is new: one question brings both', async () => {
     const { source, projector, log, stored } = await aProjection();
     await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 3) });
