@@ -8,6 +8,7 @@ import { hostProblem, serve } from '../http/listen.js';
 import { clientOptionsFrom } from '../projection/client-options.js';
 import { openEventLog } from '../projection/open-log.js';
 import { StoreWatch } from '../projection/store-identity/watch.js';
+import { TroubleWatch } from '../projection/trouble-watch.js';
 import { startWatchdog } from '../watchdog/watchdog.js';
 import { connectClient, temporalSettings } from '../worker/temporal.js';
 import { ConfigError, readConfig } from './config.js';
@@ -42,8 +43,10 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const fromLog = clientOptionsFrom(opened, temporal);
   // Known from here on, whatever becomes of the store.
   await fromLog.agents();
+  const troubles = new TroubleWatch({ log: opened.log, logger });
   const client = new ConversationClient({
     ...fromLog,
+    onTrouble: (key, trouble) => void troubles.found(key, trouble),
     taskQueue: config.taskQueue,
     channel: 'api',
     searchAttributes: config.searchAttributes,

@@ -8,7 +8,7 @@ import type { StampedActor } from '../protocol/actors.js';
 import type { CallRef } from '../protocol/ids.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import { updateIdFor } from '../protocol/update-ids.js';
-import { EngineError, refusalOf } from './errors.js';
+import { EngineError, isUnanswered, refusalOf } from './errors.js';
 import { verdictFromLog } from './log-search.js';
 import type { ResolveParts } from './resolve.js';
 
@@ -43,10 +43,11 @@ export async function askAboutCall<Reply>(
     requestId: `${requestId}~${randomUUID()}`,
   });
   try {
-    const tried = await door.confirm(() => send(updateId));
+    const tried = await door.confirm(() => send(updateId), undefined, ref);
     if (tried.confirmed) return tried.value;
-    const text = `${unconfirmed} when a worker answers. ${await door.noWorkerText()}`;
-    throw new EngineError('no_worker', text, { cause: tried.cause });
+    const why = await door.whyUnanswered(ref);
+    const text = `${unconfirmed} when a worker answers. ${why.text}`;
+    throw new EngineError(why.reason, text, { cause: tried.cause });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'verdict') return refusal.detail as Reply;
@@ -58,8 +59,7 @@ export async function askAboutCall<Reply>(
       ? { verdict: 'stale', why: 'already_resolved', status: 'resolved' }
       : verdict;
   } catch (error) {
-    if (EngineError.isInstance(error) && error.code === 'no_worker')
-      return { verdict: 'unknown', what: 'conversation' };
+    if (isUnanswered(error)) return { verdict: 'unknown', what: 'conversation' };
     throw door.toEngineError(error);
   }
 }

@@ -49,7 +49,11 @@ export class Control {
       ...(options.turnId === undefined ? {} : { callId: options.turnId }),
     });
     try {
-      const tried = await door.confirm(() => door.update(key, 'cancelTurn', { input, updateId }));
+      const tried = await door.confirm(
+        () => door.update(key, 'cancelTurn', { input, updateId }),
+        undefined,
+        key,
+      );
       if (tried.confirmed) {
         known.note(key, tried.value.seq);
         return { status: 'done', ...tried.value };
@@ -60,7 +64,8 @@ export class Control {
       await this.#assertExists(key);
       return { status: 'done', cancelled: false };
     }
-    return { status: 'queued', requestId, warning: await door.noWorkerText() };
+    const { reason, text } = await door.whyUnanswered(key);
+    return { status: 'queued', requestId, reason, warning: text };
   }
 
   /**
@@ -78,15 +83,18 @@ export class Control {
     const updateId = updateIdFor({ operation: 'closeConversation', requestId });
     const input = { requestId, actor: stamp(actor) };
     try {
-      const tried = await door.confirm(() =>
-        door.update(key, 'closeConversation', { input, updateId }),
+      const tried = await door.confirm(
+        () => door.update(key, 'closeConversation', { input, updateId }),
+        undefined,
+        key,
       );
       if (tried.confirmed) {
         known.note(key, tried.value.seq);
         return tried.value;
       }
-      const text = `Closing was not confirmed, and may still happen when a worker answers. ${await door.noWorkerText()}`;
-      throw new EngineError('no_worker', text, { cause: tried.cause });
+      const why = await door.whyUnanswered(key);
+      const text = `Closing was not confirmed, and may still happen when a worker answers. ${why.text}`;
+      throw new EngineError(why.reason, text, { cause: tried.cause });
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
       await this.#assertExists(key);

@@ -67,6 +67,7 @@ export class ConversationClient {
       taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
       searchAttributes: options.searchAttributes ?? true,
       deletedRun: options.reader?.isDeletedRun?.bind(options.reader),
+      onTrouble: options.onTrouble,
     });
     this.#reader = options.reader ?? new WorkflowReader(this.#door);
     this.#control = new Control({

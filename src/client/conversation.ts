@@ -283,6 +283,7 @@ export class Conversation {
     if (!(await this.isOpen()))
       return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
     const why = `Conversation "${this.id}" is open, but nothing of it is stored yet, and no worker has told of it.`;
-    return new EngineError('no_worker', `${why} ${await door.noWorkerText()}`);
+    const { reason, text } = await door.whyUnanswered(this.#parts.key);
+    return new EngineError(reason, `${why} ${text}`);
   }
 }

@@ -45,10 +45,11 @@ export async function deliverEvent(parts: SendParts, request: DeliverRequest): P
   };
   if (await isClosedInLog(parts, request)) throw closed(key);
   try {
-    const tried = await door.confirm(() => door.sendWithStart<'inboxEvent'>(start));
+    const tried = await door.confirm(() => door.sendWithStart<'inboxEvent'>(start), undefined, key);
     if (tried.confirmed) return { status: 'admitted', ...tried.value, duplicate: false };
     await door.signalWithStart(start);
-    return { status: 'queued', eventId, warning: await door.noWorkerText() };
+    const { reason, text } = await door.whyUnanswered(key);
+    return { status: 'queued', eventId, reason, warning: text };
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'duplicate')

@@ -23,9 +23,18 @@ import {
   type UpdateTypes,
   WORKFLOW_TYPE,
 } from '../protocol/messaging.js';
+import type { Trouble } from '../protocol/trouble.js';
 import { askAgain } from './ask-again.js';
 import { checkTexts } from './checks.js';
-import { EngineError, fromTemporal, isTransient, isUnconfirmed, refusalOf } from './errors.js';
+import {
+  EngineError,
+  fromTemporal,
+  GRPC,
+  grpcCodeOf,
+  isTransient,
+  isUnconfirmed,
+  refusalOf,
+} from './errors.js';
 import { Pace } from './load/pace.js';
 import { isOpenRun } from './open-run.js';
 import { type Listening, listeningAt } from './reach/listening.js';
@@ -35,6 +44,8 @@ import {
   type StartRequest,
   startOptions,
 } from './start-options.js';
+import { troubleOf } from './trouble/find.js';
+import { failingText, type Unanswered } from './trouble/unanswered.js';
 import { orLate } from './waiting.js';
 import { missingWorkerText } from './workers.js';
 
@@ -56,6 +67,8 @@ export interface DoorOptions {
   readonly searchAttributes: boolean;
   /** Whether a run is of a conversation that was deleted; the server keeps its end for a while. Absent: none was. */
   readonly deletedRun?: ((key: ConversationKey, runId: string) => Promise<boolean>) | undefined;
+  /** Called with each conversation whose workflow was found to fail. Must not throw. */
+  readonly onTrouble?: ((key: ConversationKey, trouble: Trouble) => void) | undefined;
 }
 
 export class Door {
@@ -64,6 +77,7 @@ export class Door {
   readonly #startDefaults: StartDefaults;
   readonly #deletedRun: DoorOptions['deletedRun'];
   readonly #pace = new Pace();
+  readonly #onTrouble: DoorOptions['onTrouble'];
   #answeredAt: number | undefined;
   #listening: Listening | undefined;
 
@@ -71,17 +85,23 @@ export class Door {
     this.#temporal = options.temporal;
     this.taskQueue = options.taskQueue;
     this.#deletedRun = options.deletedRun;
+    this.#onTrouble = options.onTrouble;
     const { taskQueue, searchAttributes } = options;
     this.#startDefaults = { taskQueue, searchAttributes };
   }
 
-  /** Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long answers take now. */
+  /**
+   * Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long answers take now. With a
+   * key it is given up at once when the server refuses it because the workflow of that conversation fails: nobody would answer in time.
+   */
   async confirm<Value>(
     call: () => Promise<Value>,
     budgetMs = this.#pace.budgetMs(Date.now()),
+    key?: ConversationKey,
   ): Promise<Attempted<Value>> {
     const beganAt = Date.now();
     const deadline = beganAt + budgetMs;
+    let isLooked = false;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
         const value = await this.#within(deadline - Date.now(), call);
@@ -95,6 +115,11 @@ export class Door {
         }
         if (!isTransient(error)) throw error;
         if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
+        if (key !== undefined && !isLooked && grpcCodeOf(error) === GRPC.failedPrecondition) {
+          isLooked = true;
+          const trouble = await this.trouble(key);
+          if (trouble?.kind === 'failing') return { confirmed: false, cause: error };
+        }
       }
       await sleep(pause);
     }
@@ -188,7 +213,8 @@ export class Door {
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
       if (!isUnconfirmed(error) && !isTransient(error)) throw this.toEngineError(error);
-      throw new EngineError('no_worker', await this.noWorkerText(), { cause: error });
+      const { reason, text } = await this.whyUnanswered(key);
+      throw new EngineError(reason, text, { cause: error });
     }
   }
 
@@ -238,7 +264,31 @@ export class Door {
     await this.#within(QUERY_DEADLINE_MS, () => this.#temporal.workflowService.getSystemInfo({}));
   }
 
-  /** Why a message or answer waits, in words, with the next command. Never throws: it decorates another answer. */
+  /**
+   * Attempts at a workflow task of the conversation that have failed or timed out in a row, however few. Undefined when there are none,
+   * and when the server does not say in time. Needs no worker; never throws.
+   */
+  async trouble(key: ConversationKey): Promise<Trouble | undefined> {
+    try {
+      return await this.#within(QUERY_DEADLINE_MS, async () =>
+        troubleOf(this.#temporal, await this.#handle(key).describe(), 0),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Why a message or answer to a conversation waits. Never throws: it decorates another answer. */
+  async whyUnanswered(key: ConversationKey): Promise<Unanswered> {
+    const trouble = await this.trouble(key);
+    if (trouble?.kind === 'failing') {
+      this.#onTrouble?.(key, trouble);
+      return { reason: 'workflow_failing', text: failingText(key, trouble) };
+    }
+    return { reason: 'no_worker', text: await this.noWorkerText() };
+  }
+
+  /** That no worker answers, in words, with the next command. Never throws. */
   async noWorkerText(): Promise<string> {
     return await missingWorkerText(this.#temporal, this.taskQueue, {
       answeredAt: this.#answeredAt,

@@ -134,6 +134,14 @@ export function isClosedRun(error: unknown): boolean {
   );
 }
 
+/** True when the conversation is there, but none of its workers gave an answer: none polls, or its workflow fails. */
+export function isUnanswered(error: unknown): boolean {
+  return (
+    EngineError.isInstance(error) &&
+    (error.code === 'no_worker' || error.code === 'workflow_failing')
+  );
+}
+
 /** Turns whatever a Temporal call threw into an EngineError; an EngineError stays as it is. */
 export function fromTemporal(error: unknown, context: ServerSeen = {}): EngineError {
   if (EngineError.isInstance(error)) return error;

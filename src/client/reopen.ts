@@ -7,7 +7,7 @@ import type { ConversationKey } from '../protocol/ids.js';
 import { isRecord, utf8Bytes } from '../protocol/json.js';
 import type { CarriedState } from '../protocol/messaging.js';
 import type { Door } from './door.js';
-import { EngineError } from './errors.js';
+import { EngineError, isUnanswered } from './errors.js';
 import { allEvents } from './log-search.js';
 import type { ConversationReader } from './reader.js';
 
@@ -63,9 +63,9 @@ async function readSeed(
     return await reader.seed(key);
   } catch (error) {
     const cause = door.toEngineError(error);
-    if (cause.code !== 'no_worker') throw cause;
-    const text = `Conversation "${key.conversationId}" cannot be opened again yet: its last turns are not in the log, and cannot be read until a worker runs. ${await door.noWorkerText()}`;
-    throw new EngineError('no_worker', text, { cause: error });
+    if (!isUnanswered(cause)) throw cause;
+    const text = `Conversation "${key.conversationId}" cannot be opened again yet: its last turns are not in the log, and cannot be read until a worker runs. ${(await door.whyUnanswered(key)).text}`;
+    throw new EngineError(cause.code, text, { cause: error });
   }
 }
 

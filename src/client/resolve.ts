@@ -18,7 +18,7 @@ import {
 import { updateIdFor } from '../protocol/update-ids.js';
 import { checkRequestId, durationMs, transportProblems } from './checks.js';
 import type { Door } from './door.js';
-import { EngineError, refusalOf } from './errors.js';
+import { isUnanswered, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
 import { endedVerdict } from './load/ended-calls.js';
 import { verdictFromLog, verdictTrace } from './log-search.js';
@@ -111,6 +111,7 @@ async function ask(
     const tried = await door.confirm(
       () => door.update(ref, 'resolveToolCall', { input, updateId }),
       budgetMs,
+      ref,
     );
     return tried.confirmed ? tried.value : undefined;
   } catch (error) {
@@ -133,9 +134,10 @@ async function leaveAsSignal(
   } catch (error) {
     return said(await verdictOf(parts, attempt, error));
   }
+  const { reason, text } = await door.whyUnanswered(ref);
   return {
-    ...outcomeOf({ verdict: 'queued', requestId }, requestId),
-    warning: await door.noWorkerText(),
+    ...outcomeOf({ verdict: 'queued', requestId, reason }, requestId),
+    warning: text,
     final: async (options) => await finalVerdict(parts, attempt, options ?? {}),
   };
 }
@@ -179,8 +181,7 @@ async function verdictOf(parts: ResolveParts, attempt: Attempt, error: unknown):
     return await verdictFromLog(parts.reader, ref, input);
   } catch (cause) {
     // Nobody can tell whether it ever was: that is not the same as "unknown".
-    if (EngineError.isInstance(cause) && cause.code === 'no_worker')
-      return { verdict: 'unknown', what: 'conversation' };
+    if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
     throw parts.door.toEngineError(cause);
   }
 }

@@ -39,13 +39,14 @@ export async function revokeRule(
   });
   const update = { input: { ruleId, requestId, actor }, updateId };
   try {
-    const tried = await door.confirm(() => door.update(key, 'revokeRule', update));
+    const tried = await door.confirm(() => door.update(key, 'revokeRule', update), undefined, key);
     if (tried.confirmed) {
       known.note(key, tried.value.seq);
       return tried.value;
     }
-    const text = `Revoking was not confirmed, and may still happen when a worker answers. ${await door.noWorkerText()}`;
-    throw new EngineError('no_worker', text, { cause: tried.cause });
+    const why = await door.whyUnanswered(key);
+    const text = `Revoking was not confirmed, and may still happen when a worker answers. ${why.text}`;
+    throw new EngineError(why.reason, text, { cause: tried.cause });
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
     if ((await door.describe(key)) === undefined)

@@ -137,6 +137,7 @@ export async function confirmMessage(
     const tried = await door.confirm(
       () => door.update(key, 'sendMessage', { input, updateId }),
       budgetMs,
+      key,
     );
     return tried.confirmed
       ? { status: 'admitted', reply: tried.value, duplicate: false }
@@ -158,7 +159,11 @@ export async function confirmMessage(
 async function tryToContinue(door: Door, request: SendRequest): Promise<SendReply | undefined> {
   const { key, input, updateId } = request;
   try {
-    const tried = await door.confirm(() => door.update(key, 'sendMessage', { input, updateId }));
+    const tried = await door.confirm(
+      () => door.update(key, 'sendMessage', { input, updateId }),
+      undefined,
+      key,
+    );
     if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
     await door.signalWithStart(asQueued({ ...request, start: FRESH }));
     return { status: 'queued' };
@@ -174,7 +179,7 @@ async function tryOnce(
   door: Door,
   request: StartRequest & { readonly input: SendMessageInput },
 ): Promise<SendReply> {
-  const tried = await door.confirm(() => door.sendWithStart(request));
+  const tried = await door.confirm(() => door.sendWithStart(request), undefined, request.key);
   if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
   await door.signalWithStart(asQueued(request));
   return { status: 'queued' };

@@ -106,11 +106,13 @@ async function queued(parts: SendingParts, request: SendRequest): Promise<Queued
     );
     return reply?.status === 'admitted' ? admitted(parts, reply, requestId) : undefined;
   };
+  const { reason, text } = await door.whyUnanswered(key);
   return {
     status: 'queued',
     conversationId: key.conversationId,
     requestId,
-    warning: await door.noWorkerText(),
+    reason,
+    warning: text,
     final,
     result: async (options = {}) => {
       const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);

@@ -5,7 +5,7 @@
 import type { CanonicalEvent } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import type { Door } from './door.js';
-import { EngineError } from './errors.js';
+import { isUnanswered } from './errors.js';
 import { isOpenRun } from './open-run.js';
 import type { ConversationReader, LogCursor } from './reader.js';
 
@@ -73,7 +73,7 @@ export class SignalTrace<Found> {
       }
       return { found, away: false };
     } catch (error) {
-      if (!EngineError.isInstance(error) || error.code !== 'no_worker') throw error;
+      if (!isUnanswered(error)) throw error;
       // A run that is over judges nothing any more: what is not recorded by now never will be.
       const run = await this.#parts.door.describe(this.#key);
       return { found, away: isOpenRun(run) };

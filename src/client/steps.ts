@@ -17,7 +17,7 @@ import type { AcceptedVerdict } from '../protocol/resolutions.js';
 import { updateIdFor } from '../protocol/update-ids.js';
 import { checkRequestId } from './checks.js';
 import type { Door } from './door.js';
-import { EngineError, invalidField, refusalOf } from './errors.js';
+import { EngineError, invalidField, isUnanswered, refusalOf } from './errors.js';
 import type { KnownSeqs } from './known-seqs.js';
 import { verdictFromLog } from './log-search.js';
 import { toldOnce } from './own-tries.js';
@@ -89,10 +89,15 @@ async function ask(
   update: { readonly input: NamedBatch; readonly updateId: string },
 ): Promise<BatchVerdict> {
   try {
-    const tried = await door.confirm(() => door.update(key, 'resolveBatch', update));
+    const tried = await door.confirm(
+      () => door.update(key, 'resolveBatch', update),
+      undefined,
+      key,
+    );
     if (tried.confirmed) return tried.value;
-    const text = `The results were not confirmed, and may still be taken when a worker answers. ${await door.noWorkerText()}`;
-    throw new EngineError('no_worker', text, { cause: tried.cause });
+    const why = await door.whyUnanswered(key);
+    const text = `The results were not confirmed, and may still be taken when a worker answers. ${why.text}`;
+    throw new EngineError(why.reason, text, { cause: tried.cause });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'verdict') return refusal.detail as BatchVerdict;
@@ -100,8 +105,7 @@ async function ask(
     try {
       return await verdictOfLog(reader, key, update.input);
     } catch (cause) {
-      if (EngineError.isInstance(cause) && cause.code === 'no_worker')
-        return { verdict: 'unknown', what: 'conversation' };
+      if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
       throw door.toEngineError(cause);
     }
   }

@@ -10,13 +10,20 @@ import type {
   TurnResult,
 } from '../protocol/conversation.js';
 import type { ExtendVerdict } from '../protocol/extensions.js';
-import type { CallRef, ConversationId, ToolCallId, TurnId } from '../protocol/ids.js';
+import type {
+  CallRef,
+  ConversationId,
+  ConversationKey,
+  ToolCallId,
+  TurnId,
+} from '../protocol/ids.js';
 import type { InboxEventReply } from '../protocol/inbox.js';
 import type { FilePart, ImagePart } from '../protocol/messages.js';
 import type { OutputGiven } from '../protocol/output-format.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import type { StatusFilter } from '../protocol/statuses.js';
 import type { SuspensionKind } from '../protocol/suspensions.js';
+import type { QueuedReason, Trouble } from '../protocol/trouble.js';
 import type { AgentSource } from './agents.js';
 import type { BlobsPort } from './blobs.js';
 import type { Duration } from './checks.js';
@@ -38,6 +45,8 @@ export interface ConversationClientOptions {
   readonly deletions?: DeletionsPort | undefined;
   /** The id of the event log, to be compared with that of the workers. Absent = not compared. */
   readonly storeId?: (() => Promise<string>) | undefined;
+  /** Called with each conversation whose workflow was found to fail while it was asked something. Must not throw. */
+  readonly onTrouble?: ((key: ConversationKey, trouble: Trouble) => void) | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
   /** @defaultValue "default" */
@@ -111,11 +120,12 @@ export interface Turn extends TurnHandle, SendMessageReply {
   readonly duplicate: boolean;
 }
 
-/** The message is durable in Temporal, but nobody has taken it yet: no worker answered in time. */
+/** The message is durable in Temporal, but no worker has taken it yet. */
 export interface QueuedMessage {
   readonly status: 'queued';
   readonly conversationId: ConversationId;
   readonly requestId: string;
+  readonly reason: QueuedReason;
   /** Why, and the next command. */
   readonly warning: string;
   /** The turn once a worker took the message; undefined when the time is up. @throws {EngineError} when it was refused. */
@@ -171,7 +181,12 @@ export interface DeliverOptions {
 /** `queued`: nobody confirmed in time; the event is durable, and is taken by the next worker. */
 export type Delivered =
   | (InboxEventReply & { readonly status: 'admitted'; readonly duplicate: boolean })
-  | { readonly status: 'queued'; readonly eventId: string; readonly warning: string };
+  | {
+      readonly status: 'queued';
+      readonly eventId: string;
+      readonly reason: QueuedReason;
+      readonly warning: string;
+    };
 
 /** Exactly one of `by` and `until`. */
 export interface ExtendOptions {
@@ -241,7 +256,12 @@ export interface CancelOptions {
 /** `queued`: nobody confirmed in time; the stop is durable and will be applied first thing. */
 export type CancelOutcome =
   | (CancelTurnReply & { readonly status: 'done' })
-  | { readonly status: 'queued'; readonly requestId: string; readonly warning: string };
+  | {
+      readonly status: 'queued';
+      readonly requestId: string;
+      readonly reason: QueuedReason;
+      readonly warning: string;
+    };
 
 export interface SnapshotOptions {
   /** Recorded for sure, as another process was told. What this client was told itself it knows. @defaultValue 0 */

@@ -10,7 +10,7 @@ import type { ConversationKey, TurnId } from '../protocol/ids.js';
 import { MAX_EVENT_PAGE_BYTES, QUERY_DEADLINE_MS } from '../protocol/limits.js';
 import type { CarriedState } from '../protocol/messaging.js';
 import type { Door } from './door.js';
-import { EngineError } from './errors.js';
+import { EngineError, isUnanswered } from './errors.js';
 import type {
   BeforePosition,
   ConversationPage,
@@ -215,6 +215,6 @@ function isOfTurn(event: CanonicalEvent, turnId: TurnId): boolean {
 }
 
 function unlessAway(error: unknown): undefined {
-  if (EngineError.isInstance(error) && error.code === 'no_worker') return undefined;
+  if (isUnanswered(error)) return undefined;
   throw error;
 }

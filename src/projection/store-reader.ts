@@ -19,6 +19,7 @@ import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
 import type { CarriedState } from '../protocol/messaging.js';
 import type { LiveChannel } from '../store/live-port.js';
 import type { CallLease, EventLog, LogHead } from '../store/port.js';
+import { shownWith } from '../store/trouble-plan.js';
 import { completeLog } from './complete-log.js';
 import { seedOf } from './seed.js';
 import { waitForTurn } from './turn-result.js';
@@ -56,9 +57,17 @@ class StoreReader implements ConversationReader {
     key: ConversationKey,
     options: { atLeastSeq?: number } = {},
   ): Promise<ConversationSnapshot | undefined> {
-    const snapshot = await this.#logged(key, options);
+    const snapshot = await this.#shown(await this.#logged(key, options));
     if (snapshot?.pending.some(({ claim }) => claim !== undefined) !== true) return snapshot;
     return withLeases(snapshot, await this.#log.callLeases(key));
+  }
+
+  /** Only what the log says of an open conversation can be wrong about whether it goes on. */
+  async #shown(
+    snapshot: ConversationSnapshot | undefined,
+  ): Promise<ConversationSnapshot | undefined> {
+    if (snapshot === undefined || snapshot.status === 'closed') return snapshot;
+    return shownWith(snapshot, await this.#log.trouble(snapshot));
   }
 
   async #logged(

@@ -26,7 +26,8 @@ import type { ProjectionLogger } from './outages.js';
 import { Outages, SILENT } from './outages.js';
 import type { Projector } from './projector.js';
 import { ENDED_TEXTS } from './run-ended.js';
-import type { EndedBy, WorkflowSource } from './workflow-source.js';
+import type { TroubleWatch } from './trouble-watch.js';
+import type { EndedBy, WorkflowDescription, WorkflowSource } from './workflow-source.js';
 
 export interface SweepDeps {
   readonly log: EventLog;
@@ -37,6 +38,8 @@ export interface SweepDeps {
   readonly intervalMs?: number;
   /** Looks of one pass at most. @defaultValue `SWEEP_LOOKS` */
   readonly looksPerPass?: number;
+  /** Keeps marks of conversations whose tasks come to no end. Absent: there are none. */
+  readonly troubles?: TroubleWatch | undefined;
   /** What else a leader does after each pass. */
   readonly afterPass?: () => Promise<void>;
 }
@@ -97,6 +100,7 @@ export class Sweep {
       intervalMs: SWEEP_INTERVAL_MS,
       looksPerPass: SWEEP_LOOKS,
       afterPass: () => Promise.resolve(),
+      troubles: undefined,
       ...deps,
     };
     this.#outages = new Outages(this.#deps.logger);
@@ -143,6 +147,7 @@ export class Sweep {
     const looked = still + asked + gone + endedSilently + failed;
     const isSearchDue = this.#passes % SEARCH_EVERY_PASSES === 0;
     const found = isSearchDue ? (await this.#search()) + (await this.#searchClosed()) : 0;
+    await this.#recheckTroubles();
     this.#passes += 1;
     if (!this.#stopping) await this.#deps.afterPass();
     return { looked, asked, found, gone, endedSilently, failed };
@@ -230,6 +235,7 @@ export class Sweep {
     try {
       const found = await source.describe(head);
       if (found === undefined) return this.#silent(head, 'gone');
+      await this.#noteTrouble(head, found);
       const key = { tenant: head.tenant, conversationId: head.conversationId };
       const { runId, historyLength, status } = found;
       if (found.endedBy !== undefined) {
@@ -246,6 +252,27 @@ export class Sweep {
       this.#outages.failed(error, conversationKey(head));
       return 'failed';
     }
+  }
+
+  async #noteTrouble(key: ConversationKey, { trouble }: WorkflowDescription): Promise<void> {
+    const { tenant, conversationId } = key;
+    if (trouble !== undefined)
+      await this.#deps.troubles?.found({ tenant, conversationId }, trouble);
+  }
+
+  /** Those that the server reports are found at once, however many conversations there are; a server that reports none is asked in vain. */
+  async #recheckTroubles(): Promise<void> {
+    const { troubles, source } = this.#deps;
+    if (troubles === undefined || this.#stopping) return;
+    try {
+      for await (const key of source.reported?.() ?? []) {
+        const found = await source.describe(key);
+        if (found !== undefined) await this.#noteTrouble(key, found);
+      }
+    } catch {
+      // The server does not know the search attribute, or cannot be asked now: the looks above find them, only later.
+    }
+    await troubles.recheck(async (key) => (await source.describe(key))?.trouble);
   }
 
   /** Said once. The log says what the conversation decided; only what ended it from outside is added. */
@@ -310,6 +337,7 @@ export class Sweep {
     try {
       const found = await source.describe(key);
       if (found === undefined) return false;
+      await this.#noteTrouble(key, found);
       return (await projector.catchUp(key, found)).outcome !== 'deleted';
     } catch (error) {
       this.#outages.failed(error, conversationKey(key));

@@ -12,6 +12,7 @@ import { requiredTsToDate } from '@temporalio/common/lib/time.js';
 
 import { askAgain } from '../client/ask-again.js';
 import { isOpenRun } from '../client/open-run.js';
+import { REPORTED_PROBLEMS, troubleOf } from '../client/trouble/find.js';
 import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
@@ -19,6 +20,7 @@ import { isRecord } from '../protocol/json.js';
 import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import type { CarriedState, EventsPage, EventsQuery, Hint } from '../protocol/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../protocol/messaging.js';
+import type { Trouble } from '../protocol/trouble.js';
 
 /** How a run was ended by something else than its own code. */
 export type EndedBy = RunEnded['status'];
@@ -32,6 +34,8 @@ export interface WorkflowDescription {
   readonly endedBy?: EndedBy;
   /** ISO 8601; when a run is closed. */
   readonly closedAt?: string;
+  /** Its workflow tasks come to no end. Absent where they are completed. */
+  readonly trouble?: Trouble;
 }
 
 /**
@@ -94,6 +98,8 @@ export interface WorkflowSource {
   told?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent where the source cannot list. */
   running?(): AsyncIterable<ConversationKey>;
+  /** Conversations that the server itself reports as failing or slow; none where it does not. Absent where the source cannot list. */
+  reported?(): AsyncIterable<ConversationKey>;
   /** Conversations of which a run was closed by its own code; the same one more than once. Absent where the source cannot list. */
   closed?(): AsyncIterable<ConversationKey>;
 }
@@ -149,12 +155,14 @@ export function createWorkflowSource(
         const run = await look(() => handle.describe());
         const { runId, historyLength, status, closeTime } = run;
         const endedBy = ENDED_BY[status.name];
+        const trouble = await look(() => troubleOf(client, run));
         return {
           runId,
           historyLength,
           status: isOpenRun(run) ? 'running' : 'closed',
           ...(endedBy === undefined ? {} : { endedBy }),
           ...(closeTime === undefined ? {} : { closedAt: closeTime.toISOString() }),
+          ...(trouble === undefined ? {} : { trouble }),
         };
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return undefined;
@@ -163,6 +171,8 @@ export function createWorkflowSource(
     },
     previousRun: async (key, runId) => await previousRun(client, look, { key, runId }),
     startOf: async (key, runId) => await startOf(client, look, { key, runId }),
+    reported: () =>
+      listed(client, look, `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`),
     running: () => listed(client, look, `ExecutionStatus = 'Running'`),
     closed: () => listed(client, look, `ExecutionStatus IN ('Completed', 'Canceled')`),
   };

@@ -8,6 +8,7 @@ import type { Rule } from './rules.js';
 import type { ConversationStatus } from './statuses.js';
 import type { PendingCall } from './suspensions.js';
 import type { InFlightTool } from './tools.js';
+import type { Trouble } from './trouble.js';
 import type { TurnBudgets, TurnEndReason, TurnError, Usage } from './turns.js';
 
 export type { ConversationStatus } from './statuses.js';
@@ -202,6 +203,8 @@ export interface ConversationSnapshot {
   readonly rules?: readonly Rule[];
   /** Somebody has to look after it, since when (ISO 8601); in lists of the event log. Absent while nothing is wrong. */
   readonly attention?: { readonly reason: AttentionReason; readonly since: string };
+  /** Its workflow tasks come to no end; `was`: the status that the log says. Absent while all is well. */
+  readonly trouble?: Trouble & { readonly was: ConversationStatus };
 }
 
 /** `agent_not_served`: workers are there, and none of them serves its agent. */

@@ -54,6 +54,11 @@ export const FAILURES = {
     retryable: true,
   },
   no_worker: { httpStatus: 503, title: 'No worker answers', retryable: true },
+  workflow_failing: {
+    httpStatus: 503,
+    title: 'The workflow of the conversation fails',
+    retryable: true,
+  },
   store_unavailable: { httpStatus: 503, title: 'The event log cannot be read', retryable: true },
   transcript_lost: {
     httpStatus: 500,

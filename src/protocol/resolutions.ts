@@ -6,6 +6,7 @@ import type { FilePart, ImagePart } from './messages.js';
 import type { Remember } from './rules.js';
 import type { SuspensionKind } from './suspensions.js';
 import type { CallStatus, ToolErrorCode } from './tools.js';
+import type { QueuedReason } from './trouble.js';
 
 /**
  * The type implies the kind of suspension that it answers, so a second `approve` can never become the result of the
@@ -96,7 +97,12 @@ export type Verdict =
   | { readonly verdict: 'expired'; readonly deadline: string }
   | { readonly verdict: 'invalid'; readonly problems: readonly FieldProblem[] }
   | AcceptedVerdict
-  | { readonly verdict: 'queued'; readonly requestId: string };
+  | {
+      readonly verdict: 'queued';
+      readonly requestId: string;
+      /** Absent where the time to wait for a verdict was up. */
+      readonly reason?: QueuedReason;
+    };
 
 export interface AcceptedVerdict {
   readonly verdict: 'accepted' | 'accepted_late';

@@ -21,6 +21,16 @@ const STATUSES = {
     meaning:
       'a call waits for a person, a client or another backend: one that the turn waits for, or, while no turn runs, one that was set aside',
   },
+  failing: {
+    search: 'active',
+    meaning:
+      'its workflow tasks fail, more than three times in a row; seen from outside, over whatever the log says, and in no search attribute',
+  },
+  slow: {
+    search: 'active',
+    meaning:
+      'its workflow tasks run out of time, more than three times in a row; seen from outside, over whatever the log says, and in no search attribute',
+  },
   closed: { search: 'closed', meaning: 'it takes nothing more, unless it is opened again' },
 } as const satisfies Readonly<Record<string, StatusRow>>;
 
@@ -48,7 +58,7 @@ export function openStatus(seen: {
   readonly pending: number;
   /** Tools at work that the turn waits for. */
   readonly working: number;
-}): Exclude<ConversationStatus, 'closed'> {
+}): Exclude<ConversationStatus, 'closed' | 'failing' | 'slow'> {
   const { hasTurn, awaited, pending, working } = seen;
   if (!hasTurn) return pending > 0 ? 'awaiting_input' : 'idle';
   if (awaited > 0) return 'awaiting_input';

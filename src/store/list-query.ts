@@ -14,9 +14,11 @@ import {
 import { asStored } from './pending-plan.js';
 import type { ConversationList } from './port.js';
 import type { ListRequest } from './presence-plan.js';
+import { isTroubleKind, shownWith, troubleFrom } from './trouble-plan.js';
 
 export interface Dialect {
   readonly conversations: string;
+  readonly troubles: string;
   readonly pendingCalls: string;
   /** After `pendingCalls AS name`: has the calls of one conversation found by its key. */
   readonly byKey: string;
@@ -41,9 +43,11 @@ export interface ListQuery {
   readonly values: readonly (string | number)[];
 }
 
-/** One row of the answer: `snapshot`, `position`, and `deadline_ms` where the list is by deadline. */
+/** One row of the answer: `snapshot`, `position`, `trouble`, and `deadline_ms` where the list is by deadline. */
 export interface ListRow extends DeadlinePosition {
   readonly snapshot: ConversationList['conversations'][number];
+  /** JSON; null where no mark holds. */
+  readonly trouble: unknown;
 }
 
 class Statement {
@@ -76,16 +80,19 @@ export function listQuery(options: ListRequest, dialect: Dialect): ListQuery {
 function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
   const { tenant, agent, status, cursor } = options;
   const statement = new Statement(dialect);
-  const conditions = statement.where([
-    ['tenant =', tenant],
-    ['agent =', agent],
-    ['status =', status === 'active' ? undefined : status],
-    ['position <', cursor === undefined ? undefined : positionOf(cursor)],
-  ]);
-  conditions.push(...openOf(statement, options));
-  conditions.push(...activeOnly(status, 'status'));
-  const sql = `SELECT position, 0 AS deadline_ms, snapshot FROM ${dialect.conversations}${allOf(conditions)}
-     ORDER BY position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
+  const conditions = [
+    ...statement.where([
+      ['conversations.tenant =', tenant],
+      ['conversations.agent =', agent],
+      ['conversations.position <', cursor === undefined ? undefined : positionOf(cursor)],
+    ]),
+    ...byStatus({ statement, dialect }, status),
+    ...openOf(statement, options, 'conversations.'),
+    ...activeOnly(status, 'conversations.status'),
+  ];
+  const sql = `SELECT conversations.position, 0 AS deadline_ms, conversations.snapshot, ${troubleOf(dialect, 'trouble')} AS trouble
+     FROM ${dialect.conversations} AS conversations${allOf(conditions)}
+     ORDER BY conversations.position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
   return { sql, values: statement.values };
 }
 
@@ -116,9 +123,9 @@ function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
         deadlineBefore === undefined ? undefined : deadlineMsOf(deadlineBefore),
       ],
       ['conversations.agent =', agent],
-      ['conversations.status =', status === 'active' ? undefined : status],
     ]),
     ...openOf(statement, options, 'conversations.'),
+    ...byStatus({ statement, dialect }, status),
     ...activeOnly(status, 'conversations.status'),
   ];
   if (cursor !== undefined) {
@@ -135,7 +142,7 @@ function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
   conditions.push(
     `NOT EXISTS (SELECT 1 FROM ${dialect.pendingCalls} AS earlier ${dialect.byKey} WHERE ${earlier.join(' AND ')})`,
   );
-  const sql = `SELECT call.position, call.deadline_ms, conversations.snapshot
+  const sql = `SELECT call.position, call.deadline_ms, conversations.snapshot, ${troubleOf(dialect, 'trouble')} AS trouble
      FROM ${dialect.pendingCalls} AS call JOIN ${dialect.conversations} AS conversations
        ON conversations.tenant = call.tenant AND conversations.conversation_id = call.conversation_id
      ${allOf(conditions)}
@@ -148,6 +155,32 @@ function openOf(statement: Statement, { openOf: agents }: ListRequest, of = ''):
   if (agents === undefined) return [];
   const names = agents.map((name) => statement.value(name));
   return [`${of}agent IN (${names.join(', ')})`, `${of}status <> 'closed'`];
+}
+
+/**
+ * Of the mark of a conversation, while it holds: nothing was appended since it was made, and the conversation is open. No join, which
+ * could have whole tables sorted or hashed: few conversations have a mark.
+ */
+function troubleOf({ troubles }: Dialect, column: 'kind' | 'trouble'): string {
+  return `(SELECT mark.${column} FROM ${troubles} AS mark
+    WHERE mark.tenant = conversations.tenant AND mark.conversation_id = conversations.conversation_id
+      AND mark.last_seq = conversations.last_seq AND conversations.status <> 'closed')`;
+}
+
+interface Asked {
+  readonly statement: Statement;
+  readonly dialect: Dialect;
+}
+
+/** A status of the log finds conversations with a mark as well: their calls wait for people all the same. */
+function byStatus({ statement, dialect }: Asked, status: string | undefined): readonly string[] {
+  if (status === undefined || status === 'active') return [];
+  if (!isTroubleKind(status)) return statement.where([['conversations.status =', status]]);
+  // Those that have a mark are found by it.
+  return [
+    `(conversations.tenant, conversations.conversation_id) IN (SELECT tenant, conversation_id FROM ${dialect.troubles})`,
+    ...statement.where([[`${troubleOf(dialect, 'kind')} =`, status]]),
+  ];
 }
 
 function admission(statement: Statement, { id, roles = [], verified }: JudgedActor): Admission {
@@ -166,7 +199,9 @@ function allOf(conditions: readonly string[]): string {
 export function listPage(options: ListRequest, rows: readonly ListRow[]): ConversationList {
   const limit = listLimit(options);
   const page = rows.slice(0, limit);
-  const conversations = page.map(({ snapshot }) => snapshot);
+  const conversations = page.map(({ snapshot, trouble }) =>
+    shownWith(snapshot, troubleFrom(trouble)),
+  );
   const last = page.at(-1);
   if (rows.length <= limit || last === undefined) return { conversations };
   const nextCursor = isByDeadline(options) ? deadlineCursorOf(last) : cursorOf(last.position);

@@ -9,6 +9,7 @@ import type { Deletions } from './deletions-port.js';
 import type { CallLeases } from './leases-port.js';
 import type { ConversationLists } from './lists-port.js';
 import type { WorkerPresence } from './presence-port.js';
+import type { Troubles } from './troubles-port.js';
 
 export type { Deletions } from './deletions-port.js';
 export type { CallLease, CallLeases } from './leases-port.js';
@@ -20,6 +21,7 @@ export type {
   OpenHead,
 } from './lists-port.js';
 export type { AnnouncedWorker, WorkerPresence } from './presence-port.js';
+export type { Troubled, Troubles } from './troubles-port.js';
 
 export class StoreUnavailable extends Error {
   readonly code = 'store_unavailable';
@@ -91,7 +93,12 @@ export interface EventsRead {
   readonly more: boolean;
 }
 
-export interface EventLog extends CallLeases, ConversationLists, Deletions, WorkerPresence {
+export interface EventLog
+  extends CallLeases,
+    ConversationLists,
+    Deletions,
+    Troubles,
+    WorkerPresence {
   /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
   append(batch: AppendBatch): Promise<AppendResult>;
   head(key: ConversationKey): Promise<LogHead | undefined>;

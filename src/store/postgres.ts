@@ -4,6 +4,7 @@
  */
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { Trouble } from '../protocol/trouble.js';
 import type { BlobStore } from './blobs-port.js';
 import type {
   AnnouncedWorker,
@@ -15,6 +16,7 @@ import type {
   EventLog,
   ListOptions,
   ReadOptions,
+  Troubles,
 } from './port.js';
 import { appendBatch } from './postgres/append.js';
 import { PostgresBlobStore } from './postgres/blobs.js';
@@ -29,6 +31,7 @@ import {
   withdrawWorker,
 } from './postgres/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './postgres/read.js';
+import { PostgresTroubles } from './postgres/troubles.js';
 import { shownManifest } from './presence-plan.js';
 
 export type PostgresEventLogOptions = PostgresOptions;
@@ -57,12 +60,14 @@ class PostgresEventLog implements EventLog {
   readonly #leases: PostgresCallLeases;
   readonly #lists: PostgresLists;
   readonly #deletions: PostgresDeletions;
+  readonly #troubles: PostgresTroubles;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
     this.#leases = new PostgresCallLeases(database);
     this.#lists = new PostgresLists(database);
     this.#deletions = new PostgresDeletions(database);
+    this.#troubles = new PostgresTroubles(database);
   }
 
   async append(batch: AppendBatch) {
@@ -107,6 +112,22 @@ class PostgresEventLog implements EventLog {
 
   async closedBefore(options: Parameters<ConversationLists['closedBefore']>[0]) {
     return await this.#lists.closedBefore(options);
+  }
+
+  async markTrouble(key: ConversationKey, trouble: Trouble) {
+    return await this.#troubles.markTrouble(key, trouble);
+  }
+
+  async clearTrouble(key: ConversationKey) {
+    return await this.#troubles.clearTrouble(key);
+  }
+
+  async trouble(key: ConversationKey) {
+    return await this.#troubles.trouble(key);
+  }
+
+  async troubles(options: Parameters<Troubles['troubles']>[0]) {
+    return await this.#troubles.troubles(options);
   }
 
   async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {

@@ -4,6 +4,7 @@
  */
 import type { AgentManifest } from '../protocol/conversation.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
+import type { Trouble } from '../protocol/trouble.js';
 import type { BlobStore } from './blobs-port.js';
 import type {
   AnnouncedWorker,
@@ -15,6 +16,7 @@ import type {
   EventLog,
   ListOptions,
   ReadOptions,
+  Troubles,
 } from './port.js';
 import { NO_CONVERSATIONS, requestOf, shownManifest, withAttention } from './presence-plan.js';
 import { appendBatch } from './sqlite/append.js';
@@ -46,6 +48,7 @@ import {
   withdrawWorker,
 } from './sqlite/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './sqlite/read.js';
+import { clearTrouble, markTrouble, readTrouble, readTroubles } from './sqlite/troubles.js';
 
 export interface SqliteEventLogOptions {
   /** Path of the database file; created with its folder when absent. `:memory:` for tests. */
@@ -132,6 +135,22 @@ class SqliteEventLog implements EventLog {
 
   async closedBefore(options: Parameters<ConversationLists['closedBefore']>[0]) {
     return await this.#database.read(() => readClosedBefore(this.#database, options));
+  }
+
+  async markTrouble(key: ConversationKey, trouble: Trouble) {
+    return await this.#database.write(() => markTrouble(this.#database, key, trouble));
+  }
+
+  async clearTrouble(key: ConversationKey) {
+    return await this.#database.write(() => clearTrouble(this.#database, key));
+  }
+
+  async trouble(key: ConversationKey) {
+    return await this.#database.read(() => readTrouble(this.#database, key));
+  }
+
+  async troubles(options: Parameters<Troubles['troubles']>[0]) {
+    return await this.#database.read(() => readTroubles(this.#database, options));
   }
 
   async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {

@@ -30,7 +30,8 @@ import { Sweep } from '../projection/sweep.js';
 import { createToldSource } from '../projection/told-source.js';
 import { TranscriptChunks } from '../projection/transcript-chunks.js';
 import { fetchTranscript } from '../projection/transcript-source.js';
-import { createWorkflowSource } from '../projection/workflow-source.js';
+import { TroubleWatch } from '../projection/trouble-watch.js';
+import { createWorkflowSource, type WorkflowSource } from '../projection/workflow-source.js';
 import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
@@ -49,6 +50,7 @@ import type { TemporalSettings } from './temporal.js';
 import { connectClient, connectNative, temporalSettings } from './temporal.js';
 
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
+import { countTroubles } from './trouble-metrics.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];
@@ -171,8 +173,7 @@ async function assemble<Services>(
   const looks = looksAtHistory(parts, identity);
   const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
   const projector = new Projector({ log, live, source, logger });
-  const looking = { log, projector, source, logger };
-  const sweep = new Sweep({ ...looking, afterPass: keeping(options, parts) });
+  const sweep = sweepOf(options, parts, { source, projector });
   const waits = waitsOf(options, parts);
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
@@ -206,7 +207,7 @@ async function assemble<Services>(
   return {
     worker,
     run: async () => {
-      void new StartLook(looking).run();
+      void new StartLook({ log, projector, source, logger }).run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
       await Promise.race([worker.run().finally(close), stuck]);
@@ -236,6 +237,21 @@ function waitsOf<Services>(
     new DefinitionWatch({ log, agents, tell: createTellOffer(client), logger }),
     new LeaseWatch({ log, tell: createTellLost(client), logger }),
   ];
+}
+
+function sweepOf<Services>(
+  options: ColloquyWorkerOptions<Services>,
+  parts: Parts,
+  projection: { readonly source: WorkflowSource; readonly projector: Projector },
+): Sweep {
+  const { logger } = parts;
+  const { log } = parts.opened;
+  const troubles = new TroubleWatch({ log, logger, count: countTroubles() });
+  return new Sweep({
+    ...projection,
+    ...{ log, logger, troubles },
+    afterPass: keeping(options, parts),
+  });
 }
 
 /** Among the most frequent calls of a worker; native ones cost its main thread half. */

@@ -82,7 +82,8 @@ it('events wait where no worker answers, and say so', async () => {
     eventId: 'pay-1',
     warning: expect.stringContaining('npx colloquy worker') as string,
   });
-  expect(app.calls.map(({ kind }) => kind)).toEqual(['updateWithStart', 'signalWithStart']);
+  const kinds = app.calls.map(({ kind }) => kind);
+  expect(kinds).toEqual(['updateWithStart', 'signalWithStart', 'describe']);
 });
 
 it.each([

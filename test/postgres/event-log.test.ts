@@ -15,6 +15,7 @@ import { describeLists } from '../support/list-conformance.js';
 import { asks, KEY, stamped, started, turn } from '../support/log-events.js';
 import { startTestPostgres } from '../support/postgres-server.js';
 import { describePresence } from '../support/presence-conformance.js';
+import { describeTroubles } from '../support/trouble-conformance.js';
 import { until } from '../support/until.js';
 import { expectNoRowLeft } from '../support/whole-deletion.js';
 
@@ -99,6 +100,7 @@ describeBlobs(
 describeAudiences('postgres lists by audience', open);
 describeLists('postgres lists', open);
 describeDeletions('postgres deletions', open);
+describeTroubles('postgres marks of trouble', open);
 
 describe('a postgres event log', () => {
   it('is made once, however many processes open it at the same time, and keeps what it holds', async () => {

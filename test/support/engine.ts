@@ -87,7 +87,7 @@ interface EngineParts {
   readonly taskQueue: string;
   readonly agents: readonly AgentManifest[];
   readonly searchAttributes: boolean;
-  readonly makeWorker: () => Promise<ColloquyWorker>;
+  readonly makeWorker: (tuning?: Partial<WorkerOptions>) => Promise<ColloquyWorker>;
 }
 
 /** Longer than the gRPC client pauses between two tries. */
@@ -143,8 +143,9 @@ export class Engine {
     this.history = new EngineHistory(parts.temporal);
   }
 
-  async startWorker(): Promise<void> {
-    const worker = await this.#parts.makeWorker();
+  /** @param tuning On top of the engine's, as of another deploy. */
+  async startWorker(tuning?: Partial<WorkerOptions>): Promise<void> {
+    const worker = await this.#parts.makeWorker(tuning);
     const ended = worker.run();
     ended.catch(() => undefined);
     this.#worker = { worker, ended };
@@ -300,7 +301,11 @@ export async function startEngine<Services>(options: EngineOptions<Services>): P
     taskQueue,
     agents: options.agents.map((agent) => manifestOf(agent)),
     searchAttributes: options.searchAttributes ?? true,
-    makeWorker: () => makeWorker(options, { address, taskQueue, choice }),
+    makeWorker: (tuning) =>
+      makeWorker(
+        { ...options, tuning: { ...options.tuning, ...tuning } },
+        { address, taskQueue, choice },
+      ),
   });
   onTestFinished(async () => {
     await engine.close();

@@ -33,6 +33,8 @@ export async function expectNoRowLeft({ log, blobs, rowsOf }: OpenTables): Promi
     expect(await log.append({ ...key, runId: 'run-b', events: SECOND })).toMatchObject({
       outcome: 'rewritten',
     });
+    const since = '2030-01-01T00:00:00.000Z';
+    await log.markTrouble(key, { kind: 'slow', runId: 'run-b', attempts: 4, since });
     await blobs.put(key, { type: 'text/plain', content: Buffer.from('a large result') });
   }
   const { deletions: none, ...before } = await rowsOf(KEY.conversationId);

@@ -17,10 +17,11 @@ const QUIET = {
   },
 } satisfies BundleOptions['logger'];
 
-export async function bundleFromSource(): Promise<string> {
+/** @param modules Interceptors of tests, as of a deploy that changes what workflows do. */
+export async function bundleFromSource(...modules: readonly string[]): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: `${SRC}workflows/index.ts`,
-    workflowInterceptorModules: [`${SRC}workflows/interceptors.ts`],
+    workflowInterceptorModules: [`${SRC}workflows/interceptors.ts`, ...modules],
     payloadConverterPath: CONVERTER,
     preloadModules: ['workflows/untraced-promises', 'core/machine', 'core/opening'].map(
       (module) => `${SRC}${module}.ts`,

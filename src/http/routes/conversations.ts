@@ -206,7 +206,8 @@ async function answer(
   }
   const { status, requestId } = sent;
   if (status === 'queued') {
-    response.status(202).json({ status, conversationId, requestId, warning: sent.warning });
+    const { reason, warning } = sent;
+    response.status(202).json({ status, conversationId, requestId, reason, warning });
     return;
   }
   const { turnId, messageId, seq, ahead, duplicate } = sent;

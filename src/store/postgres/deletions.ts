@@ -7,7 +7,7 @@ import type { PostgresDatabase, Queries, Row } from './database.js';
 import { NOW_MS, numberIn, textIn } from './database.js';
 import { keyOf } from './rows.js';
 
-const TABLES = ['events', 'pending_calls', 'call_leases', 'conversations'] as const;
+const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
 
 export class PostgresDeletions implements Deletions {
   readonly #database: PostgresDatabase;

@@ -14,6 +14,7 @@ export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dial
   return {
     conversations: database.table('conversations'),
     pendingCalls: database.table('pending_calls'),
+    troubles: database.table('troubles'),
     byKey: '',
     parameter: (nth) => `$${nth}`,
     admits: (call, { id, roles, verified }) => {
@@ -57,6 +58,7 @@ export class PostgresLists implements ConversationLists {
         snapshot: snapshotOf(row),
         position: numberIn(row, 'position'),
         deadlineMs: numberIn(row, 'deadline_ms'),
+        trouble: row['trouble'],
       })),
     );
   }

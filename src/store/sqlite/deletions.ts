@@ -7,7 +7,7 @@ import { numberIn, textIn } from './database.js';
 import { keyOf } from './lists.js';
 import { readHead } from './read.js';
 
-const TABLES = ['events', 'pending_calls', 'call_leases', 'conversations'] as const;
+const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
 
 export function readDeletion(database: SqliteDatabase, key: ConversationKey): Deletion | undefined {
   const row = database.get(

@@ -10,6 +10,7 @@ import { snapshotOf } from './read.js';
 export const SQLITE: Dialect = {
   conversations: 'conversations',
   pendingCalls: 'pending_calls',
+  troubles: 'troubles',
   // Without statistics sqlite takes an index on tools or deadlines: then each call is compared with all of the tenant.
   byKey: 'INDEXED BY sqlite_autoindex_pending_calls_1',
   parameter: (nth) => `?${nth}`,
@@ -35,6 +36,7 @@ export function listSnapshots(database: SqliteDatabase, options: ListRequest): C
     snapshot: snapshotOf(row),
     position: numberIn(row, 'position'),
     deadlineMs: numberIn(row, 'deadline_ms'),
+    trouble: row['trouble'],
   }));
   return listPage(options, rows);
 }

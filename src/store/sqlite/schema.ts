@@ -62,6 +62,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
   CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
 
+  CREATE TABLE troubles (
+    tenant TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    last_seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    trouble TEXT NOT NULL,
+    PRIMARY KEY (tenant, conversation_id)
+  ) STRICT;
+
   CREATE TABLE call_leases (
     tenant TEXT NOT NULL,
     conversation_id TEXT NOT NULL,

@@ -98,7 +98,7 @@ describe('resolving a call', () => {
     const outcome = await client.resolve(REF, ANSWER);
     expect(outcome).toMatchObject({ verdict: 'queued', httpStatus: 202 });
     expect(outcome.warning).toContain('npx colloquy worker');
-    expect(calls.map((call) => call.kind)).toEqual(['update', 'signal']);
+    expect(calls.map((call) => call.kind)).toEqual(['update', 'signal', 'describe']);
     expect(calls[1]?.input).toEqual(calls[0]?.input);
     expect(await outcome.final({ timeout: 1 })).toMatchObject({ verdict: 'queued' });
     alive = true;

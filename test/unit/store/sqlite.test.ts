@@ -16,6 +16,7 @@ import { describeLists } from '../../support/list-conformance.js';
 import { KEY, stamped, started, turn } from '../../support/log-events.js';
 import { describePresence } from '../../support/presence-conformance.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import { describeTroubles } from '../../support/trouble-conformance.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLeases('sqlite leases', async () => await openSqliteEventLog({ file: ':memory:' }));
@@ -24,6 +25,10 @@ describeAudiences(
   async () => await openSqliteEventLog({ file: ':memory:' }),
 );
 describeLists('sqlite lists', async () => await openSqliteEventLog({ file: ':memory:' }));
+describeTroubles(
+  'sqlite marks of trouble',
+  async () => await openSqliteEventLog({ file: ':memory:' }),
+);
 describeDeletions('sqlite deletions', async () => await openSqliteEventLog({ file: ':memory:' }));
 
 describePresence('workers in the sqlite event log', async () => {

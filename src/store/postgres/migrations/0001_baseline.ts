@@ -64,6 +64,16 @@ const TABLES = `
   CREATE INDEX pending_calls_by_tool ON pending_calls (tenant, tool, deadline_ms, position);
   CREATE INDEX pending_calls_by_kind ON pending_calls (tenant, kind, deadline_ms, position);
 
+  -- A mark holds while the log of its conversation ends at last_seq.
+  CREATE TABLE troubles (
+    tenant TEXT COLLATE "C" NOT NULL,
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    last_seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    trouble TEXT NOT NULL,
+    PRIMARY KEY (tenant, conversation_id)
+  );
+
   CREATE TABLE call_leases (
     tenant TEXT COLLATE "C" NOT NULL,
     conversation_id TEXT COLLATE "C" NOT NULL,

@@ -1,0 +1,70 @@
+/** What the end of a history says about workflow tasks that come to no end. Pure. */
+import proto, { type temporal } from '@temporalio/proto';
+import { firstLineOf, type Trouble } from '../../protocol/trouble.js';
+
+const { WorkflowTaskFailedCause, TimeoutType } = proto.temporal.api.enums.v1;
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+/** What `describe` tells of the current run. */
+export interface PendingTask {
+  readonly runId: string;
+  /** Of the pending workflow task, from 1; 0 when none is pending. */
+  readonly attempt: number;
+  /** ISO 8601; when the pending task was scheduled first. */
+  readonly scheduledAt: string;
+}
+
+/**
+ * Causes that are no fault of the workflow's code: the server makes a new task at once, because something came while the task was
+ * completed, because the run was reset, or because it moved to another cluster.
+ */
+const HARMLESS_CAUSES: readonly number[] = [
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_UPDATE,
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FAILOVER_CLOSE_COMMAND,
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
+  WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+];
+
+/**
+ * @param events The end of the history, newest first; what is before them is not looked at.
+ * @returns Undefined when no attempt has failed or timed out since a task was last completed.
+ *
+ * The server records the first failed attempt of a task, and none of its later ones: those are only counted, and the count begins
+ * again when a signal or another event makes it schedule the task anew (server 1.32). So recorded and counted attempts are added.
+ */
+export function troubleIn(task: PendingTask, events: readonly HistoryEvent[]): Trouble | undefined {
+  const since = events.findIndex((event) => event.workflowTaskCompletedEventAttributes != null);
+  const open = since === -1 ? events : events.slice(0, since);
+  const failed = open.filter(hasFailed);
+  const recorded = open.filter((event) => hasFailed(event) || hasTimedOut(event));
+  const counted = Math.max(0, task.attempt - 1);
+  const attempts = recorded.length + Math.max(0, counted - 1);
+  const isTried = recorded.length > 0 || counted > 0;
+  if (!isTried) return undefined;
+  const message = failed[0]?.workflowTaskFailedEventAttributes?.failure?.message;
+  return {
+    kind: failed.length > 0 ? 'failing' : 'slow',
+    runId: task.runId,
+    attempts: Math.max(attempts, counted),
+    since: timeOf(recorded.at(-1)) ?? task.scheduledAt,
+    ...(message == null ? {} : { error: firstLineOf(message) }),
+  };
+}
+
+function hasFailed({ workflowTaskFailedEventAttributes: failed }: HistoryEvent): boolean {
+  return failed != null && !HARMLESS_CAUSES.includes(failed.cause ?? 0);
+}
+
+/** A task that waited for a worker in vain, as on the queue of one that has ended, was never tried. */
+function hasTimedOut({ workflowTaskTimedOutEventAttributes: timedOut }: HistoryEvent): boolean {
+  return timedOut?.timeoutType === TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE;
+}
+
+function timeOf(event: HistoryEvent | undefined): string | undefined {
+  const { seconds, nanos } = event?.eventTime ?? {};
+  if (seconds == null) return undefined;
+  return new Date(Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000)).toISOString();
+}

@@ -1,0 +1,34 @@
+/**
+ * Trouble of a run: its workflow tasks come to no end. The conversation cannot know of it, so it is no event of its log: it is read
+ * from Temporal, and the store keeps it as a mark beside the projected state.
+ */
+
+/** `failing`: workflow tasks failed, as they do after a bad deploy. `slow`: tasks only ran out of time. */
+export const TROUBLE_KINDS = ['failing', 'slow'] as const;
+export type TroubleKind = (typeof TROUBLE_KINDS)[number];
+
+export interface Trouble {
+  readonly kind: TroubleKind;
+  /** Run whose tasks come to no end. */
+  readonly runId: string;
+  /** Attempts that have failed or timed out since a task of the run was last completed. */
+  readonly attempts: number;
+  /** ISO 8601; when the first of these attempts failed, or its task was scheduled. */
+  readonly since: string;
+  /** First line of the newest failure that the history has; absent where tasks only timed out. */
+  readonly error?: string;
+}
+
+/** More attempts than these in a row are trouble: one or two follow from a deploy or a killed worker, and pass. */
+export const MAX_FAILED_ATTEMPTS = 3;
+
+/** An error message stands in lists and logs. */
+const MAX_ERROR_CHARS = 300;
+
+export function firstLineOf(message: string): string {
+  const [line = ''] = message.trimStart().split('\n', 1);
+  return line.length <= MAX_ERROR_CHARS ? line : `${line.slice(0, MAX_ERROR_CHARS - 1)}…`;
+}
+
+/** Why an input was left as a signal: the reason beside `queued`. */
+export type QueuedReason = 'workflow_failing' | 'no_worker';

@@ -1,0 +1,73 @@
+/** Marks of trouble in the sqlite event log. Synchronous; callers wrap them. */
+import type { ConversationKey } from '../../protocol/ids.js';
+import type { Trouble } from '../../protocol/trouble.js';
+import { isNewTrouble, troubleFrom } from '../trouble-plan.js';
+import type { Troubled, Troubles } from '../troubles-port.js';
+import type { SqliteDatabase } from './database.js';
+import { keyOf } from './lists.js';
+
+const LAST_SEQ = '(SELECT last_seq FROM conversations WHERE tenant = ?1 AND conversation_id = ?2)';
+
+/** To be called inside a write transaction. */
+export function markTrouble(
+  database: SqliteDatabase,
+  { tenant, conversationId }: ConversationKey,
+  trouble: Trouble,
+): boolean {
+  const before = readTrouble(database, { tenant, conversationId });
+  database.run(
+    `INSERT INTO troubles (tenant, conversation_id, last_seq, kind, trouble)
+     VALUES (?1, ?2, coalesce(${LAST_SEQ}, 0), ?3, ?4)
+     ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+       last_seq = excluded.last_seq, kind = excluded.kind, trouble = excluded.trouble`,
+    tenant,
+    conversationId,
+    trouble.kind,
+    JSON.stringify(trouble),
+  );
+  return isNewTrouble(before, trouble);
+}
+
+/** To be called inside a write transaction. */
+export function clearTrouble(
+  database: SqliteDatabase,
+  { tenant, conversationId }: ConversationKey,
+): boolean {
+  const removed = database.run(
+    'DELETE FROM troubles WHERE tenant = ? AND conversation_id = ?',
+    tenant,
+    conversationId,
+  );
+  return removed > 0;
+}
+
+export function readTrouble(
+  database: SqliteDatabase,
+  { tenant, conversationId }: ConversationKey,
+): Trouble | undefined {
+  const row = database.get(
+    `SELECT trouble FROM troubles WHERE tenant = ?1 AND conversation_id = ?2
+       AND last_seq = coalesce(${LAST_SEQ}, 0)`,
+    tenant,
+    conversationId,
+  );
+  return troubleFrom(row?.['trouble']);
+}
+
+export function readTroubles(
+  database: SqliteDatabase,
+  { limit, after }: Parameters<Troubles['troubles']>[0],
+): readonly Troubled[] {
+  return database
+    .all(
+      `SELECT tenant, conversation_id, trouble FROM troubles WHERE (tenant, conversation_id) > (?, ?)
+       ORDER BY tenant, conversation_id LIMIT ?`,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
+      limit,
+    )
+    .flatMap((row) => {
+      const trouble = troubleFrom(row['trouble']);
+      return trouble === undefined ? [] : [{ ...keyOf(row), trouble }];
+    });
+}
