@@ -150,6 +150,42 @@ program
   });
 
 program
+  .command('doctor')
+  .description('Check Temporal, workers, agents and event log, and name conversations that fail')
+  .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+  .option('--json', 'print the findings as JSON')
+  .option('--retry <seconds>', RETRY[1], seconds, 0)
+  .addHelpText('after', '\nExits with 0 when nothing failed, else with 1. Changes nothing.')
+  .action(async (flags: { data?: string; json?: boolean; retry: number }) => {
+    const { runDoctor } = await import('./operate/doctor-command.js');
+    await runDoctor(flags);
+  });
+
+program
+  .command('repair <conversation>')
+  .description(
+    'Say how far the history of a failing conversation replays with this code; with --apply reset it there',
+  )
+  .option('--tenant <tenant>', 'whose conversation (default: "default")')
+  .option('--apply', 'reset it; without this flag nothing is changed')
+  .option('--json', 'print the plan as JSON')
+  .option('--data <folder>', 'folder of the event log (COLLOQUY_DATA)')
+  .option('--retry <seconds>', RETRY[1], seconds, 0)
+  .addHelpText(
+    'after',
+    '\nRun it with the code that the workers have. What was accepted is kept, and no tool with effects once runs twice.\nExample: npx colloquy repair order-42 --apply',
+  )
+  .action(
+    async (
+      conversation: string,
+      flags: { tenant?: string; apply?: boolean; json?: boolean; data?: string; retry: number },
+    ) => {
+      const { runRepair } = await import('./operate/repair-command.js');
+      await runRepair(conversation, flags);
+    },
+  );
+
+program
   .command('dev')
   .description('Start a Temporal dev server, a worker and the API, and show every call that waits')
   .requiredOption(...AGENTS)

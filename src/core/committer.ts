@@ -46,6 +46,16 @@ export class Committer {
     return this.#now();
   }
 
+  /** @throws {RangeError} where an event is missing before it */
+  adopt(event: CanonicalEvent): void {
+    const { lastSeq } = this.#state;
+    if (event.seq <= lastSeq) return;
+    if (event.seq !== lastSeq + 1)
+      throw new RangeError(`event ${event.seq} cannot follow event ${lastSeq}`);
+    this.#state = apply(this.#state, event);
+    this.#onEvent(event);
+  }
+
   /** For what is no event: the conversation has said the same. */
   replace(state: ConversationState): void {
     this.#state = state;

@@ -77,6 +77,15 @@ export class ConversationMachine {
     return this.#log.nowMs;
   }
 
+  /**
+   * Takes over an event that a run before its reset has decided and readers have been shown. One that this run has decided again is
+   * skipped.
+   * @throws {RangeError} where an event is missing before it
+   */
+  adopt(event: CanonicalEvent): void {
+    this.#log.adopt(event);
+  }
+
   /** Commits what core has decided elsewhere, and all that follows from it. Returns the `seq` of the first event. */
   record(bodies: readonly EventBody[]): number {
     const seq = this.state.lastSeq + 1;

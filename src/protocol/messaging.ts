@@ -58,6 +58,8 @@ export const SIGNALS = {
   inboxEvent: 'inboxEvent',
   /** Asks for a roll-over at the next quiet point; for operators and tests. */
   rollOver: 'rollOver',
+  /** From `colloquy repair`: what the thrown part of the history of a run that was reset held. */
+  recover: 'recover',
 } as const;
 
 export const QUERIES = {

@@ -27,6 +27,7 @@ import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { onRefusedUpdate } from './looks/refused-updates.js';
+import { Recovery } from './recovery.js';
 import { canCarry, losesMessages, RollOver } from './roll-over.js';
 import { RoomPauses } from './room-pauses.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
@@ -58,6 +59,7 @@ class Shell {
   readonly #machine: ConversationMachine;
   readonly #log: EventLogOfRun;
   readonly #driver: Driver;
+  readonly #recovery: Recovery;
   readonly #rollOver: RollOver;
   readonly #spill: Spill;
   readonly #room: RoomPauses;
@@ -81,7 +83,8 @@ class Shell {
       state,
       now: () => Date.now(),
       // Seeded by the server, anew at a reset.
-      turnToken: () => uuid4().slice(0, 6),
+      turnToken: () =>
+        this.#recovery.tokenOf(this.#machine.state.turnCount + 1) ?? uuid4().slice(0, 6),
       onEvent: (event) => {
         this.#log.append(event);
       },
@@ -99,6 +102,7 @@ class Shell {
         this.#seal.acted();
       },
     });
+    this.#recovery = new Recovery(this.#machine, this.#driver);
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
     provideDetails(() => detailsText(this.#machine.state, this.#log.last('turn_ended')));
@@ -109,6 +113,9 @@ class Shell {
       machine: this.#machine,
       log: this.#log,
       wake,
+      recover: (part) => {
+        this.#recovery.take(part);
+      },
       requestRollOver: () => {
         this.#rollOver.request();
       },

@@ -11,6 +11,8 @@ export interface DoorsOptions {
   /** Something was accepted. */
   readonly wake: () => void;
   readonly requestRollOver: () => void;
+  /** A part of a recovery. */
+  readonly recover: (input: unknown) => void;
   readonly countSignal: () => void;
   readonly countUpdate: () => void;
 }

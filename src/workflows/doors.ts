@@ -118,6 +118,9 @@ function openSignals(options: DoorsOptions): void {
   door(SIGNALS.rollOver, 'Continue in a new run at the next quiet point', () => {
     options.requestRollOver();
   });
+  door(SIGNALS.recover, 'From `colloquy repair`, after a reset', (input) => {
+    options.recover(input);
+  });
   // Without a default, unknown signals would be kept for a handler that never comes.
   setDefaultSignalHandler((name) => {
     countSignal();

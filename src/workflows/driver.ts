@@ -13,11 +13,14 @@ import type { ConversationMachine } from '../core/machine.js';
 import { readBoundsOf } from '../core/reads/bounds.js';
 import { timerFired } from '../core/timers.js';
 import type { CallModelInput } from '../protocol/activities.js';
+import type { RecoveredEnd } from '../protocol/recovery.js';
 import type { ModelCallDetails } from '../protocol/spending.js';
+import { activityIdOf, modelActivityId } from './activity-ids.js';
 import { type Work, workOnCall } from './call-work.js';
 import { definitionWork } from './check-definition.js';
 import { editWork } from './check-edit.js';
 import { isTranscriptMiss, lossOf, modelDetailsOf, turnErrorOf } from './losses.js';
+import { recoveredFailure } from './recovery.js';
 import { activities, MODEL_CALL, summaryOf, timerText } from './schedule.js';
 import { type Summaries, summaryWork } from './summarize.js';
 import { TranscriptWindow } from './transcript-window.js';
@@ -47,6 +50,9 @@ export class Driver {
   readonly #underWay = new Map<string, UnderWay>();
   /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
   #fault: Error | undefined;
+  /** Ends of activities that the run had before it was reset, by their ids. */
+  readonly #recorded = new Map<string, RecoveredEnd>();
+  #isFeeding = false;
   /** What a call left behind that is made again, because its worker lacked messages. */
   #left: ModelCallDetails = {};
 
@@ -88,8 +94,40 @@ export class Driver {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
+  /**
+   * The end that an activity had before the run was reset. It takes the place of the activity as soon as that is wanted: at once, so that
+   * entries keep their order, or when it comes to be.
+   */
+  ended(activityId: string, end: RecoveredEnd): void {
+    this.#recorded.set(activityId, end);
+    this.#feed();
+  }
+
+  /** Nothing is started here, and each end is used once. */
+  #feed(): void {
+    this.#isFeeding = true;
+    for (;;) {
+      const effect = this.#machine.effects().find((one) => this.#recordedOf(one) !== undefined);
+      if (effect === undefined || effect.type === 'abort_model' || effect.type === 'make_room')
+        break;
+      const key = effectKey(effect);
+      // Under way since before the reset: its end, whenever it comes, belongs to nothing any more.
+      const open = this.#underWay.get(key);
+      this.#underWay.delete(key);
+      if (open !== undefined) this.#stop(open.scope);
+      this.#start(key, effect);
+    }
+    this.#isFeeding = false;
+  }
+
+  #recordedOf(effect: ExternalEffect): RecoveredEnd | undefined {
+    const activityId = activityIdOf(this.#machine.state, effect);
+    return activityId === undefined ? undefined : this.#recorded.get(activityId);
+  }
+
   /** Brings what is under way in line with what the state wants. */
   sync(mayStart: () => boolean): void {
+    if (this.#recorded.size > 0) this.#feed();
     const wanted = new Map(
       this.#machine.effects().map((effect) => [effectKey(effect), effect] as const),
     );
@@ -171,6 +209,10 @@ export class Driver {
 
   /** Few promises on purpose: the SDK has a hook for each. */
   #perform<Result>(key: string, effect: ExternalEffect, work: Work<Result>): void {
+    if (this.#isFeeding) {
+      this.#giveRecorded(effect, work);
+      return;
+    }
     this.#acted();
     const scope = new CancellationScope({ cancellable: true });
     this.#underWay.set(key, { effect, scope });
@@ -197,6 +239,15 @@ export class Driver {
     );
   }
 
+  #giveRecorded<Result>(effect: ExternalEffect, work: Work<Result>): void {
+    const end = this.#recordedOf(effect);
+    if (end === undefined) return;
+    this.#recorded.delete(activityIdOf(this.#machine.state, effect) ?? '');
+    if (end.as === 'completed') work.done(end.result as Result);
+    else work.failed(recoveredFailure(end));
+    this.#wake();
+  }
+
   #callModel(key: string, effect: Effect<'call_model'>): void {
     const { state } = this.#machine;
     const { turn, tenant, conversationId, agent } = state;
@@ -219,7 +270,7 @@ export class Driver {
     };
     const options = {
       ...MODEL_CALL,
-      activityId: `model:${turnId}:${step}`,
+      activityId: modelActivityId(effect),
       summary: summaryOf(`model ${this.#modelName} step ${step}`),
     };
     this.#perform(key, effect, {

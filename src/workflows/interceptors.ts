@@ -3,8 +3,9 @@ import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { DetailsOnDemand } from './details.js';
 import { RefusedUpdates } from './looks/refused-updates.js';
 import { PlainReplies } from './plain-replies.js';
+import { RecoverFirst } from './recovery.js';
 
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [new RefusedUpdates()],
-  internals: [new DetailsOnDemand(), new PlainReplies()],
+  internals: [new RecoverFirst(), new DetailsOnDemand(), new PlainReplies()],
 });

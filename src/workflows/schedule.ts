@@ -114,10 +114,24 @@ export interface ToolRun {
   readonly heldAt?: string | undefined;
 }
 
+type Named = Pick<PlannedCall, 'name' | 'toolCallId'>;
+
 /** `run` counts from 1: how often the call was entered. The first has the plain id, which histories hold. */
+export function toolActivityId({ name, toolCallId }: Named, run: number): string {
+  return `tool:${name}:${toolCallId}${run > 1 ? `:${run}` : ''}`;
+}
+
+export function preflightActivityId({ name, toolCallId }: Named): string {
+  return `preflight:${name}:${toolCallId}`;
+}
+
+export function reconcileActivityId({ name, toolCallId }: Named, run: number): string {
+  return `reconcile:${name}:${toolCallId}:${run}`;
+}
+
 export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
   return {
-    activityId: `tool:${call.name}:${call.toolCallId}${run > 1 ? `:${run}` : ''}`,
+    activityId: toolActivityId(call, run),
     summary: summaryOf(`tool ${call.name} (${call.toolCallId})`),
     startToCloseTimeout: call.timeouts.runMs + RUN_TIMEOUT_SLACK_MS,
     ...heartbeatOf(call),
@@ -160,7 +174,7 @@ export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptio
 export function preflightOptions(call: PlannedCall): ActivityOptions {
   return {
     ...toolOptions(call, 1),
-    activityId: `preflight:${call.name}:${call.toolCallId}`,
+    activityId: preflightActivityId(call),
     summary: summaryOf(`preflight of ${call.name} (${call.toolCallId})`),
   };
 }
@@ -169,7 +183,7 @@ export function preflightOptions(call: PlannedCall): ActivityOptions {
 export function reconcileOptions(call: PlannedCall, run: number): ActivityOptions {
   return {
     ...toolOptions(call, run),
-    activityId: `reconcile:${call.name}:${call.toolCallId}:${run}`,
+    activityId: reconcileActivityId(call, run),
     summary: summaryOf(`what became of ${call.name} (${call.toolCallId})`),
     retry: {
       initialInterval: '1s',

@@ -1,7 +1,7 @@
 /** What marks of trouble do in every adapter of the event log port. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Trouble } from '../../src/protocol/trouble.js';
-import type { EventLog } from '../../src/store/port.js';
+import type { EventLog, ListOptions } from '../../src/store/port.js';
 import { keyed, minute, waits } from './list-events.js';
 import { asks, closes, KEY, stamped, started, turn } from './log-events.js';
 
@@ -26,7 +26,7 @@ export function describeTroubles(name: string, make: () => Promise<EventLog>): v
     afterEach(async () => {
       await log.close();
     });
-    const listed = async (options: { status?: string; pendingTool?: string } = {}) =>
+    const listed = async (options: Pick<ListOptions, 'status' | 'pendingTool'> = {}) =>
       (await log.list({ tenant: 'default', ...options })).conversations.map(
         ({ conversationId, status }) => `${conversationId} ${status}`,
       );

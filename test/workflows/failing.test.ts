@@ -38,7 +38,9 @@ test('a conversation whose tasks fail is failing for every reader, takes answers
     services,
     tuning: { workflowBundle: await badBundle('throws-after-answers') },
   });
-  const { talk, result } = await engine.ask('refund');
+  const talk = engine.begin();
+  // However long a busy machine takes to bring a worker up.
+  const result = await (await talk.send('refund')).result({ timeout: '60s' });
   if (result.status !== 'waiting') throw new Error(`the turn is ${result.status}`);
   const [call] = result.pending;
   const key = { tenant: 'default', conversationId: talk.id };
@@ -64,7 +66,7 @@ test('a conversation whose tasks fail is failing for every reader, takes answers
     trouble: { was: 'awaiting_input', error: 'no such plan' },
   });
   const { conversations } = await engine.client.list({ status: 'failing' });
-  expect(conversations.map(({ conversationId }) => conversationId)).toEqual([talk.id]);
+  expect(conversations.map(({ conversationId }) => conversationId)).toContain(talk.id);
 
   const { client, reader, opened } = engine;
   const app = createApp({ client, reader, conversations: opened.log });
@@ -96,6 +98,9 @@ test('a conversation whose tasks fail is failing for every reader, takes answers
   await engine.log(talk);
   expect(await talk.snapshot()).not.toHaveProperty('trouble');
   await engine.stopWorker();
-  expect((await swept(engine)).join('\n')).toContain('completes its tasks again');
-  expect(await engine.opened.log.troubles({ limit: 9 })).toEqual([]);
+  // Unless the worker's own sweep was first.
+  await swept(engine);
+  // Other tests share the server, and its reports.
+  const marked = await engine.opened.log.troubles({ limit: 100 });
+  expect(marked.map(({ conversationId }) => conversationId)).not.toContain(talk.id);
 });

@@ -1,0 +1,55 @@
+/** `colloquy doctor`: says what is wrong, and with what to go on. Exit code 0 when nothing failed, else 1. */
+import { createWorkflowSource } from '../../projection/workflow-source.js';
+import { temporalSettings } from '../../worker/temporal.js';
+import { readConfig } from '../config.js';
+import { type Diagnosis, diagnose, type Finding } from './doctor.js';
+import { openExistingLog, openTemporal } from './open.js';
+
+export interface DoctorFlags {
+  readonly data?: string;
+  readonly json?: boolean;
+  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  readonly retry: number;
+}
+
+export async function runDoctor(flags: DoctorFlags): Promise<void> {
+  const config = readConfig(process.env, { data: flags.data });
+  const { address, namespace } = temporalSettings();
+  const diagnosis = await diagnose({
+    ...{ address, namespace },
+    taskQueue: config.taskQueue,
+    searchAttributes: config.searchAttributes,
+    connect: async () => {
+      const client = await openTemporal(config, flags.retry);
+      return { client, source: createWorkflowSource(client) };
+    },
+    openStore: async () => (await openExistingLog(config)).log,
+  });
+  const text =
+    flags.json === true ? JSON.stringify(diagnosis, undefined, 2) : diagnosisText(diagnosis);
+  process.stdout.write(`${text}\n`);
+  process.exit(diagnosis.ok ? 0 : 1);
+}
+
+const MARKS: Readonly<Record<Finding['status'], string>> = {
+  ok: 'ok     ',
+  warning: 'WARNING',
+  failed: 'FAILED ',
+  skipped: 'skipped',
+};
+
+/** One line for each finding and for each conversation, next commands below. */
+export function diagnosisText({ findings, conversations }: Diagnosis): string {
+  const next = (command: string | undefined): readonly string[] =>
+    command === undefined ? [] : [`           next: ${command}`];
+  return [
+    ...findings.flatMap((finding) => [
+      `${MARKS[finding.status]}  ${finding.check}: ${finding.text}`,
+      ...next(finding.next),
+    ]),
+    ...conversations.flatMap(({ tenant, conversationId, trouble, next: command }) => [
+      `  ${trouble.kind}  ${tenant}/${conversationId}  ${trouble.attempts} attempts since ${trouble.since}${trouble.error === undefined ? '' : `  ${trouble.error}`}`,
+      ...next(command),
+    ]),
+  ].join('\n');
+}

@@ -1,0 +1,191 @@
+/** What has to be there for conversations to go on, checked one after the other: each finding names the next command. Changes nothing. */
+import type { Client } from '@temporalio/client';
+import { messageOf } from '../../client/errors.js';
+import { troubleOf } from '../../client/trouble/find.js';
+import type { WorkflowSource } from '../../projection/workflow-source.js';
+import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/ids.js';
+import type { Trouble } from '../../protocol/trouble.js';
+import type { EventLog } from '../../store/port.js';
+import { requireSearchAttributes } from '../../worker/search-attributes.js';
+
+export type CheckName =
+  | 'temporal'
+  | 'namespace'
+  | 'search_attributes'
+  | 'workers'
+  | 'store'
+  | 'agents'
+  | 'conversations';
+
+/** `warning`: conversations go on, but somebody should look. `skipped`: what it needs is not there. */
+export interface Finding {
+  readonly check: CheckName;
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly text: string;
+  /** The next command, where one helps. */
+  readonly next?: string;
+}
+
+export interface TroubledConversation extends ConversationKey {
+  readonly trouble: Trouble;
+  readonly next: string;
+}
+
+export interface Diagnosis {
+  /** False when a check failed. */
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+  readonly conversations: readonly TroubledConversation[];
+}
+
+/** Each is opened by its check, so that what cannot be opened is a finding. */
+export interface Patient {
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+  readonly connect: () => Promise<{ readonly client: Client; readonly source: WorkflowSource }>;
+  readonly openStore: () => Promise<EventLog>;
+}
+
+const DEADLINE_MS = 5_000;
+/** Conversations that are named; a bad deploy may have thousands fail. */
+const MAX_NAMED = 100;
+/** A poll lasts at most a minute, so a living worker was seen within this. */
+const POLLED_MS = 70_000;
+
+/** Never throws: what fails is a finding. */
+export async function diagnose(patient: Patient): Promise<Diagnosis> {
+  const findings: Finding[] = [];
+  const check = async <Found>(
+    name: CheckName,
+    look: () => Promise<{ readonly said: Omit<Finding, 'check'>; readonly found?: Found }>,
+  ): Promise<Found | undefined> => {
+    try {
+      const { said, found } = await look();
+      findings.push({ check: name, ...said });
+      return found;
+    } catch (error) {
+      findings.push({ check: name, status: 'failed', text: messageOf(error) });
+      return undefined;
+    }
+  };
+  const server = await check('temporal', async () => ({
+    said: { status: 'ok', text: `Temporal answers at ${patient.address}` },
+    found: await patient.connect(),
+  }));
+  if (server !== undefined) {
+    await check('namespace', async () => ({ said: await namespaceOf(server.client, patient) }));
+    await check('search_attributes', async () => ({
+      said: await attributesOf(server.client, patient),
+    }));
+    await check('workers', async () => ({ said: await workersOf(server.client, patient) }));
+  }
+  const log = await check('store', async () => {
+    const opened = await patient.openStore();
+    await opened.list({ limit: 1 });
+    return { said: { status: 'ok', text: 'The event log can be read' }, found: opened };
+  });
+  if (log !== undefined) await check('agents', async () => ({ said: await agentsOf(log) }));
+  const conversations =
+    server === undefined
+      ? undefined
+      : await check('conversations', async () => {
+          const found = await troubledConversations(server, log);
+          return { said: saidOf(found), found };
+        });
+  return {
+    ok: findings.every(({ status }) => status !== 'failed'),
+    findings,
+    conversations: conversations ?? [],
+  };
+}
+
+async function namespaceOf(
+  client: Client,
+  { namespace }: Patient,
+): Promise<Omit<Finding, 'check'>> {
+  await client.withDeadline(Date.now() + DEADLINE_MS, () =>
+    client.workflowService.describeNamespace({ namespace }),
+  );
+  return { status: 'ok', text: `Namespace "${namespace}" is there` };
+}
+
+async function attributesOf(
+  client: Client,
+  { searchAttributes }: Patient,
+): Promise<Omit<Finding, 'check'>> {
+  if (!searchAttributes) return { status: 'skipped', text: 'Search attributes are switched off' };
+  await client.withDeadline(Date.now() + DEADLINE_MS, () => requireSearchAttributes(client));
+  return { status: 'ok', text: 'The search attributes are registered' };
+}
+
+async function workersOf(
+  client: Client,
+  { taskQueue, namespace }: Patient,
+): Promise<Omit<Finding, 'check'>> {
+  const { pollers } = await client.withDeadline(Date.now() + DEADLINE_MS, () =>
+    client.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
+  );
+  const living = pollers.filter(
+    ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < POLLED_MS,
+  );
+  if (living.length > 0)
+    return { status: 'ok', text: `${living.length} workers poll task queue "${taskQueue}"` };
+  return {
+    status: 'failed',
+    text: `No worker polls task queue "${taskQueue}"`,
+    next: 'npx colloquy worker --agents <module>',
+  };
+}
+
+async function agentsOf(log: EventLog): Promise<Omit<Finding, 'check'>> {
+  const names = (await log.agents()).map(({ name }) => name);
+  if (names.length > 0) return { status: 'ok', text: `Agents: ${names.join(', ')}` };
+  return {
+    status: 'warning',
+    text: 'No worker has published an agent to this event log',
+    next: 'npx colloquy worker --agents <module>',
+  };
+}
+
+/** What has a mark in the store, and what the server reports itself; each is looked at now. */
+async function troubledConversations(
+  { client, source }: { readonly client: Client; readonly source: WorkflowSource },
+  log: EventLog | undefined,
+): Promise<readonly TroubledConversation[]> {
+  const keys = new Map<string, ConversationKey>();
+  const marked = (await log?.troubles({ limit: MAX_NAMED })) ?? [];
+  for (const { tenant, conversationId } of marked)
+    keys.set(`${tenant}/${conversationId}`, { tenant, conversationId });
+  try {
+    for await (const key of source.reported?.() ?? []) {
+      keys.set(conversationKey(key), key);
+      if (keys.size >= MAX_NAMED) break;
+    }
+  } catch {
+    // A server that reports none does not know the search attribute.
+  }
+  const found: TroubledConversation[] = [];
+  for (const key of keys.values()) {
+    const run = await client.workflow.getHandle(workflowIdFor(key)).describe();
+    const trouble = await troubleOf(client, run);
+    if (trouble !== undefined) found.push({ ...key, trouble, next: nextFor(key, trouble) });
+  }
+  return found;
+}
+
+function saidOf(found: readonly TroubledConversation[]): Omit<Finding, 'check'> {
+  const failing = found.filter(({ trouble }) => trouble.kind === 'failing').length;
+  const slow = found.length - failing;
+  if (failing > 0)
+    return { status: 'failed', text: `${failing} conversations are failing, ${slow} are slow` };
+  if (slow > 0) return { status: 'warning', text: `${slow} conversations are slow` };
+  return { status: 'ok', text: 'No conversation is failing or slow' };
+}
+
+function nextFor({ tenant, conversationId }: ConversationKey, { kind }: Trouble): string {
+  if (kind === 'slow') return 'start more workers, or look what holds them up';
+  const of = tenant === 'default' ? '' : ` --tenant ${tenant}`;
+  return `npx colloquy repair ${conversationId}${of}`;
+}

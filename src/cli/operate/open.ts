@@ -1,0 +1,26 @@
+/** What operators' commands open, with the settings of worker and API. */
+import { existsSync } from 'node:fs';
+import type { Client } from '@temporalio/client';
+import { CompressionCodec } from '../../client/payload-codec.js';
+import { type OpenLog, openEventLog } from '../../projection/open-log.js';
+import { connectClient, temporalSettings } from '../../worker/temporal.js';
+import { type Config, ConfigError } from '../config.js';
+import { createPino, loggerOf } from '../logging.js';
+
+/** @param retry Seconds to keep trying to reach Temporal; 0 = one try. @throws {TemporalUnreachable} */
+export async function openTemporal(config: Config, retry: number): Promise<Client> {
+  const logger = loggerOf(createPino(config, 'colloquy-operate'));
+  const codecs = [new CompressionCodec({ writes: config.compression })];
+  return await connectClient(temporalSettings(), { retryForMs: retry * 1_000, logger }, codecs);
+}
+
+/** One in the wrong folder would be made there, empty. @throws {ConfigError} when there is none @throws {StoreUnavailable} */
+export async function openExistingLog(config: Config): Promise<OpenLog> {
+  const { eventLog } = config;
+  if (!/^postgres(ql)?:/.test(eventLog) && !existsSync(eventLog))
+    throw new ConfigError(
+      `No event log at ${eventLog}. Say where it is: --data or COLLOQUY_DATA, or COLLOQUY_DATABASE_URL`,
+    );
+  const logger = loggerOf(createPino(config, 'colloquy-operate'));
+  return await openEventLog(eventLog, { blobs: config.blobs, logger });
+}

@@ -1,0 +1,68 @@
+/** `colloquy repair`: says how far the history of a conversation replays with the code of this package, and resets it there on demand. */
+
+import { checkKey } from '../../client/checks.js';
+import { CompressionCodec } from '../../client/payload-codec.js';
+import { DEFAULT_TENANT } from '../../protocol/ids.js';
+import { applyRepair, planRepair, type RepairPlan } from '../../worker/repair/index.js';
+import { readConfig } from '../config.js';
+import { exitNow } from '../process-life.js';
+import { openExistingLog, openTemporal } from './open.js';
+
+export interface RepairFlags {
+  readonly tenant?: string;
+  readonly data?: string;
+  readonly apply?: boolean;
+  readonly json?: boolean;
+  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  readonly retry: number;
+}
+
+type Shown = RepairPlan & { readonly newRunId?: string };
+
+export async function runRepair(conversationId: string, flags: RepairFlags): Promise<void> {
+  const key = { tenant: flags.tenant ?? DEFAULT_TENANT, conversationId };
+  checkKey(key);
+  const config = readConfig(process.env, { data: flags.data });
+  const opened = await openExistingLog(config);
+  const temporal = await openTemporal(config, flags.retry);
+  const deps = { temporal, log: opened.log, replay: { codecs: [new CompressionCodec()] } };
+  const outcome: Shown =
+    flags.apply === true ? await applyRepair(deps, key) : await planRepair(deps, key);
+  if (flags.json === true)
+    process.stdout.write(`${JSON.stringify(jsonOf(outcome), undefined, 2)}\n`);
+  else process.stdout.write(`${repairText(conversationId, outcome)}\n`);
+  await opened.close();
+  exitNow();
+}
+
+/** Without what enters the new run: it may be megabytes. */
+function jsonOf(outcome: Shown): object {
+  if (outcome.status !== 'reset') return outcome;
+  const { entries: _entries, resetToId: _id, ...rest } = outcome;
+  return rest;
+}
+
+const BECOMES = {
+  recorded: 'not done again: its end is recorded',
+  unknown: 'not done again: its tool is asked, or its outcome is unknown',
+  again: 'done again where it is still wanted',
+} as const;
+
+export function repairText(conversationId: string, outcome: Shown): string {
+  if (outcome.status === 'not_running')
+    return `Conversation "${conversationId}" does not run; there is nothing to repair`;
+  if (outcome.status === 'replays')
+    return `All ${outcome.historyLength} events of conversation "${conversationId}" replay with this code: a reset would change nothing.\nIf it fails all the same, this code fails on what has come since: mend the code, and start workers with it.`;
+  const { error, keptEvents, thrownEvents, loggedEvents, activities, inputs, newRunId } = outcome;
+  const done = newRunId !== undefined;
+  return [
+    `The history of conversation "${conversationId}" does not replay: ${error}`,
+    `kept:        ${keptEvents} events`,
+    `thrown away: ${thrownEvents} events; of the log ${loggedEvents} events ${done ? 'were' : 'will be'} taken over as readers have seen them`,
+    ...activities.map(({ activityId, becomes }) => `  ${activityId}  ${BECOMES[becomes]}`),
+    ...inputs.map(({ by, name }) => `  ${by} ${name}  applied again in its place`),
+    done
+      ? `It was reset, and goes on as run ${newRunId}`
+      : `Nothing was changed. To reset it: npx colloquy repair ${conversationId} --apply`,
+  ].join('\n');
+}

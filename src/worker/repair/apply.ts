@@ -1,0 +1,112 @@
+/**
+ * Carries a repair out: what the thrown part held is sent to the run that is stuck, where it is recorded and read by no task; then the run
+ * is reset, and the server applies the signal again before the first task of the new run. So nothing is scheduled before it is known, and a
+ * process that dies between the two has changed nothing: in the run itself the signal is ignored.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { resetRun } from '../../client/trouble/reset.js';
+import { type ConversationKey, workflowIdFor } from '../../protocol/ids.js';
+import { utf8Bytes } from '../../protocol/json.js';
+import { SIGNALS } from '../../protocol/messaging.js';
+import {
+  MAX_RECOVER_BYTES,
+  type RecoveredEntry,
+  type RecoverInput,
+} from '../../protocol/recovery.js';
+import type { HistoryEvent } from './history.js';
+import { isOutdated, planRepair, type RepairDeps, type RepairPlan } from './plan.js';
+
+/** A run that moves on while it is repaired is planned anew so often. */
+const TRIES = 5;
+/** Signals wait for the end of an attempt that is under way: as long as the time-out of a task. */
+const RECORDED_MS = 60_000;
+const LOOK_MS = 50;
+
+export type RepairOutcome =
+  | Exclude<RepairPlan, { status: 'reset' }>
+  | (Extract<RepairPlan, { status: 'reset' }> & { readonly newRunId: string });
+
+/** @throws {Error} when the run does not stand still; what the server or the store answers */
+export async function applyRepair(deps: RepairDeps, key: ConversationKey): Promise<RepairOutcome> {
+  for (let tried = 1; tried <= TRIES; tried += 1) {
+    const plan = await planRepair(deps, key);
+    if (plan.status !== 'reset') return plan;
+    const parts = partsOf(plan);
+    await send(deps, key, { plan, parts });
+    const events = await recorded(deps, key, { plan, parts });
+    if (isOutdated(plan, events)) continue;
+    const { runId, resetToId: eventId, error } = plan;
+    const reason = `colloquy repair: ${error}`;
+    const workflowId = workflowIdFor(key);
+    const newRunId = await resetRun(deps.temporal, { workflowId, runId, eventId, reason });
+    return { ...plan, newRunId };
+  }
+  throw new Error(`The run went on while it was repaired, ${TRIES} times; nothing was reset`);
+}
+
+/** As many signals as it takes. */
+export function partsOf({
+  historyLength,
+  entries,
+}: Pick<
+  Extract<RepairPlan, { status: 'reset' }>,
+  'historyLength' | 'entries'
+>): readonly RecoverInput[] {
+  const chunks: RecoveredEntry[][] = [[]];
+  let bytes = 0;
+  for (const entry of entries) {
+    const size = utf8Bytes(JSON.stringify(entry));
+    if (bytes > 0 && bytes + size > MAX_RECOVER_BYTES) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    chunks.at(-1)?.push(entry);
+    bytes += size;
+  }
+  const recoveryId = randomUUID();
+  return chunks.map((chunk, index) => ({
+    recoveryId,
+    baseEvents: historyLength,
+    part: index + 1,
+    parts: chunks.length,
+    entries: chunk,
+  }));
+}
+
+async function send(
+  { temporal }: RepairDeps,
+  key: ConversationKey,
+  { plan, parts }: Sent,
+): Promise<void> {
+  for (const part of parts)
+    await temporal.workflow.getHandle(workflowIdFor(key), plan.runId).signal(SIGNALS.recover, part);
+}
+
+interface Sent {
+  readonly plan: Extract<RepairPlan, { status: 'reset' }>;
+  readonly parts: readonly RecoverInput[];
+}
+
+/** The history once it has all parts: only what is recorded is applied again. */
+async function recorded(
+  { temporal }: RepairDeps,
+  key: ConversationKey,
+  { plan, parts }: Sent,
+): Promise<readonly HistoryEvent[]> {
+  const deadline = Date.now() + RECORDED_MS;
+  for (;;) {
+    const { events } = await temporal.workflow
+      .getHandle(workflowIdFor(key), plan.runId)
+      .fetchHistory();
+    const later = (events ?? []).filter(({ eventId }) => Number(eventId) > plan.historyLength);
+    const found = later.filter(
+      ({ workflowExecutionSignaledEventAttributes: signal }) =>
+        signal?.signalName === SIGNALS.recover,
+    );
+    if (found.length >= parts.length) return events ?? [];
+    if (Date.now() > deadline)
+      throw new Error('The server did not record the recovery in a minute; nothing was reset');
+    await sleep(LOOK_MS);
+  }
+}

@@ -1,0 +1,101 @@
+/** A history as a repair reads it: completed tasks, activities and inputs, in their order. Pure. */
+import type { HistoryEvent } from '../../projection/history-tail.js';
+
+export type { HistoryEvent } from '../../projection/history-tail.js';
+
+/** A workflow task that was completed. */
+export interface DoneTask {
+  /** Ids of the events of its start and of its completion. */
+  readonly startedId: number;
+  readonly completedId: number;
+  /** Milliseconds since 1970 of its start: the time that its decisions have in the log. */
+  readonly startedAtMs: number;
+}
+
+export interface ActivityRun {
+  readonly activityId: string;
+  readonly type: string;
+  readonly scheduled: HistoryEvent;
+  readonly scheduledId: number;
+  /** Id of the completed task that scheduled it. */
+  readonly byTask: number;
+  /** Absent where none is recorded: it may be under way, or waits. */
+  readonly end?: HistoryEvent;
+}
+
+export function idOf({ eventId }: HistoryEvent): number {
+  return Number(eventId);
+}
+
+export function timeOf({ eventTime }: HistoryEvent): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1_000_000);
+}
+
+export function doneTasks(events: readonly HistoryEvent[]): readonly DoneTask[] {
+  const byId = new Map(events.map((event) => [idOf(event), event]));
+  return events.flatMap((event) => {
+    const completed = event.workflowTaskCompletedEventAttributes;
+    if (completed == null) return [];
+    const startedId = Number(completed.startedEventId);
+    const started = byId.get(startedId);
+    if (started === undefined) return [];
+    return [{ startedId, completedId: idOf(event), startedAtMs: timeOf(started) }];
+  });
+}
+
+export function activityRuns(events: readonly HistoryEvent[]): readonly ActivityRun[] {
+  const ends = new Map<number, HistoryEvent>();
+  for (const event of events) {
+    const scheduledId = endedActivity(event);
+    if (scheduledId !== undefined) ends.set(scheduledId, event);
+  }
+  return events.flatMap((event) => {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (scheduled == null) return [];
+    const end = ends.get(idOf(event));
+    return [
+      {
+        activityId: scheduled.activityId ?? '',
+        type: scheduled.activityType?.name ?? '',
+        scheduled: event,
+        scheduledId: idOf(event),
+        byTask: Number(scheduled.workflowTaskCompletedEventId),
+        ...(end === undefined ? {} : { end }),
+      },
+    ];
+  });
+}
+
+/** Id of the event with which the activity was scheduled that this event ended. */
+export function endedActivity(event: HistoryEvent): number | undefined {
+  const end =
+    event.activityTaskCompletedEventAttributes ??
+    event.activityTaskFailedEventAttributes ??
+    event.activityTaskTimedOutEventAttributes ??
+    event.activityTaskCanceledEventAttributes;
+  return end == null ? undefined : Number(end.scheduledEventId);
+}
+
+/** Events through what a task decided, without what came after: a whole number of decisions can be replayed. */
+export function through(events: readonly HistoryEvent[], task: DoneTask): readonly HistoryEvent[] {
+  const from = events.findIndex((event) => idOf(event) === task.completedId);
+  let to = from + 1;
+  while (to < events.length && isDecision(events[to])) to += 1;
+  return events.slice(0, to);
+}
+
+function isDecision(event: HistoryEvent | undefined): boolean {
+  return (
+    event !== undefined &&
+    (event.activityTaskScheduledEventAttributes ??
+      event.activityTaskCancelRequestedEventAttributes ??
+      event.timerStartedEventAttributes ??
+      event.timerCanceledEventAttributes ??
+      event.markerRecordedEventAttributes ??
+      event.upsertWorkflowSearchAttributesEventAttributes ??
+      event.workflowPropertiesModifiedEventAttributes ??
+      event.workflowExecutionUpdateAcceptedEventAttributes ??
+      event.workflowExecutionUpdateCompletedEventAttributes ??
+      event.workflowExecutionContinuedAsNewEventAttributes) != null
+  );
+}

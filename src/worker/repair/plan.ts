@@ -1,0 +1,199 @@
+/**
+ * Finds how far the history of a run replays with the present workflow code, and what would become of the rest.
+ *
+ * P1  The history is kept up to the start of the first task that does not replay; that task is decided again.
+ * P2  No tool with effects once is under way at that place: the server would deliver it again before the workflow could say a word. Where
+ *     one is, the history is cut before the task that scheduled it.
+ */
+import type { Client } from '@temporalio/client';
+import { isOpenRun } from '../../client/open-run.js';
+import type { CanonicalEvent } from '../../protocol/events.js';
+import { type ConversationKey, workflowIdFor } from '../../protocol/ids.js';
+import { SIGNALS } from '../../protocol/messaging.js';
+import type { RecoveredEntry } from '../../protocol/recovery.js';
+import type { EventLog } from '../../store/port.js';
+import {
+  type ActivityRun,
+  activityRuns,
+  type DoneTask,
+  doneTasks,
+  type HistoryEvent,
+  idOf,
+} from './history.js';
+import { mustNotRepeat, recoveredEntries } from './recovered.js';
+import { firstRefused, type ReplayOptions } from './replay.js';
+
+export interface RepairDeps {
+  readonly temporal: Client;
+  readonly log: EventLog;
+  readonly replay: ReplayOptions;
+}
+
+/** An activity of the part that is thrown away. */
+export interface ThrownActivity {
+  readonly activityId: string;
+  readonly type: string;
+  /**
+   * `recorded`: its end enters the new run. `unknown`: it may have happened, has effects once, and is not run again: its tool is asked
+   * (`reconcile`), or the outcome is unknown. `again`: it is done again where it is still wanted.
+   */
+  readonly becomes: 'recorded' | 'unknown' | 'again';
+}
+
+export type RepairPlan =
+  | { readonly status: 'not_running' }
+  /** All that the run has decided replays: a reset would change nothing. */
+  | { readonly status: 'replays'; readonly runId: string; readonly historyLength: number }
+  | {
+      readonly status: 'reset';
+      readonly runId: string;
+      readonly historyLength: number;
+      /** Why the first task that does not replay was refused. */
+      readonly error: string;
+      /** Id of the event with which the task was completed that is decided again. */
+      readonly resetTo: number;
+      /** The same as the server has it. */
+      readonly resetToId: NonNullable<HistoryEvent['eventId']> | null;
+      readonly keptEvents: number;
+      readonly thrownEvents: number;
+      readonly activities: readonly ThrownActivity[];
+      /** Inputs that enter the new run, besides those that the log shows already. */
+      readonly inputs: readonly { readonly by: 'update' | 'signal'; readonly name: string }[];
+      /** Events of the log that the new run takes over. */
+      readonly loggedEvents: number;
+      readonly entries: readonly RecoveredEntry[];
+    };
+
+/** Changes nothing. @throws what the server or the store answers */
+export async function planRepair(deps: RepairDeps, key: ConversationKey): Promise<RepairPlan> {
+  const { temporal, log, replay } = deps;
+  const handle = temporal.workflow.getHandle(workflowIdFor(key));
+  const run = await handle.describe();
+  if (!isOpenRun(run)) return { status: 'not_running' };
+  const { runId } = run;
+  const history = await temporal.workflow.getHandle(workflowIdFor(key), runId).fetchHistory();
+  const events = withoutPassing(history.events ?? []);
+  const historyLength = idOf(events.at(-1) ?? {});
+  const tasks = doneTasks(events);
+  const refused = await firstRefused(events, tasks, replay);
+  if (refused === undefined) return { status: 'replays', runId, historyLength };
+  const { error } = refused;
+  const converter = temporal.options.loadedDataConverter;
+  const runs = activityRuns(events);
+  const task = await safePlace({ tasks, runs }, refused.place, (one) =>
+    mustNotRepeat(one, converter),
+  );
+  const before = tasks.findLast(({ completedId }) => completedId < task.startedId);
+  const logged = await loggedSince(log, key, before?.startedAtMs ?? 0);
+  const entries = await recoveredEntries({ events, task, logged }, converter);
+  const keptEvents = events.filter((event) => idOf(event) <= task.startedId).length;
+  return {
+    status: 'reset',
+    ...{ runId, historyLength, error, keptEvents },
+    resetTo: task.completedId,
+    resetToId: events.find((event) => idOf(event) === task.completedId)?.eventId ?? null,
+    thrownEvents: events.length - keptEvents,
+    activities: thrownActivities(runs, task, entries),
+    inputs: entries.flatMap((entry) =>
+      entry.type === 'input' ? [{ by: entry.by, name: entry.name }] : [],
+    ),
+    loggedEvents: logged.length,
+    entries,
+  };
+}
+
+/** A task that is scheduled or under way stands at the end, and may vanish. */
+function withoutPassing(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
+  let length = events.length;
+  while (length > 0 && isPassing(events[length - 1])) length -= 1;
+  return events.slice(0, length);
+}
+
+function isPassing(event: HistoryEvent | undefined): boolean {
+  return (
+    event?.workflowTaskScheduledEventAttributes != null ||
+    event?.workflowTaskStartedEventAttributes != null
+  );
+}
+
+/** P2 */
+async function safePlace(
+  { tasks, runs }: { readonly tasks: readonly DoneTask[]; readonly runs: readonly ActivityRun[] },
+  refused: number,
+  isOnce: (run: ActivityRun) => Promise<boolean>,
+): Promise<DoneTask> {
+  let place = refused;
+  for (;;) {
+    const task = tasks[place];
+    if (task === undefined) throw new RangeError('the history has no completed task');
+    const open = runs.filter(
+      ({ scheduledId, end }) =>
+        scheduledId < task.startedId && (end === undefined || idOf(end) > task.startedId),
+    );
+    const once = await Promise.all(open.map(isOnce));
+    const earliest = open.find((_, nth) => once[nth] === true);
+    if (earliest === undefined) return task;
+    place = tasks.findIndex(({ completedId }) => completedId === earliest.byTask);
+  }
+}
+
+/** Of the newest generation, with a time of at least this. */
+async function loggedSince(
+  log: EventLog,
+  key: ConversationKey,
+  sinceMs: number,
+): Promise<readonly CanonicalEvent[]> {
+  const events: CanonicalEvent[] = [];
+  let after = 0;
+  for (let more = true; more; ) {
+    const page = await log.read(key, { afterSeq: after });
+    if (page === undefined) return [];
+    after = page.events.at(-1)?.seq ?? after;
+    events.push(...page.events.filter(({ at }) => Date.parse(at) >= sinceMs));
+    more = page.more;
+  }
+  return events;
+}
+
+function thrownActivities(
+  runs: readonly ActivityRun[],
+  task: DoneTask,
+  entries: readonly RecoveredEntry[],
+): readonly ThrownActivity[] {
+  const ends = new Map(
+    entries.flatMap((entry) => (entry.type === 'ended' ? [[entry.activityId, entry.end]] : [])),
+  );
+  return runs
+    .filter(
+      ({ end, scheduledId }) =>
+        scheduledId > task.startedId || end === undefined || idOf(end) > task.startedId,
+    )
+    .map(({ activityId, type, end }) => {
+      if (end !== undefined) return { activityId, type, becomes: 'recorded' };
+      return { activityId, type, becomes: ends.has(activityId) ? 'unknown' : 'again' };
+    });
+}
+
+/** Whether anything that a recovery has to know has come behind the history that was planned for. */
+export function isOutdated(
+  plan: Extract<RepairPlan, { status: 'reset' }>,
+  events: readonly HistoryEvent[],
+): boolean {
+  const later = events.filter((event) => idOf(event) > plan.historyLength);
+  const recovery = later.findIndex(
+    (event) => event.workflowExecutionSignaledEventAttributes?.signalName === SIGNALS.recover,
+  );
+  return later.slice(0, recovery === -1 ? later.length : recovery).some(isTold);
+}
+
+function isTold(event: HistoryEvent): boolean {
+  return (
+    (event.workflowExecutionSignaledEventAttributes ??
+      event.workflowExecutionUpdateAcceptedEventAttributes ??
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes ??
+      event.activityTaskCanceledEventAttributes ??
+      event.workflowTaskCompletedEventAttributes) != null
+  );
+}

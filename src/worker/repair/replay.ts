@@ -1,0 +1,62 @@
+/** Whether a history replays with the workflow code of this package. */
+import type { PayloadCodec } from '@temporalio/common';
+import type { WorkerOptions } from '@temporalio/worker';
+import { HINT_SINK } from '../../protocol/messaging.js';
+import { firstLineOf } from '../../protocol/trouble.js';
+import { PAYLOAD_CONVERTER_PATH, workflowCode } from '../bundle.js';
+import { UnguardedWorker } from '../sdk-workarounds/unguarded-worker.js';
+import { type DoneTask, type HistoryEvent, through } from './history.js';
+
+export interface ReplayOptions {
+  readonly codecs: readonly PayloadCodec[];
+  /** @defaultValue the code of this package */
+  readonly workflowBundle?: WorkerOptions['workflowBundle'];
+  /** @defaultValue the one of this package */
+  readonly payloadConverterPath?: string;
+}
+
+/** The first line of what the replay was refused with; undefined when it went through. */
+export async function replayError(
+  events: readonly HistoryEvent[],
+  { codecs, workflowBundle, payloadConverterPath = PAYLOAD_CONVERTER_PATH }: ReplayOptions,
+): Promise<string | undefined> {
+  try {
+    await UnguardedWorker.runReplayHistory(
+      {
+        ...(workflowBundle === undefined ? workflowCode() : { workflowBundle }),
+        dataConverter: { payloadConverterPath, payloadCodecs: [...codecs] },
+        sinks: { [HINT_SINK]: { hint: { fn: () => undefined, callDuringReplay: false } } },
+      },
+      { events: [...events] },
+    );
+    return undefined;
+  } catch (error) {
+    return firstLineOf(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The first completed task that does not replay, by its place in `tasks`, and why; undefined when all do. */
+export async function firstRefused(
+  events: readonly HistoryEvent[],
+  tasks: readonly DoneTask[],
+  options: ReplayOptions,
+): Promise<{ readonly place: number; readonly error: string } | undefined> {
+  const last = tasks.at(-1);
+  if (last === undefined) return undefined;
+  let error = await replayError(through(events, last), options);
+  if (error === undefined) return undefined;
+  // What replays through one task replays through all before it.
+  let [good, bad] = [-1, tasks.length - 1];
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    const task = tasks[middle];
+    if (task === undefined) break;
+    const refused = await replayError(through(events, task), options);
+    if (refused === undefined) good = middle;
+    else {
+      bad = middle;
+      error = refused;
+    }
+  }
+  return { place: bad, error };
+}
