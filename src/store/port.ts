@@ -21,7 +21,7 @@ export type {
   OpenHead,
 } from './lists-port.js';
 export type { AnnouncedWorker, WorkerPresence } from './presence-port.js';
-export type { Troubled, Troubles } from './troubles-port.js';
+export type { Troubles } from './troubles-port.js';
 
 export class StoreUnavailable extends Error {
   readonly code = 'store_unavailable';

@@ -30,6 +30,10 @@ type ModelAnswer =
   | { readonly ok: true; readonly value: CallModelResult }
   | { readonly ok: false; readonly error: TurnError };
 
+function refusal(code: TurnError['code'], message: string): ModelAnswer {
+  return { ok: false, error: { code, message } };
+}
+
 interface TextPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
@@ -67,8 +71,7 @@ export class LocalModel<Services> {
         soFar.push({ type: event.type, text: event.text });
     };
     const unusable = unusableForm(state.turn?.outputSchema);
-    if (unusable !== undefined)
-      return { ok: false, error: { code: 'invalid_request', message: unusable } };
+    if (unusable !== undefined) return refusal('invalid_request', unusable);
     const form = outputFormOf(agent, state.turn?.outputSchema);
     const request = { system, tools, ...requestedOutput(agent, form) };
     const options = { signal, onEvent, caller: callerOf(state, at) };
@@ -85,8 +88,7 @@ export class LocalModel<Services> {
         askAgain: ask,
         isTooLong: isContextTooLong,
       });
-      if ('tooLong' in answer)
-        return { ok: false, error: { code: 'model_context_too_long', message: answer.tooLong } };
+      if ('tooLong' in answer) return refusal('model_context_too_long', answer.tooLong);
       const { response, context, output, outputProblem } = answer;
       const shown = providerCallsOf(response);
       const means = policyMeansOf(this.#local, state, at);
@@ -107,14 +109,11 @@ export class LocalModel<Services> {
       const message = answerTooLarge(value);
       return message === undefined
         ? { ok: true, value }
-        : { ok: false, error: { code: 'model_answer_too_large', message } };
+        : refusal('model_answer_too_large', message);
     } catch (error) {
       if (signal.aborted) return { ok: true, value: this.#aborted(soFar) };
       if (!isModelFailure(error)) throw error;
-      return {
-        ok: false,
-        error: { code: error.code, message: `${error.message} (step ${at.step})` },
-      };
+      return refusal(error.code, `${error.message} (step ${at.step})`);
     }
   }
 

@@ -26,7 +26,7 @@ export function checkedInput(input: ConversationInput): ConversationInput {
       `conversation cannot start: ${problem}`,
       'invalid_request',
     );
-  const { coreRevision = 0 } = input.settings;
+  const { coreRevision } = input.settings;
   if (coreRevision > CORE_REVISION)
     throw new TypeError(
       `conversation of core revision ${coreRevision} needs a newer worker: this one knows up to ${CORE_REVISION}`,

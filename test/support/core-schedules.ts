@@ -8,12 +8,10 @@ import { type ExternalEffect, effectKey } from '../../src/core/effects.js';
 import { takeInboxSignal } from '../../src/core/inbox.js';
 import type { ConversationState } from '../../src/core/state.js';
 import { timerFired } from '../../src/core/timers.js';
-
 import type { CallModelResult, RunToolResult } from '../../src/protocol/activities.js';
 import type { ModelContext } from '../../src/protocol/context.js';
-
 import { ON_BUSY } from '../../src/protocol/conversation.js';
-
+import type { CheckDefinitionResult } from '../../src/protocol/definitions/changes.js';
 import { digestOf, endOfRun } from './core-asks.js';
 import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
@@ -84,6 +82,11 @@ export interface ScheduleWork {
   /** @defaultValue endOfRun */
   readonly endOfRun?: (variant: number) => RunToolResult;
 }
+
+const DEFINITIONS: readonly CheckDefinitionResult[] = [
+  { outcome: 'ended', error: { code: 'definition_changed', message: 'changed' } },
+  ...[{ outcome: 'same' } as const, { outcome: 'same' } as const],
+];
 
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
@@ -232,6 +235,9 @@ export class ScheduleRunner {
         return;
       case 'reconcile_tool':
         machine.toolReconciled(effect.toolCallId, RECONCILED[variant % RECONCILED.length]!);
+        return;
+      case 'check_definition':
+        machine.definitionChecked(effect.toolCallId, DEFINITIONS[variant % 3]!);
         return;
       case 'check_answer':
         machine.answerChecked(

@@ -3,8 +3,8 @@ import type { PayloadCodec } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import { HINT_SINK } from '../../protocol/messaging.js';
 import { firstLineOf } from '../../protocol/trouble.js';
+import { UnguardedWorker } from '../../worker/sdk-workarounds/unguarded-worker.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '../bundle.js';
-import { UnguardedWorker } from '../sdk-workarounds/unguarded-worker.js';
 import { type DoneTask, type HistoryEvent, through } from './history.js';
 
 export interface ReplayOptions {
