@@ -79,6 +79,7 @@ describe('names in histories', () => {
         extendToolCall: 'extendToolCall',
         resolveBatch: 'resolveBatch',
         claimToolCall: 'claimToolCall',
+        changeSuspension: 'changeSuspension',
         leaseLost: 'leaseLost',
         inboxEvent: 'inboxEvent',
         revokeRule: 'revokeRule',
@@ -92,6 +93,7 @@ describe('names in histories', () => {
         resolveToolCall: 'resolveToolCall',
         cancelTurn: 'cancelTurn',
         rollOver: 'rollOver',
+        recover: 'recover',
       },
       QUERIES: {
         snapshot: 'snapshot',
