@@ -136,11 +136,17 @@ async function killAgainAndAgain(isOver: () => boolean): Promise<readonly Loss[]
 }
 
 /** How long a reader did without what was recorded at a time, while a worker could have answered. */
-function delayOf(recordedAt: number, seenAt: number, losses: readonly Loss[]): number {
+function delayOf(
+  recordedAt: number,
+  seenAt: number,
+  { losses, givenUpAt }: { readonly losses: readonly Loss[] } & Pick<Tasks, 'givenUpAt'>,
+): number {
   const lost = losses.findLast(
     ({ killedAt }) => killedAt < seenAt && killedAt >= recordedAt - 1_000,
   );
-  return seenAt - Math.max(recordedAt, Math.min(lost?.readyAt ?? 0, seenAt));
+  const givenUp = givenUpAt.findLast((at) => at > recordedAt && at <= seenAt) ?? 0;
+  const answerableAt = Math.max(recordedAt, givenUp, lost?.readyAt ?? 0);
+  return seenAt - Math.min(answerableAt, seenAt);
 }
 
 function percentile(values: readonly number[], share: number): number {
@@ -148,18 +154,26 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** When the tasks of a conversation were completed, by the time at which they were started: that stands in the events. */
-async function commits(id: string): Promise<ReadonlyMap<number, number>> {
+interface Tasks {
+  /** When they were completed, by the time at which they were started: that stands in the events. */
+  readonly completed: ReadonlyMap<number, number>;
+  /** When the server gave up one that was lost with its worker: until then it keeps queries back, so nobody can answer. */
+  readonly givenUpAt: readonly number[];
+}
+
+async function tasksOf(id: string): Promise<Tasks> {
   const handle = world.temporal.workflow.getHandle(world.talk(id).workflowId);
   const { events } = await handle.fetchHistory();
   const completed = new Map<number, number>();
+  const givenUpAt: number[] = [];
   let startedAt = 0;
   for (const event of events ?? []) {
     const at = optionalTsToMs(event.eventTime) ?? 0;
     if (event.workflowTaskStartedEventAttributes != null) startedAt = at;
     if (event.workflowTaskCompletedEventAttributes != null) completed.set(startedAt, at);
+    if (event.workflowTaskTimedOutEventAttributes != null) givenUpAt.push(at);
   }
-  return completed;
+  return { completed, givenUpAt };
 }
 
 async function eventsOf(id: string): Promise<readonly CanonicalEvent[]> {
@@ -181,19 +195,20 @@ it('readers are current within two seconds of the moment a worker can answer, wi
       holds: (found) => found.length > 0,
       timeoutMs: 30_000,
     });
-    const committed = await commits(talk.id);
+    const { completed, givenUpAt } = await tasksOf(talk.id);
     for (const event of events) {
       if (event.type !== 'suspension' && event.type !== 'resolution') continue;
       const { toolCallId } = event.type === 'suspension' ? event.suspension : event;
+      const found = { losses, givenUpAt };
       const startedAt = Date.parse(event.at);
-      const recordedAt = committed.get(startedAt) ?? startedAt;
+      const recordedAt = completed.get(startedAt) ?? startedAt;
       const seen = talk.seen.get(toolCallId);
       // What was recorded at the very end nobody has looked at any more.
       if (recordedAt > endsAt) continue;
       if (seen === undefined)
         throw new Error(`${talk.id}: ${toolCallId}, recorded at ${event.at}, was never shown`);
-      if (event.type === 'suspension') shown.push(delayOf(recordedAt, seen.firstAt, losses));
-      else gone.push(delayOf(recordedAt, Math.max(seen.lastAt, recordedAt), losses));
+      if (event.type === 'suspension') shown.push(delayOf(recordedAt, seen.firstAt, found));
+      else gone.push(delayOf(recordedAt, Math.max(seen.lastAt, recordedAt), found));
     }
   }
   const figures = Object.entries({ shown, gone }).map(
