@@ -1,12 +1,14 @@
 /** Builders for tests of the core: settings, planned calls, model outcomes, actors, a virtual clock. No Temporal, no time. */
 import type {
   CallModelResult,
+  CheckAnswerResult,
   PreflightToolResult,
   ProviderCallRecord,
   ReconcileToolResult,
 } from '../../src/protocol/activities.js';
 import type { StampedActor } from '../../src/protocol/actors.js';
 import type { AgentSettings } from '../../src/protocol/conversation.js';
+import type { CheckDefinitionResult } from '../../src/protocol/definitions/changes.js';
 import type { ConversationStarted } from '../../src/protocol/events.js';
 import type { Json } from '../../src/protocol/json.js';
 import { canonicalJson, fingerprint } from '../../src/protocol/json.js';
@@ -146,6 +148,18 @@ export const APPROVE: Resolution = { type: 'approve' };
 export const DENY: Resolution = { type: 'deny' };
 export const answer = (value: Json): Resolution => ({ type: 'answer', value });
 export const result = (value: Json): Resolution => ({ type: 'result', value });
+
+/** Outcomes of the check of an answer. */
+export const CHECKED: readonly CheckAnswerResult[] = [
+  { ok: true, value: 1 },
+  ...[{ ok: false, problems: [] } as const, { ok: false, problems: [] } as const],
+];
+
+/** Outcomes of a check by the present definition. */
+export const DEFINITIONS: readonly CheckDefinitionResult[] = [
+  { outcome: 'ended', error: { code: 'definition_changed', message: 'changed' } },
+  ...[{ outcome: 'same' } as const, { outcome: 'same' } as const],
+];
 
 /** Whatever a tool may say when it is asked about a lost run, or has shaped a request. */
 export const RECONCILED: readonly ReconcileToolResult[] = [

@@ -11,9 +11,8 @@ import { timerFired } from '../../src/core/timers.js';
 import type { CallModelResult, RunToolResult } from '../../src/protocol/activities.js';
 import type { ModelContext } from '../../src/protocol/context.js';
 import { ON_BUSY } from '../../src/protocol/conversation.js';
-import type { CheckDefinitionResult } from '../../src/protocol/definitions/changes.js';
 import { digestOf, endOfRun } from './core-asks.js';
-import { actor, modelSays, PREPARED, RECONCILED } from './core-builders.js';
+import { actor, CHECKED, DEFINITIONS, modelSays, PREPARED, RECONCILED } from './core-builders.js';
 import { asHolder, claimSomething, loseSomeLease } from './core-claims.js';
 import { aMachine, type MachineUnderTest } from './core-driver.js';
 import { modelOutcome } from './core-outcomes.js';
@@ -82,11 +81,6 @@ export interface ScheduleWork {
   /** @defaultValue endOfRun */
   readonly endOfRun?: (variant: number) => RunToolResult;
 }
-
-const DEFINITIONS: readonly CheckDefinitionResult[] = [
-  { outcome: 'ended', error: { code: 'definition_changed', message: 'changed' } },
-  ...[{ outcome: 'same' } as const, { outcome: 'same' } as const],
-];
 
 export class ScheduleRunner {
   readonly m: MachineUnderTest;
@@ -240,10 +234,7 @@ export class ScheduleRunner {
         machine.definitionChecked(effect.toolCallId, DEFINITIONS[variant % 3]!);
         return;
       case 'check_answer':
-        machine.answerChecked(
-          effect,
-          variant % 3 === 0 ? { ok: true, value: 1 } : { ok: false, problems: [] },
-        );
+        machine.answerChecked(effect, CHECKED[variant % CHECKED.length]!);
         return;
       case 'check_edit': {
         const edited = { input: { edited: variant }, argsDigest: `sha256:${variant}` };
