@@ -21,7 +21,7 @@ const oldestNode = manifest.engines.node.replace('>=', '');
 if (isOlder(process.versions.node, oldestNode))
   failWith(
     new Error(
-      `Node ${oldestNode} or newer is needed, this is ${process.versions.node} (${process.execPath})`,
+      `Node ${oldestNode} or newer is needed, this is ${process.versions.node} (${process.execPath}). Install one, and put it first in PATH`,
     ),
   );
 

@@ -220,7 +220,9 @@ const old = oldNode();
 describe('a Node that is too old', () => {
   it.skipIf(old === undefined)('is told so, with its version and the way out', async () => {
     const said = await failure(start(old ?? '', [MAIN, 'worker', '--agents', AGENTS]));
-    expect(said).toMatch(/Node 22 or newer is needed, this is \d+\.\d+\.\d+\. .*npx colloquy/);
+    expect(said).toMatch(
+      /Node 22\.19\S* or newer is needed, this is \d+\.\d+\.\d+ .*Install one, and put it first in PATH/,
+    );
   });
 });
 
