@@ -196,10 +196,11 @@ async function assemble<Services>(
     },
     { over: (creator) => withQueryGuard(creator, looks.isSettled) },
   );
+  let begun: Promise<unknown> | undefined;
   const close = async (): Promise<void> => {
     await means.close();
-    for (const each of watches) each.stop();
-    for (const each of waits) await each.stop();
+    await Promise.all([...watches, ...waits].map((each) => each.stop()));
+    await begun;
     await sweep.stop();
     await projector.drain();
     await closeAll(parts);
@@ -207,7 +208,7 @@ async function assemble<Services>(
   return {
     worker,
     run: async () => {
-      void new StartLook({ log, projector, source, logger }).run();
+      begun = new StartLook({ log, projector, source, logger }).run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
       await Promise.race([worker.run().finally(close), stuck]);
@@ -265,10 +266,7 @@ function looksAtHistory({ connection, namespace, logger }: Parts, identity: stri
 
 /** A ping has a second, as a query of a workflow has. */
 function serverWatch({ client, logger, address }: Parts): ServerWatch {
-  const ping = () =>
-    client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>
-      client.workflowService.getSystemInfo({}),
-    );
+  const ping = () => inTime(client, () => client.workflowService.getSystemInfo({}));
   return new ServerWatch({ ping, address, logger });
 }
 
@@ -278,10 +276,15 @@ const WATCHED_TRANSACTIONS = 50;
 function storeWatch({ client, logger, storeId }: Parts, taskQueue: string): StoreWatch {
   return new StoreWatch({
     storeId,
-    look: () => workersElsewhere(client, { taskQueue, storeId }),
-    newest: (run) => newestEvents(client, run, WATCHED_TRANSACTIONS),
+    look: () => inTime(client, () => workersElsewhere(client, { taskQueue, storeId })),
+    newest: (run) => inTime(client, () => newestEvents(client, run, WATCHED_TRANSACTIONS)),
     logger,
   });
+}
+
+/** So that a worker that stops does not wait for a server that is gone. */
+function inTime<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
+  return client.withDeadline(Date.now() + QUERY_DEADLINE_MS, work);
 }
 
 /** What the worker that leads the sweep does after each pass. */

@@ -19,6 +19,7 @@ export class ServerWatch {
   readonly #deps: Required<ServerWatchDeps>;
   readonly #stopping = new AbortController();
   #missed = 0;
+  #looking: Promise<void> | undefined;
 
   constructor(deps: ServerWatchDeps) {
     this.#deps = { everyMs: PING_MS, ...deps };
@@ -28,7 +29,7 @@ export class ServerWatch {
   start(): void {
     const { signal } = this.#stopping;
     const { everyMs } = this.#deps;
-    void (async () => {
+    this.#looking = (async () => {
       while (!signal.aborted) {
         await this.look();
         await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -36,8 +37,10 @@ export class ServerWatch {
     })();
   }
 
-  stop(): void {
+  /** Resolves when no look is under way any more: the connection that it asks through may be closed then. */
+  async stop(): Promise<void> {
     this.#stopping.abort();
+    await this.#looking;
   }
 
   /** One look. Never throws. */

@@ -37,13 +37,16 @@ export class StoreWatch {
   #latest: Run | undefined;
   #isSampling = false;
 
+  #looking: Promise<void> | undefined;
+  #sampling: Promise<void> | undefined;
+
   constructor(deps: StoreWatchDeps) {
     this.#deps = { lookMs: LOOK_MS, settleMs: SETTLE_MS, ...deps };
   }
 
   /** Looks at once, and then again and again. Does not keep the process alive. */
   start(): void {
-    void (async () => {
+    this.#looking = (async () => {
       while (!this.#isStopped) {
         await this.look();
         await this.#pause(this.#deps.lookMs);
@@ -51,8 +54,10 @@ export class StoreWatch {
     })();
   }
 
-  stop(): void {
+  /** Resolves when no look is under way any more: the connection that it asks through may be closed then. */
+  async stop(): Promise<void> {
     this.#stopping.abort();
+    await Promise.all([this.#looking, this.#sampling]);
   }
 
   /** One look at the workers. Never throws: whether Temporal is there, others say. */
@@ -80,7 +85,7 @@ export class StoreWatch {
     this.#latest = run;
     if (this.#isSampling || this.#isStopped) return;
     this.#isSampling = true;
-    void (async () => {
+    this.#sampling = (async () => {
       while (this.#latest !== undefined && !this.#isStopped) {
         await this.#pause(settleMs);
         const latest: Run = this.#latest;

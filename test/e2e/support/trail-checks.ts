@@ -82,11 +82,12 @@ function expectRecorded(
 }
 
 function areCounted(events: Events, toolCallId: string | undefined): boolean {
-  const recorded = all(events, 'resolution_refused').filter(
-    (event) => event.toolCallId === toolCallId,
-  );
+  const recorded = all(events, 'resolution_refused');
+  // Calls that are not known share one count.
+  const ofCall = recorded.filter((event) => event.toolCallId === toolCallId);
+  const ofUnknown = recorded.filter(({ verdict }) => verdict === 'unknown');
   return (
-    recorded.length >= MAX_RECORDED_REFUSALS &&
+    [ofCall, ofUnknown].some(({ length }) => length >= MAX_RECORDED_REFUSALS) &&
     events.some(({ unrecordedRefusals = 0 }) => unrecordedRefusals > 0)
   );
 }
