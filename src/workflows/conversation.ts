@@ -150,7 +150,10 @@ class Shell {
   /** A conversation is started by its first message only. A run whose message was refused must not stay open. */
   async #firstInput(): Promise<void> {
     const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
-    if (await condition(admitted, EMPTY_RUN_CLOSE_MS)) return;
+    this.#log.hold();
+    const isAdmitted = await condition(admitted, EMPTY_RUN_CLOSE_MS);
+    this.#log.release();
+    if (isAdmitted) return;
     throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
   }
 

@@ -24,6 +24,7 @@ export class EventLogOfRun {
   #hintedSeq: number;
   #liveFrom: number;
   #urgency: Urgency = 'later';
+  #isHeld = false;
 
   constructor(
     key: { readonly tenant: string; readonly conversationId: string },
@@ -36,6 +37,15 @@ export class EventLogOfRun {
     this.#lastSeq = lastSeq;
     this.#hintedSeq = (carried[0]?.seq ?? lastSeq + 1) - 1;
     this.#liveFrom = this.#hintedSeq + 1;
+  }
+
+  /** A run that has admitted nothing may end without a trace: until `release` nobody is shown its events. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
   }
 
   get lastSeq(): number {
@@ -87,6 +97,7 @@ export class EventLogOfRun {
 
   /** Has the worker look whether the store has all of it. Costs no history, and no query where it has. */
   doubt(): void {
+    if (this.#isHeld) return;
     const { [HINT_SINK]: sink } = sinks;
     sink.hint({
       tenant: this.#tenant,
@@ -105,6 +116,10 @@ export class EventLogOfRun {
   }
 
   page(input: unknown): EventsPage {
+    if (this.#isHeld) {
+      const lastSeq = this.#hintedSeq;
+      return { events: [], lastSeq, firstSeq: lastSeq + 1, more: false };
+    }
     const query = isRecord(input) ? input : {};
     const after = typeof query['after'] === 'number' ? query['after'] : 0;
     const wanted = typeof query['maxBytes'] === 'number' ? query['maxBytes'] : MAX_EVENT_PAGE_BYTES;
