@@ -7,7 +7,7 @@ import { callsAll, type ScriptedModel, says, scriptedBy } from '../../src/model/
 import { openEventLog } from '../../src/projection/index.js';
 import type { ConversationKey } from '../../src/protocol/ids.js';
 import { type ConversationInput, WORKFLOW_TYPE } from '../../src/protocol/messaging.js';
-import type { SpillTranscriptInput } from '../../src/protocol/stored-messages.js';
+import { CARRIED_VERSION, type SpillTranscriptInput } from '../../src/protocol/stored-messages.js';
 import type { BlobStore } from '../../src/store/blobs-port.js';
 import { type Engine, type EngineOptions, startEngine } from '../support/engine.js';
 import { ledger, type Services, TOOLS } from '../support/engine-agents.js';
@@ -114,7 +114,7 @@ test('run after run costs the same history, however long the conversation is; no
   const runs = await runsOf(engine, talk);
   expect(runs).toHaveLength(4);
   for (const { carried } of runs.slice(1).map(inputOf)) {
-    expect(carried?.version).toBe(3);
+    expect(carried?.version).toBe(CARRIED_VERSION);
     expect(carried?.chunks?.length).toBeGreaterThan(0);
     expect(JSON.stringify(carried).length).toBeLessThan(40_000);
   }
