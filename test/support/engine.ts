@@ -250,9 +250,11 @@ export class Engine {
     return await this.handle(talk).executeUpdate<Reply, [unknown, ...unknown[]]>(name, { args });
   }
 
-  /** Waits until no turn runs. */
+  /** Waits until no turn runs; detached calls, and those set aside, may wait. */
   async idle(talk: Pick<Conversation, 'id'>): Promise<ConversationSnapshot> {
-    return await this.reaches(talk, 'idle');
+    const holds = ({ turn, queued, status }: ConversationSnapshot): boolean =>
+      turn === undefined && queued.length === 0 && status !== 'closed';
+    return await until('no turn runs', () => this.snapshot(talk), { holds, timeoutMs: 15_000 });
   }
 
   async reaches(

@@ -72,10 +72,11 @@ test('the page of a conversation shows what waits, until when, and how to answer
   );
   expect(described).toEqual([
     [
-      ...['cancelTurn', 'claimToolCall', 'closeConversation', 'extendToolCall', 'inboxEvent'],
+      ...['cancelTurn', 'changeSuspension', 'claimToolCall', 'closeConversation', 'extendToolCall'],
+      'inboxEvent',
       ...['leaseLost', 'resolveBatch', 'resolveToolCall', 'revokeRule', 'sendMessage'],
     ],
-    ['cancelTurn', 'inboxEvent', 'resolveToolCall', 'rollOver', 'sendMessage'],
+    ['cancelTurn', 'inboxEvent', 'recover', 'resolveToolCall', 'rollOver', 'sendMessage'],
     ['events', 'pending', 'snapshot', 'toolCall', 'transcriptSlice'],
   ]);
 });
