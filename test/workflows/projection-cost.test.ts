@@ -1,13 +1,18 @@
 /** What the event log costs a conversation: looks at the newest history events, and not one query of the workflow. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted.js';
+import { startDevServer } from '../support/dev-server.js';
 import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { interceptor } from '../support/interceptors.js';
 
 test('turns are projected without a query', async () => {
   const asked: string[] = [];
+  // On a shared server a worker that starts asks conversations of other tests.
+  const server = await startDevServer();
+  onTestFinished(() => server.stop());
   const engine = await startEngine({
+    address: server.address,
     agents: [shop(script(calls('weather.lookup', { city: 'Rome' }), says('sunny'), says('bye')))],
     services: ledger(),
     connection: { interceptors: [interceptor((name) => asked.push(name))] },
