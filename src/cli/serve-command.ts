@@ -67,7 +67,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   stores.start();
   announceReady(`api     ${server.url}  pid ${process.pid}  (no auth configured: loopback only)`);
   await stopped;
-  stores.stop();
+  await stores.stop();
   await server.close();
   await opened.close();
   await watchdog.stop();

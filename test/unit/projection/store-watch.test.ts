@@ -44,8 +44,8 @@ function watching() {
       },
     },
   });
-  onTestFinished(() => {
-    watch.stop();
+  onTestFinished(async () => {
+    await watch.stop();
   });
   return { watch, said, seen, looked };
 }
