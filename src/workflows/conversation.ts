@@ -151,10 +151,9 @@ class Shell {
   async #firstInput(): Promise<void> {
     const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
     this.#log.hold();
-    const isAdmitted = await condition(admitted, EMPTY_RUN_CLOSE_MS);
+    if (!(await condition(admitted, EMPTY_RUN_CLOSE_MS)))
+      throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
     this.#log.release();
-    if (isAdmitted) return;
-    throw ApplicationFailure.nonRetryable('The run admitted nothing', 'not_admitted');
   }
 
   /**

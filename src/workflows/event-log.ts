@@ -39,7 +39,10 @@ export class EventLogOfRun {
     this.#liveFrom = this.#hintedSeq + 1;
   }
 
-  /** A run that has admitted nothing may end without a trace: until `release` nobody is shown its events. */
+  /**
+   * Hides the events of this run until `release`, also from queries of the closed run: a run that admits no message leaves
+   * nothing in the log.
+   */
   hold(): void {
     this.#isHeld = true;
   }

@@ -123,6 +123,17 @@ test('a closed conversation stays closed when the message that would have opened
   });
   await pass('61s');
   await until('the empty run ends', status, { holds: (name) => name === 'FAILED' });
+  // A query that comes just as the ended run leaves the worker's memory is lost: each try has its own deadline.
+  const shown = async (): Promise<unknown> =>
+    await engine.temporal.withDeadline(Date.now() + 2_000, async () =>
+      engine
+        .handle(talk)
+        .query('events', { after: 0 })
+        .catch(() => undefined),
+    );
+  expect(await until('it can be asked', shown, { timeoutMs: 12_000 })).toMatchObject({
+    events: [],
+  });
   await expect(talk.send('hello?')).rejects.toMatchObject({ code: 'conversation_closed' });
   expect(await engine.say(talk, 'hello?', { reopen: true })).toMatchObject({ text: 'two' });
   const started = (await engine.log(talk)).filter(({ type }) => type === 'conversation_started');
