@@ -130,7 +130,8 @@ export async function confirmMessage(
   const { door, reader, trace } = parts;
   const { key, input, updateId } = request;
   try {
-    // Refused is final: asked again, the same message could be taken as a new one.
+    // Refused is final: asked again, the same message could be taken as a new one. Of a refusal that was counted, not recorded, nobody
+    // has been told: asked now, the conversation judges it as it is now.
     const look = await trace.look();
     if (look.status === 'found') throw refusedError(look.value);
     if (look.status === 'away') return undefined;

@@ -117,8 +117,8 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'conversation_closed':
       return closedBy(state, event);
     case 'resolution_refused':
-      return withRefusal(state, event);
     case 'message_refused':
+      return withRefusal(state, event);
     case 'log_rewritten':
       return state;
     default:

@@ -167,18 +167,16 @@ export function takeInboxEvent(machine: ConversationMachine, received: unknown):
   return { accepted: true, reply: { eventId, seq } };
 }
 
-/** One that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped. */
+/** One that came as a signal: nobody can be told, so a refusal is written to the log, as that of a message; a duplicate is dropped. */
 export function takeInboxSignal(machine: ConversationMachine, received: unknown): void {
   const input = plainInput(received);
   const outcome = takeInboxEvent(machine, input);
   if (outcome.accepted || outcome.refusal.code === 'duplicate' || machine.state.closed) return;
   const { eventId, actor } = isRecord(input) ? input : {};
-  machine.record([
-    {
-      type: 'message_refused',
-      requestId: typeof eventId === 'string' ? eventId.slice(0, MAX_REQUEST_ID_CHARS) : '',
-      code: outcome.refusal.code,
-      actor: actorFrom(actor),
-    },
-  ]);
+  machine.refuse({
+    type: 'message_refused',
+    requestId: typeof eventId === 'string' ? eventId.slice(0, MAX_REQUEST_ID_CHARS) : '',
+    code: outcome.refusal.code,
+    actor: actorFrom(actor),
+  });
 }

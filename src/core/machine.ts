@@ -22,7 +22,14 @@ import type {
   SendMessageReply,
 } from '../protocol/conversation.js';
 import type { CheckDefinitionResult } from '../protocol/definitions/changes.js';
-import type { CanonicalEvent, EventBody, RollOverReason, TurnError } from '../protocol/events.js';
+import type {
+  CanonicalEvent,
+  EventBody,
+  MessageRefused,
+  ResolutionRefused,
+  RollOverReason,
+  TurnError,
+} from '../protocol/events.js';
 import { isRecord } from '../protocol/json.js';
 import type { Verdict } from '../protocol/resolutions.js';
 import { isAccepted } from '../protocol/resolutions.js';
@@ -121,12 +128,18 @@ export class ConversationMachine {
     return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
   }
 
-  /** A message that came as a signal: nobody can be told, so a refusal is written to the log; a duplicate is dropped. */
+  /** A message that came as a signal: nobody can be told, so a refusal is written to the log (`refuse`); a duplicate is dropped. */
   sendMessageBySignal(input: unknown): void {
     const plain = plainInput(input);
     const outcome = this.sendMessage(plain);
     if (outcome.accepted || outcome.refusal.code === 'duplicate' || this.state.closed) return;
-    this.#log.commit([wellFormedJson(messageRefusedEvent(plain, outcome.refusal.code))]);
+    this.refuse(wellFormedJson(messageRefusedEvent(plain, outcome.refusal.code)));
+  }
+
+  /** Writes down a signal that was refused, a few for each call or message; the rest are counted with the next event. */
+  refuse(refused: MessageRefused | ResolutionRefused): void {
+    if (isRecorded(this.state, refused)) this.#log.commit([refused]);
+    else this.#log.countRefusal();
   }
 
   judgeResolution(input: unknown): Verdict | undefined {
@@ -149,7 +162,7 @@ export class ConversationMachine {
   }
 
   /**
-   * A resolution that came as a signal: nobody can be told, so a refusal is written to the log, a few for each call; a duplicate is dropped.
+   * A resolution that came as a signal: nobody can be told, so a refusal is written to the log (`refuse`); a duplicate is dropped.
    * A late one finds its call expired first, whatever the order in which the platform delivers timers.
    */
   resolveBySignal(input: unknown): Verdict {
@@ -158,8 +171,7 @@ export class ConversationMachine {
     if (isAccepted(verdict) || verdict.verdict === 'duplicate') return verdict;
     const refused = wellFormedJson(resolutionRefusedEvent(plain, verdict));
     if (verdict.verdict === 'expired') this.deadlinePassed(refused.toolCallId);
-    if (isRecorded(this.state, refused)) this.#log.commit([refused]);
-    else this.#log.countRefusal();
+    this.refuse(refused);
     return verdict;
   }
 

@@ -212,8 +212,13 @@ export interface ConversationState {
   readonly usage: Usage;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
-  /** Refused signals that were written down, by call (`refused/recorded.ts`); absent when there were none. */
+  /** Refused answers that were written down, by call (`refused/recorded.ts`); absent when there were none. */
   readonly refusals?: Readonly<Record<string, number>>;
+  /** Refused messages that were written down since a turn began last, by request id; absent when there were none. */
+  readonly refusedMessages?: {
+    readonly turnCount: number;
+    readonly byId: Readonly<Record<string, number>>;
+  };
 }
 
 const FINAL: readonly CallStatus[] = ['resolved', 'errored', 'denied', 'expired', 'cancelled'];

@@ -24,7 +24,7 @@ interface Stamp {
   readonly seq: number;
   /** ISO 8601, workflow time. */
   readonly at: string;
-  /** Answers that came as signals since the event before and were refused, beyond those that are recorded one by one. Absent = none. */
+  /** Messages and answers that came as signals since the event before and were refused, beyond those that are recorded one by one. Absent = none. */
   readonly unrecordedRefusals?: number;
 }
 

@@ -105,6 +105,8 @@ export const MAX_WAITING_BYTES = 256 * 1024;
 export const MAX_LATE_CALLS = 50;
 /** Refused signals of one call that are written into the log; later ones are counted with the next event. */
 export const MAX_RECORDED_REFUSALS = 3;
+/** Refused messages that are written into the log between the beginnings of two turns: their ids come from outside, without number. */
+export const MAX_REFUSED_MESSAGES = 20;
 /** Reasons for which an answer was taken back, as the open call shows them; the event has all. */
 export const MAX_SHOWN_REASONS = 10;
 /** Calls whose count of those is kept; they ride through every roll-over. */

@@ -42,3 +42,14 @@ it('beside busy loops a call has twelve times as long where a worker serves it, 
   await patient.withDeadline(Date.now() + 3_000, async () => 'told');
   expect(left).toEqual([36, 3]);
 });
+
+it('beside busy loops conversation clients and API processes wait longer, and tests have more time', async () => {
+  const { PATIENT_API, patient, patientOptions } = await patienceAt('4');
+  let isServed = true;
+  const options: { readonly patience?: number } = patientOptions({}, () => isServed);
+  expect(options.patience).toBe(12);
+  isServed = false;
+  expect(options.patience).toBe(4);
+  expect(PATIENT_API).toEqual({ COLLOQUY_PATIENCE: '4' });
+  expect(patient(1_000)).toBe(4_000);
+});

@@ -10,9 +10,26 @@ const IS_LOADED = Number(process.env['COLLOQUY_TEST_LOAD'] ?? 0) > 0;
 export const PATIENCE = IS_LOADED ? 4 : 1;
 /** Deadlines of their clients: 3 s become 36. */
 const CLIENT_PATIENCE = 3 * PATIENCE;
+/** The same for API processes, of which nobody knows here whether they have a worker: 12 s. */
+export const PATIENT_API = { COLLOQUY_PATIENCE: String(PATIENCE) } as const;
+
+/** A time limit of one test or hook in milliseconds, longer on a machine that is kept busy. Tests set no limit without it. */
+export function patient(milliseconds: number): number {
+  return milliseconds * PATIENCE;
+}
+
+/** Options of a client that waits longer, most of all while `isServed`; what goes to the server alone takes longer in any case. */
+export function patientOptions<Options extends object>(
+  options: Options,
+  isServed: () => boolean,
+): Options {
+  if (PATIENCE === 1) return options;
+  const patience = { enumerable: true, get: () => (isServed() ? CLIENT_PATIENCE : PATIENCE) };
+  return Object.defineProperty({ ...options }, 'patience', patience);
+}
 
 /**
- * The same client with longer deadlines while `isServed`: a message or an answer that a worker is there to take is then not left
+ * For what asks Temporal without a conversation client: the same client with longer deadlines while `isServed`: a message or an answer that a worker is there to take is then not left
  * as a signal, because the machine is slow. Without a worker the deadline is what a test waits for, and stays.
  */
 export function patientClient(client: Client, isServed: () => boolean): Client {

@@ -238,6 +238,26 @@ describe('sending a message', () => {
     },
   );
 
+  it('judges a message anew whose refusal as a signal was only counted, and tells what became of it', async () => {
+    let full = true;
+    const { conversation } = setUp({
+      updateWithStart: () => {
+        throw noAnswer();
+      },
+      signalWithStart: () => undefined,
+      query: () => ({ ...EMPTY_PAGE, events: [] }),
+      update: () => {
+        if (full) throw refusal('queue_full', {});
+        return REPLY;
+      },
+    });
+    const sent = await conversation.send('Hello', { requestId: 'r' });
+    if (sent.status !== 'queued') throw new Error('must be queued');
+    expect(await failureOf(sent.final({ timeout: '5s' }))).toMatchObject({ code: 'queue_full' });
+    full = false;
+    expect(await sent.final({ timeout: '5s' })).toMatchObject({ ...REPLY, duplicate: false });
+  });
+
   it.each<[string, unknown, string]>([
     ['an empty id', { id: '' }, '/actor/id'],
     ['an id over 200 characters', { id: 'x'.repeat(201) }, '/actor/id'],

@@ -1,0 +1,64 @@
+/**
+ * Overload, as a conversation sees it: no task comes through for longer than callers wait, so that what they send becomes signals. Nothing that
+ * is sent is lost, everybody is told in the end, and the log grows with what was taken, not with what was sent.
+ */
+import { expect, test } from 'vitest';
+import { calls, says, script } from '../../src/model/scripted.js';
+import { MAX_RECORDED_REFUSALS, MAX_REFUSED_MESSAGES } from '../../src/protocol/limits.js';
+import { startEngine } from '../support/engine.js';
+import { ledger, shop } from '../support/engine-agents.js';
+import { patient } from '../support/patience.js';
+
+const ANSWERS = 40;
+const MESSAGES = 30;
+
+test('a crowd that answers while no task comes through is told one by one, and leaves a short log', {
+  timeout: patient(120_000),
+}, async () => {
+  const engine = await startEngine({
+    agents: [shop(script(calls('customer.ask', { question: 'A?' }), says('thanks')))],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  const before = await engine.log(talk);
+  await engine.stopWorker();
+  const sending = Promise.all([
+    Promise.all(
+      Array.from({ length: ANSWERS }, (_, nth) =>
+        talk.resolve(
+          'call_1',
+          { type: 'answer', value: { answer: `${nth}` } },
+          { actor: { id: `user-${nth}` } },
+        ),
+      ),
+    ),
+    Promise.all(
+      Array.from({ length: MESSAGES }, (_, nth) =>
+        talk.send('and this?', { requestId: `m-${nth}`, onBusy: 'reject' }),
+      ),
+    ),
+  ]);
+  const [answers, messages] = await sending;
+  expect(new Set(answers.map(({ verdict }) => verdict))).toEqual(new Set(['queued']));
+  expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(['queued']));
+  await engine.startWorker();
+  const verdicts = await Promise.all(
+    answers.map((answer) => answer.final({ timeout: patient(30_000) })),
+  );
+  expect(verdicts.filter(({ verdict }) => verdict === 'accepted')).toHaveLength(1);
+  expect(verdicts.filter(({ verdict }) => verdict === 'stale')).toHaveLength(ANSWERS - 1);
+  await engine.idle(talk);
+
+  const log = await engine.log(talk);
+  const since = log.slice(before.length);
+  const ofType = (type: string) => since.filter((event) => event.type === type);
+  expect(ofType('resolution')).toHaveLength(1);
+  expect(ofType('resolution_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
+  // Those that came before the answer found a turn that waited; whatever came, none began one.
+  expect(ofType('user_message')).toEqual([]);
+  expect(ofType('message_refused')).toHaveLength(MAX_REFUSED_MESSAGES);
+  const counted = since.reduce((sum, { unrecordedRefusals = 0 }) => sum + unrecordedRefusals, 0);
+  expect(counted).toBe(ANSWERS - 1 - MAX_RECORDED_REFUSALS + MESSAGES - MAX_REFUSED_MESSAGES);
+  const others = since.filter(({ type }) => !type.endsWith('_refused'));
+  expect(others.length).toBeLessThan(12);
+});
