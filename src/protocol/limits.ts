@@ -292,6 +292,13 @@ export const MIN_RETENTION_MS = 60 * 1000;
 export const PRESENCE_INTERVAL_MS = 20_000;
 /** A worker that has not announced itself for so long is gone: two announcements may be missed. */
 export const WORKER_LIVE_MS = 65_000;
+/** Between announcements it says this often that it is still there: one row. */
+export const WORKER_BEAT_MS = 500;
+/**
+ * After so long without a word the other workers look at what it may have left. They do so for nothing where a worker was only held up,
+ * which costs a look at what changed lately; so not for every beat that is late.
+ */
+export const WORKER_SILENT_MS = 1_500;
 /** An agent is not served any more once no worker has announced it for so long: longer than workers take to be replaced. */
 export const AGENT_GONE_MS = 2 * 60 * 1000;
 /** Rows of workers that were killed are removed after so long. */

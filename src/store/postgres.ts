@@ -26,8 +26,10 @@ import { PostgresCallLeases } from './postgres/leases.js';
 import { PostgresLists } from './postgres/lists.js';
 import {
   announceWorker,
+  beatWorker,
   readAgents,
   readLiveWorkers,
+  readSilentWorkers,
   withdrawWorker,
 } from './postgres/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './postgres/read.js';
@@ -196,6 +198,14 @@ class PostgresEventLog implements EventLog {
 
   async liveWorkers() {
     return await readLiveWorkers(this.#database);
+  }
+
+  async beatWorker(id: string) {
+    await beatWorker(this.#database, id);
+  }
+
+  async silentWorkers(forMs: number) {
+    return await readSilentWorkers(this.#database, forMs);
   }
 
   async storeId() {

@@ -1,6 +1,7 @@
 /**
  * Which workers are there, and what they serve: part of the event log port. Workers announce themselves every few seconds, by the
- * clock of the store. So clients know of agents that no worker serves any more, and workers whether all of them have the same definitions.
+ * clock of the store. So clients know of agents that no worker serves any more, and workers whether all of them have the same definitions,
+ * and which of them was lost just now.
  */
 
 export interface AnnouncedWorker {
@@ -16,4 +17,8 @@ export interface WorkerPresence {
   withdrawWorker(id: string): Promise<void>;
   /** Those that were announced within `WORKER_LIVE_MS`. */
   liveWorkers(): Promise<readonly AnnouncedWorker[]>;
+  /** An announced worker is still there: a small write. Nothing happens for one that was not announced, or has stopped. */
+  beatWorker(id: string): Promise<void>;
+  /** Ids of live workers that have been silent for so many milliseconds at least: without having stopped, they neither announced nor beat. */
+  silentWorkers(forMs: number): Promise<readonly string[]>;
 }

@@ -42,9 +42,11 @@ import {
 } from './sqlite/lists.js';
 import {
   announceWorker,
+  beatWorker,
   readAgents,
   readGoneAgents,
   readLiveWorkers,
+  readSilentWorkers,
   withdrawWorker,
 } from './sqlite/presence.js';
 import { findTurnKey, readEvents, readHead, readTurnEvents } from './sqlite/read.js';
@@ -229,6 +231,16 @@ class SqliteEventLog implements EventLog {
 
   async liveWorkers() {
     return await this.#database.read(() => readLiveWorkers(this.#database));
+  }
+
+  async beatWorker(id: string) {
+    await this.#database.write(() => {
+      beatWorker(this.#database, id);
+    });
+  }
+
+  async silentWorkers(forMs: number) {
+    return await this.#database.read(() => readSilentWorkers(this.#database, forMs));
   }
 
   async storeId() {

@@ -2,6 +2,7 @@
  * The composition root of a worker process: workflow code, activities, projector and sweep around one Temporal worker.
  * Owns what it opened and closes it in the reverse order; everything that is given stays the caller's.
  */
+import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -19,6 +20,7 @@ import { HistoryLooks } from '../projection/history-looks.js';
 import { newestEvents } from '../projection/history-tail.js';
 import { createHousekeeping } from '../projection/housekeeping.js';
 import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
+import { LossWatch } from '../projection/losses/loss-watch.js';
 import { StartLook } from '../projection/losses/start-look.js';
 import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
 import { openEventLog } from '../projection/open-log.js';
@@ -174,7 +176,8 @@ async function assemble<Services>(
   const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
   const projector = new Projector({ log, live, source, logger });
   const sweep = sweepOf(options, parts, { source, projector });
-  const waits = waitsOf(options, parts);
+  const startLook = new StartLook({ log, projector, source, logger });
+  const waits = waitsOf(options, parts, () => startLook.run());
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
@@ -208,7 +211,7 @@ async function assemble<Services>(
   return {
     worker,
     run: async () => {
-      begun = new StartLook({ log, projector, source, logger }).run();
+      begun = startLook.run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
       // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
       await Promise.race([worker.run().finally(close), stuck]);
@@ -228,15 +231,18 @@ async function closeAll({ opened, connection, client }: Parts): Promise<void> {
   await client.connection.close();
 }
 
-/** Of what waits while tools change, and of leases of claims. */
+/** Of what waits while tools change, of leases of claims, and of workers that are lost. */
 function waitsOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened: { log }, logger }: Parts,
-): readonly (LeaseWatch | DefinitionWatch)[] {
+  look: () => Promise<unknown>,
+): readonly (LeaseWatch | DefinitionWatch | LossWatch)[] {
   const agents = options.agents.map((agent) => servedAgent(agent));
+  const id = randomUUID();
   return [
-    new DefinitionWatch({ log, agents, tell: createTellOffer(client), logger }),
+    new DefinitionWatch({ log, agents, tell: createTellOffer(client), id, logger }),
     new LeaseWatch({ log, tell: createTellLost(client), logger }),
+    new LossWatch({ log, id, look }),
   ];
 }
 

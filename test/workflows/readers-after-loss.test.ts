@@ -69,6 +69,20 @@ async function shown(log: EventLog, talk: Conversation): Promise<readonly string
   return head?.snapshot.pending.map(({ toolCallId }) => toolCallId) ?? [];
 }
 
+/** The same log; the names of its calls are noted. */
+function noting(log: EventLog, called: string[]): EventLog {
+  return new Proxy(log, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        called.push(String(name));
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+}
+
 /** As if another worker led: the look at the start and the sweep are left to it. */
 async function leaveTheRestToOthers(log: EventLog): Promise<void> {
   for (const name of ['sweep', 'start-look'])
@@ -86,6 +100,41 @@ test('a worker that starts has readers see what a lost one had not stored, and n
   const { engine, log, talk } = await lostWithAQuestion();
   await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
   await engine.startWorker();
+  await isCurrent(log, talk);
+});
+
+test('a worker that nobody replaces is missed by the others, which have readers see what it had not stored', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
+  const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
+  onTestFinished(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const store = breakable(log);
+  const live = createLocalLiveChannel();
+  const agents = [shop(script(...TWO_QUESTIONS))];
+  const shared = { agents, services: ledger(), eventLog: { log, live } };
+  const lost = await startEngine({ ...shared, workerLog: { log: store.log, live } });
+  // As if another worker led the sweep, whose next pass is far away.
+  await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+  const { talk } = await lost.ask();
+  await until('the first question is stored', () => shown(log, talk), {
+    holds: (ids) => ids.includes('call_1'),
+    timeoutMs: 10_000,
+  });
+  const { taskQueue } = lost;
+  const called: string[] = [];
+  await startEngine({
+    ...{ ...shared, taskQueue, tuning: { identity: 'the other worker' } },
+    workerLog: { log: noting(log, called), live },
+  });
+  await until('both are there', () => log.liveWorkers(), { holds: ({ length }) => length === 2 });
+  await until('the other has looked when it started', () => called.includes('notOpen'), {
+    timeoutMs: 10_000,
+  });
+  // It works on, but nobody hears of it any more.
+  store.isDown = true;
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
   await isCurrent(log, talk);
 });
 

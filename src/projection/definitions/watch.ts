@@ -46,6 +46,8 @@ export interface DefinitionWatchDeps {
   readonly agents: readonly ServedAgent[];
   readonly tell: TellOffer;
   readonly logger?: ProjectionLogger;
+  /** Of this worker, as it announces itself. @defaultValue one of its own */
+  readonly id?: string;
   /** @defaultValue `PRESENCE_INTERVAL_MS` */
   readonly intervalMs?: number;
 }
@@ -58,7 +60,7 @@ const LOCK_MS = 60_000;
 
 export class DefinitionWatch {
   readonly #deps: Required<DefinitionWatchDeps>;
-  readonly #id = randomUUID();
+  readonly #id: string;
   readonly #outages: Outages;
   readonly #gate = new Gate(TOLD_AT_ONCE);
   /** Agents whose waiting calls are offered as this worker has them. */
@@ -69,7 +71,8 @@ export class DefinitionWatch {
   #stopping = false;
 
   constructor(deps: DefinitionWatchDeps) {
-    this.#deps = { logger: SILENT, intervalMs: PRESENCE_INTERVAL_MS, ...deps };
+    this.#deps = { logger: SILENT, intervalMs: PRESENCE_INTERVAL_MS, id: randomUUID(), ...deps };
+    this.#id = this.#deps.id;
     this.#outages = new Outages(this.#deps.logger);
   }
 

@@ -1,5 +1,5 @@
 /**
- * What a worker looks at when it starts: conversations of which a worker that was lost may have told nobody the last. The sweep finds
+ * What a worker looks at when it starts, and when another one is lost: conversations of which a worker that was lost may have told nobody the last. The sweep finds
  * them, too, but readers would wait for its next pass.
  *
  * L1  A bounded number of conversations: those that something was stored of lately, the newest first, then those that began last.

@@ -46,6 +46,27 @@ export async function readLiveWorkers(
   }));
 }
 
+export async function beatWorker(database: PostgresDatabase, id: string): Promise<void> {
+  await database.run(
+    `UPDATE ${database.table('workers')} SET seen_at = clock_timestamp() WHERE id = $1`,
+    id,
+  );
+}
+
+export async function readSilentWorkers(
+  database: PostgresDatabase,
+  forMs: number,
+): Promise<readonly string[]> {
+  const rows = await database.all(
+    `SELECT id FROM ${database.table('workers')}
+     WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond'
+       AND seen_at <= clock_timestamp() - $2 * interval '1 millisecond' ORDER BY id`,
+    WORKER_LIVE_MS,
+    forMs,
+  );
+  return rows.map((row) => textIn(row, 'id'));
+}
+
 /** Sorted by name. */
 export async function readAgents(database: PostgresDatabase): Promise<readonly PublishedAgent[]> {
   const gone = await readGoneAgents(database);

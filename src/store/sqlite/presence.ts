@@ -41,6 +41,22 @@ export function readLiveWorkers(database: SqliteDatabase): readonly AnnouncedWor
     }));
 }
 
+/** To be called inside a write transaction. */
+export function beatWorker(database: SqliteDatabase, id: string): void {
+  database.run('UPDATE workers SET seen_at_ms = ? WHERE id = ?', Date.now(), id);
+}
+
+export function readSilentWorkers(database: SqliteDatabase, forMs: number): readonly string[] {
+  const nowMs = Date.now();
+  return database
+    .all(
+      'SELECT id FROM workers WHERE seen_at_ms > ? AND seen_at_ms <= ? ORDER BY id',
+      nowMs - WORKER_LIVE_MS,
+      nowMs - forMs,
+    )
+    .map((row) => textIn(row, 'id'));
+}
+
 /** Sorted by name. */
 export function readAgents(database: SqliteDatabase): readonly PublishedAgent[] {
   const gone = readGoneAgents(database);
