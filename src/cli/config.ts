@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HOST_NAME_RULE, isHostName } from '../client/hosts.js';
 import { durationProblem } from '../define/durations.js';
 import type { BlobChoice } from '../projection/open-log.js';
-import { MIN_RETENTION_MS } from '../protocol/limits.js';
+import { MAX_PATIENCE, MIN_RETENTION_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
@@ -13,6 +13,7 @@ const port = z
   .regex(/^\d{1,5}$/, PORT_RULE)
   .transform(Number)
   .refine((value) => value <= 65_535, PORT_RULE);
+const PATIENCE_RULE = `must be a number from 1 to ${MAX_PATIENCE}`;
 const filled = z.string().min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
   z.enum(values, `must be ${values.join(' or ')}`);
@@ -42,6 +43,12 @@ const EnvironmentSchema = z.object({
   COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
   COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
   COLLOQUY_COMPRESSION: oneOf('on', 'off').default('on'),
+  COLLOQUY_PATIENCE: z
+    .string()
+    .regex(/^\d{1,3}(\.\d+)?$/, PATIENCE_RULE)
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= MAX_PATIENCE, PATIENCE_RULE)
+    .prefault('1'),
   COLLOQUY_AUDIT: oneOf('off', 'records', 'full').default('off'),
   COLLOQUY_UI_ORIGINS: origins.prefault(DEV_UI_ORIGINS),
   COLLOQUY_HOST: filled.default('127.0.0.1'),
@@ -66,6 +73,8 @@ export interface Config {
   readonly searchAttributes: boolean;
   /** Compress payloads of more than 8 KB. */
   readonly compression: boolean;
+  /** Every wait of the API for Temporal and its workers lasts so many times as long. */
+  readonly patience: number;
   readonly audit: 'off' | 'records' | 'full';
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
   readonly uiOrigins: readonly string[];
@@ -126,6 +135,7 @@ export function readConfig(
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     compression: values.COLLOQUY_COMPRESSION === 'on',
+    patience: values.COLLOQUY_PATIENCE,
     audit: values.COLLOQUY_AUDIT,
     uiOrigins: values.COLLOQUY_UI_ORIGINS,
     host: values.COLLOQUY_HOST,

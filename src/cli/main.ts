@@ -45,6 +45,7 @@ Environment:
   COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: for ever); for workers
   COLLOQUY_AUDIT              off | records | full (default: off): log every model call; full stores request and answer, too
   COLLOQUY_COMPRESSION        on | off (default: on): compress payloads of more than 8 KB; compressed ones are always read
+  COLLOQUY_PATIENCE           number from 1 to 100 (default: 1): the API waits so many times as long for Temporal and its workers; for slow machines
   COLLOQUY_UI_ORIGINS         origins of Temporal UIs that may ask the API to decode payloads, separated by commas
                               (default: http://localhost:8233,http://127.0.0.1:8233)
   COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)

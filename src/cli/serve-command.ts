@@ -50,6 +50,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     taskQueue: config.taskQueue,
     channel: 'api',
     searchAttributes: config.searchAttributes,
+    patience: config.patience,
   });
   const app = createApp({
     client,

@@ -6,6 +6,7 @@ import type { ConversationId, ConversationKey, TurnId } from '../protocol/ids.js
 import { DEFAULT_TENANT, idProblem } from '../protocol/ids.js';
 import type { Json } from '../protocol/json.js';
 import { isRecord } from '../protocol/json.js';
+import { MAX_PATIENCE } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { Resolution } from '../protocol/resolutions.js';
 import { listAgents } from './agents.js';
@@ -68,6 +69,7 @@ export class ConversationClient {
       searchAttributes: options.searchAttributes ?? true,
       deletedRun: options.reader?.isDeletedRun?.bind(options.reader),
       onTrouble: options.onTrouble,
+      patience: () => options.patience ?? 1,
     });
     this.#reader = options.reader ?? new WorkflowReader(this.#door);
     this.#control = new Control({
@@ -261,11 +263,15 @@ export class ConversationClient {
 
 /** Told here, and not by a first message that fails for another reason. */
 function checkMeans(options: unknown): void {
-  const { temporal, agents } = isRecord(options) ? options : {};
+  const { temporal, agents, patience = 1 } = isRecord(options) ? options : {};
   if (!isRecord(temporal) || !isRecord(temporal['workflow']))
     throw new TypeError('ConversationClient: temporal must be a Client of @temporalio/client');
   if (!Array.isArray(agents) && typeof agents !== 'function')
     throw new TypeError(
       'ConversationClient: agents must be a list of manifests (manifestOf(agent)), or a function that reads one',
+    );
+  if (typeof patience !== 'number' || !(patience >= 1 && patience <= MAX_PATIENCE))
+    throw new TypeError(
+      `ConversationClient: patience must be a number from 1 to ${MAX_PATIENCE}, got ${JSON.stringify(patience)}`,
     );
 }

@@ -69,6 +69,8 @@ export interface DoorOptions {
   readonly deletedRun?: ((key: ConversationKey, runId: string) => Promise<boolean>) | undefined;
   /** Called with each conversation whose workflow was found to fail. Must not throw. */
   readonly onTrouble?: ((key: ConversationKey, trouble: Trouble) => void) | undefined;
+  /** Waits that no caller has set last so many times as long; asked for each. Absent: as long as usual. */
+  readonly patience?: (() => number) | undefined;
 }
 
 export class Door {
@@ -78,6 +80,7 @@ export class Door {
   readonly #deletedRun: DoorOptions['deletedRun'];
   readonly #pace = new Pace();
   readonly #onTrouble: DoorOptions['onTrouble'];
+  readonly #patience: () => number;
   #answeredAt: number | undefined;
   #listening: Listening | undefined;
 
@@ -86,6 +89,7 @@ export class Door {
     this.taskQueue = options.taskQueue;
     this.#deletedRun = options.deletedRun;
     this.#onTrouble = options.onTrouble;
+    this.#patience = options.patience ?? (() => 1);
     const { taskQueue, searchAttributes } = options;
     this.#startDefaults = { taskQueue, searchAttributes };
   }
@@ -96,7 +100,7 @@ export class Door {
    */
   async confirm<Value>(
     call: () => Promise<Value>,
-    budgetMs = this.#pace.budgetMs(Date.now()),
+    budgetMs = this.#pace.budgetMs(Date.now()) * this.#patience(),
     key?: ConversationKey,
   ): Promise<Attempted<Value>> {
     const beganAt = Date.now();
@@ -104,7 +108,7 @@ export class Door {
     let isLooked = false;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
-        const value = await this.#within(deadline - Date.now(), call);
+        const value = await this.#before(deadline, call);
         this.#heard(beganAt);
         return { confirmed: true, value };
       } catch (error) {
@@ -302,11 +306,15 @@ export class Door {
     });
   }
 
-  /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */
   async #within<Value>(milliseconds: number, call: () => Promise<Value>): Promise<Value> {
-    const running = this.#temporal.withDeadline(Date.now() + milliseconds, call);
+    return await this.#before(Date.now() + milliseconds * this.#patience(), call);
+  }
+
+  /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */
+  async #before<Value>(deadline: number, call: () => Promise<Value>): Promise<Value> {
+    const running = this.#temporal.withDeadline(deadline, call);
     try {
-      return await orLate(milliseconds + GRPC_GRACE_MS, running, () => {
+      return await orLate(deadline - Date.now() + GRPC_GRACE_MS, running, () => {
         throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
       });
     } catch (error) {

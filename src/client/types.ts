@@ -57,6 +57,11 @@ export interface ConversationClientOptions {
   readonly channel?: Extract<Channel, 'client' | 'api'> | undefined;
   /** False where the server has no search attributes registered. @defaultValue true */
   readonly searchAttributes?: boolean | undefined;
+  /**
+   * Every wait for Temporal and its workers lasts so many times as long as usual, from 1 to 100: for machines and networks so slow that
+   * answers are `queued` although a worker is there. Without a worker, callers are told as much later. @defaultValue 1
+   */
+  readonly patience?: number | undefined;
 }
 
 export interface ConversationOptions {

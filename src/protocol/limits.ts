@@ -249,6 +249,8 @@ export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
 export const UPDATE_DEADLINE_MS = 3_000;
 /** The same while answers take long: below the time-outs of usual proxies. */
 export const MAX_UPDATE_DEADLINE_MS = 12_000;
+/** What an application may multiply its waits for Temporal by: an answer is then waited for some minutes. */
+export const MAX_PATIENCE = 100;
 /** How long a reader waits for a query of the workflow; one query is buffered per workflow. */
 export const QUERY_DEADLINE_MS = 1_000;
 /** Longest wait of one HTTP request for a turn's result. */

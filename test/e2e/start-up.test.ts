@@ -163,12 +163,16 @@ describe('an agents module', () => {
 
 describe('settings that break a rule', () => {
   it('are all named at once, with the rule and what was given', async () => {
-    const env = { COLLOQUY_PORT: 'http', COLLOQUY_LOG_LEVEL: 'loud', COLLOQUY_DATA: '' };
+    const env = {
+      ...{ COLLOQUY_PORT: 'http', COLLOQUY_LOG_LEVEL: 'loud', COLLOQUY_DATA: '' },
+      COLLOQUY_PATIENCE: '0.5',
+    };
     const said = await failure(colloquy(['serve'], settings(env)));
     expect(said).toContain('COLLOQUY_PORT (--port): must be a port');
     expect(said).toContain('got "http"');
     expect(said).toContain('COLLOQUY_LOG_LEVEL: must be debug or info or warn or error or silent');
     expect(said).toContain('COLLOQUY_DATA (--data): must not be empty');
+    expect(said).toContain('COLLOQUY_PATIENCE: must be a number from 1 to 100, got "0.5"');
   });
 
   it('a host that others can reach is refused while nobody is authenticated', async () => {

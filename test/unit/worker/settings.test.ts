@@ -31,5 +31,9 @@ it('a client without its means is refused when it is made', () => {
   const noTemporal = 'ConversationClient: temporal must be a Client of @temporalio/client';
   for (const options of [undefined, {}, { temporal: temporal.connection, agents: [] }])
     expect(() => make(options)).toThrow(new TypeError(noTemporal));
+  for (const patience of [0, 0.5, 101, Number.NaN, '2', null])
+    expect(() => make({ temporal, agents: [], patience })).toThrow(
+      /^ConversationClient: patience must be a number from 1 to 100, got /,
+    );
   expect(() => make({ temporal })).toThrow(/^ConversationClient: agents must be a list of/);
 });
