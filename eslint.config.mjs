@@ -78,6 +78,19 @@ const noLocalActivity = {
     'No local activities: a query that comes with their task leaves a history that no replay agrees with (TMPRL1100).',
 };
 
+/** A time limit of one test that does not know of a busy machine fails there, however long the waits in it may take. */
+const noBareTimeLimit = [
+  'CallExpression[callee.name=/^(it|test)$/] > *.arguments:nth-child(3):not(CallExpression, ArrowFunctionExpression)',
+  'CallExpression[callee.callee.object.name=/^(it|test)$/] > *.arguments:nth-child(3):not(CallExpression, ArrowFunctionExpression)',
+  'CallExpression[callee.name=/^(before|after)(All|Each)$/] > *.arguments:nth-child(2):not(CallExpression)',
+  'CallExpression[callee.name=/^(it|test)$/] > ObjectExpression > Property[key.name="timeout"] > *.value:not(CallExpression)',
+  'CallExpression[callee.property.name="poll"] > ObjectExpression > Property[key.name="timeout"] > *.value:not(CallExpression)',
+].map((selector) => ({
+  selector,
+  message:
+    'Give tests time by patient(ms) of test/support/patience.ts, which knows of busy machines.',
+}));
+
 const imports = Object.entries(IMPORTS).flatMap(([folder, allowed]) => [
   {
     files: [`src/${folder}/**/*.ts`],
@@ -206,6 +219,11 @@ export default defineConfig(
       // Enums of Temporal's raw gRPC types are no exports of its packages.
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
     },
+  },
+  {
+    files: ['test/**/*.test.ts'],
+    ignores: ['test/real-model/**'],
+    rules: { 'no-restricted-syntax': ['error', noDefaultExport, ...noBareTimeLimit] },
   },
   {
     files: ['vitest.config.ts'],

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { runClient, type Scenario } from '../support/mcp-conformance-client.js';
+import { patient } from '../support/patience.js';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const BRIDGE = fileURLToPath(new URL('../support/mcp-conformance-bridge.mjs', import.meta.url));
@@ -96,10 +97,10 @@ it(
     );
     expect(summary.match(/^✗ /gm)?.length).toBeLessThanOrEqual(failed.length + 1);
   },
-  TIMEOUT_MS,
+  patient(TIMEOUT_MS),
 );
 
-it('scenario sse-retry passes', { timeout: TIMEOUT_MS, retry: 3 }, async () => {
+it('scenario sse-retry passes', { timeout: patient(TIMEOUT_MS), retry: 3 }, async () => {
   const { code, output } = await client('--scenario', IN_TIME);
   expect(code, output).toBe(0);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 
 const WORKER = fileURLToPath(new URL('../support/mcp-stdio-worker.ts', import.meta.url));
@@ -69,5 +70,5 @@ it.each([
     else worker.kill(signal);
     await until('it is gone', areGone, { timeoutMs: 20_000 });
   },
-  TIMEOUT_MS,
+  patient(TIMEOUT_MS),
 );

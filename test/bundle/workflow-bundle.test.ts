@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { patient } from '../support/patience.js';
 import { bundleFromSource } from '../support/workflow-bundle.js';
 
 /** What a process loads for an import: addresses of ES modules, file names of the others. */
@@ -33,7 +34,7 @@ describe('the workflow bundle', () => {
       sources: string[];
     };
     ({ sources } = parsed);
-  }, 60_000);
+  }, patient(60_000));
 
   it('holds these packages and no other: no zod, no openai, no Node', () => {
     const packages = sources.flatMap((source) => {

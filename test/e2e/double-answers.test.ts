@@ -1,5 +1,6 @@
 /** Several processes answer the same call at the same moment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { patient } from '../support/patience.js';
 import { call } from './support/api.js';
 import { startWorld, type World } from './support/world.js';
 
@@ -102,6 +103,6 @@ describe('ten approvals of one call at the same moment, from two processes, a hu
       expect(ours).toHaveLength(CALLS_PER_BATCH);
       expect(new Set(ours).size).toBe(CALLS_PER_BATCH);
     },
-    120_000,
+    patient(120_000),
   );
 });

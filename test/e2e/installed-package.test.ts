@@ -14,6 +14,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/dev-server.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 import { call, type Fields } from './support/api.js';
 import { ROOT, start } from './support/processes.js';
@@ -45,7 +46,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), '{"type":"module","private":true}');
   const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`];
   await run('npm', install, { cwd: project, timeout: NPM_MS });
-}, NPM_MS);
+}, patient(NPM_MS));
 
 afterAll(() => {
   rmSync(project, { recursive: true, force: true });

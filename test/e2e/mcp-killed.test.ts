@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { kitServer, type McpLedger, mcpLedger } from '../support/mcp-kit.js';
 import { startMcpServer, startOldMcpServer } from '../support/mcp-servers.js';
+import { patient } from '../support/patience.js';
 import type { Scenario } from './support/scenario-model.js';
 import type { Talk } from './support/talk.js';
 import { startWorld, type World } from './support/world.js';
@@ -70,7 +71,7 @@ it(
     });
     expect(kit.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
   },
-  TIMEOUT_MS,
+  patient(TIMEOUT_MS),
 );
 
 it(
@@ -84,7 +85,7 @@ it(
     });
     expect(old.runs.filter((run) => run === 'push tea first')).toHaveLength(2);
   },
-  TIMEOUT_MS,
+  patient(TIMEOUT_MS),
 );
 
 it(
@@ -98,5 +99,5 @@ it(
     });
     expect(old.runs.filter((run) => run === 'push-once tea first')).toHaveLength(1);
   },
-  TIMEOUT_MS,
+  patient(TIMEOUT_MS),
 );

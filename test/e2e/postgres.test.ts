@@ -2,6 +2,7 @@
 import type { PendingCall } from 'colloquy';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../examples/demo/postgres.js';
+import { patient } from '../support/patience.js';
 import { startTestPostgres } from '../support/postgres-server.js';
 import { until } from '../support/until.js';
 import { call, openEventStream } from './support/api.js';
@@ -114,7 +115,7 @@ it.each([1, 2, 3])(
       expect((await call(`${url}/v1/conversations/${gone?.id ?? ''}`)).status).toBe(404);
     await other.stop();
   },
-  180_000,
+  patient(180_000),
 );
 
 it('a database that is away stops no turn; when it is back, the log has everything once', async () => {

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bundleFromSource } from '../support/engine-replay.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 import { juggle } from './support/juggler-model.js';
 import type { Talk } from './support/talk.js';
@@ -112,5 +113,5 @@ it(
       expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(TURNS * CALLS);
     }
   },
-  TEST_TIMEOUT_MS,
+  patient(TEST_TIMEOUT_MS),
 );

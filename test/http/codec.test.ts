@@ -10,6 +10,7 @@ import {
   MAX_INFLATED_SUM_BYTES,
 } from '../../src/protocol/limits.js';
 import { type HttpApp, startHttpApp } from '../support/http-app.js';
+import { patient } from '../support/patience.js';
 
 const UI = 'http://localhost:8233';
 const ENCODING = Buffer.from('json/plain').toString('base64');
@@ -84,7 +85,7 @@ describe('the codec endpoint', () => {
       expect(sum.bytes).toBeLessThan(1.02 * MAX_INFLATED_SUM_BYTES);
       expect(count - sum.compressed).toBe(decoded);
     },
-    60_000,
+    patient(60_000),
   );
 
   it('refuses what a codec of the application makes too large', async () => {

@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../src/store/port.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { openPostgresEventLog } from '../../src/store/postgres.js';
 import { KEY, stamped, started, turn } from '../support/log-events.js';
+import { patient } from '../support/patience.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 
@@ -86,7 +87,7 @@ describe('an upgrade', () => {
   });
 
   it('fails in bounded time while somebody keeps a table locked, says who, and is done by the next start', {
-    timeout: 30_000,
+    timeout: patient(30_000),
   }, async () => {
     const reader = await connected('a report');
     const schema = await storedSchema();
@@ -108,7 +109,7 @@ describe('an upgrade', () => {
     expect(await stepsOf(reader, schema)).toBe(2);
   });
 
-  it('may take longer than any other statement', { timeout: 40_000 }, async () => {
+  it('may take longer than any other statement', { timeout: patient(40_000) }, async () => {
     const client = await connected('slow');
     const schema = await storedSchema();
     await upgrade(schema, ['DO $$ BEGIN PERFORM pg_sleep(10.5); END $$']);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { bundleFromSource, replay } from '../support/engine-replay.js';
+import { patient } from '../support/patience.js';
 
 const HISTORIES = new URL('./histories/', import.meta.url);
 const files = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));
@@ -10,7 +11,7 @@ let code = '';
 
 beforeAll(async () => {
   code = await bundleFromSource();
-}, 60_000);
+}, patient(60_000));
 
 function textOf(file: string): string {
   return readFileSync(new URL(file, HISTORIES), 'utf8');

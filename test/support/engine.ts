@@ -45,7 +45,7 @@ import type { TemporalSettings } from '../../src/worker/temporal.js';
 import { EngineHistory } from './engine-history.js';
 import './engine-quiet.js';
 import './typescript-hooks.mjs';
-import { PATIENCE, patientClient } from './patience.js';
+import { PATIENCE, patientClient, patientOptions } from './patience.js';
 import { until } from './until.js';
 
 export interface EngineOptions<Services> {
@@ -120,26 +120,27 @@ export class Engine {
     this.temporal = parts.temporal;
     this.opened = parts.opened;
     this.taskQueue = parts.taskQueue;
-    const temporal = patientClient(parts.temporal, () => this.#worker !== undefined);
+    const isServed = (): boolean => this.#worker !== undefined;
     const common = {
-      temporal,
+      temporal: parts.temporal,
       taskQueue: this.taskQueue,
       agents: parts.agents,
       actor: { id: 'tester' },
       searchAttributes: parts.searchAttributes,
     };
     const { log, live } = parts.opened;
-    const source = createWorkflowSource(temporal);
+    const source = createWorkflowSource(patientClient(parts.temporal, isServed));
     this.reader = createStoreReader({ log, live, source });
     const holders = createHolders({ log, live });
-    this.client = new ConversationClient({
+    const whole = {
       ...common,
       reader: this.reader,
       holders,
       deletions: createDeletions(parts.opened),
       blobs: parts.opened.blobs,
-    });
-    this.bareClient = new ConversationClient(common);
+    };
+    this.client = new ConversationClient(patientOptions(whole, isServed));
+    this.bareClient = new ConversationClient(patientOptions(common, isServed));
     this.history = new EngineHistory(parts.temporal);
   }
 

@@ -50,17 +50,17 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
     it('knows which of them were silent lately, but for those that say that they are there', async () => {
       const { log, pass } = await store();
       for (const id of ['w1', 'w2', 'w3']) await log.announceWorker({ id, agents: {} });
-      expect(await log.silentWorkers(2_000)).toEqual([]);
-      await pass(3_000);
+      expect(await log.silentWorkers(20_000)).toEqual([]);
+      await pass(30_000);
       await log.beatWorker('w1');
       await log.beatWorker('never-announced');
       await log.withdrawWorker('w3');
-      expect(await log.silentWorkers(2_000)).toEqual(['w2']);
+      expect(await log.silentWorkers(20_000)).toEqual(['w2']);
       expect((await log.liveWorkers()).map(({ id }) => id)).toEqual(['w1', 'w2']);
       await log.announceWorker({ id: 'w2', agents: {} });
-      expect(await log.silentWorkers(2_000)).toEqual([]);
+      expect(await log.silentWorkers(20_000)).toEqual([]);
       await pass(WORKER_LIVE_MS + 1_000);
-      expect(await log.silentWorkers(2_000)).toEqual([]);
+      expect(await log.silentWorkers(20_000)).toEqual([]);
     });
 
     it('says since when no worker serves an agent, while workers are there, and not when it is back', async () => {

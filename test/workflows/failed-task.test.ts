@@ -5,6 +5,7 @@ import { startEngine } from '../support/engine.js';
 import { shop } from '../support/engine-agents.js';
 import type { HistoryEvent } from '../support/engine-history.js';
 import { bundleFromSource, replay } from '../support/engine-replay.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 
 /** As Temporal's API numbers it: what the SDK fails a task with whose history it does not agree with. */
@@ -13,7 +14,7 @@ const NONDETERMINISTIC = 24;
 const HEALED_MS = 10_000;
 
 test('an update whose task failed is answered by the next attempt, within seconds, and the run can be replayed', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const model = scriptedBy(({ messages }) => says(`answer ${String(messages.length)}`));
   const engine = await startEngine({ agents: [shop(model)] });

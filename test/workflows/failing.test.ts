@@ -10,6 +10,7 @@ import { createWorkflowSource } from '../../src/projection/workflow-source.js';
 import { badBundle } from '../support/bad-deploys/index.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 
 const REFUND = calls('payments.refund', { paymentId: 'p1', cents: 500 });
@@ -30,7 +31,7 @@ async function swept(engine: Engine): Promise<readonly string[]> {
 }
 
 test('a conversation whose tasks fail is failing for every reader, takes answers and messages as signals, and goes on with the next deploy', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const services = ledger();
   const engine = await startEngine({

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 
 const ASK = calls('customer.ask', { question: 'A?' });
@@ -141,7 +142,7 @@ async function rawUpdate(
 }
 
 test('whatever is sent as a signal, the conversation lives on and nothing is lost', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const model = script(ASK, says('thanks'), says('still here'));
   const engine = await startEngine({
@@ -172,7 +173,7 @@ test('whatever is sent as a signal, the conversation lives on and nothing is los
 });
 
 test('a stop and a roll-over that come as garbage are still a stop and a roll-over, and break nothing', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const model = script(ASK, ASK, says('still here'));
   const engine = await startEngine({
@@ -194,7 +195,7 @@ test('a stop and a roll-over that come as garbage are still a stop and a roll-ov
 });
 
 test('whatever is sent as an update is refused, and a refusal leaves no history and no state', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const model = script(ASK, says('thanks'));
   const engine = await startEngine({

@@ -12,6 +12,7 @@ import type { Engine } from '../support/engine.js';
 import { startEngine } from '../support/engine.js';
 import { shop } from '../support/engine-agents.js';
 import { bundleFromSource, replay } from '../support/engine-replay.js';
+import { patient } from '../support/patience.js';
 
 /** As on real servers, and not on a dev server: a task and older queries wait in different places, so the task may be taken first. */
 const PARTITIONS = 8;
@@ -78,7 +79,7 @@ async function comesBack(engine: Engine, talk: Conversation): Promise<void> {
 }
 
 test('a query while a task is lost spoils nothing: it is refused, and what comes after can be replayed', {
-  timeout: 240_000,
+  timeout: patient(240_000),
 }, async () => {
   const model = scriptedBy(({ messages }) => says(`answer ${String(messages.length)}`));
   const engine = await startEngine({ agents: [shop(model)], address: server.address });

@@ -10,6 +10,7 @@ import { applyRepair, planRepair, type RepairDeps } from '../../src/worker/repai
 import { badBundle } from '../support/bad-deploys/index.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 import { CONVERTER } from '../support/workflow-bundle.js';
 
@@ -40,7 +41,7 @@ async function examine(engine: Engine): Promise<Diagnosis> {
 }
 
 test('a run that does not replay is reset to the longest prefix that does, and a tool with effects once of the thrown part is not run again', {
-  timeout: 180_000,
+  timeout: patient(180_000),
 }, async () => {
   const services = ledger();
   const model = script(

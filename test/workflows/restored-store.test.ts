@@ -8,6 +8,7 @@ import { createWorkflowSource } from '../../src/projection/workflow-source.js';
 import type { CanonicalEvent } from '../../src/protocol/events.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
+import { patient } from '../support/patience.js';
 import {
   type RestorableStore,
   restorablePostgres,
@@ -177,7 +178,7 @@ test.each(STORES)(
     const listed = await after.client.list({ pendingTool: 'customer.ask' });
     expect(listed.conversations.map(({ conversationId }) => conversationId)).toEqual([id]);
   },
-  120_000,
+  patient(120_000),
 );
 
 test.each(STORES)(
@@ -222,5 +223,5 @@ test.each(STORES)(
     const events = await after.log(talk);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
   },
-  180_000,
+  patient(180_000),
 );

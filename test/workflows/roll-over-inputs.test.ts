@@ -21,6 +21,7 @@ import {
   WAIT,
   YES,
 } from '../support/fire.js';
+import { patient } from '../support/patience.js';
 import { until } from '../support/until.js';
 
 const EVENTS_BEFORE_SUGGESTION = 60;
@@ -72,7 +73,7 @@ function count(log: readonly CanonicalEvent[], type: CanonicalEvent['type']): nu
 test.each(REASONS)(
   'whatever comes while a run rolls over ($reason) is taken once, and judged rightly by the next',
   {
-    timeout: 120_000,
+    timeout: patient(120_000),
   },
   async ({ reason, bounds, suggests, push }) => {
     const address = suggests === true ? suggesting.address : inject('temporalAddress');
@@ -166,7 +167,7 @@ async function expectWhole({ engine, talk }: Fire, reason: RollOverReason): Prom
 }
 
 test('a turn that is cancelled while its run rolls over ends once, and the next run says so', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const fire = await burning(inject('temporalAddress'), {});
   const { engine, talk, store, paid } = fire;
@@ -198,7 +199,7 @@ test('a turn that is cancelled while its run rolls over ends once, and the next 
 });
 
 test('a conversation that is closed while its run rolls over is closed, and begins no new run', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const fire = await burning(inject('temporalAddress'), {});
   const { engine, talk, store } = fire;

@@ -7,6 +7,7 @@ import { type DevServer, startDevServer } from '../support/dev-server.js';
 import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { refundsOnOdd } from '../support/engine-models.js';
+import { patient } from '../support/patience.js';
 
 let server: DevServer;
 
@@ -23,7 +24,7 @@ function countBy(events: readonly CanonicalEvent[], type: CanonicalEvent['type']
 }
 
 test('messages and approvals that come while runs roll over are all taken, none twice, and the log is whole', {
-  timeout: 300_000,
+  timeout: patient(300_000),
 }, async () => {
   const services = ledger();
   const engine = await startEngine({
@@ -84,7 +85,7 @@ test('messages and approvals that come while runs roll over are all taken, none 
 });
 
 test('a long conversation keeps each run short and every turn in order', {
-  timeout: 120_000,
+  timeout: patient(120_000),
 }, async () => {
   const echo = scriptedBy(() => responds(({ messages }) => says(`${messages.length}`)));
   const engine = await startEngine({

@@ -9,6 +9,7 @@ import { startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { refundsOnOdd } from '../support/engine-models.js';
 import { bundleFromSource, replayAll } from '../support/engine-replay.js';
+import { patient } from '../support/patience.js';
 
 const MESSAGES = 16;
 
@@ -24,7 +25,7 @@ afterAll(() => server.stop());
 
 /** What a page, a job and a person in the Temporal UI do to one conversation at once. */
 test('messages, answers and queries that come at once, by update and by signal, leave runs that can be replayed', {
-  timeout: 240_000,
+  timeout: patient(240_000),
 }, async () => {
   const engine = await startEngine({
     agents: [shop(refundsOnOdd, { onBusy: 'queue', whileWaiting: 'block' })],

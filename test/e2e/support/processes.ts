@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { PATIENT_API } from '../../support/patience.js';
 import { until } from '../../support/until.js';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -36,7 +37,7 @@ export function start(
     cwd: options.cwd ?? ROOT,
     detached: options.leads ?? false,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...cleanEnvironment(), ...options.env },
+    env: { ...cleanEnvironment(), ...PATIENT_API, ...options.env },
   });
   const ended = endOf(child);
   let isOver = false;

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { type Child, type Stack, startChild, startStack } from 'colloquy/dev';
 import { type DevServer, freePort, startDevServer } from '../../support/dev-server.js';
+import { PATIENT_API } from '../../support/patience.js';
 import { type GrpcGate, startGrpcGate } from './grpc-gate.js';
 import { type Scenario, type ScenarioModel, startScenarioModel } from './scenario-model.js';
 import { Talk } from './talk.js';
@@ -84,6 +85,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       E2E_FOLDER: folder,
       DEMO_LEDGER: join(folder, 'refunds.jsonl'),
       COLLOQUY_LOG_LEVEL: 'warn',
+      ...PATIENT_API,
       ...options.env,
     };
     const stack = await startStack({

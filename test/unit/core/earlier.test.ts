@@ -29,6 +29,7 @@ import {
 } from '../../support/core-builders.js';
 import { aMachine, type MachineUnderTest } from '../../support/core-driver.js';
 import { ScheduleRunner, schedule } from '../../support/core-schedules.js';
+import { patient } from '../../support/patience.js';
 
 const RESOLUTIONS: readonly Resolution[] = [APPROVE, DENY, answer(1), result(1)];
 
@@ -90,20 +91,24 @@ function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
 }
 
 describe('what is remembered', () => {
-  it('is told as before after a roll-over, whatever has happened, and after the next', () => {
-    fc.assert(
-      fc.property(schedule, (steps) => {
-        const runner = new ScheduleRunner(steps.length);
-        for (const step of steps) runner.run(step);
-        const { m } = runner;
-        const before = toldBy(m.state, m);
-        const next = carried(m.state);
-        expect(toldBy(next, m)).toEqual(before);
-        expect(toldBy(carried(next), m)).toEqual(before);
-      }),
-      { numRuns: 150 },
-    );
-  }, 120_000);
+  it(
+    'is told as before after a roll-over, whatever has happened, and after the next',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const runner = new ScheduleRunner(steps.length);
+          for (const step of steps) runner.run(step);
+          const { m } = runner;
+          const before = toldBy(m.state, m);
+          const next = carried(m.state);
+          expect(toldBy(next, m)).toEqual(before);
+          expect(toldBy(carried(next), m)).toEqual(before);
+        }),
+        { numRuns: 150 },
+      );
+    },
+    patient(120_000),
+  );
 
   it('has an answer that is taken back after a roll-over forgotten, so that the request may come again', () => {
     const m = aMachine();
@@ -184,28 +189,36 @@ function longConversation(turns: number): MachineUnderTest {
 }
 
 describe('a conversation of a thousand turns', () => {
-  it('carries less than 56 KB of what it remembers, 34 KB compressed, and has forgotten no message', () => {
-    const m = longConversation(1_000);
-    const text = JSON.stringify(m.state.earlier);
-    expect(m.state).toMatchObject({ tombstones: [], requests: [] });
-    expect(text.length).toBeLessThan(56 * 1024);
-    expect(deflateSync(text).length).toBeLessThan(34 * 1024);
-    const first = m.all('user_message').at(-900);
-    expect(
-      judgeMessage(m.state, { text: 'message 101', requestId: idOf('message 101') }),
-    ).toMatchObject({
-      code: 'duplicate',
-      reply: { turnId: first?.turnId, seq: first?.seq },
-    });
-    expect(m.resolve(`call_${idOf('900 1')}`, APPROVE)).toMatchObject({ verdict: 'stale' });
-  }, 60_000);
+  it(
+    'carries less than 56 KB of what it remembers, 34 KB compressed, and has forgotten no message',
+    () => {
+      const m = longConversation(1_000);
+      const text = JSON.stringify(m.state.earlier);
+      expect(m.state).toMatchObject({ tombstones: [], requests: [] });
+      expect(text.length).toBeLessThan(56 * 1024);
+      expect(deflateSync(text).length).toBeLessThan(34 * 1024);
+      const first = m.all('user_message').at(-900);
+      expect(
+        judgeMessage(m.state, { text: 'message 101', requestId: idOf('message 101') }),
+      ).toMatchObject({
+        code: 'duplicate',
+        reply: { turnId: first?.turnId, seq: first?.seq },
+      });
+      expect(m.resolve(`call_${idOf('900 1')}`, APPROVE)).toMatchObject({ verdict: 'stale' });
+    },
+    patient(60_000),
+  );
 
-  it('carries no more after another thousand', () => {
-    const sizes = [1_000, 2_000].map(
-      (turns) => JSON.stringify(longConversation(turns).state.earlier).length,
-    );
-    expect(Math.abs((sizes[1] ?? 0) / (sizes[0] ?? 1) - 1)).toBeLessThan(0.1);
-  }, 120_000);
+  it(
+    'carries no more after another thousand',
+    () => {
+      const sizes = [1_000, 2_000].map(
+        (turns) => JSON.stringify(longConversation(turns).state.earlier).length,
+      );
+      expect(Math.abs((sizes[1] ?? 0) / (sizes[0] ?? 1) - 1)).toBeLessThan(0.1);
+    },
+    patient(120_000),
+  );
 });
 
 it('forgets the oldest calls where the names of people alone are too much, and then takes no short id for new', () => {

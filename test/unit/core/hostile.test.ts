@@ -17,6 +17,7 @@ import {
 } from '../../support/core-builders.js';
 import { aMachine, aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
 import { expectInvariants } from '../../support/core-invariants.js';
+import { patient } from '../../support/patience.js';
 
 function deep(levels: number): unknown {
   let value: unknown = 'bottom';
@@ -213,22 +214,26 @@ const doors: readonly [string, (m: MachineUnderTest, input: unknown) => unknown]
 describe('a conversation that is', () => {
   for (const [phase, build] of machines)
     for (const [door, enter] of doors)
-      it(`${phase} survives everything that comes in by ${door}`, () => {
-        let m = build();
-        const untouched = m.events.length;
-        for (const [name, make] of GARBAGE)
-          for (const input of inputsOf(make())) {
-            try {
-              enter(m, input);
-            } catch (error) {
-              throw new Error(`${name} was thrown at`, { cause: error });
+      it(
+        `${phase} survives everything that comes in by ${door}`,
+        () => {
+          let m = build();
+          const untouched = m.events.length;
+          for (const [name, make] of GARBAGE)
+            for (const input of inputsOf(make())) {
+              try {
+                enter(m, input);
+              } catch (error) {
+                throw new Error(`${name} was thrown at`, { cause: error });
+              }
+              if (m.events.length === untouched) continue;
+              expectInvariants(m);
+              m = build();
             }
-            if (m.events.length === untouched) continue;
-            expectInvariants(m);
-            m = build();
-          }
-        expectInvariants(m);
-      }, 30_000);
+          expectInvariants(m);
+        },
+        patient(30_000),
+      );
 });
 
 describe('what is taken of a hostile input', () => {
@@ -237,26 +242,32 @@ describe('what is taken of a hostile input', () => {
     m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' }), gatedCall('g')]));
   });
 
-  it('is only what JSON can carry: an answer that JSON would change is refused', () => {
-    for (const value of [
-      new Date(0),
-      new Map(),
-      Number.NaN,
-      10n,
-      () => 1,
-      cyclic(),
-      deep(10_000),
-      { a: Symbol('x') },
-      [undefined],
-      shared(),
-    ])
-      expect(
-        m.machine.resolve({ toolCallId: 'q', resolution: { type: 'answer', value } }),
-      ).toMatchObject({
-        verdict: 'invalid',
-        problems: [{ path: '/resolution/value', message: 'must be JSON, nested at most 64 deep' }],
-      });
-  }, 30_000);
+  it(
+    'is only what JSON can carry: an answer that JSON would change is refused',
+    () => {
+      for (const value of [
+        new Date(0),
+        new Map(),
+        Number.NaN,
+        10n,
+        () => 1,
+        cyclic(),
+        deep(10_000),
+        { a: Symbol('x') },
+        [undefined],
+        shared(),
+      ])
+        expect(
+          m.machine.resolve({ toolCallId: 'q', resolution: { type: 'answer', value } }),
+        ).toMatchObject({
+          verdict: 'invalid',
+          problems: [
+            { path: '/resolution/value', message: 'must be JSON, nested at most 64 deep' },
+          ],
+        });
+    },
+    patient(30_000),
+  );
 
   it('is a copy: who changes the answer afterwards does not change what was recorded', () => {
     const value = { sizes: [1], left: undefined, zero: -0 };

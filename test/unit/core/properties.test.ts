@@ -5,6 +5,7 @@ import { applyAll } from '../../../src/core/apply.js';
 import { expectInvariants, expectViewsAgree } from '../../support/core-invariants.js';
 import type { Step } from '../../support/core-schedules.js';
 import { ScheduleRunner, schedule } from '../../support/core-schedules.js';
+import { patient } from '../../support/patience.js';
 
 /** `FC_RUNS=20000` for a long search. */
 const RUNS = Number(process.env['FC_RUNS'] ?? 0);
@@ -54,7 +55,7 @@ describe('random schedules', () => {
         }
       expect(REACHED.filter((kind) => !seen.has(kind))).toEqual([]);
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 });
 
@@ -73,7 +74,7 @@ describe('any schedule', () => {
         runs(300),
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -95,7 +96,7 @@ describe('any schedule', () => {
         runs(400),
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -108,7 +109,7 @@ describe('any schedule', () => {
         runs(150),
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -127,7 +128,7 @@ describe('any schedule', () => {
         runs(150),
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -144,7 +145,7 @@ describe('any schedule', () => {
         runs(150),
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -197,6 +198,6 @@ describe('any schedule', () => {
         runs(200),
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 });

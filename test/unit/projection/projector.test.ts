@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { StoreUnavailable } from '../../../src/store/port.js';
 import { answers, asks, KEY, stamped, started, turn } from '../../support/log-events.js';
+import { patient } from '../../support/patience.js';
 import { until } from '../../support/until.js';
 import { aProjection } from './setup.js';
 
@@ -290,14 +291,18 @@ describe('flushing', () => {
     expect((await log.read(KEY))?.events.slice(1)).toEqual(restarted);
   });
 
-  it('says that the store is unavailable when it cannot be written for seconds', async () => {
-    const { source, projector, outage } = await aProjection();
-    source.set({ runId: 'run-a', events: LOG });
-    outage.isDown = true;
-    await expect(projector.flush(KEY, LOG.length)).rejects.toThrow(StoreUnavailable);
-    outage.isDown = false;
-    expect(await projector.flush(KEY, LOG.length)).toEqual({ storedSeq: LOG.length });
-  }, 10_000);
+  it(
+    'says that the store is unavailable when it cannot be written for seconds',
+    async () => {
+      const { source, projector, outage } = await aProjection();
+      source.set({ runId: 'run-a', events: LOG });
+      outage.isDown = true;
+      await expect(projector.flush(KEY, LOG.length)).rejects.toThrow(StoreUnavailable);
+      outage.isDown = false;
+      expect(await projector.flush(KEY, LOG.length)).toEqual({ storedSeq: LOG.length });
+    },
+    patient(10_000),
+  );
 });
 
 describe('shutting down', () => {

@@ -10,6 +10,7 @@ import { summaryOf } from '../../../../src/core/context/turns.js';
 import type { ContextMark, Retention } from '../../../../src/protocol/context.js';
 import type { Message } from '../../../../src/protocol/messages.js';
 import { bytesOf, contextParts, markOf, transcript } from '../../../support/context-parts.js';
+import { patient } from '../../../support/patience.js';
 
 const RUNS = { numRuns: Number(process.env['FC_RUNS'] ?? 300) };
 const TIMEOUT_MS = 60_000;
@@ -84,7 +85,7 @@ describe('any context', () => {
         RUNS,
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -101,7 +102,7 @@ describe('any context', () => {
         RUNS,
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -119,7 +120,7 @@ describe('any context', () => {
         RUNS,
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -138,7 +139,7 @@ describe('any context', () => {
         RUNS,
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -159,7 +160,7 @@ describe('any context', () => {
         RUNS,
       );
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it('keeps a summary first, whatever else is left out', () => {

@@ -21,6 +21,7 @@ import { byteTokens, contextParts } from '../../../support/context-parts.js';
 import { endOfRun } from '../../../support/core-asks.js';
 import { ScheduleRunner, type Step, schedule } from '../../../support/core-schedules.js';
 import { SCHEDULE_SETTINGS } from '../../../support/core-settings.js';
+import { patient } from '../../../support/patience.js';
 import { Shelf } from '../../../support/stored-transcripts.js';
 
 const NUM_RUNS = Number(process.env['FC_RUNS'] ?? 100);
@@ -166,7 +167,7 @@ describe('conversations that anything may happen to', () => {
       const smaller = ['share', 'budget', 'stub', 'summary', 'dropped', 'too long'];
       expect([...reached, ...ends, ...smaller].filter((kind) => !seen.has(kind))).toEqual([]);
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -190,7 +191,7 @@ describe('conversations that anything may happen to', () => {
         });
       });
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -209,7 +210,7 @@ describe('conversations that anything may happen to', () => {
         });
       });
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -231,7 +232,7 @@ describe('conversations that anything may happen to', () => {
         });
       });
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -245,7 +246,7 @@ describe('conversations that anything may happen to', () => {
         expect(conversationOf(stormy, given).calls.map(bytesOf)).toEqual(calls.map(bytesOf));
       });
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it(
@@ -264,7 +265,7 @@ describe('conversations that anything may happen to', () => {
         }
       });
     },
-    TIMEOUT_MS,
+    patient(TIMEOUT_MS),
   );
 
   it('show stubs in place of old results only, and pairs all the same', () => {

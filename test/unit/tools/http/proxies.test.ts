@@ -11,6 +11,7 @@ import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
 import { startChild } from '../../../support/children.js';
 import { envelopeOf, errorOf, json, startPeer } from '../../../support/http-peer.js';
 import { kitServer, mcpLedger } from '../../../support/mcp-kit.js';
+import { patient } from '../../../support/patience.js';
 import { startProxy } from '../../../support/proxy.js';
 import { CERTIFICATE, startTlsPeer } from '../../../support/tls-peer.js';
 import { chatEvents } from '../../../support/wire-events.js';
@@ -191,6 +192,6 @@ describe('a process that has its proxy and a certificate of its own by its envir
       expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT ${host}`]));
       expect(proxy.seen.length).toBeGreaterThanOrEqual(3);
     },
-    CHILD_TIMEOUT_MS,
+    patient(CHILD_TIMEOUT_MS),
   );
 });
