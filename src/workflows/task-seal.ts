@@ -12,7 +12,7 @@
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
 import { MAX_WAIT_MS } from '../protocol/limits.js';
 
-const SUMMARY = 'nothing is due: marks a task of the conversation as decided';
+const SUMMARY = 'not a wait: marks a task as decided, and does nothing when it fires';
 
 /** Its completion; then the scheduling and the start of the next. */
 const EVENTS_BETWEEN_TASKS = 3;

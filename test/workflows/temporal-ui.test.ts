@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Conversation } from '../../src/client/index.js';
 import { callsAll, says, script } from '../../src/model/scripted.js';
-import { startEngine } from '../support/engine.js';
+import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { until } from '../support/until.js';
 
@@ -27,6 +28,13 @@ function summary(data: Uint8Array | null | undefined): string {
   return data ? String(JSON.parse(Buffer.from(data).toString())) : '';
 }
 
+async function timersOf(engine: Engine, talk: Conversation): Promise<readonly string[]> {
+  const events = await engine.history.events(engine.workflowId(talk));
+  return events.flatMap(({ timerStartedEventAttributes: timer, userMetadata }) =>
+    timer ? [summary(userMetadata?.summary?.data)] : [],
+  );
+}
+
 test('every activity and timer says in words what it is', async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
   const { talk } = await engine.ask();
@@ -40,12 +48,21 @@ test('every activity and timer says in words what it is', async () => {
     [`model:${turn?.turnId ?? ''}:1`, 'model scripted step 1'],
     ['tool:stock:call_1', 'tool stock (call_1)'],
   ]);
-  const timers = events.flatMap(({ timerStartedEventAttributes: timer, userMetadata }) =>
-    timer ? [summary(userMetadata?.summary?.data)] : [],
-  );
-  expect(timers.sort()).toEqual(
+  expect((await timersOf(engine, talk)).toSorted()).toEqual(
     pending.map(({ kind, name, deadline }) => `${kind} ${name} until ${deadline}`).sort(),
   );
+});
+
+test('a timer for which nobody waits says so', async () => {
+  const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
+  const { talk } = await engine.ask();
+  const before = new Set(await timersOf(engine, talk));
+  // It is recorded, and nothing follows from it yet.
+  await engine.signal(talk, 'sendMessage', { text: 'two', requestId: 'm2', onBusy: 'queue' });
+  const others = async () => (await timersOf(engine, talk)).filter((timer) => !before.has(timer));
+  expect(await until('the task is marked', others, { holds: ({ length }) => length > 0 })).toEqual([
+    'not a wait: marks a task as decided, and does nothing when it fires',
+  ]);
 });
 
 test('the page of a conversation shows what waits, until when, and how to answer by hand', async () => {
