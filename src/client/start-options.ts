@@ -5,6 +5,7 @@ import {
   type SearchAttributePair,
   SearchAttributeType,
 } from '@temporalio/common';
+import { shownText } from '../core/by-hand/shown.js';
 import type { AgentManifest, AgentSettings, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
@@ -69,7 +70,7 @@ export function startOptions(
     workflowIdReusePolicy: start.reuse,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     staticSummary: `${manifest.name}: ${conversationId}`,
-    staticDetails: `Agent **${manifest.name}** (${manifest.model}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
+    staticDetails: `Agent ${shownText(manifest.name)} (${shownText(manifest.model)}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
     memo: { title: titleOf('text' in input ? input.text : input.kind), agent: manifest.name },
     priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
     ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),

@@ -11,6 +11,7 @@ import {
   makeContinueAsNewFunc,
   sleep,
   uuid4,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { detachedCalls } from '../core/aside.js';
 import { type Spilled, withStored } from '../core/context/stored.js';
@@ -27,11 +28,12 @@ import { openDoors } from './doors.js';
 import { Driver } from './driver.js';
 import { EventLogOfRun } from './event-log.js';
 import { onRefusedUpdate } from './looks/refused-updates.js';
+import { detailsText } from './page.js';
 import { Recovery } from './recovery.js';
 import { canCarry, losesMessages, RollOver } from './roll-over.js';
 import { RoomPauses } from './room-pauses.js';
 import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
-import { detailsText, SearchAttributes, shownIds } from './show.js';
+import { SearchAttributes, shownIds } from './show.js';
 import { Spill } from './spill.js';
 import { TaskSeal } from './task-seal.js';
 
@@ -105,7 +107,10 @@ class Shell {
     this.#recovery = new Recovery(this.#machine, this.#driver);
     // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
-    provideDetails(() => detailsText(this.#machine.state, this.#log.last('turn_ended')));
+    const { namespace } = workflowInfo();
+    provideDetails(() =>
+      detailsText(this.#machine.state, { namespace, ended: this.#log.last('turn_ended') }),
+    );
     onRefusedUpdate(() => {
       this.#log.doubt();
     });

@@ -115,7 +115,7 @@ test('a call that fails for good says why in the history, on the page of the con
   const page = async (): Promise<string> =>
     (await engine.query<{ currentDetails?: string }>(talk.id, '__temporal_workflow_metadata'))
       .currentDetails ?? '';
-  expect(await page()).toContain(`failed: \`${error.code}\`, ${error.message}`);
+  expect(await page()).toContain(`failed: \`${error.code}\`, \`${error.message}\``);
   expect(await engine.say(talk, 'again')).toMatchObject({ status: 'completed', text: 'Hello.' });
   expect(await page()).not.toContain('failed');
 });

@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { TurnEnded } from '../../../src/protocol/events.js';
+import { detailsText } from '../../../src/workflows/page.js';
+import { gatedCall, modelCalls, plannedCall, turn } from '../../support/core-builders.js';
+import { aMachine, aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
+import {
+  commandsOn,
+  gatedFor,
+  HOSTILE,
+  optionOf,
+  WAITS,
+  wordsOf,
+} from '../../support/waits-by-hand.js';
+
+const pageOf = (m: MachineUnderTest, namespace = 'default'): string =>
+  detailsText(m.state, { namespace });
+
+/** What is left of a page when all code is taken away: ours. */
+function ownWords(page: string): string {
+  return page.replaceAll(/^```\n[\s\S]*?\n```$/gm, 'BLOCK').replaceAll(/`[^`\n]+`/g, 'CODE');
+}
+
+describe('the page of a conversation in the Temporal UI', () => {
+  it.each(WAITS)('has a command that answers %s as it stands', (_title, waits) => {
+    const m = waits();
+    const [command = '', ...others] = commandsOn(pageOf(m));
+    expect(others).toEqual([]);
+    const words = wordsOf(command);
+    expect(words.slice(0, 2)).toEqual(['workflow', 'signal']);
+    expect(optionOf(words, '--namespace')).toBe('default');
+    expect(optionOf(words, '--workflow-id')).toBe('conversation:default:order-42');
+    expect(optionOf(words, '--name')).toBe('resolveToolCall');
+    const verdict = m.machine.resolveBySignal(JSON.parse(optionOf(words, '--input')));
+    expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
+  });
+
+  it('has no line in a command that the UI would cut off', () => {
+    for (const [, waits] of WAITS.filter(([title]) => !title.includes('hostile')))
+      for (const command of commandsOn(pageOf(waits())))
+        for (const line of command.split('\n')) expect(line.length).toBeLessThan(70);
+  });
+
+  it('says what is to be approved, for whom, why and until when, as a list', () => {
+    const m = gatedFor({ roles: ['lead'], exclude: ['requester'] }, { to: 'p1', cents: 900 });
+    expect(pageOf(m).split('\n')).toEqual([
+      '**awaiting_input** · agent `support` · log at seq 7',
+      '',
+      `Turn \`${turn(1)}\`, step 1.`,
+      '',
+      `**1 of 1:** **approval** of \`server.tool\`, call \`c\` of \`${turn(1)}\``,
+      '',
+      `- until ${m.pending[0]?.deadline ?? ''}`,
+      '- who may answer: role `lead`, but not whoever asked',
+      '- arguments: `{"to": "p1", "cents": 900}`',
+      '',
+      '```',
+      "temporal workflow signal --namespace 'default' \\",
+      '  --workflow-id conversation:default:order-42 \\',
+      "  --name resolveToolCall --input '{",
+      ' "toolCallId": "c",',
+      ' "resolution": {',
+      '  "type": "approve"',
+      ' },',
+      ' "actor": {',
+      '  "id": "operator",',
+      '  "roles": [',
+      '   "lead"',
+      '  ]',
+      ' }',
+      "}'",
+      '```',
+      '',
+      'In the commands, `operator` stands for you: nobody checks who sends a signal.',
+    ]);
+  });
+
+  it('lists every call with a command of its own', () => {
+    const calls = [gatedCall('a'), plannedCall('b', { executor: 'human' }), gatedCall('c')];
+    const page = pageOf(aMachineWith(modelCalls(calls)));
+    const ids = commandsOn(page).map((command) => {
+      const input = JSON.parse(optionOf(wordsOf(command), '--input')) as { toolCallId: string };
+      return input.toolCallId;
+    });
+    expect(ids).toEqual(['a', 'b', 'c']);
+    expect(page).toContain('**2 of 3:** **elicitation** of `human.tool`, call `b`');
+  });
+
+  it('says that nobody can answer by hand what only verified actors may', () => {
+    const page = pageOf(gatedFor({ requireVerified: true }));
+    expect(commandsOn(page)).toEqual([]);
+    expect(page).toContain('- who may answer: anybody, and verified');
+    expect(page).toContain('No signal by hand can answer it');
+  });
+
+  it('names the namespace, whatever it is called', () => {
+    const [command = ''] = commandsOn(pageOf(gatedFor({}), "o'ps $(id)"));
+    expect(optionOf(wordsOf(command), '--namespace')).toBe("o'ps $(id)");
+  });
+
+  it('is bounded: it says how many calls it leaves out, and where they are', () => {
+    const input = { text: 'x'.repeat(2_000) };
+    const calls = Array.from({ length: 40 }, (_, at) => gatedCall(`call_${at}`, { input }));
+    const page = pageOf(aMachineWith(modelCalls(calls)));
+    expect(page.length).toBeLessThan(12_000);
+    const [, left = ''] = /^… (\d+) more\. All of them:$/m.exec(page) ?? [];
+    const commands = commandsOn(page);
+    expect(commands.length - 1 + Number(left)).toBe(40);
+    const words = wordsOf(commands.at(-1) ?? '');
+    expect([words.slice(0, 2), optionOf(words, '--name')]).toEqual([
+      ['workflow', 'query'],
+      'pending',
+    ]);
+    expect(page).toContain('… 1800 more characters');
+  });
+
+  it('holds nothing of what others wrote outside of code, and no end of code in it', () => {
+    const text = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary' }));
+    const plain = ownWords(pageOf(gatedFor({ users: ['u'] }, {})));
+    fc.assert(
+      fc.property(text, text, text, (one, two, three) => {
+        const approval = { needed: true, reason: one, audience: { users: [two] } } as const;
+        const call = gatedCall('c', {
+          name: three,
+          input: { [one]: [two], [two]: three },
+          approval,
+        });
+        const page = pageOf(aMachineWith(modelCalls([call])));
+        expect(ownWords(page).replace('- why: CODE\n', '')).toBe(plain);
+        expect(page).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+      }),
+    );
+  });
+
+  it('says why the last turn failed, in code', () => {
+    const error = { code: 'model_failed', message: '<b>no</b> `key`\n# [x](http://y)' };
+    const ended = {
+      type: 'turn_ended',
+      turnId: turn(1),
+      status: 'failed',
+      error,
+    } as unknown as TurnEnded;
+    const page = detailsText(aMachine().state, { namespace: 'default', ended });
+    expect(page).toContain(
+      `Turn \`${turn(1)}\` failed: \`model_failed\`, \`\\u003cb\\u003eno\\u003c/b\\u003e \\u0060key\\u0060\\n# [x](http://y)\``,
+    );
+  });
+
+  it('looks at no more calls than it shows, however many wait', () => {
+    let looks = 0;
+    const prompt = {
+      get text() {
+        looks += 1;
+        return 'x';
+      },
+    };
+    const { state } = gatedFor({});
+    const { c: call } = state.calls;
+    const callIds = Array.from({ length: 5_000 }, (_, at) => `call_${at}`);
+    const many = callIds.map((toolCallId) => {
+      const plan = { ...call?.plan, toolCallId };
+      return [
+        toolCallId,
+        { ...call, plan, suspension: { ...call?.suspension, toolCallId, prompt } },
+      ];
+    });
+    const calls = Object.fromEntries(many) as typeof state.calls;
+    const page = detailsText(
+      { ...state, calls, ...(state.turn && { turn: { ...state.turn, callIds } }) },
+      { namespace: 'default' },
+    );
+    const shown = commandsOn(page).length - 1;
+    expect(page).toContain(`… ${5_000 - shown} more. All of them:`);
+    expect(looks).toBe(shown + 1);
+  });
+});
