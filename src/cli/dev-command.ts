@@ -2,13 +2,11 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../client/dev-server.js';
-import type { ConversationSnapshot } from '../protocol/conversation.js';
-import { conversationKey } from '../protocol/ids.js';
-import type { PendingCall } from '../protocol/suspensions.js';
+import { shellQuote } from '../core/by-hand/shown.js';
 import { type Config, readConfig } from './config.js';
-import { exampleAnswer, shellQuote } from './example-answer.js';
 import { onStop } from './process-life.js';
 import { type Stack, startStack } from './stack.js';
+import { curl, WaitingLines } from './waiting-lines.js';
 
 export interface DevFlags {
   readonly agents: string;
@@ -86,6 +84,7 @@ interface Showing {
 
 async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Promise<void> {
   const { apiUrl } = stack;
+  const waiting = new WaitingLines(apiUrl);
   const shown = new Set<string>();
   const once = (id: string, lines: () => readonly string[]): void => {
     if (shown.has(id)) return;
@@ -101,11 +100,7 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
     const wasAway: boolean = isAway;
     isAway = await isTemporalAway(apiUrl, signal);
     if (isAway !== wasAway && !isAborted(signal)) print(temporalLine(stack, config, isAway));
-    for (const snapshot of await waitingConversations(apiUrl, signal))
-      for (const call of snapshot.pending)
-        once(`${conversationKey(snapshot)}/${call.toolCallId}/${call.kind}/${call.ask ?? 1}`, () =>
-          describe(apiUrl, snapshot, call),
-        );
+    for (const line of await waiting.news(signal)) print(line);
     if (!stack.worker().alive() && !isAborted(signal))
       once('worker', () => [
         `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)} npx colloquy worker --agents ${flags.agents}`,
@@ -155,39 +150,6 @@ async function isTemporalAway(apiUrl: string, signal: AbortSignal): Promise<bool
   } catch {
     return false;
   }
-}
-
-async function waitingConversations(
-  apiUrl: string,
-  signal: AbortSignal,
-): Promise<readonly ConversationSnapshot[]> {
-  try {
-    const response = await fetch(`${apiUrl}/v1/conversations?status=awaiting_input`, { signal });
-    const body = (await response.json()) as { conversations?: readonly ConversationSnapshot[] };
-    return body.conversations ?? [];
-  } catch {
-    // The API may be restarting; the next round asks again.
-    return [];
-  }
-}
-
-function describe(
-  apiUrl: string,
-  snapshot: ConversationSnapshot,
-  call: PendingCall,
-): readonly string[] {
-  const { conversationId } = snapshot;
-  const why = call.reason === undefined ? '' : ` (${call.reason})`;
-  const url = `${apiUrl}/v1/conversations/${conversationId}/tool-calls/${encodeURIComponent(call.toolCallId)}/resolution`;
-  return [
-    `waits     ${conversationId}: ${call.kind} of ${call.name}${why} until ${call.deadline}`,
-    `          ${JSON.stringify(call.prompt)}`,
-    `          ${curl(url, exampleAnswer(call))}`,
-  ];
-}
-
-function curl(url: string, body: string): string {
-  return `curl -s ${url} -H 'content-type: application/json' -d ${shellQuote(body)}`;
 }
 
 function print(line: string): void {

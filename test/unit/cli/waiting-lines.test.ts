@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { waitingLines } from '../../../src/cli/waiting-lines.js';
+import { requestersOf } from '../../../src/core/audience.js';
+import { actorOf } from '../../../src/http/parse.js';
+import { ResolutionSchema, ResolveSchema } from '../../../src/protocol/http.schema.js';
+import type { MachineUnderTest } from '../../support/core-driver.js';
+import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits-by-hand.js';
+
+const API = 'http://127.0.0.1:8080';
+
+function linesOf(m: MachineUnderTest): readonly string[] {
+  const [call] = m.pending;
+  const asked = m.state.calls['c'];
+  if (call === undefined || asked === undefined) throw new Error('no call waits');
+  const requesters = requestersOf(m.state, asked);
+  return waitingLines(API, { snapshot: { conversationId: 'order-42' }, call, requesters });
+}
+
+describe('the lines for a call that waits', () => {
+  it.each(WAITS)('end with a command that answers %s as it stands', (_title, waits) => {
+    const m = waits();
+    const words = wordsOf(linesOf(m).at(-1)?.trim() ?? '');
+    expect(words[1]).toBe(`${API}/v1/conversations/order-42/tool-calls/c/resolution`);
+    const body = JSON.parse(optionOf(words, '-d')) as object;
+    const { actor, ...answer } =
+      'type' in body ? { resolution: ResolutionSchema.parse(body) } : ResolveSchema.parse(body);
+    const by = actorOf(actor);
+    const verdict = m.machine.resolve({ toolCallId: 'c', requestId: 'r', ...answer, actor: by });
+    expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
+  });
+
+  it('say what is asked, why, and who may answer', () => {
+    expect(linesOf(gatedFor({ roles: ['lead'] }, { cents: 900 }))).toEqual([
+      'waits     order-42: approval of `server.tool` until 2026-03-01T13:00:00.000Z',
+      '          arguments: `{"cents": 900}`',
+      '          who may answer: role `lead`',
+      `          curl -s ${API}/v1/conversations/order-42/tool-calls/c/resolution -H 'content-type: application/json' -d '{"resolution":{"type":"approve"},"actor":{"id":"operator","roles":["lead"]}}'`,
+    ]);
+  });
+
+  it('approve what anybody may with a bare resolution', () => {
+    expect(linesOf(gatedFor({})).at(-1)).toContain(`"actor":{"id":"operator"}`);
+    const [, anybody] = WAITS[0] ?? [];
+    expect(anybody && linesOf(anybody()).at(-1)).toMatch(/ -d '\{"type":"approve"\}'$/);
+  });
+
+  it('say that nobody can answer by hand what only verified actors may', () => {
+    const lines = linesOf(gatedFor({ requireVerified: true }));
+    expect(lines.at(-1)).toContain('No request by hand can answer it');
+    expect(lines.join()).not.toContain('curl');
+  });
+
+  it('move no cursor and begin no line, whatever the call holds', () => {
+    const lines = linesOf(
+      gatedFor(
+        { users: HOSTILE },
+        Object.fromEntries(HOSTILE.map((it, at) => [it, HOSTILE[HOSTILE.length - at] ?? it])),
+      ),
+    );
+    for (const line of lines) expect(line).not.toMatch(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/u);
+  });
+
+  it('are short, however large the arguments are', () => {
+    const lines = linesOf(
+      gatedFor({}, { text: Array.from({ length: 500 }, () => 'x'.repeat(300)) }),
+    );
+    expect(lines.join('\n').length).toBeLessThan(3_500);
+  });
+});

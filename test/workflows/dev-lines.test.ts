@@ -1,0 +1,63 @@
+/** The lines of `colloquy dev` for calls that wait, against a real API: the commands are pasted into a shell. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { WaitingLines } from '../../src/cli/waiting-lines.js';
+import { createApp } from '../../src/http/app.js';
+import { serve } from '../../src/http/listen.js';
+import { type DevServer, startDevServer } from '../support/dev-server.js';
+import { until } from '../support/until.js';
+import {
+  expectedAnswers,
+  pasteAll,
+  recordedAnswers,
+  type ShopTalk,
+  waitingShop,
+} from '../support/waiting-shop.js';
+import { HOSTILE } from '../support/waits-by-hand.js';
+
+/** On a shared server workers list conversations of other tests, too. */
+let server: DevServer;
+beforeAll(async () => {
+  server = await startDevServer();
+});
+afterAll(() => server.stop());
+
+async function linesFor({ engine }: ShopTalk): Promise<WaitingLines> {
+  const { client, reader, opened } = engine;
+  const api = await serve(createApp({ client, reader, conversations: opened.log }), { port: 0 });
+  onTestFinished(() => api.close());
+  return new WaitingLines(api.url);
+}
+
+const { signal } = new AbortController();
+
+test('every command that is printed answers its call, whoever may, until nothing waits', async () => {
+  const shop = await waitingShop({ cents: 900 }, { address: server.address });
+  const lines = await linesFor(shop);
+  const commands = async (): Promise<readonly string[]> => {
+    const news = await until('calls are told', () => lines.news(signal), {
+      holds: ({ length }) => length > 0,
+      timeoutMs: 10_000,
+    });
+    return news.flatMap((line) => /^ {10}(curl .*)$/.exec(line)?.[1] ?? []);
+  };
+  await pasteAll(shop, commands);
+  expect(await recordedAnswers(shop)).toEqual(expectedAnswers('api', 'anonymous'));
+});
+
+test('a call is printed once, and again when somebody holds it', async () => {
+  const input = Object.fromEntries(HOSTILE.map((text) => [text, text]));
+  const shop = await waitingShop(input, { address: server.address });
+  const lines = await linesFor(shop);
+  const first = await lines.news(signal);
+  expect(first.filter((line) => line.startsWith('waits '))).toHaveLength(5);
+  for (const line of first) expect(line).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  expect(await lines.news(signal)).toEqual([]);
+  await shop.talk.claim('call_3', { actor: { id: 'service' } });
+  const again = await until('it is told', () => lines.news(signal), {
+    holds: ({ length }) => length > 0,
+  });
+  expect(again.filter((line) => line.startsWith('waits '))).toHaveLength(1);
+  expect(again.join('\n')).toContain(
+    'who may answer: only `service`, who holds the call (anybody)',
+  );
+});
