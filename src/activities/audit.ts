@@ -5,7 +5,6 @@ import { toModelFailure } from '../model/failure.js';
 import type { Usage } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { utf8Bytes } from '../protocol/json.js';
-import { MAX_BLOB_BYTES } from '../protocol/limits.js';
 import type {
   Model,
   ModelCaller,
@@ -13,6 +12,7 @@ import type {
   ModelResponse,
   ModelTool,
 } from '../protocol/model.js';
+import { MAX_BLOB_BYTES } from '../protocol/service-limits.js';
 import type { ActivityTools } from './deps.js';
 import type { RequestMeter } from './request-meter.js';
 import { stored } from './stored-results.js';

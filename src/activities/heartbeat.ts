@@ -1,6 +1,6 @@
 /** Heartbeats from a timer, whatever the work itself does: they tell the server that the worker lives, and bring back cancels. */
 import { Context } from '@temporalio/activity';
-import { HEARTBEAT_THROTTLE_MS } from '../protocol/limits.js';
+import { HEARTBEAT_THROTTLE_MS } from '../protocol/service-limits.js';
 
 /**
  * Runs the work with heartbeats: every third of the heartbeat timeout, and no rarer than lets a cancel arrive within the

@@ -1,6 +1,6 @@
 /** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
 import type { ConversationActivities } from '../protocol/activities.js';
-import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits.js';
+import { TRANSCRIPT_CACHE_BYTES } from '../protocol/service-limits.js';
 import { wellFormedJson } from '../protocol/well-formed.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';

@@ -3,7 +3,7 @@ import type { CallContext } from '../define/context.js';
 import type { AnyTool } from '../define/tool.js';
 import type { RunToolInput } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
-import { MAX_PROGRESS_BYTES } from '../protocol/limits.js';
+import { MAX_PROGRESS_BYTES } from '../protocol/service-limits.js';
 import { entryFields } from '../tools/entry.js';
 import { boundedJson, toJson } from '../tools/normalise.js';
 import { toolLogger } from '../tools/tool-logger.js';

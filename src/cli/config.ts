@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { HOST_NAME_RULE, isHostName } from '../client/hosts.js';
 import { durationProblem } from '../define/durations.js';
 import type { BlobChoice } from '../projection/open-log.js';
-import { MAX_PATIENCE, MIN_RETENTION_MS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
+import { MAX_PATIENCE, MIN_RETENTION_MS } from '../protocol/service-limits.js';
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
 const port = z

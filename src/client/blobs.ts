@@ -1,7 +1,7 @@
 /** Stored values of a conversation, as an application reads them, and files that it adds. */
 import type { BlobRef } from '../protocol/blobs.js';
 import type { ConversationKey } from '../protocol/ids.js';
-import { MAX_BLOB_BYTES } from '../protocol/limits.js';
+import { MAX_BLOB_BYTES } from '../protocol/service-limits.js';
 import { EngineError, invalidField } from './errors.js';
 
 /** Bytes of a stored value; what lies beyond its end is left out. */

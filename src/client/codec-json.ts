@@ -1,7 +1,7 @@
 /** Payloads as Temporal's remote codec protocol carries them: protobuf's JSON, with bytes in base64. */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-import { MAX_INFLATED_SUM_BYTES } from '../protocol/limits.js';
+import { MAX_INFLATED_SUM_BYTES } from '../protocol/service-limits.js';
 import { EngineError } from './errors.js';
 
 export type { PayloadCodec } from '@temporalio/common';

@@ -6,9 +6,9 @@ import type { ConversationId, ConversationKey, TurnId } from '../protocol/ids.js
 import { DEFAULT_TENANT, idProblem } from '../protocol/ids.js';
 import type { Json } from '../protocol/json.js';
 import { isRecord } from '../protocol/json.js';
-import { MAX_PATIENCE } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
 import type { Resolution } from '../protocol/resolutions.js';
+import { MAX_PATIENCE } from '../protocol/service-limits.js';
 import { listAgents } from './agents.js';
 import { checkKey, stampActor } from './checks.js';
 import { type ClaimParts, claimCall } from './claim.js';

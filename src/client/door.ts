@@ -14,7 +14,6 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import { QUERY_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../protocol/limits.js';
 import {
   QUERIES,
   type QueryTypes,
@@ -23,6 +22,7 @@ import {
   type UpdateTypes,
   WORKFLOW_TYPE,
 } from '../protocol/messaging.js';
+import { QUERY_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../protocol/service-limits.js';
 import type { Trouble } from '../protocol/trouble.js';
 import { askAgain } from './ask-again.js';
 import { checkTexts } from './checks.js';

@@ -10,8 +10,8 @@ import {
   workflowIdFor,
   workflowIdPrefixOf,
 } from '../protocol/ids.js';
-import { UPDATE_DEADLINE_MS } from '../protocol/limits.js';
 import { UPDATES, WORKFLOW_TYPE } from '../protocol/messaging.js';
+import { UPDATE_DEADLINE_MS } from '../protocol/service-limits.js';
 import { updateIdFor } from '../protocol/update-ids.js';
 import { isOpenRun } from './open-run.js';
 

@@ -8,12 +8,9 @@ import { deflate } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 // CommonJS, whose names Node does not see.
 import proto from '@temporalio/proto';
-import {
-  COMPRESS_FROM_BYTES,
-  MAX_INFLATED_BYTES,
-  MAX_INFLATED_SUM_BYTES,
-} from '../protocol/limits.js';
+import { COMPRESS_FROM_BYTES } from '../protocol/limits.js';
 import { PLAIN_METADATA } from '../protocol/messaging.js';
+import { MAX_INFLATED_BYTES, MAX_INFLATED_SUM_BYTES } from '../protocol/service-limits.js';
 import { inflated } from './inflate.js';
 
 const deflated = promisify(deflate);

@@ -9,13 +9,13 @@ import { shownText } from '../core/by-hand/shown.js';
 import type { AgentManifest, AgentSettings, SendMessageInput } from '../protocol/conversation.js';
 import { type ConversationKey, workflowIdFor } from '../protocol/ids.js';
 import type { InboxEventInput } from '../protocol/inbox.js';
-import { ROLL_OVER_HISTORY_EVENTS, WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/limits.js';
 import {
   type CarriedState,
   type ConversationInput,
   SEARCH_ATTRIBUTES,
 } from '../protocol/messaging.js';
 import { CORE_REVISION } from '../protocol/revisions.js';
+import { ROLL_OVER_HISTORY_EVENTS, WORKFLOW_TASK_TIMEOUT_MS } from '../protocol/service-limits.js';
 import { openSearchStatus } from '../protocol/statuses.js';
 import { SPILL_BOUNDS } from '../protocol/stored-messages.js';
 

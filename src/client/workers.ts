@@ -1,6 +1,6 @@
 /** Who polls the task queue: the reason to give when nobody answered in time. */
 import type { Client } from '@temporalio/client';
-import { QUERY_DEADLINE_MS } from '../protocol/limits.js';
+import { QUERY_DEADLINE_MS } from '../protocol/service-limits.js';
 
 /** A poll lasts at most a minute, so a living worker was seen within this. */
 const RECENTLY_MS = 70_000;

@@ -7,8 +7,9 @@ import { waitingResult } from '../core/view.js';
 import type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
 import { type CanonicalEvent, type TurnEnded, turnIdOf } from '../protocol/events.js';
 import type { ConversationKey, TurnId } from '../protocol/ids.js';
-import { MAX_EVENT_PAGE_BYTES, QUERY_DEADLINE_MS } from '../protocol/limits.js';
+import { MAX_EVENT_PAGE_BYTES } from '../protocol/limits.js';
 import type { CarriedState } from '../protocol/messaging.js';
+import { QUERY_DEADLINE_MS } from '../protocol/service-limits.js';
 import type { Door } from './door.js';
 import { EngineError, isUnanswered } from './errors.js';
 import type {

@@ -3,6 +3,7 @@
  * put together where a call is planned. Runs anywhere.
  */
 import { isRecord } from '../protocol/json.js';
+import { MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
@@ -11,9 +12,7 @@ import {
   DEFAULT_DETACHED_TIMEOUT_MS,
   DEFAULT_EXTERNAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
-  MAX_RUN_TIMEOUT_MS,
-  MAX_WAIT_MS,
-} from '../protocol/limits.js';
+} from '../protocol/service-limits.js';
 import type { CallTimeouts, Executor } from '../protocol/tools.js';
 import { claimProblem } from './claim.js';
 import { type Duration, durationMs, durationProblem } from './durations.js';

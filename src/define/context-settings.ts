@@ -1,12 +1,12 @@
 /** How much of a conversation the model is given: settings of an agent and of its tools, and their rules. Runs anywhere. */
 import type { Retention } from '../protocol/context.js';
 import { isRecord } from '../protocol/json.js';
+import type { Model } from '../protocol/model.js';
 import {
   CONTEXT_SHARE_OF_MODEL,
   DEFAULT_CONTEXT_TOKENS,
   DEFAULT_RETENTION_TURNS,
-} from '../protocol/limits.js';
-import type { Model } from '../protocol/model.js';
+} from '../protocol/service-limits.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from './problems.js';
 
 /** What a model call is given of a long conversation. The log keeps everything. */

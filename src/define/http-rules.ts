@@ -1,6 +1,6 @@
 /** The rules of `httpTool`'s own fields; those of a server tool are in `legal.ts`. Every broken one is reported. Runs anywhere. */
 import { isRecord, type JsonSchema } from '../protocol/json.js';
-import { MAX_BLOB_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/limits.js';
+import { MAX_BLOB_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/service-limits.js';
 import { rangeProblem } from './http-addresses.js';
 import { HTTP_METHODS } from './http-spec.js';
 import { type ProblemList, shown, type Untyped } from './problems.js';

@@ -1,6 +1,6 @@
 /** `httpTool`: a tool that is an HTTP request. To the engine it is a server tool like any other. Runs anywhere. */
 import { isRecord } from '../protocol/json.js';
-import { DEFAULT_HTTP_RESPONSE_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/limits.js';
+import { DEFAULT_HTTP_RESPONSE_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/service-limits.js';
 import type { Effects } from '../protocol/tools.js';
 import type { UntypedServices } from './context.js';
 import type { HttpPlan } from './http-plan.js';

@@ -4,7 +4,7 @@ import {
   MAX_TOOL_ATTEMPTS,
   MAX_TOOL_RESULT_BYTES,
   MIN_TOOL_RESULT_BYTES,
-} from '../protocol/limits.js';
+} from '../protocol/service-limits.js';
 import { type Executor, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { type ProblemList, shown, type Untyped } from './problems.js';
 

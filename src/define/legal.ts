@@ -4,14 +4,9 @@
  */
 
 import { isRecord } from '../protocol/json.js';
-import {
-  MAX_HEARTBEAT_MS,
-  MAX_REASON_CHARS,
-  MAX_RUN_TIMEOUT_MS,
-  MAX_WAIT_MS,
-  MIN_HEARTBEAT_MS,
-} from '../protocol/limits.js';
+import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
 import { toolNameProblem } from '../protocol/names.js';
+import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../protocol/service-limits.js';
 import { EXECUTORS, type Executor, MAY_BE_GATED, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { checkAudience } from './audience.js';
 import { retentionProblem } from './context-settings.js';

@@ -6,8 +6,9 @@ import {
   type JsonSchema,
   utf8Bytes,
 } from '../protocol/json.js';
-import { MAX_ANSWER_DEPTH, MAX_PROVIDER_TOOL_BYTES } from '../protocol/limits.js';
+import { MAX_ANSWER_DEPTH } from '../protocol/limits.js';
 import type { Model, ProviderTool } from '../protocol/model.js';
+import { MAX_PROVIDER_TOOL_BYTES } from '../protocol/service-limits.js';
 import { type ProblemList, shown } from './problems.js';
 
 /** Stands in manifests: what goes in is the provider's business. */

@@ -1,13 +1,13 @@
 /** The settings of an agent: how its conversations behave. Judged at definition; data from then on. Runs anywhere. */
 import { type AgentSettings, ON_BUSY, type OnBusy } from '../protocol/conversation.js';
 import { isRecord } from '../protocol/json.js';
+import { MAX_WAIT_MS } from '../protocol/limits.js';
+import { CORE_REVISION } from '../protocol/revisions.js';
 import {
   DEFAULT_IDLE_CLOSE_MS,
   DEFAULT_MAX_STEPS,
   MAX_MAX_STEPS,
-  MAX_WAIT_MS,
-} from '../protocol/limits.js';
-import { CORE_REVISION } from '../protocol/revisions.js';
+} from '../protocol/service-limits.js';
 import type { TurnBudgets } from '../protocol/turns.js';
 import type { AgentTimeoutsSpec } from './clocks.js';
 import { type Duration, durationMs, durationProblem } from './durations.js';

@@ -1,5 +1,5 @@
 /** The one way in which a tool's code asks for another attempt. Runs anywhere. */
-import { MAX_TOOL_RETRY_AFTER_MS } from '../protocol/limits.js';
+import { MAX_TOOL_RETRY_AFTER_MS } from '../protocol/service-limits.js';
 import { type Duration, durationMs, durationProblem } from './durations.js';
 
 /**

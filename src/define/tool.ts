@@ -1,7 +1,7 @@
 /** `defineTool`: one declaration, judged whole, turned into the form that the engine works with. Runs anywhere. */
 import type { Retention } from '../protocol/context.js';
 import { isRecord, type JsonSchema } from '../protocol/json.js';
-import { DEFAULT_TOOL_ATTEMPTS } from '../protocol/limits.js';
+import { DEFAULT_TOOL_ATTEMPTS } from '../protocol/service-limits.js';
 import {
   type ApprovalPlan,
   type Effects,

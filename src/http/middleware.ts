@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { checkTexts } from '../client/checks.js';
 import { EngineError } from '../client/errors.js';
-import { MAX_HTTP_BODY_BYTES } from '../protocol/limits.js';
+import { MAX_HTTP_BODY_BYTES } from '../protocol/service-limits.js';
 import { register } from '../watchdog/operations.js';
 import type { AppDeps } from './deps.js';
 import { sendProblem } from './problem.js';

@@ -6,8 +6,8 @@ import { EngineError, invalidField } from '../client/errors.js';
 import type { StampedActor } from '../protocol/actors.js';
 import type { ActorSchema } from '../protocol/http.schema.js';
 import { requestIdProblem } from '../protocol/ids.js';
-import { MAX_WAIT_RESULT_MS } from '../protocol/limits.js';
 import type { FieldProblem } from '../protocol/resolutions.js';
+import { MAX_WAIT_RESULT_MS } from '../protocol/service-limits.js';
 
 /** @throws {EngineError} invalid_request with a JSON Pointer for every field that breaks a rule */
 export function parseBody<Schema extends z.ZodType>(

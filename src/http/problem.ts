@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { EngineError, fromTemporal } from '../client/errors.js';
 import { FAILURES, type FailureCode } from '../protocol/failures.js';
-import { MAX_HTTP_BODY_BYTES } from '../protocol/limits.js';
+import { MAX_HTTP_BODY_BYTES } from '../protocol/service-limits.js';
 import type { AppDeps } from './deps.js';
 
 /** Retryable refusals say when: soon. Roll-overs and restarts last a second or two. */

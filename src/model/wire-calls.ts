@@ -1,7 +1,7 @@
 /** Calls of earlier steps as providers take them back. Pure. */
 import { isRecord } from '../protocol/json.js';
-import { MAX_WIRE_NAME_CHARS } from '../protocol/limits.js';
 import { toWireName } from '../protocol/names.js';
+import { MAX_WIRE_NAME_CHARS } from '../protocol/service-limits.js';
 import { textProblems, wellFormedJson } from '../protocol/well-formed.js';
 
 /** The model may have asked for a tool by an impossible name; sent back as it is, every later request would be refused. */

@@ -15,7 +15,7 @@ import {
   DELETIONS_PER_PASS,
   RESUME_DELETION_AFTER_MS,
   TOMBSTONE_MS,
-} from '../protocol/limits.js';
+} from '../protocol/service-limits.js';
 import type { ClosedHead, ConversationLists, Deletions } from '../store/port.js';
 import { createDeletions } from './deletions.js';
 import { Gate } from './gate.js';

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ConversationKey } from '../protocol/ids.js';
 import { conversationKey } from '../protocol/ids.js';
-import { PROJECTION_DELAY_MS } from '../protocol/limits.js';
 import type { Hint } from '../protocol/messaging.js';
+import { PROJECTION_DELAY_MS } from '../protocol/service-limits.js';
 import { mostUrgent, type Urgency } from '../protocol/urgency.js';
 import type { LiveChannel } from '../store/live-port.js';
 import type { EventLog } from '../store/port.js';

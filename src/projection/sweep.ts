@@ -18,7 +18,7 @@ import {
   SWEEP_PAUSE_MS,
   SWEEP_RECENT_LOOKS,
   SWEEP_RECENT_MS,
-} from '../protocol/limits.js';
+} from '../protocol/service-limits.js';
 import type { EventLog, OpenHead } from '../store/port.js';
 import { ClosedSearch } from './closed-search.js';
 import { Gate } from './gate.js';

@@ -2,8 +2,8 @@
 import type { Client } from '@temporalio/client';
 import { askAgain } from '../client/ask-again.js';
 import type { TranscriptQuery, TranscriptSlice } from '../protocol/activities.js';
-import { TRANSCRIPT_DEADLINE_MS } from '../protocol/limits.js';
 import { QUERIES } from '../protocol/messaging.js';
+import { TRANSCRIPT_DEADLINE_MS } from '../protocol/service-limits.js';
 
 /**
  * One page. The run is pinned, whatever run is current by now: messages of one run and epoch never change.

@@ -17,9 +17,9 @@ import type { RunEnded } from '../protocol/events.js';
 import type { ConversationKey } from '../protocol/ids.js';
 import { parseWorkflowId, workflowIdFor } from '../protocol/ids.js';
 import { isRecord } from '../protocol/json.js';
-import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits.js';
 import type { CarriedState, EventsPage, EventsQuery, Hint } from '../protocol/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../protocol/messaging.js';
+import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/service-limits.js';
 import type { Trouble } from '../protocol/trouble.js';
 
 /** How a run was ended by something else than its own code. */

@@ -1,5 +1,6 @@
 /** Who asks, answers or decides. Only references and claims: a token or secret never reaches history. */
 import { isRecord } from './json.js';
+import { MAX_ACTOR_CHARS } from './limits.js';
 import { cutText, wellFormed } from './well-formed.js';
 
 /** How an input came in. `temporal` is a signal or update sent by hand. */
@@ -36,8 +37,8 @@ export function actorFrom(value: unknown): StampedActor {
   const { id, name, roles, channel } = value;
   const stamped = typeof channel === 'string' && CHANNELS.includes(channel) && channel !== 'system';
   return {
-    id: cutText(id, 200),
-    ...(typeof name === 'string' ? { name: cutText(name, 200) } : {}),
+    id: cutText(id, MAX_ACTOR_CHARS),
+    ...(typeof name === 'string' ? { name: cutText(name, MAX_ACTOR_CHARS) } : {}),
     ...(Array.isArray(roles)
       ? {
           roles: roles

@@ -3,7 +3,7 @@
  * A dot travels as two underscores, so two underscores in a row, or an underscore beside a dot, are not allowed in names:
  * the encoding is reversible by construction.
  */
-import { MAX_WIRE_NAME_CHARS } from './limits.js';
+import { MAX_WIRE_NAME_CHARS } from './service-limits.js';
 
 const SEGMENT = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 

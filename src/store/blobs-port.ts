@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { BLOB_TYPES, type BlobRef, type BlobType, isBlobId } from '../protocol/blobs.js';
 import type { ConversationKey } from '../protocol/ids.js';
-import { MAX_BLOB_BYTES } from '../protocol/limits.js';
+import { MAX_BLOB_BYTES } from '../protocol/service-limits.js';
 
 export interface BlobContent {
   readonly type: BlobType;

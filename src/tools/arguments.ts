@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { AnyTool } from '../define/tool.js';
 import { withoutAbsentNulls } from '../protocol/absent-nulls.js';
 import { canonicalJson, isBoundedJson, type Json, utf8Bytes } from '../protocol/json.js';
-import { MAX_ANSWER_DEPTH, MAX_TOOL_INPUT_BYTES } from '../protocol/limits.js';
+import { MAX_ANSWER_DEPTH } from '../protocol/limits.js';
+import { MAX_TOOL_INPUT_BYTES } from '../protocol/service-limits.js';
 import { toJson } from './normalise.js';
 import { problemText, validate } from './validate.js';
 

@@ -1,8 +1,8 @@
 /** Results that are too large to be shown whole: cut with a marker, and stored where there is a store. Runs in the worker. */
 import type { BlobRef, BlobType } from '../protocol/blobs.js';
 import { type Json, utf8Bytes } from '../protocol/json.js';
-import { MAX_BLOB_BYTES } from '../protocol/limits.js';
 import { toWireName } from '../protocol/names.js';
+import { MAX_BLOB_BYTES } from '../protocol/service-limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import { cutJson, textOfJson } from './normalise.js';
 import { READ_RESULTS } from './read-results.js';

@@ -1,7 +1,7 @@
 /** The bound of a model's answer: it is the result of one activity, and is sent to the model again at every later call. Runs in the worker. */
 import type { CallModelResult, InlineRead } from '../protocol/activities.js';
 import { utf8Bytes } from '../protocol/json.js';
-import { MAX_MODEL_ANSWER_BYTES } from '../protocol/limits.js';
+import { MAX_MODEL_ANSWER_BYTES } from '../protocol/service-limits.js';
 import { TEXTS } from '../protocol/texts.js';
 
 /** Why an answer cannot be taken, or undefined. What it says, asks and shows counts together. */

@@ -7,15 +7,14 @@ import { timeoutsOf } from '../define/clocks.js';
 import type { AnyTool } from '../define/tool.js';
 import type { CallModelResult } from '../protocol/activities.js';
 import { isRecord, type Json, utf8Bytes } from '../protocol/json.js';
+import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS } from '../protocol/limits.js';
+import type { RequestedCall } from '../protocol/model.js';
 import {
   DEFAULT_ANSWER_TIMEOUT_MS,
   DEFAULT_APPROVAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
-  MAX_CALLS_PER_STEP,
-  MAX_REASON_CHARS,
   MAX_TOOL_INPUT_BYTES,
-} from '../protocol/limits.js';
-import type { RequestedCall } from '../protocol/model.js';
+} from '../protocol/service-limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import { type PlannedCall, type ToolResultError, WAITS_OUTSIDE } from '../protocol/tools.js';
 import { argsDigest, parseArguments, rawOf, tooLarge, validInput } from './arguments.js';

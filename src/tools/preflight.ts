@@ -2,7 +2,7 @@
 import { isToolError } from '../define/context.js';
 import type { PreflightToolResult } from '../protocol/activities.js';
 import { type Json, utf8Bytes } from '../protocol/json.js';
-import { MAX_PREPARED_BYTES } from '../protocol/limits.js';
+import { MAX_PREPARED_BYTES } from '../protocol/service-limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import type { ToolErrorCode } from '../protocol/tools.js';
 import { argsDigest } from './arguments.js';

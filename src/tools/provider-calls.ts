@@ -1,8 +1,9 @@
 /** Calls that the model's provider has run inside the model call, as the log shows them. Runs in the worker. */
 import type { ProviderCallRecord } from '../protocol/activities.js';
 import type { Json } from '../protocol/json.js';
-import { MAX_CALLS_PER_STEP, MAX_PROVIDER_CALL_BYTES } from '../protocol/limits.js';
+import { MAX_CALLS_PER_STEP } from '../protocol/limits.js';
 import type { ModelResponse, ProviderCall } from '../protocol/model.js';
+import { MAX_PROVIDER_CALL_BYTES } from '../protocol/service-limits.js';
 import type { ToolResult } from '../protocol/tools.js';
 import { boundedJson, toJson } from './normalise.js';
 import { MAX_UNKNOWN_NAME_CHARS, unknownCall } from './plan.js';

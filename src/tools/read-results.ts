@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StoredResult, ToolContext } from '../define/context.js';
 import { toolError } from '../define/context.js';
 import { defineTool } from '../define/tool.js';
-import { MAX_BLOB_BYTES, MAX_FOUND_PLACES, MAX_READ_BYTES } from '../protocol/limits.js';
+import { MAX_BLOB_BYTES, MAX_FOUND_PLACES, MAX_READ_BYTES } from '../protocol/service-limits.js';
 import { TEXTS } from '../protocol/texts.js';
 
 export const READ_RESULTS = 'results.read';

@@ -5,10 +5,10 @@
 import { headLength, summaryOf, turnSpans } from '../core/context/turns.js';
 import type { AnyAgent } from '../define/agent.js';
 import { utf8Bytes } from '../protocol/json.js';
-import { CONTEXT_SHARE_OF_MODEL, MAX_SUMMARY_BYTES } from '../protocol/limits.js';
 import type { AssistantPart, Message, ToolResultPart, UserPart } from '../protocol/messages.js';
 import { textOf } from '../protocol/messages.js';
 import type { Model, ModelRequest, ModelResponse } from '../protocol/model.js';
+import { CONTEXT_SHARE_OF_MODEL, MAX_SUMMARY_BYTES } from '../protocol/service-limits.js';
 import { TEXTS } from '../protocol/texts.js';
 import { type Counting, type CountText, tokensOf } from './model-context.js';
 

@@ -2,7 +2,7 @@
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { CompressionCodec } from '../client/payload-codec.js';
-import { HEARTBEAT_THROTTLE_MS } from '../protocol/limits.js';
+import { HEARTBEAT_THROTTLE_MS } from '../protocol/service-limits.js';
 import { PAYLOAD_CONVERTER_PATH } from './bundle.js';
 import type { ColloquyWorkerOptions } from './create-worker.js';
 

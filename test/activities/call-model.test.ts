@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/define/tool.js';
 import { FAILURES } from '../../src/protocol/failures.js';
-import { MAX_MODEL_ANSWER_BYTES } from '../../src/protocol/limits.js';
 import type { LiveEvent } from '../../src/protocol/live-events.js';
 import type { ModelRequest } from '../../src/protocol/model.js';
+import { MAX_MODEL_ANSWER_BYTES } from '../../src/protocol/service-limits.js';
 import { answer, environment, modelInput, modelOf, setUp } from './fixtures.js';
 
 const work = defineTool({

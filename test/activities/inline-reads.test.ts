@@ -3,11 +3,8 @@ import { ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { defineTool, readResults, ToolRetry, withFiles } from '../../src/index.js';
-import {
-  INLINE_READS_AT_ONCE,
-  INLINE_READS_BESIDE_MS,
-  MAX_MODEL_ANSWER_BYTES,
-} from '../../src/protocol/limits.js';
+import { INLINE_READS_BESIDE_MS } from '../../src/protocol/limits.js';
+import { INLINE_READS_AT_ONCE, MAX_MODEL_ANSWER_BYTES } from '../../src/protocol/service-limits.js';
 import { until } from '../support/until.js';
 import { environment, modelInput } from './fixtures.js';
 import { MemoryBlobs } from './memory-blobs.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, readResults, type Tool } from '../../src/index.js';
 import { type BlobStore, StoreUnavailable } from '../../src/projection/index.js';
-import { MAX_BLOB_BYTES, MAX_TOOL_RESULT_BYTES } from '../../src/protocol/limits.js';
+import { MAX_BLOB_BYTES, MAX_TOOL_RESULT_BYTES } from '../../src/protocol/service-limits.js';
 import type { ToolResultEnvelope } from '../../src/protocol/tools.js';
 import { openSqliteStores } from '../../src/store/sqlite.js';
 import { ended } from '../support/tool-ends.js';

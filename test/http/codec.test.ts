@@ -8,7 +8,7 @@ import {
   MAX_CODEC_BODY_BYTES,
   MAX_INFLATED_BYTES,
   MAX_INFLATED_SUM_BYTES,
-} from '../../src/protocol/limits.js';
+} from '../../src/protocol/service-limits.js';
 import { type HttpApp, startHttpApp } from '../support/http-app.js';
 import { patient } from '../support/patience.js';
 

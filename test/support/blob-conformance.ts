@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobType } from '../../src/protocol/blobs.js';
 import type { ConversationKey } from '../../src/protocol/ids.js';
-import { MAX_BLOB_BYTES } from '../../src/protocol/limits.js';
+import { MAX_BLOB_BYTES } from '../../src/protocol/service-limits.js';
 import type { BlobContent, BlobRead, BlobStore } from '../../src/store/blobs-port.js';
 
 const KEY: ConversationKey = { tenant: 'default', conversationId: 'c1' };

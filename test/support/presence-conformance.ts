@@ -1,6 +1,6 @@
 /** What every adapter of the event log says of workers and of the agents that they serve. `pass` lets time pass for the store. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { AGENT_GONE_MS, WORKER_LIVE_MS } from '../../src/protocol/limits.js';
+import { AGENT_GONE_MS, WORKER_LIVE_MS } from '../../src/protocol/service-limits.js';
 import type { EventLog } from '../../src/store/port.js';
 import { closes, KEY, stamped, started } from './log-events.js';
 

@@ -9,8 +9,8 @@ import { CompressionCodec, type Conversation, ConversationClient } from '../../s
 import { manifestOf } from '../../src/define/agent.js';
 import { calls, says, script } from '../../src/model/scripted.js';
 import type { ConversationSnapshot } from '../../src/protocol/conversation.js';
-import { MAX_INFLATED_BYTES } from '../../src/protocol/limits.js';
 import type { EventsPage } from '../../src/protocol/messaging.js';
+import { MAX_INFLATED_BYTES } from '../../src/protocol/service-limits.js';
 import { type Engine, startEngine } from '../support/engine.js';
 import { ledger, shop } from '../support/engine-agents.js';
 import { payloadsIn } from '../support/engine-history.js';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { defineAgent, httpTool, initColloquy, secret } from '../../src/index.js';
 import { calls, says, script } from '../../src/model/scripted.js';
 import type { Actor } from '../../src/protocol/actors.js';
-import { MAX_TOOL_RESULT_BYTES } from '../../src/protocol/limits.js';
+import { MAX_TOOL_RESULT_BYTES } from '../../src/protocol/service-limits.js';
 import { startEngine } from '../support/engine.js';
 import type { HistoryEvent } from '../support/engine-history.js';
 import { json, startPeer } from '../support/http-peer.js';

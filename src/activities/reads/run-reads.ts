@@ -12,8 +12,8 @@ import type {
   InlineRead,
   ToolEnded,
 } from '../../protocol/activities.js';
-import { INLINE_READS_AT_ONCE } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
+import { INLINE_READS_AT_ONCE } from '../../protocol/service-limits.js';
 import type { LargeResults } from '../../tools/large-results.js';
 import { withReads } from '../../tools/model-answer.js';
 import { handlerOf, runToolCall } from '../../tools/run.js';

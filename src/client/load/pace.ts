@@ -5,7 +5,7 @@
  * P1  It is `UPDATE_DEADLINE_MS`, unless answers were slower lately; then half as long again as these took, up to `MAX_UPDATE_DEADLINE_MS`.
  * P2  Where nobody has answered for a while there may be no worker at all, and waiting longer helps nobody.
  */
-import { MAX_UPDATE_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../../protocol/limits.js';
+import { MAX_UPDATE_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../../protocol/service-limits.js';
 
 /** For so long one answer shows that there is a worker. */
 const ALIVE_MS = 30_000;

@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import type { BlobRange } from '../../client/blobs.js';
 import type { Conversation } from '../../client/conversation.js';
 import { ConversationQuerySchema } from '../../protocol/http.schema.js';
-import { MAX_BLOB_BYTES } from '../../protocol/limits.js';
+import { MAX_BLOB_BYTES } from '../../protocol/service-limits.js';
 import type { AppDeps } from '../deps.js';
 import { parseQuery, pathParameter } from '../parse.js';
 import { addRoute } from '../router.js';

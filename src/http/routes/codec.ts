@@ -11,7 +11,7 @@ import {
   MAX_CODEC_BODY_BYTES,
   MAX_CODEC_METADATA,
   MAX_CODEC_PAYLOADS,
-} from '../../protocol/limits.js';
+} from '../../protocol/service-limits.js';
 import type { CodecEndpoint } from '../deps.js';
 import { jsonBody } from '../middleware.js';
 import { parseBody } from '../parse.js';

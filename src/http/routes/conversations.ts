@@ -20,7 +20,7 @@ import {
 } from '../../protocol/http.schema.js';
 import type { ConversationKey } from '../../protocol/ids.js';
 import { isRecord } from '../../protocol/json.js';
-import { MAX_WAIT_RESULT_MS } from '../../protocol/limits.js';
+import { MAX_WAIT_RESULT_MS } from '../../protocol/service-limits.js';
 import type { AppDeps } from '../deps.js';
 import { actorOf, goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../parse.js';
 import { addRoute } from '../router.js';

@@ -15,8 +15,8 @@ import type {
   ChangeSuspensionReply,
 } from '../../protocol/definitions/changes.js';
 import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/ids.js';
-import { PRESENCE_INTERVAL_MS, UPDATE_DEADLINE_MS } from '../../protocol/limits.js';
 import { UPDATES } from '../../protocol/messaging.js';
+import { PRESENCE_INTERVAL_MS, UPDATE_DEADLINE_MS } from '../../protocol/service-limits.js';
 import type { PendingCall, SuspensionKind } from '../../protocol/suspensions.js';
 import { updateIdFor } from '../../protocol/update-ids.js';
 import type { EventLog } from '../../store/port.js';

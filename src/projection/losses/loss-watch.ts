@@ -6,7 +6,7 @@
  * W1  Each silence is looked for once. A worker that was only held up costs a look at what changed lately, and nothing else.
  * W2  While the store is down nothing is seen, and nothing could be stored; the sweep says that it is.
  */
-import { WORKER_BEAT_MS, WORKER_SILENT_MS } from '../../protocol/limits.js';
+import { WORKER_BEAT_MS, WORKER_SILENT_MS } from '../../protocol/service-limits.js';
 import type { EventLog } from '../../store/port.js';
 
 export interface LossWatchDeps {

@@ -10,7 +10,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationKey } from '../../protocol/ids.js';
 import { conversationKey } from '../../protocol/ids.js';
-import { START_LOOK_INTERVAL_MS, SWEEP_LOOKS, SWEEP_RECENT_MS } from '../../protocol/limits.js';
+import {
+  START_LOOK_INTERVAL_MS,
+  SWEEP_LOOKS,
+  SWEEP_RECENT_MS,
+} from '../../protocol/service-limits.js';
 import type { EventLog, OpenHead } from '../../store/port.js';
 import { Gate } from '../gate.js';
 import type { ProjectionLogger } from '../outages.js';

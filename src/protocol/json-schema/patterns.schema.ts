@@ -6,8 +6,8 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { isRecord, type Json, type JsonSchema } from '../json.js';
-import { MAX_PATTERN_CHARS, MAX_PATTERN_REPEATS, MAX_PATTERNS_SIZE } from '../limits.js';
 import { DATA_KEYWORDS } from '../schema-work.js';
+import { MAX_PATTERN_CHARS, MAX_PATTERN_REPEATS, MAX_PATTERNS_SIZE } from '../service-limits.js';
 import { FORMATS } from './formats.schema.js';
 import { inRe2 } from './re2-syntax.js';
 import { cut, type LinearPattern, type TextRules, UnusableSchema } from './run.js';

@@ -2,7 +2,8 @@
 
 import type { MigratedCall } from '../../protocol/definitions/changes.js';
 import { isBoundedJson, type Json } from '../../protocol/json.js';
-import { MAX_ANSWER_DEPTH, POLICY_TIMEOUT_MS } from '../../protocol/limits.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits.js';
+import { POLICY_TIMEOUT_MS } from '../../protocol/service-limits.js';
 import { TEXTS } from '../../protocol/texts.js';
 import type { ToolResultError } from '../../protocol/tools.js';
 import { argsDigest, rawOf, validInput } from '../arguments.js';

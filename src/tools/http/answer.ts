@@ -3,12 +3,9 @@ import type { Response } from 'undici';
 import type { HttpPlan } from '../../define/http-plan.js';
 import type { HttpAnswer } from '../../define/http-spec.js';
 import { isRecord, type Json } from '../../protocol/json.js';
-import {
-  MAX_ANSWER_DEPTH,
-  MAX_HTTP_ERROR_BYTES,
-  MAX_HTTP_EXCERPT_CHARS,
-} from '../../protocol/limits.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits.js';
 import { retryAfterMs } from '../../protocol/retry-after.js';
+import { MAX_HTTP_ERROR_BYTES, MAX_HTTP_EXCERPT_CHARS } from '../../protocol/service-limits.js';
 import { type ReadBody, readBody } from '../bounded-body.js';
 import { HttpProblem, isRetryableStatus } from './problem.js';
 import type { Secrets } from './secrets.js';

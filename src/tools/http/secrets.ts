@@ -2,7 +2,7 @@
 import type { CallContext } from '../../define/context.js';
 import type { Secret } from '../../define/http-spec.js';
 import type { Json } from '../../protocol/json.js';
-import { MIN_SECRET_CHARS } from '../../protocol/limits.js';
+import { MIN_SECRET_CHARS } from '../../protocol/service-limits.js';
 import { Redactor } from '../redact.js';
 import { HttpProblem } from './problem.js';
 

@@ -5,8 +5,8 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { isRecord } from '../../protocol/json.js';
-import { MAX_HTTP_ERROR_BYTES } from '../../protocol/limits.js';
 import { MAX_MCP_MESSAGE_BYTES } from '../../protocol/mcp-limits.js';
+import { MAX_HTTP_ERROR_BYTES } from '../../protocol/service-limits.js';
 import { readBody } from '../bounded-body.js';
 
 /** Of the error that stands for an answer that was too large; in the range that JSON-RPC leaves to implementations. */

@@ -1,7 +1,10 @@
 /** How long an answer is waited for, by how long answers take at the moment. */
 import { describe, expect, it } from 'vitest';
 import { Pace } from '../../../src/client/load/pace.js';
-import { MAX_UPDATE_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../../../src/protocol/limits.js';
+import {
+  MAX_UPDATE_DEADLINE_MS,
+  UPDATE_DEADLINE_MS,
+} from '../../../src/protocol/service-limits.js';
 
 describe('the deadline of an answer', () => {
   it('is the usual one where answers are quick, and where nobody has ever answered', () => {

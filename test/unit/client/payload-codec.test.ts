@@ -4,8 +4,9 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { throughCodecs } from '../../../src/client/codec-json.js';
 import { CompressionCodec } from '../../../src/client/payload-codec.js';
-import { COMPRESS_FROM_BYTES, MAX_INFLATED_BYTES } from '../../../src/protocol/limits.js';
+import { COMPRESS_FROM_BYTES } from '../../../src/protocol/limits.js';
 import { PLAIN_METADATA } from '../../../src/protocol/messaging.js';
+import { MAX_INFLATED_BYTES } from '../../../src/protocol/service-limits.js';
 
 const LONG = { text: 'Grüße, 漢字 and 🚲. '.repeat(2_000) };
 const codec = new CompressionCodec();

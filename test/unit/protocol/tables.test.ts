@@ -9,6 +9,7 @@ import {
   VERDICT_HTTP_STATUS,
   VERDICT_PRECEDENCE,
 } from '../../../src/protocol/resolutions.js';
+import * as serviceLimits from '../../../src/protocol/service-limits.js';
 import { SUSPENSION_KINDS } from '../../../src/protocol/suspensions.js';
 import { TEXTS } from '../../../src/protocol/texts.js';
 import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/tools.js';
@@ -143,13 +144,13 @@ describe('the limits', () => {
       512 * 1024,
     );
     expect(limits.MAX_CARRIED_TRANSCRIPT_BYTES).toBeLessThanOrEqual(limits.MAX_TRANSCRIPT_BYTES);
-    expect(limits.MAX_MESSAGE_BYTES).toBeLessThan(limits.MAX_HTTP_BODY_BYTES);
-    expect(limits.MAX_ANSWER_BYTES).toBeLessThan(limits.MAX_HTTP_BODY_BYTES);
-    expect(limits.DEFAULT_MAX_STEPS).toBeLessThanOrEqual(limits.MAX_MAX_STEPS);
+    expect(limits.MAX_MESSAGE_BYTES).toBeLessThan(serviceLimits.MAX_HTTP_BODY_BYTES);
+    expect(limits.MAX_ANSWER_BYTES).toBeLessThan(serviceLimits.MAX_HTTP_BODY_BYTES);
+    expect(serviceLimits.DEFAULT_MAX_STEPS).toBeLessThanOrEqual(serviceLimits.MAX_MAX_STEPS);
     for (const wait of [
-      limits.DEFAULT_APPROVAL_TIMEOUT_MS,
-      limits.DEFAULT_ANSWER_TIMEOUT_MS,
-      limits.DEFAULT_CLIENT_TIMEOUT_MS,
+      serviceLimits.DEFAULT_APPROVAL_TIMEOUT_MS,
+      serviceLimits.DEFAULT_ANSWER_TIMEOUT_MS,
+      serviceLimits.DEFAULT_CLIENT_TIMEOUT_MS,
     ])
       expect(wait).toBeLessThan(limits.MAX_WAIT_MS);
   });

@@ -8,7 +8,10 @@ import { checkMessage, stampActor, transportProblems } from '../../../src/client
 import { takeInboxEvent } from '../../../src/core/inbox.js';
 import { defineAgent, defineTool } from '../../../src/index.js';
 import { utf8Bytes } from '../../../src/protocol/json.js';
-import { MAX_MODEL_ANSWER_BYTES, MAX_TOOL_INPUT_BYTES } from '../../../src/protocol/limits.js';
+import {
+  MAX_MODEL_ANSWER_BYTES,
+  MAX_TOOL_INPUT_BYTES,
+} from '../../../src/protocol/service-limits.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 import { actor, gatedCall, modelCalls, plannedCall } from '../../support/core-builders.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, toolError } from '../../../src/index.js';
-import { MAX_PREPARED_BYTES } from '../../../src/protocol/limits.js';
+import { MAX_PREPARED_BYTES } from '../../../src/protocol/service-limits.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 import { argsDigest } from '../../../src/tools/arguments.js';
 
