@@ -9,9 +9,12 @@
  *   seen: a signal, or the end of an activity, passes the workflow by;
  * - signals and ends of activities whose task has not been started, or was started and has not been completed. The SDK lets the workflow
  *   decide about them on account of the query. The task, or the one after it when it is lost, adds what is decided then, and both are
- *   recorded as one decision; a replay decides once.
+ *   recorded as one decision; a replay decides once;
+ * - the start of a task that carries an update. The update is no event, so the workflow is not given it, and the SDK has passed the place
+ *   where it would be. Once somebody has accepted it, the SDK fails the next task of the run: "No command scheduled for event
+ *   WorkflowExecutionUpdateAccepted".
  *
- * After any of these, what the workflow decides can never be replayed, and the run is stuck for ever. So before a query that comes by
+ * After the first two, what the workflow decides can never be replayed, and the run is stuck for ever. So before a query that comes by
  * itself is answered, the history is looked at, unless nothing has come since the last look. A query that is refused makes the
  * worker forget the run; whoever asked asks again.
  */
@@ -43,13 +46,15 @@ export function withQueryGuard(creator: WorkflowCreator, isSettled: IsSettled): 
 
 function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boolean>): Workflow {
   let decidedIn: TaskAttempt | undefined;
+  let accepted = new Set<string>();
   let settledAt: number | undefined;
   return {
     activate: async (activation) => {
       const lastId = activation.historyLength ?? 0;
       if (isQuery(activation)) {
         if (isAlone(activation) && lastId !== settledAt) {
-          if (!(await isSettled({ lastId, decidedIn })))
+          const isDecided = decidedIn?.id === lastId;
+          if (!(await isSettled({ lastId, decidedIn, ...(isDecided ? { accepted } : {}) })))
             throw ApplicationFailure.retryable(QUERY_REFUSED, 'query_refused');
           settledAt = lastId;
         }
@@ -58,8 +63,11 @@ function guarded(workflow: Workflow, isSettled: (held: HeldRun) => Promise<boole
       settledAt = undefined;
       const completion = await workflow.activate(activation);
       if (activation.isReplaying === true) decidedIn = undefined;
-      else if (!isRefusal(activation, completion))
+      else if (!isRefusal(activation, completion)) {
+        if (decidedIn?.id !== lastId) accepted = new Set();
+        for (const id of acceptedBy(completion)) accepted.add(id);
         decidedIn = { id: lastId, startedAt: optionalTsToMs(activation.timestamp) ?? 0 };
+      }
       return completion;
     },
     getAndResetSinkCalls: () => workflow.getAndResetSinkCalls(),
@@ -73,6 +81,13 @@ function isQuery({ jobs }: Activation): boolean {
 
 function isAlone({ jobs }: Activation): boolean {
   return jobs?.every(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_BY_ITSELF) === true;
+}
+
+/** Protocol ids of updates. */
+function acceptedBy({ successful }: Completion): readonly string[] {
+  return (successful?.commands ?? []).flatMap(({ updateResponse }) =>
+    updateResponse?.accepted == null ? [] : [updateResponse.protocolInstanceId ?? ''],
+  );
 }
 
 /** It only refused updates: the server may drop such a task as if it had never been. */

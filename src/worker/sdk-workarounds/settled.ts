@@ -13,6 +13,8 @@ export interface HeldRun {
   readonly lastId: number;
   /** In which it has decided something last that was not a replay. Absent when it only replayed. */
   readonly decidedIn?: TaskAttempt | undefined;
+  /** Protocol ids of the updates that it accepted in the task whose start is the last event that it knows. */
+  readonly accepted?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -58,7 +60,8 @@ const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
 
 /** Looks at the history once for each question. */
 export function createIsSettled(looks: HistoryLooks, { identity }: SettledOptions): IsSettled {
-  return async (run, { lastId, decidedIn }) => {
+  return async (run, held) => {
+    const { lastId, decidedIn } = held;
     if (looks.isUseless) return true;
     try {
       for await (const events of looks.tail(run)) {
@@ -66,7 +69,8 @@ export function createIsSettled(looks: HistoryLooks, { identity }: SettledOption
         if (newest === undefined) return false;
         if (isOneOf(END_OF_RUN, newest)) return true;
         const last = events.find((event) => idOf(event) === lastId);
-        const isEnd = last === undefined ? undefined : isOneOf(LAST, last);
+        const isEnd =
+          last === undefined ? undefined : isOneOf(LAST, last) && isWhole(last, held, events);
         const isDecided = decidedIn === undefined || isCompletedBy(identity, decidedIn, events);
         if (idOf(newest) < lastId || isEnd === false || isDecided === false) return false;
         if (isEnd === true && isDecided === true) return true;
@@ -76,6 +80,28 @@ export function createIsSettled(looks: HistoryLooks, { identity }: SettledOption
     }
     return false;
   };
+}
+
+/**
+ * Whether a task that is the end of what the worker knows is over, and gave it all that it gave to whoever completed it: updates are no
+ * events, so a worker that reads the history up to the start of a task misses those that the task carries.
+ */
+function isWhole(
+  last: HistoryEvent,
+  { lastId, accepted }: HeldRun,
+  events: readonly HistoryEvent[],
+): boolean {
+  if (last.workflowTaskStartedEventAttributes == null) return true;
+  const later = events.filter((event) => idOf(event) > lastId);
+  const completions = later.filter((event) => event.workflowTaskCompletedEventAttributes != null);
+  const ids = completions.map(idOf).toSorted((one, other) => one - other);
+  const [completedId, nextId = Number.POSITIVE_INFINITY] = ids;
+  if (completedId !== lastId + 1) return false;
+  return later.every((event) => {
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes;
+    if (update == null || idOf(event) > nextId) return true;
+    return accepted?.has(update.protocolInstanceId ?? '') === true;
+  });
 }
 
 function isOneOf(kinds: readonly (keyof HistoryEvent)[], event: HistoryEvent): boolean {

@@ -40,9 +40,14 @@ async function run(activations: readonly Activation[], isSettled = true) {
       Promise.resolve({
         successful: {
           commands: (jobs ?? []).map(({ doUpdate }) =>
-            doUpdate?.id === 'bad'
-              ? { updateResponse: { protocolInstanceId: 'bad', rejected: {} } }
-              : { startTimer: { seq: 1 } },
+            doUpdate == null
+              ? { startTimer: { seq: 1 } }
+              : {
+                  updateResponse: {
+                    protocolInstanceId: doUpdate.protocolInstanceId ?? '',
+                    ...(doUpdate.id === 'bad' ? { rejected: {} } : { accepted: {} }),
+                  },
+                },
           ),
         },
       }),
@@ -75,7 +80,7 @@ describe('a query that comes by itself', () => {
     [
       'after a task of this worker',
       [signal(3), query(3)],
-      [{ lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } }],
+      [{ lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT }, accepted: new Set() }],
     ],
     ['after what is replayed behind it', [signal(3), signal(7, true), query(9)], [{ lastId: 9 }]],
     [
@@ -86,22 +91,38 @@ describe('a query that comes by itself', () => {
     [
       'after a task that took an update',
       [signal(3), update(7, 'good'), query(7)],
-      [{ lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT } }],
+      [{ lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT }, accepted: new Set(['good']) }],
+    ],
+    [
+      'after a task that took several, and refused one',
+      [signal(3), update(7, 'one'), update(7, 'bad'), update(7, 'two'), query(7)],
+      [
+        {
+          lastId: 7,
+          decidedIn: { id: 7, startedAt: STARTED_AT },
+          accepted: new Set(['one', 'two']),
+        },
+      ],
+    ],
+    [
+      'after a task that took an update, and one that took none',
+      [update(3, 'good'), signal(7), query(7)],
+      [{ lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT }, accepted: new Set() }],
     ],
     [
       'looked at once for the same state, and again after a task',
       [signal(3), query(3), query(3), signal(7), query(7)],
       [
-        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } },
-        { lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT } },
+        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT }, accepted: new Set() },
+        { lastId: 7, decidedIn: { id: 7, startedAt: STARTED_AT }, accepted: new Set() },
       ],
     ],
     [
       'looked at again after a task that left the history as long as it was: it was lost, and another came in its place',
       [signal(3), query(3), update(3, 'bad'), query(3)],
       [
-        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } },
-        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT } },
+        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT }, accepted: new Set() },
+        { lastId: 3, decidedIn: { id: 3, startedAt: STARTED_AT }, accepted: new Set() },
       ],
     ],
   ])('%s', async (_name, activations, looks) => {

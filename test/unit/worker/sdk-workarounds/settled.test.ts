@@ -20,6 +20,12 @@ const event = (eventId: number, kind: string): FakeEvent => ({
 });
 const scheduled = (eventId: number): FakeEvent => event(eventId, 'workflowTaskScheduled');
 const signal = (eventId: number): FakeEvent => event(eventId, 'workflowExecutionSignaled');
+const accepted = (eventId: number, protocolInstanceId: string): FakeEvent => ({
+  eventId,
+  workflowExecutionUpdateAcceptedEventAttributes: { protocolInstanceId },
+});
+/** The task of which the worker knows no more than that it was started. */
+const SIXTH = { lastId: 6, decidedIn: { id: 6, startedAt: STARTED_AT } } as const;
 
 function server(...looks: readonly Look[]) {
   const { client, asked } = fakeHistory(...looks);
@@ -41,6 +47,19 @@ describe('what a worker holds of a run is settled', () => {
       [timer(8), completed(7), started(6)],
     ],
     ['a task with nothing for the workflow', { lastId: 6 }, [completed(7), started(6)]],
+    [
+      'a task of whose updates it took each',
+      { ...SIXTH, accepted: new Set(['u1', 'u2']) },
+      [timer(10), accepted(9, 'u2'), accepted(8, 'u1'), completed(7), started(6)],
+    ],
+    [
+      'a task, and an update that came with the next',
+      { ...SIXTH, accepted: new Set(['u1']) },
+      [
+        ...[accepted(12, 'u2'), completed(11), started(10), scheduled(9)],
+        ...[accepted(8, 'u1'), completed(7), started(6)],
+      ],
+    ],
     ['a pause by an operator', { lastId: 9 }, [event(9, 'workflowExecutionPaused'), timer(8)]],
     [
       'what was ended from outside, whatever it decided about the end',
@@ -52,7 +71,6 @@ describe('what a worker holds of a run is settled', () => {
   });
 
   test.each([
-    'workflowTaskStarted',
     'workflowTaskCompleted',
     'activityTaskScheduled',
     'activityTaskCancelRequested',
@@ -126,6 +144,31 @@ describe('what a worker holds of a run is not settled', () => {
       'has another attempt completed',
       { lastId: 11, decidedIn: { id: 11, startedAt: STARTED_AT } },
       [completed(12), started(11, STARTED_AT - 5)],
+    ],
+    [
+      'has a task under way, which may carry an update',
+      { lastId: 11 },
+      [started(11), scheduled(10)],
+    ],
+    [
+      'has lost a task that may have carried an update',
+      { lastId: 11 },
+      [scheduled(13), event(12, 'workflowTaskTimedOut'), started(11), scheduled(10)],
+    ],
+    [
+      'has an update that came with the task, and not to this worker',
+      { lastId: 6 },
+      [accepted(8, 'u1'), completed(7, '1@there#ffff'), started(6)],
+    ],
+    [
+      'has one that came to it before it forgot the run',
+      { lastId: 6 },
+      [accepted(8, 'u1'), completed(7), started(6)],
+    ],
+    [
+      'has one beside what it decided',
+      { ...SIXTH, accepted: new Set(['u1']) },
+      [accepted(9, 'u2'), accepted(8, 'u1'), completed(7), started(6)],
     ],
     ['is empty', { lastId: 3 }, []],
   ])('when the history %s', async (_what, held, events) => {

@@ -1,0 +1,24 @@
+import {
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+} from '@temporalio/workflow';
+
+export const note = defineSignal('note');
+export const add = defineUpdate('add');
+export const entriesOf = defineQuery('entries');
+
+/** Takes down what it is told. */
+export async function recorder() {
+  const entries = [];
+  setHandler(entriesOf, () => entries);
+  setHandler(note, (text) => {
+    entries.push(text);
+  });
+  setHandler(add, (text) => {
+    entries.push(text);
+  });
+  await condition(() => false);
+}
