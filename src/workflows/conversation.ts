@@ -66,8 +66,8 @@ class Shell {
   readonly #spill: Spill;
   readonly #room: RoomPauses;
   readonly #attributes: SearchAttributes;
-  readonly #seal: TaskSeal;
-  /** The main loop stands still, so whatever is recorded is sealed as it comes. */
+  readonly #seal = new TaskSeal();
+  /** The main loop stands still, so whatever comes is sealed as it comes. */
   #isSealing = false;
   #dirty = false;
   #idleTimer = false;
@@ -91,10 +91,9 @@ class Shell {
         this.#log.append(event);
       },
     });
-    this.#seal = new TaskSeal(state.lastSeq);
     const wake = (): void => {
       this.#dirty = true;
-      if (this.#isSealing) this.#seal.close(this.#log.lastSeq);
+      if (this.#isSealing) this.#seal.close();
     };
     this.#driver = new Driver({
       machine: this.#machine,
@@ -148,7 +147,7 @@ class Shell {
       if (this.#machine.state.closed) return this.#end();
       const standing = this.#driver.busy ? this.#whenBusy() : this.#whenQuiet();
       if (standing !== undefined) await standing;
-      else this.#seal.close(this.#log.lastSeq);
+      else this.#seal.close();
     }
   }
 

@@ -8,7 +8,7 @@ import type { EventLogOfRun } from './event-log.js';
 export interface DoorsOptions {
   readonly machine: ConversationMachine;
   readonly log: EventLogOfRun;
-  /** Something was accepted. */
+  /** Something came that may have changed the state. */
   readonly wake: () => void;
   readonly requestRollOver: () => void;
   /** A part of a recovery. */

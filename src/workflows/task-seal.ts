@@ -1,10 +1,11 @@
 /**
- * A workflow task that recorded something must not look like a heartbeat in the history.
+ * A workflow task that was given something must not look like a heartbeat in the history.
  *
  * The SDK takes a task for one when neither it nor the task before it left a command, and the next was scheduled right after
  * it: that is how a history looks when an update waited and the worker that should have taken it was lost. A worker that
  * replays then decides anew what the task had decided, together with all that came later and in another order; and once an
- * update was accepted in that next task, no worker can replay the run any more (decision 12).
+ * update was accepted in that next task, no worker can replay the run any more (decision 12). That holds for what changed nothing, too,
+ * such as a refused signal: beside it an update gives its commands in another order than alone.
  *
  * So such a task gets a command that does nothing. Whether it needs one is seen by the length of the history: a task before it
  * that no code of ours was part of, because an update was refused in it, is seen by nothing else.
@@ -26,15 +27,10 @@ interface Task {
 }
 
 export class TaskSeal {
-  #recordedSeq: number;
   #before: Task = { startedId: 0, commands: 0 };
   #task: Task = { startedId: 0, commands: 0 };
   /** Started by one seal and cancelled by the next: each costs one event, and at most one timer is open. */
   #timer: CancellationScope | undefined;
-
-  constructor(lastSeq: number) {
-    this.#recordedSeq = lastSeq;
-  }
 
   /** The task has commands of its own, which leave so many events. */
   acted(events = 1): void {
@@ -43,12 +39,10 @@ export class TaskSeal {
     this.#task = { startedId, commands: commands + events };
   }
 
-  /** To be called when everything that follows from what was recorded has been started. */
-  close(lastSeq: number): void {
+  /** To be called when everything that follows from what the task was given has been started. */
+  close(): void {
     this.#look();
-    const hasRecorded = lastSeq > this.#recordedSeq;
-    this.#recordedSeq = lastSeq;
-    if (!hasRecorded || this.#task.commands > 0 || this.#isNextToCommands()) return;
+    if (this.#task.commands > 0 || this.#isNextToCommands()) return;
     this.acted();
     const open = this.#timer;
     this.#timer = undefined;
