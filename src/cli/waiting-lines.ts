@@ -1,6 +1,11 @@
 /** What `colloquy dev` prints of every call that waits: what it is, who may answer, and the command that does. */
 import { excludesRequester } from '../core/audience.js';
-import { type SampleAnswer, sampleAnswer, whoMayAnswer } from '../core/by-hand/sample-answer.js';
+import {
+  type SampleAnswer,
+  sampleAnswer,
+  whoMayAnswer,
+  whyTakenBack,
+} from '../core/by-hand/sample-answer.js';
 import { safeJson, shellQuote, shownJson, shownText } from '../core/by-hand/shown.js';
 import type { ConversationSnapshot } from '../protocol/conversation.js';
 import type { CanonicalEvent } from '../protocol/events.js';
@@ -12,7 +17,7 @@ const MAX_INPUT_CHARS = 2_000;
 const PAGE = 1_000;
 const INDENT = ' '.repeat(10);
 
-/** Says each call once, and again when it waits for something else: another question, other arguments, a new form or holder. */
+/** Says each call once, and again when it waits for something else: another question, other arguments, a new form or holder, a better answer. */
 export class WaitingLines {
   readonly #apiUrl: string;
   readonly #said = new Map<string, string>();
@@ -31,8 +36,8 @@ export class WaitingLines {
     for (const snapshot of list?.conversations ?? [])
       for (const call of snapshot.pending) {
         const id = `${conversationKey(snapshot)}/${call.toolCallId}`;
-        const { kind, argsDigest, ask, claim, answerSchema } = call;
-        const now = JSON.stringify([kind, argsDigest, ask, claim?.claimId, answerSchema]);
+        const { kind, argsDigest, ask, claim, answerSchema, reverted } = call;
+        const now = JSON.stringify([kind, argsDigest, ask, claim?.claimId, answerSchema, reverted]);
         if (this.#said.get(id) === now) continue;
         const requesters = await this.#requesters(snapshot, call, signal);
         if (requesters === undefined) continue;
@@ -99,6 +104,7 @@ export function waitingLines(
     ...(call.audience === undefined && call.claim === undefined
       ? []
       : [`${INDENT}who may answer: ${whoMayAnswer(call)}`]),
+    ...whyTakenBack(call).map((line) => `${INDENT}${line}`),
     ...(sample?.hint === undefined ? [] : [`${INDENT}${sample.hint}`]),
     sample === undefined
       ? `${INDENT}No request by hand can answer it, for this API checks no identity: it is answered through the application.`

@@ -4,7 +4,7 @@
  * spans only, for the UI renders HTML and links. It puts the page into an address, so there is a bound.
  */
 import { requestersOf } from '../core/audience.js';
-import { sampleAnswer, whoMayAnswer } from '../core/by-hand/sample-answer.js';
+import { sampleAnswer, whoMayAnswer, whyTakenBack } from '../core/by-hand/sample-answer.js';
 import { safeJson, shellQuote, shownJson, shownText } from '../core/by-hand/shown.js';
 import { snapshotOf } from '../core/snapshot.js';
 import type { ConversationState } from '../core/state.js';
@@ -70,6 +70,7 @@ function callPart(state: ConversationState, call: PendingCall, target: string): 
     `who may answer: ${whoMayAnswer(call)}`,
     ...(reason === undefined ? [] : [`why: ${shownText(reason, 500)}`]),
     `arguments: ${shownJson(prompt, MAX_INPUT_CHARS)}`,
+    ...whyTakenBack(call),
     ...(sample?.hint === undefined ? [] : [sample.hint]),
   ];
   const head = `**${kind}** of ${shownText(name)}, call ${shownText(toolCallId)} of \`${turnId}\``;

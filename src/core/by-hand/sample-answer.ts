@@ -103,6 +103,13 @@ function partsOf(audience: Audience | undefined): readonly Audience[] {
   return audience === undefined ? [] : [audience, ...(audience.also ?? []).flatMap(partsOf)];
 }
 
+/** Why the answer before was no answer, as Markdown; none where there was none. */
+export function whyTakenBack({ reverted }: Pick<Suspension, 'reverted'>): readonly string[] {
+  if (reverted === undefined) return [];
+  const [problem] = reverted.problems;
+  return [`an answer was taken back: ${shownText(problem?.message ?? 'it was refused')}`];
+}
+
 /** Who may answer, as Markdown. */
 export function whoMayAnswer({ audience, claim }: Pick<Suspension, 'audience' | 'claim'>): string {
   const parts = partsOf(audience).map(partText);

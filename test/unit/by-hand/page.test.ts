@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TurnEnded } from '../../../src/protocol/events.js';
 import { detailsText } from '../../../src/workflows/page.js';
-import { gatedCall, modelCalls, plannedCall, turn } from '../../support/core-builders.js';
+import { answer, gatedCall, modelCalls, plannedCall, turn } from '../../support/core-builders.js';
 import { aMachine, aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
 import {
   commandsOn,
@@ -91,6 +91,15 @@ describe('the page of a conversation in the Temporal UI', () => {
     expect(commandsOn(page)).toEqual([]);
     expect(page).toContain('- who may answer: anybody, and verified');
     expect(page).toContain('No signal by hand can answer it');
+  });
+
+  it('says why an answer was taken back, and gives the command again', () => {
+    const call = plannedCall('c', { executor: 'human', recheckAnswer: true });
+    const m = aMachineWith(modelCalls([call]));
+    m.resolve('c', answer('x'));
+    m.checkFails('c', 'must be a `code`');
+    expect(pageOf(m)).toContain('\n- an answer was taken back: `must be a \\u0060code\\u0060`\n');
+    expect(commandsOn(pageOf(m))).toHaveLength(1);
   });
 
   it('names the namespace, whatever it is called', () => {

@@ -3,7 +3,8 @@ import { waitingLines } from '../../../src/cli/waiting-lines.js';
 import { requestersOf } from '../../../src/core/audience.js';
 import { actorOf } from '../../../src/http/parse.js';
 import { ResolutionSchema, ResolveSchema } from '../../../src/protocol/http.schema.js';
-import type { MachineUnderTest } from '../../support/core-driver.js';
+import { answer, modelCalls, plannedCall } from '../../support/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
 import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits-by-hand.js';
 
 const API = 'http://127.0.0.1:8080';
@@ -42,6 +43,14 @@ describe('the lines for a call that waits', () => {
     expect(linesOf(gatedFor({})).at(-1)).toContain(`"actor":{"id":"operator"}`);
     const [, anybody] = WAITS[0] ?? [];
     expect(anybody && linesOf(anybody()).at(-1)).toMatch(/ -d '\{"type":"approve"\}'$/);
+  });
+
+  it('say why an answer was taken back', () => {
+    const call = plannedCall('c', { executor: 'human', recheckAnswer: true });
+    const m = aMachineWith(modelCalls([call]));
+    m.resolve('c', answer('x'));
+    m.checkFails('c', 'no such order');
+    expect(linesOf(m)).toContain('          an answer was taken back: `no such order`');
   });
 
   it('say that nobody can answer by hand what only verified actors may', () => {
