@@ -19,7 +19,11 @@ const pay = defineTool({
   ...base,
   name: 'pay',
   approval: {
-    ask: { reason: HOSTILE.join(' '), audience: { roles: ['lead'], exclude: ['requester'] } },
+    // Every test's requester is `tester`.
+    ask: {
+      reason: HOSTILE.join(' '),
+      audience: { users: ['tester', 'ben'], exclude: ['requester'] },
+    },
   },
   run: () => 'paid',
 });
@@ -93,9 +97,9 @@ const FORM_VALUE = { size: 'S', count: 1 };
 
 /** The answers of the commands, by call; where anybody may answer, by `anybody`. */
 export function expectedAnswers(channel: 'api' | 'temporal', anybody: string): readonly unknown[] {
-  const by = (id: string, more: object = {}) => ({ id, ...more, verified: false, channel });
+  const by = (id: string) => ({ id, verified: false, channel });
   return [
-    ['call_1', by('operator', { roles: ['lead'] }), { type: 'approve' }],
+    ['call_1', by('ben'), { type: 'approve' }],
     ['call_2', by(anybody), { type: 'answer', value: FORM_VALUE }],
     ['call_3', by(anybody), { type: 'result', value: [] }],
     ['call_4', by('tab-1'), { type: 'result', value: { items: [] } }],
