@@ -19,6 +19,7 @@ import { spillTranscript } from './spill-transcript.js';
 import { readStored } from './stored-messages.js';
 import { summarize } from './summarize.js';
 import { Transcripts } from './transcripts.js';
+import { wrappedActivities } from './wrapped.js';
 
 /**
  * Binds the activities to what they need.
@@ -57,10 +58,8 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
 
 /** What models and tools made enters the history here: no text of it may be one that UTF-8 cannot hold. */
 function wellFormedOutcomes(activities: ConversationActivities): ConversationActivities {
-  const entries = Object.entries(activities as unknown as Record<string, AnyActivity>);
-  return Object.fromEntries(
-    entries.map(([name, run]) => [name, async (input: never) => wellFormedJson(await run(input))]),
-  ) as unknown as ConversationActivities;
+  return wrappedActivities(
+    activities,
+    (_, run) => async (input) => wellFormedJson(await run(input)),
+  );
 }
-
-type AnyActivity = (input: never) => Promise<unknown>;

@@ -2,18 +2,14 @@
 import type { ConversationActivities } from '../protocol/activities.js';
 import { isRecord } from '../protocol/json.js';
 import { underWay } from '../watchdog/operations.js';
-
-type AnyActivity = (input: never) => Promise<unknown>;
+import { wrappedActivities } from './wrapped.js';
 
 /** The same activities; each is noted from its beginning to its end. */
 export function notedActivities(activities: ConversationActivities): ConversationActivities {
-  const entries = Object.entries(activities as unknown as Record<string, AnyActivity>);
-  return Object.fromEntries(
-    entries.map(([name, run]) => [
-      name,
-      (input: never) => underWay(noteOf(name, input), () => run(input)),
-    ]),
-  ) as unknown as ConversationActivities;
+  return wrappedActivities(
+    activities,
+    (name, run) => (input) => underWay(noteOf(name, input), () => run(input)),
+  );
 }
 
 /** `activity runTool payments.refund of default/order-42, call call_1`: names and ids, nothing of what was said. */

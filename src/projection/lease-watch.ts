@@ -14,6 +14,7 @@ import { updateIdFor } from '../protocol/update-ids.js';
 import type { CallLease, EventLog } from '../store/port.js';
 import { Gate } from './gate.js';
 import { Outages, type ProjectionLogger, SILENT } from './outages.js';
+import { Passes } from './passes.js';
 
 /** `unknown`: the conversation does not run, or knows nothing of such a claim. Rejects when nobody answers. */
 export type TellLost = (lease: CallLease) => Promise<'told' | 'unknown'>;
@@ -40,27 +41,27 @@ export class LeaseWatch {
   readonly #holder = randomUUID();
   readonly #outages: Outages;
   readonly #gate = new Gate(TOLD_AT_ONCE);
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<unknown> = Promise.resolve();
-  #started = false;
+  readonly #passes: Passes;
 
   constructor(deps: LeaseWatchDeps) {
     this.#deps = { logger: SILENT, intervalMs: LEASE_WATCH_INTERVAL_MS, ...deps };
     this.#outages = new Outages(this.#deps.logger);
+    this.#passes = new Passes({
+      pass: () => this.pass(),
+      name: 'watch of leases',
+      outages: this.#outages,
+      intervalMs: this.#deps.intervalMs,
+    });
   }
 
   /** Begins to watch. Does not keep the process alive. */
   start(): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#next();
+    this.#passes.start();
   }
 
   /** Ends after the pass that runs, and hands the lock on. Never throws. */
   async stop(): Promise<void> {
-    this.#started = false;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#passes.stop();
     await this.#deps.log.releaseLease({ name: LOCK, holder: this.#holder }).catch(() => undefined);
   }
 
@@ -93,24 +94,6 @@ export class LeaseWatch {
       this.#outages.failed(error, conversationKey(lease));
     }
     return false;
-  }
-
-  #next(): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.pass()
-        .then(
-          () => {
-            this.#outages.succeeded();
-          },
-          (error: unknown) => {
-            this.#outages.failed(error, '(watch of leases)');
-          },
-        )
-        .finally(() => {
-          if (this.#started) this.#next();
-        });
-    }, this.#deps.intervalMs);
-    this.#timer.unref();
   }
 }
 

@@ -24,6 +24,7 @@ import { ClosedSearch } from './closed-search.js';
 import { Gate } from './gate.js';
 import type { ProjectionLogger } from './outages.js';
 import { Outages, SILENT } from './outages.js';
+import { Passes } from './passes.js';
 import type { Projector } from './projector.js';
 import { ENDED_TEXTS } from './run-ended.js';
 import type { TroubleWatch } from './trouble-watch.js';
@@ -85,14 +86,11 @@ export class Sweep {
   readonly #gate = new Gate(LOOKS_AT_ONCE);
   readonly #reported = new Set<string>();
   readonly #closed: ClosedSearch;
+  readonly #beats: Passes;
   #passes = 0;
   #isLeading = false;
   #passedAt = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<unknown> = Promise.resolve();
   #passing: Promise<unknown> | undefined;
-  #started = false;
-  #stopping = false;
 
   constructor(deps: SweepDeps) {
     this.#deps = {
@@ -105,22 +103,22 @@ export class Sweep {
     };
     this.#outages = new Outages(this.#deps.logger);
     this.#closed = new ClosedSearch(this.#deps);
+    this.#beats = new Passes({
+      pass: () => this.#beat(),
+      name: 'sweep',
+      outages: this.#outages,
+      intervalMs: this.#beatMs(),
+    });
   }
 
   /** Begins to sweep, the first time as soon as it leads. Does not keep the process alive. */
   start(): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#stopping = false;
-    this.#next();
+    this.#beats.start();
   }
 
   /** Ends after the pass that runs, and hands the lease on. Never throws. */
   async stop(): Promise<void> {
-    this.#started = false;
-    this.#stopping = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#beats.stop();
     await this.#passing;
     await this.#deps.log.releaseLease({ name: LEASE, holder: this.#holder }).catch(() => undefined);
   }
@@ -136,7 +134,7 @@ export class Sweep {
     };
     if (!(await this.#lead())) return undefined;
     const heads = await this.#chosen();
-    for (let from = 0; from < heads.length && !this.#stopping; from += LOOKS_A_LEASE) {
+    for (let from = 0; from < heads.length && !this.#beats.isStopping; from += LOOKS_A_LEASE) {
       if (from > 0 && !(await this.#lead())) return undefined;
       const findings = heads
         .slice(from, from + LOOKS_A_LEASE)
@@ -149,26 +147,8 @@ export class Sweep {
     const found = isSearchDue ? (await this.#search()) + (await this.#searchClosed()) : 0;
     await this.#recheckTroubles();
     this.#passes += 1;
-    if (!this.#stopping) await this.#deps.afterPass();
+    if (!this.#beats.isStopping) await this.#deps.afterPass();
     return { looked, asked, found, gone, endedSilently, failed };
-  }
-
-  #next(): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.#beat()
-        .then(
-          () => {
-            this.#outages.succeeded();
-          },
-          (error: unknown) => {
-            this.#outages.failed(error, '(sweep)');
-          },
-        )
-        .finally(() => {
-          if (this.#started) this.#next();
-        });
-    }, this.#beatMs());
-    this.#timer.unref();
   }
 
   #beatMs(): number {
@@ -263,7 +243,7 @@ export class Sweep {
   /** Those that the server reports are found at once, however many conversations there are; a server that reports none is asked in vain. */
   async #recheckTroubles(): Promise<void> {
     const { troubles, source } = this.#deps;
-    if (troubles === undefined || this.#stopping) return;
+    if (troubles === undefined || this.#beats.isStopping) return;
     try {
       for await (const key of source.reported?.() ?? []) {
         const found = await source.describe(key);
@@ -307,7 +287,7 @@ export class Sweep {
     try {
       let keys: ConversationKey[] = [];
       for await (const key of source.running()) {
-        if (this.#stopping) break;
+        if (this.#beats.isStopping) break;
         if (keys.push(key) < KEYS_AT_ONCE) continue;
         await compare(keys);
         keys = [];
@@ -332,7 +312,7 @@ export class Sweep {
 
   /** One whose worker is gone fails after as long as a query may take, which must not hold up the others. */
   async #bringIn(key: ConversationKey): Promise<boolean> {
-    if (this.#stopping) return false;
+    if (this.#beats.isStopping) return false;
     const { source, projector } = this.#deps;
     try {
       const found = await source.describe(key);

@@ -6,7 +6,7 @@ import { keyed, minute, waits } from './list-events.js';
 import { asks, closes, KEY, stamped, started, turn } from './log-events.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
-const FAILING: Trouble = {
+export const FAILING: Trouble = {
   kind: 'failing',
   runId: 'run-a',
   attempts: 4,

@@ -22,6 +22,7 @@ import { updateIdFor } from '../../protocol/update-ids.js';
 import type { EventLog } from '../../store/port.js';
 import { Gate } from '../gate.js';
 import { Outages, type ProjectionLogger, SILENT } from '../outages.js';
+import { Passes } from '../passes.js';
 
 /** An agent as this worker serves it. */
 export interface ServedAgent {
@@ -63,33 +64,31 @@ export class DefinitionWatch {
   readonly #id: string;
   readonly #outages: Outages;
   readonly #gate = new Gate(TOLD_AT_ONCE);
+  readonly #passes: Passes;
   /** Agents whose waiting calls are offered as this worker has them. */
   readonly #done = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<unknown> = Promise.resolve();
-  #started = false;
-  #stopping = false;
 
   constructor(deps: DefinitionWatchDeps) {
     this.#deps = { logger: SILENT, intervalMs: PRESENCE_INTERVAL_MS, id: randomUUID(), ...deps };
     this.#id = this.#deps.id;
     this.#outages = new Outages(this.#deps.logger);
+    this.#passes = new Passes({
+      pass: () => this.pass(),
+      name: 'watch of definitions',
+      outages: this.#outages,
+      intervalMs: this.#deps.intervalMs,
+      firstAfterMs: 0,
+    });
   }
 
   /** Announces the worker at once, and then again and again. Does not keep the process alive. */
   start(): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#stopping = false;
-    this.#next(0);
+    this.#passes.start();
   }
 
   /** Ends after the pass that runs, and says that the worker is gone. Never throws. */
   async stop(): Promise<void> {
-    this.#started = false;
-    this.#stopping = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#passes.stop();
     await this.#deps.log.withdrawWorker(this.#id).catch(() => undefined);
   }
 
@@ -129,7 +128,7 @@ export class DefinitionWatch {
             if (outcome === 'left') left += 1;
           }
           cursor = page.nextCursor;
-          more = cursor !== undefined && !this.#stopping;
+          more = cursor !== undefined && !this.#passes.isStopping;
         }
       if (left === 0) this.#done.add(agent.name);
       return changed;
@@ -155,24 +154,6 @@ export class DefinitionWatch {
       this.#outages.failed(error, conversationKey(key));
       return 'left';
     }
-  }
-
-  #next(afterMs: number): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.pass()
-        .then(
-          () => {
-            this.#outages.succeeded();
-          },
-          (error: unknown) => {
-            this.#outages.failed(error, '(watch of definitions)');
-          },
-        )
-        .finally(() => {
-          if (this.#started) this.#next(this.#deps.intervalMs);
-        });
-    }, afterMs);
-    this.#timer.unref();
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import { WORKER_BEAT_MS, WORKER_SILENT_MS } from '../../protocol/service-limits.js';
 import type { EventLog } from '../../store/port.js';
+import { Passes } from '../passes.js';
 
 export interface LossWatchDeps {
   readonly log: Pick<EventLog, 'beatWorker' | 'silentWorkers'>;
@@ -24,26 +25,25 @@ export class LossWatch {
   /** Undefined before the first beat: whatever was lost before this worker started, it has looked for then. */
   #silent: ReadonlySet<string> | undefined;
   #looking: Promise<unknown> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<unknown> = Promise.resolve();
-  #started = false;
+  readonly #beats: Passes;
 
   constructor(deps: LossWatchDeps) {
     this.#deps = { beatMs: WORKER_BEAT_MS, ...deps };
+    this.#beats = new Passes({
+      pass: () => this.beat(),
+      name: 'beat of a worker',
+      intervalMs: this.#deps.beatMs,
+    });
   }
 
   /** Does not keep the process alive. */
   start(): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#next();
+    this.#beats.start();
   }
 
   /** Ends after the look that runs. Never throws. */
   async stop(): Promise<void> {
-    this.#started = false;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#beats.stop();
     await this.#looking;
   }
 
@@ -58,16 +58,5 @@ export class LossWatch {
     if (before === undefined || [...silent].every((other) => before.has(other))) return false;
     this.#looking = this.#deps.look();
     return true;
-  }
-
-  #next(): void {
-    this.#timer = setTimeout(() => {
-      this.#running = this.beat()
-        .catch(() => undefined)
-        .finally(() => {
-          if (this.#started) this.#next();
-        });
-    }, this.#deps.beatMs);
-    this.#timer.unref();
   }
 }

@@ -18,6 +18,20 @@ import { aMachine, aMachineWith, type MachineUnderTest } from '../../support/cor
 const gatedFor = (audience: Audience): MachineUnderTest =>
   aMachineWith(modelCalls([gatedCall('c', { approval: { needed: true, audience } })]));
 
+/** Ann's turn is over; Cat's message joined it after it had made a detached call, which nobody who asked for it may approve. */
+function joinedByCat(): MachineUnderTest {
+  const m = aMachine();
+  m.send('hello');
+  const approval = { needed: true as const, audience: { exclude: ['requester'] } };
+  const first = plannedCall('first');
+  m.model(modelCalls([first, gatedCall('c', { mode: 'detach', approval })]));
+  m.send('and refund it', { actor: actor('cat'), onBusy: 'steer' });
+  return m.tool('first').model(modelSays('done'));
+}
+
+const verdictsOf = (m: MachineUnderTest, ...approvers: readonly string[]): readonly string[] =>
+  approvers.map((id) => m.resolve('c', APPROVE, { actor: actor(id) }).verdict);
+
 describe('an approval with an audience', () => {
   const admits: [string, Audience, ReturnType<typeof actor>, boolean][] = [
     ['a named user', { users: ['ben'] }, actor('ben'), true],
@@ -66,35 +80,19 @@ describe('an approval with an audience', () => {
     const approval = { needed: true as const, audience: { exclude: ['requester'] } };
     m.model(modelCalls([gatedCall('c', { approval })]));
     m.rollOver();
-    expect(m.resolve('c', APPROVE, { actor: actor('cat') }).verdict).toBe('forbidden');
-    expect(m.resolve('c', APPROVE, { actor: actor('ann') }).verdict).toBe('forbidden');
-    expect(m.resolve('c', APPROVE, { actor: actor('ben') }).verdict).toBe('accepted');
+    expect(verdictsOf(m, 'cat', 'ann', 'ben')).toEqual(['forbidden', 'forbidden', 'accepted']);
   });
 
   it('keeps out those whose messages joined the turn of a detached call, whenever they did, also when it is over', () => {
-    const m = aMachine();
-    m.send('hello');
-    const approval = { needed: true as const, audience: { exclude: ['requester'] } };
-    const first = plannedCall('first');
-    m.model(modelCalls([first, gatedCall('c', { mode: 'detach', approval })]));
-    m.send('and refund it', { actor: actor('cat'), onBusy: 'steer' });
-    m.tool('first').model(modelSays('done'));
+    const m = joinedByCat();
     m.rollOver();
     expect(m.last('turn_ended').status).toBe('completed');
-    expect(m.resolve('c', APPROVE, { actor: actor('cat') }).verdict).toBe('forbidden');
-    expect(m.resolve('c', APPROVE, { actor: actor('ann') }).verdict).toBe('forbidden');
-    expect(m.resolve('c', APPROVE, { actor: actor('ben') }).verdict).toBe('accepted');
+    expect(verdictsOf(m, 'cat', 'ann', 'ben')).toEqual(['forbidden', 'forbidden', 'accepted']);
   });
 
   it('knows who joined after a detached call was made', () => {
-    const m = aMachine();
-    m.send('hello');
-    const approval = { needed: true as const, audience: { exclude: ['requester'] } };
-    const first = plannedCall('first');
-    m.model(modelCalls([first, gatedCall('c', { mode: 'detach', approval })]));
-    m.send('and refund it', { actor: actor('cat'), onBusy: 'steer' });
-    m.tool('first').model(modelSays('done'));
-    expect(m.resolve('c', APPROVE, { actor: actor('cat') }).verdict).toBe('forbidden');
+    const m = joinedByCat();
+    expect(verdictsOf(m, 'cat')).toEqual(['forbidden']);
   });
 
   it('is asked after what is unknown or a duplicate, and before everything else', () => {

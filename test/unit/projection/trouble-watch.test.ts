@@ -3,17 +3,10 @@ import { Sweep } from '../../../src/projection/sweep.js';
 import { TroubleWatch } from '../../../src/projection/trouble-watch.js';
 import type { Trouble } from '../../../src/protocol/trouble.js';
 import { KEY, stamped, started, turn } from '../../support/log-events.js';
+import { FAILING } from '../../support/trouble-conformance.js';
 import { aProjection } from './setup.js';
 
 const LOG = stamped([started(), ...turn('t1')]);
-const FAILING: Trouble = {
-  kind: 'failing',
-  runId: 'run-a',
-  attempts: 4,
-  since: '2030-01-01T00:00:00.000Z',
-  error: 'boom',
-};
-
 async function aWatch() {
   const { log, source, projector, logger } = await aProjection();
   const lines: string[] = [];
