@@ -3,7 +3,7 @@
  * is not answered; cleared when a look finds that tasks are completed again. Never throws: what it could not note, the next look finds.
  */
 import { type ConversationKey, conversationKey } from '../protocol/ids.js';
-import { MAX_FAILED_ATTEMPTS, type Trouble } from '../protocol/trouble.js';
+import { PASSING_TASK_ATTEMPTS, type Trouble } from '../protocol/trouble.js';
 import type { Troubles } from '../store/port.js';
 import type { ProjectionLogger } from './outages.js';
 import { SILENT } from './outages.js';
@@ -32,7 +32,7 @@ export class TroubleWatch {
 
   /** Notes what a look has found. Fewer attempts than are trouble are no reason for a mark. */
   async found(key: ConversationKey, trouble: Trouble): Promise<void> {
-    if (trouble.attempts <= MAX_FAILED_ATTEMPTS) return;
+    if (trouble.attempts <= PASSING_TASK_ATTEMPTS) return;
     const { log, logger } = this.#deps;
     const isNews = await log.markTrouble(key, trouble).catch(() => false);
     if (isNews) logger.warn(textOf(key, trouble), { conversation: conversationKey(key), trouble });

@@ -19,8 +19,8 @@ export interface Trouble {
   readonly error?: string;
 }
 
-/** More attempts than these in a row are trouble: one or two follow from a deploy or a killed worker, and pass. */
-export const MAX_FAILED_ATTEMPTS = 3;
+/** More failed attempts at a task than these in a row are trouble: one or two follow from a deploy or a killed worker, and pass. */
+export const PASSING_TASK_ATTEMPTS = 3;
 
 /** An error message stands in lists and logs. */
 const MAX_ERROR_CHARS = 300;

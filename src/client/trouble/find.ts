@@ -2,7 +2,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import { requiredTsToDate } from '@temporalio/common/lib/time.js';
-import { firstLineOf, MAX_FAILED_ATTEMPTS, type Trouble } from '../../protocol/trouble.js';
+import { firstLineOf, PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/trouble.js';
 import { isOpenRun } from '../open-run.js';
 import { type PendingTask, troubleIn } from './judge.js';
 
@@ -21,7 +21,7 @@ export const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 export async function troubleOf(
   temporal: Client,
   run: WorkflowExecutionDescription,
-  moreThan = MAX_FAILED_ATTEMPTS,
+  moreThan = PASSING_TASK_ATTEMPTS,
 ): Promise<Trouble | undefined> {
   const task = isOpenRun(run) ? pendingTaskOf(run) : undefined;
   if (task === undefined || (task.attempt <= 1 && !isReported(run))) return undefined;
