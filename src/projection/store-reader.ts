@@ -19,6 +19,7 @@ import type { CarriedState } from '../protocol/messaging.js';
 import { QUERY_DEADLINE_MS } from '../protocol/service-limits.js';
 import type { LiveChannel } from '../store/live-port.js';
 import type { CallLease, EventLog, LogHead } from '../store/port.js';
+import { needing } from '../store/presence-plan.js';
 import { shownWith } from '../store/trouble-plan.js';
 import { completeLog } from './complete-log.js';
 import { seedOf } from './seed.js';
@@ -67,7 +68,11 @@ class StoreReader implements ConversationReader {
     snapshot: ConversationSnapshot | undefined,
   ): Promise<ConversationSnapshot | undefined> {
     if (snapshot === undefined || snapshot.status === 'closed') return snapshot;
-    return shownWith(snapshot, await this.#log.trouble(snapshot));
+    const [trouble, gone] = await Promise.all([
+      this.#log.trouble(snapshot),
+      this.#log.goneAgents(),
+    ]);
+    return needing(shownWith(snapshot, trouble), gone);
   }
 
   async #logged(

@@ -201,9 +201,9 @@ export interface ConversationSnapshot {
   >;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
-  /** Somebody has to look after it, since when (ISO 8601); in lists of the event log. Absent while nothing is wrong. */
+  /** Its workflow is well, and cannot go on without somebody's doing; since when (ISO 8601). Absent while nothing is missing. */
   readonly attention?: { readonly reason: AttentionReason; readonly since: string };
-  /** Its workflow tasks come to no end; `was`: the status that the log says. Absent while all is well. */
+  /** Its workflow is not well: its tasks come to no end, so `status` says `failing` or `slow`, and `was` what the log says. Absent while all is well. */
   readonly trouble?: Trouble & { readonly was: ConversationStatus };
 }
 

@@ -260,7 +260,10 @@ export const ListQuerySchema = z.strictObject({
   /** Id of an actor, and roles that he has besides: `pendingForRole=a&pendingForRole=b`. */
   pendingFor: NameSchema.exactOptional(),
   pendingForRole: z
-    .union([NameSchema, z.array(NameSchema).max(50)], 'must be a text of at most 200 characters')
+    .union(
+      [NameSchema, z.array(NameSchema).max(50)],
+      `must be a text of at most ${MAX_ACTOR_CHARS} characters`,
+    )
     .exactOptional(),
   deadlineBefore: z.iso
     .datetime({

@@ -28,6 +28,7 @@ import {
   announceWorker,
   beatWorker,
   readAgents,
+  readGoneAgents,
   readLiveWorkers,
   readSilentWorkers,
   withdrawWorker,
@@ -206,6 +207,10 @@ class PostgresEventLog implements EventLog {
 
   async silentWorkers(forMs: number) {
     return await readSilentWorkers(this.#database, forMs);
+  }
+
+  async goneAgents() {
+    return await readGoneAgents(this.#database);
   }
 
   async storeId() {

@@ -1,9 +1,7 @@
 /** What follows from which agents no worker serves any more; the same for every adapter. */
 import type { AgentManifest, ConversationSnapshot } from '../protocol/conversation.js';
 import type { ConversationList, ListOptions } from './lists-port.js';
-
-/** Since when no worker serves them (ISO 8601), by the name of each agent that is gone. */
-export type GoneAgents = ReadonlyMap<string, string>;
+import type { GoneAgents } from './presence-port.js';
 
 /** Filters that only adapters ask for, beside those of callers. */
 export interface ListRequest extends Omit<ListOptions, 'attention'> {
@@ -35,11 +33,13 @@ export function requestOf(
 /** The page with what each conversation of it needs attention for. */
 export function withAttention(page: ConversationList, gone: GoneAgents): ConversationList {
   if (gone.size === 0) return page;
-  const mark = (snapshot: ConversationSnapshot): ConversationSnapshot => {
-    const since = snapshot.status === 'closed' ? undefined : gone.get(snapshot.agent);
-    return since === undefined
-      ? snapshot
-      : { ...snapshot, attention: { reason: 'agent_not_served', since } };
-  };
-  return { ...page, conversations: page.conversations.map(mark) };
+  return { ...page, conversations: page.conversations.map((one) => needing(one, gone)) };
+}
+
+/** The snapshot with what it needs attention for. */
+export function needing(snapshot: ConversationSnapshot, gone: GoneAgents): ConversationSnapshot {
+  const since = snapshot.status === 'closed' ? undefined : gone.get(snapshot.agent);
+  return since === undefined
+    ? snapshot
+    : { ...snapshot, attention: { reason: 'agent_not_served', since } };
 }

@@ -4,6 +4,9 @@
  * and which of them was lost just now.
  */
 
+/** Since when no worker serves them (ISO 8601), by the name of each agent that is gone. */
+export type GoneAgents = ReadonlyMap<string, string>;
+
 export interface AnnouncedWorker {
   readonly id: string;
   /** A digest of its definitions, by the name of each agent that it serves. */
@@ -21,4 +24,9 @@ export interface WorkerPresence {
   beatWorker(id: string): Promise<void>;
   /** Ids of live workers that have been silent for so many milliseconds at least: without having stopped, they neither announced nor beat. */
   silentWorkers(forMs: number): Promise<readonly string[]>;
+  /**
+   * Since when (ISO 8601) no worker serves them, by the name of each published agent that is gone for `AGENT_GONE_MS`; empty where there is
+   * no worker at all.
+   */
+  goneAgents(): Promise<GoneAgents>;
 }

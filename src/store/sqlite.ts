@@ -243,6 +243,10 @@ class SqliteEventLog implements EventLog {
     return await this.#database.read(() => readSilentWorkers(this.#database, forMs));
   }
 
+  async goneAgents() {
+    return await this.#database.read(() => readGoneAgents(this.#database));
+  }
+
   async storeId() {
     const row = await this.#database.read(() => this.#database.get('SELECT id FROM store'));
     return textIn(row ?? {}, 'id');

@@ -1,6 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConversationClient } from '../../src/client/conversation-client.js';
 import { createStoreReader } from '../../src/projection/store-reader.js';
+import { AGENT_GONE_MS } from '../../src/protocol/service-limits.js';
 import type { EventLog } from '../../src/store/port.js';
 import { openSqliteEventLog } from '../../src/store/sqlite.js';
 import { begins, gated, said } from '../support/asked-logs.js';
@@ -46,6 +47,24 @@ describe('conversations', () => {
     const rest = await json(app, `${query}&cursor=${first.nextCursor}`);
     expect(rest).toMatchObject({ conversations: [{ conversationId: 'c-2' }] });
     expect(rest).not.toHaveProperty('nextCursor');
+  });
+
+  it('say that no worker serves their agent, in a list as when one is asked for alone', async () => {
+    const { app, log } = await lists();
+    await log.publishAgents([SUPPORT]);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + AGENT_GONE_MS + 1_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await log.announceWorker({ id: 'w', agents: {} });
+    const attention = { reason: 'agent_not_served', since: expect.any(String) as string };
+    expect(await json(app, '/v1/conversations?attention=agent_not_served')).toMatchObject({
+      conversations: [
+        { conversationId: 'c-2', attention },
+        { conversationId: 'c-1', attention },
+      ],
+    });
+    const one = { status: 'awaiting_input', attention };
+    expect(await json(app, '/v1/conversations/c-1')).toMatchObject(one);
+    expect(await json(app, '/v1/conversations/c-3')).not.toHaveProperty('attention');
   });
 
   it('are listed by the deadline of what waits, in any time zone', async () => {

@@ -1,8 +1,8 @@
 /** Rows of workers in Postgres, and what they say of agents. By the clock of the database: those of the machines may differ. */
 import type { AgentManifest } from '../../protocol/conversation.js';
 import { AGENT_GONE_MS, FORGET_WORKER_MS, WORKER_LIVE_MS } from '../../protocol/service-limits.js';
-import type { GoneAgents, PublishedAgent } from '../presence-plan.js';
-import type { AnnouncedWorker } from '../presence-port.js';
+import type { PublishedAgent } from '../presence-plan.js';
+import type { AnnouncedWorker, GoneAgents } from '../presence-port.js';
 import { type PostgresDatabase, textIn } from './database.js';
 
 export async function announceWorker(

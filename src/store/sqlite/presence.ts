@@ -1,8 +1,8 @@
 /** Rows of workers in the sqlite event log, and what they say of agents. Synchronous; callers wrap them. */
 import type { AgentManifest } from '../../protocol/conversation.js';
 import { AGENT_GONE_MS, FORGET_WORKER_MS, WORKER_LIVE_MS } from '../../protocol/service-limits.js';
-import type { GoneAgents, PublishedAgent } from '../presence-plan.js';
-import type { AnnouncedWorker } from '../presence-port.js';
+import type { PublishedAgent } from '../presence-plan.js';
+import type { AnnouncedWorker, GoneAgents } from '../presence-port.js';
 import type { SqliteDatabase } from './database.js';
 import { textIn } from './database.js';
 
