@@ -15,12 +15,13 @@ const appointment = defineTool({
   input: z.object({ with: z.string() }),
   timeouts: { answer: '5 days' },
   // Entered from its first line each time: first to ask, and again with the answer.
-  run: (input, ctx) => {
-    if (ctx.answer === undefined) {
+  run: async (input, ctx) => {
+    const slot = await ctx.answerTo(Slot);
+    if (slot === undefined) {
       const reservation = `${input.with}/${ctx.toolCallId}`;
       return ctx.ask({ form: Slot, reason: 'When would suit you?', state: { reservation } });
     }
-    return { booked: ctx.answer, reservation: ctx.state, by: ctx.answeredBy?.id ?? '' };
+    return { booked: slot, reservation: ctx.state, by: ctx.answeredBy?.id ?? '' };
   },
 });
 // #endregion tool

@@ -69,7 +69,7 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
         ...largeResults(tools, input),
         signal: context.cancellationSignal,
         timeoutMs: timeLeft(input, startedAt),
-        answerByCode: input.asked?.byCode === true,
+        answer: input.asked?.answer,
       }),
     );
     if ('ask' in end) return { ...end, ask: placed(end.ask) };

@@ -89,11 +89,6 @@ export interface CallContext<Services = UntypedServices> {
   readonly asks: number;
   /** As it was given with the last question. */
   readonly state?: Json;
-  /**
-   * The answer to the last question, which its form admits; absent in the first run and after a refusal. Where the form is
-   * zod with refinements, transforms or defaults, reading it throws: `answerTo(form)` runs them.
-   */
-  readonly answer?: Json;
   /** Present when the last question was declined, and had said `onDecline: 'enter'`. */
   readonly declined?: Declined;
   /** Who answered, or declined, the last question. */
@@ -115,14 +110,16 @@ export interface ToolContext<Services = UntypedServices> extends CallContext<Ser
   /**
    * Asks somebody in the middle of the work: ends this run by what it throws, which the code must let pass, and parks the call
    * until the answer is there. The tool is then entered again, from its first line, perhaps days later and on another worker,
-   * with `answer` and `state`; so look at those first. Nobody answers in time, or somebody declines: that is the call's result,
+   * and reads `answerTo(form)` and `state`; so look at those first. Nobody answers in time, or somebody declines: that is the call's result,
    * and the tool is not entered (see `onDecline`). At most 20 questions a call.
    * @throws {TypeError} for a question that cannot be asked; else always, to end the run.
    */
   ask(question: AskSpec): never;
   /**
-   * The answer to the last question, parsed by its form; undefined when there is none. An answer that the form refuses is
-   * given back to whoever gave it, with the reasons, and the question is open again: this run then ends by what is thrown.
+   * The answer to the last question, parsed by its form as this code has it; undefined in the first run and after a refusal. There is no
+   * other way to it: the question may have been asked by the code before a deploy, in another form. An answer that the form refuses is
+   * given back to whoever gave it, with the reasons, and the question is open again in this form: this run then ends by what is thrown,
+   * which the code must let pass.
    */
   answerTo<Form extends Schema>(form: Form): Promise<ParsedOf<Form> | undefined>;
 }

@@ -33,5 +33,6 @@ export interface AskedBefore {
   readonly declined?: { readonly reason?: string };
   /** Who answered or declined. */
   readonly actor: StampedActor;
+  /** The form of the question has checks that no JSON Schema can say. */
   readonly byCode?: true;
 }

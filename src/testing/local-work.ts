@@ -156,7 +156,7 @@ export class LocalWork<Services> {
     const entry = entryOf(call);
     return {
       large: this.#results,
-      answerByCode: entry.asked?.byCode === true,
+      answer: entry.asked?.answer,
       input: input ?? null,
       signal: new AbortController().signal,
       timeoutMs: timeouts.runMs,

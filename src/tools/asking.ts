@@ -47,23 +47,12 @@ export class Asking {
   }
 
   contextWith(signal: ToolSignal): ToolContext<never> {
-    const { ctx, answerByCode } = this.#run;
-    const context: ToolContext<never> = {
-      ...ctx,
+    return {
+      ...this.#run.ctx,
       signal,
       ask: (question) => this.#ask(question),
       answerTo: (form) => this.#answerTo(form) as never,
     };
-    if (answerByCode !== true || ctx.answer === undefined) return context;
-    // Not enumerable, so that a copy of the context can be made.
-    return Object.defineProperty({ ...context }, 'answer', {
-      enumerable: false,
-      get: () => {
-        throw new TypeError(
-          'ctx.answer: the form has refinements, transforms or defaults; read the answer by ctx.answerTo(form)',
-        );
-      },
-    });
   }
 
   /** What takes the place of a result, or undefined when the run has asked nothing. A run whose time is over has not asked. */
@@ -103,9 +92,9 @@ export class Asking {
   }
 
   async #answerTo(form: Schema): Promise<unknown> {
-    const { answer } = this.#run.ctx;
+    const { answer } = this.#run;
     if (answer === undefined) return undefined;
-    const validated = await validate(form, answer);
+    const validated = await validate(form, answer.value);
     if (validated.ok) return validated.value;
     const refusal = { refused: validated.problems, ...formNow(form) };
     return this.#end(refusal, 'the form of the tool refused the answer');

@@ -2,19 +2,15 @@
 import type { CallContext } from '../define/context.js';
 import type { RunToolInput } from '../protocol/activities.js';
 
-type EntryFields = Pick<
-  CallContext,
-  'run' | 'asks' | 'state' | 'answer' | 'declined' | 'answeredBy'
->;
+type EntryFields = Pick<CallContext, 'run' | 'asks' | 'state' | 'declined' | 'answeredBy'>;
 
 export function entryFields({ run, asked }: Pick<RunToolInput, 'run' | 'asked'>): EntryFields {
   if (asked === undefined) return { run: run ?? 1, asks: 0 };
-  const { asks, state, answer, declined, actor } = asked;
+  const { asks, state, declined, actor } = asked;
   return {
     run: run ?? 1,
     asks,
     ...(state === undefined ? {} : { state }),
-    ...(answer === undefined ? {} : { answer: answer.value }),
     ...(declined === undefined ? {} : { declined }),
     answeredBy: actor,
   };

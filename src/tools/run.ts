@@ -29,8 +29,8 @@ export interface ToolRun {
   readonly input: Json;
   /** Everything of the tool's context but what is this run's own: the signal, and the means to ask. */
   readonly ctx: Omit<CallContext<never>, 'signal'>;
-  /** The form of the answer in `ctx` has checks that only code can run. */
-  readonly answerByCode?: boolean;
+  /** The answer to the last question. Code gets at it by `answerTo`, which judges it by the form of now. */
+  readonly answer?: { readonly value: Json } | undefined;
   /** Stops the run from outside: a cancel, or the end of the worker. */
   readonly signal: AbortSignal;
   /** Where too large a result goes. Absent: nowhere, it is cut. */

@@ -62,8 +62,9 @@ describe('a run of a tool that asks', () => {
 
   it('is handed what the question brought', async () => {
     const seen = await run(
-      ({ run: entry, asks, state, answer, answeredBy, declined }) => ({
-        ...{ entry, asks, state, answer, by: answeredBy?.id, declined: declined === undefined },
+      async ({ run: entry, asks, state, answerTo, answeredBy, declined }) => ({
+        ...{ entry, asks, state, by: answeredBy?.id, declined: declined === undefined },
+        answer: await answerTo(Code),
       }),
       answered({ asks: 2, state: [1] }),
     );
@@ -82,7 +83,10 @@ describe('a run of a tool that asks', () => {
   });
 
   it('of an older workflow is the first entry', async () => {
-    const seen = await run(({ run: entry, asks, answer }) => [entry, asks, answer === undefined]);
+    const seen = await run(async ({ run: entry, asks, answerTo }) => [
+      ...[entry, asks],
+      (await answerTo(Code)) === undefined,
+    ]);
     expect(seen).toMatchObject({ envelope: { result: [1, 0, true] } });
   });
 

@@ -132,12 +132,15 @@ const order = defineTool<Services, z.ZodObject<{ item: z.ZodString }>>({
   input: z.object({ item: z.string() }),
   timeouts: { answer: '5 days' },
   run: async (input, ctx) => {
-    const { asks, answer, state } = ctx;
+    const { asks, state } = ctx;
     await ctx.services.work({ name: 'orders.place', input, ctx });
     if (asks === 0) return ctx.ask({ form: Address, reason: 'Where to?', state: { cents: 900 } });
-    if (asks === 1)
-      return ctx.ask({ form: z.boolean(), reason: 'For 900?', state: { to: answer ?? null } });
-    return { item: input.item, state: state ?? null, agreed: answer ?? null };
+    if (asks === 1) {
+      const to = (await ctx.answerTo(Address)) ?? null;
+      return ctx.ask({ form: z.boolean(), reason: 'For 900?', state: { to } });
+    }
+    const agreed = (await ctx.answerTo(z.boolean())) ?? null;
+    return { item: input.item, state: state ?? null, agreed };
   },
 });
 

@@ -55,18 +55,19 @@ export async function runClient({ scenario, url, context }: Scenario): Promise<b
 }
 
 async function call(tool: AnyTool): Promise<void> {
-  let entry: Pick<CallContext, 'run' | 'asks' | 'state' | 'answer'> = { run: 1, asks: 0 };
+  let entry: Pick<CallContext, 'run' | 'asks' | 'state'> = { run: 1, asks: 0 };
   for (;;) {
     const end = await runToolCall({
       tool,
       input: argumentsFor(tool),
       signal: new AbortController().signal,
       ctx: { ...contextOf(tool), ...entry } as never,
+      ...(entry.asks === 0 ? {} : { answer: { value: {} } }),
     });
     if (!('ask' in end)) return;
     const { state } = end.ask;
     const { asks, run } = entry;
-    entry = { run: run + 1, asks: asks + 1, answer: {}, ...(state === undefined ? {} : { state }) };
+    entry = { run: run + 1, asks: asks + 1, ...(state === undefined ? {} : { state }) };
   }
 }
 

@@ -146,9 +146,9 @@ test('a tool that asked in mid-run is not entered again with arguments that it r
   const runs: unknown[] = [];
   const asking = (input: z.ZodType) =>
     order(input, {
-      run: (given: unknown, ctx: { answer?: unknown; ask: (it: object) => never }) => {
+      run: (given: unknown, ctx: { asks: number; ask: (it: object) => never }) => {
         runs.push(given);
-        return ctx.answer === undefined ? ctx.ask({ form: z.boolean() }) : 'done';
+        return ctx.asks === 0 ? ctx.ask({ form: z.boolean() }) : 'done';
       },
     });
   const { engine, talk, id } = await deployed([asking(BEFORE)], [asking(RENAMED)]);

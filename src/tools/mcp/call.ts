@@ -5,6 +5,7 @@
 import type { ToolContext } from '../../define/context.js';
 import { ToolError, toolError } from '../../define/context.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
+import { jsonSchema } from '../../define/schema.js';
 import { ToolFiles, withFiles } from '../../define/tool-files.js';
 import { isRecord, type Json } from '../../protocol/json.js';
 import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../protocol/mcp-limits.js';
@@ -62,6 +63,9 @@ type RoundEnd =
   | { readonly again: string }
   | { readonly problem: string };
 
+/** The server's form was pinned with the question, and has judged the answer; this code has none of its own. */
+const AS_ASKED = jsonSchema<Json>({});
+
 type Before = ReturnType<typeof settledState>;
 
 /**
@@ -77,7 +81,8 @@ export async function callListedTool(
   ctx: ToolContext<never>,
 ): Promise<unknown> {
   const { server, connection } = callee;
-  const before = ctx.asks === 0 ? undefined : settledState(ctx.state, { answer: ctx.answer });
+  const answer = await ctx.answerTo(AS_ASKED);
+  const before = ctx.asks === 0 ? undefined : settledState(ctx.state, { answer });
   if (ctx.asks > 0 && before === undefined)
     return toolError(`MCP server "${server.name}": what the call was waiting with cannot be read`);
   // Several requests of one answer are put one after the other; the server hears of all of them together.

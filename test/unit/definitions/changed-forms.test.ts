@@ -211,7 +211,6 @@ describe('a question that the code of a tool asked', () => {
       run: async (
         _input: unknown,
         ctx: {
-          answer?: unknown;
           ask: (it: object) => never;
           answerTo: (it: z.ZodType) => Promise<unknown>;
         },

@@ -239,11 +239,9 @@ describe('a call that waited in another way', () => {
     const asking = (input: z.ZodType) =>
       defineTool({
         ...{ name: 'order', description: 'Orders.', input },
-        run: (given: unknown, ctx: { answer?: unknown; ask: (it: object) => never }) => {
+        run: (given: unknown, ctx: { asks: number; ask: (it: object) => never }) => {
           code.of(input)(given);
-          return ctx.answer === undefined
-            ? ctx.ask({ form: z.strictObject({ sure: z.boolean() }) })
-            : 'done';
+          return ctx.asks === 0 ? ctx.ask({ form: z.strictObject({ sure: z.boolean() }) }) : 'done';
         },
       } as never) as AnyTool;
     const t = await waiting([asking(BEFORE)]);

@@ -40,9 +40,10 @@ async function errorOf(run: Run): Promise<string> {
 describe('a tool that asks in mid-run', () => {
   it('is entered again days later with answer, state and who answered, under the same key', async () => {
     const entries: CallContext[] = [];
-    const t = shop(({ item }, ctx) => {
+    const t = shop(async ({ item }, ctx) => {
       entries.push(ctx);
-      const { answer, state } = ctx;
+      const { state } = ctx;
+      const answer = await ctx.answerTo(Address);
       if (answer === undefined)
         return ctx.ask({
           form: Address,
@@ -77,9 +78,9 @@ describe('a tool that asks in mid-run', () => {
 
   it('gets no answer that its form refuses: neither shape, nor pattern, nor keys that it does not know', async () => {
     let entered = 0;
-    const t = shop((_input, ctx) => {
+    const t = shop(async (_input, ctx) => {
       entered += 1;
-      return ctx.answer ?? ctx.ask({ form: Address });
+      return (await ctx.answerTo(Address)) ?? ctx.ask({ form: Address });
     });
     await t.send('tea, please');
     const resolve = (value: never) => t.resolve('order', { type: 'answer', value });
@@ -117,23 +118,25 @@ describe('a tool that asks in mid-run', () => {
     expect(seen).toEqual([undefined, { cents: 5, note: 'none' }]);
   });
 
-  it('is told when it reads such an answer unparsed', async () => {
-    const Even = z.number().refine((value) => value % 2 === 0);
-    const t = shop((_input, ctx) =>
-      ctx.asks === 0 ? ctx.ask({ form: Even }) : { ...ctx, got: ctx.answer },
-    );
-    await t.send('tea, please');
-    await t.resolve('order', { type: 'answer', value: 3 });
-    expect(t.result('order')).toMatchObject({
-      ok: false,
-      error: { message: expect.stringContaining('ctx.answerTo(form)') as string },
+  it('is handed no answer but by its form, since the question may be one of the code before a deploy', async () => {
+    const seen: string[] = [];
+    const t = shop((_input, ctx) => {
+      if (ctx.asks === 0) return ctx.ask({ form: z.string() });
+      seen.push(JSON.stringify({ ...ctx, services: undefined }));
+      return 'done';
     });
+    await t.send('tea, please');
+    await t.resolve('order', { type: 'answer', value: 'a certain answer' });
+    expect(t.result('order')).toEqual({ ok: true, result: 'done' });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).not.toContain('a certain answer');
   });
 
   it('may ask by JSON Schema, and ask once more', async () => {
     const Size = jsonSchema<'s' | 'l'>({ enum: ['s', 'l'] });
-    const t = shop(({ item }, ctx) => {
-      const { asks, state, answer } = ctx;
+    const t = shop(async ({ item }, ctx) => {
+      const { asks, state } = ctx;
+      const answer = await ctx.answerTo(Size);
       if (asks === 0) return ctx.ask({ form: Size, reason: 'Which size?' });
       if (asks === 1) return ctx.ask({ form: Size, reason: 'And the cup?', state: answer });
       return [item, state, answer];
@@ -189,10 +192,11 @@ describe('a tool that asks in mid-run', () => {
 
   it('behind an approval: approver and answerer are two, and an approval is never the answer', async () => {
     const t = shop(
-      (_input, ctx) =>
-        ctx.answer === undefined
-          ? ctx.ask({ form: z.boolean() })
-          : [ctx.approver?.id, ctx.answeredBy?.id, ctx.answer],
+      async (_input, ctx) => {
+        const isSure = await ctx.answerTo(z.boolean());
+        if (isSure === undefined) return ctx.ask({ form: z.boolean() });
+        return [ctx.approver?.id, ctx.answeredBy?.id, isSure];
+      },
       { approval: 'required' },
     );
     await t.send('tea, please');
@@ -205,7 +209,8 @@ describe('a tool that asks in mid-run', () => {
   it('that runs once has not been lost by asking, and is asked about by its run when it is', async () => {
     const asked: (readonly [number, unknown])[] = [];
     const t = shop(
-      (_input, ctx) => ctx.answer ?? ctx.ask({ form: z.string(), state: 'reserved' }),
+      async (_input, ctx) =>
+        (await ctx.answerTo(z.string())) ?? ctx.ask({ form: z.string(), state: 'reserved' }),
       {
         effects: 'once',
         reconcile: (_input: unknown, ctx: CallContext) => {

@@ -110,8 +110,9 @@ describe('describeTool', () => {
       name: 'math.sum',
       description: 'Adds what it is told.',
       input: z.object({}),
-      run: (_input, ctx) => {
-        const told = [...((ctx.state as number[] | undefined) ?? []), ctx.answer].filter(Boolean);
+      run: async (_input, ctx) => {
+        const before = (ctx.state as number[] | undefined) ?? [];
+        const told = [...before, await ctx.answerTo(z.number())].filter(Boolean);
         if (told.length < 2)
           return ctx.ask({ form: z.number(), ...(told.length > 0 && { state: told }) });
         return told;

@@ -25,7 +25,7 @@ const tools = {
   asks: defineTool({
     ...common,
     name: 'asks',
-    run: (_input, ctx) => (ctx.answer === undefined ? ctx.ask({ form: z.string() }) : 'heard'),
+    run: (_input, ctx) => (ctx.asks === 0 ? ctx.ask({ form: z.string() }) : 'heard'),
   }),
 };
 
