@@ -3,14 +3,19 @@
  *
  * I1 The first delta goes out at once, later ones within `DELTA_DELAY_MS`, merged.
  * I2 Deltas of a message leave in the order in which they came; offsets count all of its text, sent or not.
- * I3 Whoever begins to watch later is given what was sent until then, from offset 0 on; those who have it can tell.
+ * I3 Every delta can be written as UTF-8: where a provider cuts a surrogate pair in two, its first half leaves with the second.
+ * I4 Whoever begins to watch later is given what was sent until then, from offset 0 on; those who have it can tell.
  */
 import type { CallModelResult } from '../protocol/activities.js';
 import type { LiveEvent } from '../protocol/live-events.js';
 import type { ModelStreamEvent } from '../protocol/model.js';
+import { wellFormed } from '../protocol/well-formed.js';
 
 /** Below what a reader notices; a token each would be a message each. */
 const DELTA_DELAY_MS = 30;
+
+/** Without the flag `u`, so that it is found as the end of a text. */
+const FIRST_HALF = /[\ud800-\udbff]$/;
 
 /** The step and attempt that deltas belong to. */
 export interface StreamOrigin {
@@ -35,6 +40,8 @@ export class ModelStream {
   readonly #publish: (event: LiveEvent) => void;
   readonly #repeat: (event: LiveEvent) => void;
   readonly #offsets = new Map<string, number>();
+  /** Ends of texts that may be the first half of a pair. What no second half follows is not shown. */
+  readonly #halves = new Map<string, string>();
   /** What has left, whole: by what counts its own offsets; and the events that stand for themselves. */
   readonly #sent = new Map<string, Run>();
   readonly #told: LiveEvent[] = [];
@@ -116,11 +123,13 @@ export class ModelStream {
 
   #add(event: Piece): void {
     const key = keyOf(event);
+    const text = this.#whole(key, event.text);
+    if (text === '' && event.text !== '') return;
     const offset = this.#offsets.get(key) ?? 0;
-    this.#offsets.set(key, offset + event.text.length);
+    this.#offsets.set(key, offset + text.length);
     const last = this.#waiting.at(-1);
-    if (last !== undefined && keyOf(last.event) === key) last.text += event.text;
-    else this.#waiting.push({ event, offset, text: event.text });
+    if (last !== undefined && keyOf(last.event) === key) last.text += text;
+    else this.#waiting.push({ event, offset, text });
     if (this.#timer !== undefined) return;
     const waitMs = this.#lastFlushAt + DELTA_DELAY_MS - performance.now();
     if (waitMs <= 0) this.flush();
@@ -128,6 +137,14 @@ export class ModelStream {
       this.#timer = setTimeout(() => {
         this.flush();
       }, waitMs);
+  }
+
+  /** What can be shown of the text once this piece has come: whole characters, as long in UTF-16 units as what came. */
+  #whole(key: string, piece: string): string {
+    const text = (this.#halves.get(key) ?? '') + piece;
+    const end = text.replace(FIRST_HALF, '').length;
+    this.#halves.set(key, text.slice(end));
+    return wellFormed(text.slice(0, end));
   }
 
   #keep(event: TextPiece): void {

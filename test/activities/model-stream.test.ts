@@ -40,6 +40,28 @@ describe('a stream of deltas', () => {
     expect(live[3]).toEqual({ type: 'text_delta', ...origin, offset: 5, text: ' you' });
   });
 
+  it('shows no half of a character: where a provider has cut one, it is shown with what comes next', () => {
+    const { stream, live } = streaming();
+    const [cat, high, low] = ['🐱', '\ud83d', '\ude3a'];
+    stream.take({ type: 'text', text: `a${high}` });
+    stream.take({ type: 'reasoning', text: `b${high}` });
+    vi.advanceTimersByTime(100);
+    stream.take({ type: 'text', text: high });
+    vi.advanceTimersByTime(100);
+    stream.take({ type: 'text', text: `${low}${cat}` });
+    stream.take({ type: 'reasoning', text: `${low}${low}c${high}` });
+    vi.advanceTimersByTime(100);
+    stream.close();
+    expect(live.map((event) => ('text' in event ? [event.offset, event.text] : []))).toEqual([
+      [0, 'a'],
+      [0, 'b'],
+      // The first of two first halves has lost its second.
+      [1, '\ufffd'],
+      [2, '😺🐱'],
+      [1, '😺\ufffdc'],
+    ]);
+  });
+
   it('keeps the arguments of several calls apart', () => {
     const { stream, seen, live } = streaming();
     stream.take({ type: 'tool_arguments', index: 0, name: 'work', text: '{"a"' });
