@@ -27,7 +27,7 @@ import {
 } from './earlier-rows.js';
 import { type Dictionary, DictionaryWriter, packRows, turnsIn, unpackRows } from './packed-rows.js';
 import type { RememberedRequest } from './remembered.js';
-import type { ConversationState, Tombstone } from './state.js';
+import type { CallState, ConversationState, Tombstone } from './state.js';
 
 export interface EarlierRuns extends Dictionary {
   /** Rows of `CALLS`, oldest first. */
@@ -105,7 +105,8 @@ export function withPackedMemory(state: ConversationState): ConversationState {
   const open = openRequests(state);
   const isOpen = (request: RememberedRequest): boolean =>
     request.operation === 'resolution' &&
-    open.has(requestKey({ ...request, toolCallId: request.reply.toolCallId }));
+    (isVoidable(state.calls[request.reply.toolCallId]) ||
+      open.has(requestKey({ ...request, toolCallId: request.reply.toolCallId })));
   const requests = state.requests.filter((request) => !isOpen(request)).map(requestRow);
   const calls = state.tombstones.map(({ toolCallId, ...rest }) => ({
     key: callKey(toolCallId),
@@ -124,6 +125,13 @@ export function withPackedMemory(state: ConversationState): ConversationState {
     state.earlier?.forgetsCalls === true || state.tombstones.length >= MAX_TOMBSTONES,
   );
   return { ...state, tombstones: [], requests: state.requests.filter(isOpen), earlier: packed };
+}
+
+/** An approval is void when the call is carried over to another definition of its tool, which it may be until its first run. */
+function isVoidable(call: CallState | undefined): boolean {
+  if (call === undefined || call.approver === undefined || call.result !== undefined) return false;
+  const hasBegun = call.runsEnded !== undefined || call.answer !== undefined;
+  return call.plan.definition !== undefined && !hasBegun;
 }
 
 /** Answers and edits that a worker still has to check: a refusal forgets them. */
