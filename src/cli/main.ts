@@ -174,7 +174,7 @@ program
   .option('--retry <seconds>', RETRY[1], seconds, 0)
   .addHelpText(
     'after',
-    '\nRun it with the code that the workers have. What was accepted is kept, and no tool with effects once runs twice.\nExample: npx colloquy repair order-42 --apply',
+    '\nRun it with the code that the workers have. What was accepted is kept, and no tool with effects once runs twice.\nExits with 0 when nothing is left to repair; with 1 when the conversation has to be reset and was not, or when that failed.\nExample: npx colloquy repair order-42 --apply',
   )
   .action(
     async (

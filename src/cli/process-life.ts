@@ -25,8 +25,8 @@ export function onStop(stop: () => void): void {
  * The end of a process that has closed what it opened. At once: a call to Temporal that was given up may still be waiting for
  * its next try, and the SDK throws from that timer when its connection is closed.
  */
-export function exitNow(): never {
-  process.exit(0);
+export function exitNow(code: 0 | 1 = 0): never {
+  process.exit(code);
 }
 
 /** The end of a command that failed: its message, and nothing of its inside unless asked for. */

@@ -13,6 +13,9 @@ describe('help', () => {
         'worker [options]',
         'serve [options]',
         'dev [options]',
+        'check [options]',
+        'doctor [options]',
+        'repair [options] <conversation>',
         'TEMPORAL_ADDRESS',
         'COLLOQUY_DATA',
         'COLLOQUY_PORT',
@@ -36,6 +39,18 @@ describe('help', () => {
     [
       ['dev', '--help'],
       ['--agents <module>', '--data <folder>', '--port <number>'],
+    ],
+    [
+      ['check', '--help'],
+      ['--agents <module>', '--against <store>', '--json', 'Exit code 1', 'Example: '],
+    ],
+    [
+      ['doctor', '--help'],
+      ['--data <folder>', '--json', '--retry <seconds>', 'Exits with 0 when nothing failed'],
+    ],
+    [
+      ['repair', '--help'],
+      ['--tenant <tenant>', '--apply', '--json', 'Exits with 0 when nothing is left', 'Example: '],
     ],
   ])('of colloquy %j says what there is', async (args, words) => {
     const command = colloquy(args);

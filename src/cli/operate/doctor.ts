@@ -1,5 +1,5 @@
 /** What has to be there for conversations to go on, checked one after the other: each finding names the next command. Changes nothing. */
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { messageOf } from '../../client/errors.js';
 import { troubleOf } from '../../client/trouble/find.js';
 import type { WorkflowSource } from '../../projection/workflow-source.js';
@@ -168,11 +168,21 @@ async function troubledConversations(
   }
   const found: TroubledConversation[] = [];
   for (const key of keys.values()) {
-    const run = await client.workflow.getHandle(workflowIdFor(key)).describe();
-    const trouble = await troubleOf(client, run);
+    const trouble = await troubleNow(client, key);
     if (trouble !== undefined) found.push({ ...key, trouble, next: nextFor(key, trouble) });
   }
   return found;
+}
+
+/** A mark may outlive its workflow, as on a server that was set up anew: such a one is no trouble. */
+async function troubleNow(client: Client, key: ConversationKey): Promise<Trouble | undefined> {
+  try {
+    const run = await client.workflow.getHandle(workflowIdFor(key)).describe();
+    return await troubleOf(client, run);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
 }
 
 function saidOf(found: readonly TroubledConversation[]): Omit<Finding, 'check'> {

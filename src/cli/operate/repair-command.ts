@@ -1,10 +1,13 @@
-/** `colloquy repair`: says how far the history of a conversation replays with the code of this package, and resets it there on demand. */
-
+/**
+ * `colloquy repair`: says how far the history of a conversation replays with the code of this package, and resets it there on demand.
+ * Exit code 0 when nothing is left to repair, else 1.
+ */
 import { checkKey } from '../../client/checks.js';
 import { CompressionCodec } from '../../client/payload-codec.js';
 import { DEFAULT_TENANT } from '../../protocol/ids.js';
 import { applyRepair, planRepair, type RepairPlan } from '../../worker/repair/index.js';
 import { readConfig } from '../config.js';
+import { createPino, installRuntimeLogging } from '../logging.js';
 import { exitNow } from '../process-life.js';
 import { openExistingLog, openTemporal } from './open.js';
 
@@ -23,6 +26,9 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   const key = { tenant: flags.tenant ?? DEFAULT_TENANT, conversationId };
   checkKey(key);
   const config = readConfig(process.env, { data: flags.data });
+  // Replays are made to see where they fail: what Temporal says of that is in the report, which has stdout for itself.
+  const logLevel = config.logLevel === 'debug' ? 'debug' : 'silent';
+  installRuntimeLogging(createPino({ logLevel }, 'colloquy-operate'));
   const opened = await openExistingLog(config);
   const temporal = await openTemporal(config, flags.retry);
   const deps = { temporal, log: opened.log, replay: { codecs: [new CompressionCodec()] } };
@@ -32,7 +38,12 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
     process.stdout.write(`${JSON.stringify(jsonOf(outcome), undefined, 2)}\n`);
   else process.stdout.write(`${repairText(conversationId, outcome)}\n`);
   await opened.close();
-  exitNow();
+  exitNow(isLeft(outcome) ? 1 : 0);
+}
+
+/** A reset that was planned, and not carried out. */
+function isLeft(outcome: Shown): boolean {
+  return outcome.status === 'reset' && outcome.newRunId === undefined;
 }
 
 /** Without what enters the new run: it may be megabytes. */

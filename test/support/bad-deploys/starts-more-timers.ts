@@ -1,11 +1,13 @@
-/** A deploy that decides otherwise than the code before and after it: each run of a tool has a timer beside it. */
+/** A deploy that decides otherwise than the code before and after it: each run of a tool that somebody has approved has a timer beside it. */
 import { sleep, type WorkflowInterceptors } from '@temporalio/workflow';
 
 export const interceptors = (): WorkflowInterceptors => ({
   outbound: [
     {
       scheduleActivity: async (input, next) => {
-        if (input.activityType === 'runTool') void sleep('300 days').catch(() => undefined);
+        const [given] = input.args as readonly { readonly approver?: object }[];
+        if (input.activityType === 'runTool' && given?.approver !== undefined)
+          void sleep('300 days').catch(() => undefined);
         return await next(input);
       },
     },

@@ -1,0 +1,145 @@
+/** What operators run when conversations fail, as executables: a run that no present code replays, and how it comes back. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Diagnosis } from '../../src/cli/operate/doctor.js';
+import type { PendingCall } from '../../src/protocol/suspensions.js';
+import { badBundle } from '../support/bad-deploys/index.js';
+import { EngineHistory } from '../support/engine-history.js';
+import { until } from '../support/until.js';
+import { colloquy, failure, start } from './support/processes.js';
+import type { Talk } from './support/talk.js';
+import { startWorld, type World } from './support/world.js';
+
+const AGENTS = new URL('./fixtures/payments.ts', import.meta.url).pathname;
+const BAD_WORKER = new URL('./fixtures/bad-worker.ts', import.meta.url).pathname;
+const PATIENCE = { timeoutMs: 60_000 };
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ agents: AGENTS });
+  world.model.answer('pay twice', ({ results }) =>
+    results.length === 0
+      ? { calls: ['wire', 'pay'].map((name) => ({ name, input: {} })) }
+      : { text: JSON.stringify(results) },
+  );
+});
+afterAll(() => world.stop());
+
+/** What an executable has printed, with its exit code. */
+async function ran(...args: readonly string[]): Promise<{ code: unknown; text: string }> {
+  const command = colloquy([...args, '--data', world.folder], world.env);
+  const code = await command.ended;
+  return { code, text: command.stdout() };
+}
+const diagnosed = async () => {
+  const { code, text } = await ran('doctor', '--json');
+  return { code, diagnosis: JSON.parse(text) as Diagnosis };
+};
+
+const ranTools = async (): Promise<readonly unknown[]> =>
+  (await world.lines('runs.jsonl')).map(({ name }) => name).sort();
+
+/** The tool `pay` runs once, by a worker of a bad deploy that is then killed, while `wire` is under way. */
+async function paidByBadDeploy(talk: Talk, pay: PendingCall | undefined): Promise<void> {
+  const { codePath } = await badBundle('starts-more-timers');
+  const bad = start(process.execPath, [BAD_WORKER], {
+    env: { ...world.env, AGENTS, BUNDLE: codePath },
+  });
+  await bad.prints(/ready/);
+  const approved = await talk.resolve(pay?.toolCallId ?? '', { type: 'approve' });
+  // Sooner or later, however busy the machine is.
+  expect(approved.body['verdict']).toMatch(/accepted|queued/);
+  const history = new EngineHistory(world.temporal);
+  await until('the end of "pay" is recorded', async () => await history.events(talk.workflowId), {
+    holds: (events) =>
+      events.filter((event) => event.activityTaskCompletedEventAttributes != null).length === 2,
+    ...PATIENCE,
+  });
+  bad.kill('SIGKILL');
+  await bad.ended;
+}
+
+describe('a run that no present code replays', () => {
+  it('is named by doctor, told by repair, reset by repair --apply, and goes on; what must not be repeated is not', async () => {
+    const talk = world.talk('unreplayable');
+    await talk.begin('payer', 'pay twice');
+    const pay = (await talk.waiting(1)).get('pay');
+    await until('the tool that never ends runs', ranTools, {
+      holds: (names) => names.length === 1,
+      ...PATIENCE,
+    });
+    await world.stack.worker().kill();
+    await paidByBadDeploy(talk, pay);
+    await world.stack.startWorker();
+    await until('readers see that it fails', () => talk.call(''), {
+      holds: ({ body }) => body['status'] === 'failing',
+      ...PATIENCE,
+    });
+
+    const sick = await diagnosed();
+    expect(sick).toMatchObject({
+      code: 1,
+      diagnosis: {
+        ok: false,
+        conversations: [
+          {
+            conversationId: talk.id,
+            trouble: { error: expect.stringContaining('TMPRL1100') as string },
+            next: `npx colloquy repair ${talk.id}`,
+          },
+        ],
+      },
+    });
+
+    const runOf = async () =>
+      (await world.temporal.workflow.getHandle(talk.workflowId).describe()).runId;
+    const before = await runOf();
+    const told = await ran('repair', talk.id);
+    expect(told.code).toBe(1);
+    expect(told.text).toMatch(
+      /does not replay: .*TMPRL1100[^]*tool:\S*wire\S* +not done again[^]*Nothing was changed. To reset it: npx colloquy repair unreplayable --apply/,
+    );
+    const planned = await ran('repair', talk.id, '--json');
+    expect(planned.code).toBe(1);
+    expect(JSON.parse(planned.text)).toMatchObject({ status: 'reset', runId: before });
+    expect(await runOf()).toBe(before);
+
+    const applied = await ran('repair', talk.id, '--apply');
+    expect(applied.text).toMatch(/It was reset, and goes on as run \S+/);
+    expect(applied.code).toBe(0);
+    expect(await runOf()).not.toBe(before);
+    const { status, text } = await talk.ended();
+    expect(status).toBe('completed');
+    expect(JSON.parse(text)).toMatchObject([
+      { name: 'wire', ok: false, error: { code: 'outcome_unknown' } },
+      { name: 'pay', ok: true, result: 'paid' },
+    ]);
+    expect(await ranTools()).toEqual(['pay', 'wire']);
+
+    const again = await ran('repair', talk.id, '--json');
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.text)).toMatchObject({ status: 'replays' });
+    expect(await diagnosed()).toMatchObject({
+      code: 0,
+      diagnosis: { ok: true, conversations: [] },
+    });
+  });
+});
+
+describe('operators are told', () => {
+  it.each([
+    [['doctor'], 'No event log at'],
+    [['repair', 'order-42'], 'No event log at'],
+    [['check', '--agents', AGENTS, '--against'], 'No event log at'],
+  ])('by colloquy %j that there is no event log where they look', async (args, says) => {
+    const nowhere = `${world.folder}/typo`;
+    const where = args.includes('--against') ? [nowhere] : ['--data', nowhere];
+    const command = colloquy([...args, ...where], world.env);
+    expect(await command.ended).toBe(1);
+    expect(`${command.stdout()}${command.stderr()}`).toContain(says);
+  });
+
+  it('that a conversation is not there', async () => {
+    const said = await failure(colloquy(['repair', 'nobody', '--data', world.folder], world.env));
+    expect(said).toMatch(/nobody|not found/);
+  });
+});
