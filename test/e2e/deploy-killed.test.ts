@@ -1,0 +1,195 @@
+/**
+ * A worker is killed while calls of every kind wait, and the one that comes has other definitions. What becomes of each call is what
+ * `colloquy check` has said before.
+ */
+import { type Child, startChild } from 'colloquy/dev';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CheckReport } from '../../src/cli/check/check-command.js';
+import type { PendingCall } from '../../src/protocol/suspensions.js';
+import { bundleFromSource, replay } from '../support/engine-replay.js';
+import { until } from '../support/until.js';
+import { colloquy } from './support/processes.js';
+import type { Talk } from './support/talk.js';
+import { startWorld, type World } from './support/world.js';
+
+const AGENTS = new URL('./fixtures/deploys.ts', import.meta.url).pathname;
+const INPUT = { order: 'a7', count: 5 };
+const NAMES = [
+  ...['gate.wider', 'gate.renamed', 'gate.carried', 'gate.internal', 'gate.client', 'gate.gone'],
+  ...['form.human', 'form.client', 'form.external', 'asks.form', 'asks.input', 'lost'],
+];
+const AFTER = { DEFINITIONS: 'after' };
+
+let world: World;
+let talk: Talk;
+let next: Child;
+let before: ReadonlyMap<string, PendingCall>;
+
+beforeAll(async () => {
+  world = await startWorld({ agents: AGENTS, env: { DEFINITIONS: 'before' } });
+  world.model.answer('order', ({ results }) =>
+    results.length === 0
+      ? { calls: NAMES.map((name) => ({ name, input: INPUT })) }
+      : { text: 'all have ended' },
+  );
+  talk = world.talk('deployed');
+  await talk.begin('shop', 'order');
+  // All but the one that runs.
+  await talk.waitingCalls(NAMES.length - 1);
+  await until('the tool that will be lost runs', () => world.lines('runs.jsonl'), {
+    holds: (runs) => runs.some(({ name }) => name === 'lost'),
+    timeoutMs: 30_000,
+  });
+});
+afterAll(() => world.stop());
+
+const pendingOf = async (name: string): Promise<PendingCall | undefined> => {
+  const { body } = await talk.call('/pending');
+  return (body['pending'] as readonly PendingCall[]).find((call) => call.name === name);
+};
+
+async function resolve(name: string, resolution: object, more: object = {}): Promise<unknown> {
+  const body = { resolution, actor: { id: 'ann' }, ...more };
+  const reply = await talk.resolve(before.get(name)?.toolCallId ?? '', resolution, { body });
+  return reply.body['verdict'];
+}
+
+const ends = async (name: string): Promise<unknown> =>
+  await until(`${name} has ended`, () => talk.eventsOf('tool_result'), {
+    holds: (results) => results.some((event) => event.name === name),
+    timeoutMs: 60_000,
+  }).then((results) => results.find((event) => event.name === name)?.result.envelope);
+
+/** The call as it is offered once it is offered in another form. */
+const anew = async (name: string): Promise<PendingCall | undefined> =>
+  await until(`${name} is offered anew`, () => pendingOf(name), {
+    holds: (call) => JSON.stringify(call?.answerSchema ?? '').includes('date'),
+    timeoutMs: 60_000,
+  });
+
+const failed = (code: string) => ({ ok: false, error: { code } });
+
+it('colloquy check foretells what becomes of each call', async () => {
+  const args = ['check', '--agents', AGENTS, '--against', world.folder];
+  const checking = colloquy([...args, '--json'], AFTER);
+  expect(await checking.ended).toBe(1);
+  const report = JSON.parse(checking.stdout()) as CheckReport;
+  expect(report).toMatchObject({ checked: NAMES.length - 1, breaks: 5 });
+  expect(Object.fromEntries(report.calls.map(({ tool, outcome }) => [tool, outcome]))).toEqual({
+    'gate.renamed': 'breaks',
+    'gate.carried': 'migrates',
+    'gate.internal': 'breaks',
+    'gate.client': 'breaks',
+    'gate.gone': 'breaks',
+    'form.human': 'offered_anew',
+    'form.client': 'offered_anew',
+    'form.external': 'offered_anew',
+    'asks.input': 'breaks',
+  });
+  const harmless = colloquy(args, { DEFINITIONS: 'before' });
+  expect(await harmless.ended).toBe(0);
+  expect(harmless.stdout()).toContain('0 break');
+});
+
+describe('a deploy that a kill begins', () => {
+  beforeAll(async () => {
+    await world.stack.worker().kill();
+    next = await startChild({
+      name: 'worker with other definitions',
+      args: ['worker', '--agents', AGENTS],
+      env: { ...world.env, ...AFTER },
+    });
+    // The server gives the lost run up when it has had no heartbeat for ten seconds.
+    before = await talk.waiting(NAMES.length);
+  });
+  afterAll(() => next.stop());
+
+  it('runs what was approved where the arguments mean the same', async () => {
+    expect(await resolve('gate.wider', { type: 'approve' })).toBe('accepted');
+    expect(await ends('gate.wider')).toEqual({ ok: true, result: 'done' });
+  });
+
+  it.each(['gate.renamed', 'gate.internal', 'gate.client'])(
+    'ends %s, whose arguments would be read in another way, and says so',
+    async (name) => {
+      expect(await resolve(name, { type: 'approve' })).toBe('accepted');
+      expect(await ends(name)).toMatchObject(failed('definition_changed'));
+      expect(await resolve(name, { type: 'deny' })).toBe('stale');
+    },
+  );
+
+  it('ends a call whose tool is gone', async () => {
+    expect(await resolve('gate.gone', { type: 'approve' })).toBe('accepted');
+    expect(await ends('gate.gone')).toMatchObject(failed('not_available'));
+  });
+
+  it('has a call that was carried over approved anew, under its new digest', async () => {
+    expect(await resolve('gate.carried', { type: 'approve' })).toBe('accepted');
+    const carried = await until('it waits again', () => pendingOf('gate.carried'), {
+      holds: (call) =>
+        call !== undefined && call.argsDigest !== before.get('gate.carried')?.argsDigest,
+      timeoutMs: 60_000,
+    });
+    expect(carried?.prompt).toEqual({ orderId: 'a7', count: 5 });
+    const argsDigest = carried?.argsDigest;
+    expect(await resolve('gate.carried', { type: 'approve' })).toBe('invalid');
+    expect(await resolve('gate.carried', { type: 'approve' }, { argsDigest })).toBe('accepted');
+    expect(await ends('gate.carried')).toEqual({ ok: true, result: 'done' });
+  });
+
+  it('takes an answer by the form that is shown, while a worker with the old one may be alive', async () => {
+    const value = { day: 'monday' };
+    expect(await resolve('form.human', { type: 'answer', value })).toBe('accepted');
+    expect(await ends('form.human')).toEqual({ ok: true, result: value });
+  });
+
+  it.each(['form.client', 'form.external'])(
+    'offers %s anew where only a worker can judge its answer',
+    async (name) => {
+      expect(await resolve(name, { type: 'result', value: { day: 'monday' } })).toBe('accepted');
+      const { argsDigest } = (await anew(name)) ?? {};
+      const value = { date: 'monday' };
+      expect(await resolve(name, { type: 'result', value }, { argsDigest })).toBe('accepted');
+      expect(await ends(name)).toEqual({ ok: true, result: value });
+    },
+  );
+
+  it('asks in the form of now what the code asked in another', async () => {
+    const old = { type: 'answer', value: { day: 'monday' } };
+    expect(await resolve('asks.form', old)).toBe('accepted');
+    const { argsDigest } = (await anew('asks.form')) ?? {};
+    const value = { date: 'monday' };
+    expect(await resolve('asks.form', { type: 'answer', value }, { argsDigest })).toBe('accepted');
+    expect(await ends('asks.form')).toEqual({ ok: true, result: value });
+  });
+
+  it('enters no tool again with arguments that it reads in another way', async () => {
+    expect(await resolve('asks.input', { type: 'answer', value: 'yes' })).toBe('accepted');
+    expect(await ends('asks.input')).toMatchObject(failed('outcome_unknown'));
+  });
+
+  it('leaves to an operator what became of a run that was lost', async () => {
+    expect(before.get('lost')?.kind).toBe('outcome');
+    expect(await resolve('lost', { type: 'outcome', value: 'it was paid' })).toBe('accepted');
+    expect(await ends('lost')).toEqual({ ok: true, result: 'it was paid' });
+  });
+
+  it('gave no code anything but what its schema makes, ran nothing twice, and leaves a run that replays', async () => {
+    expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'all have ended' });
+    const runs = (await world.lines('runs.jsonl')).map(({ name, input, pid }) => [
+      ...[name, pid === next.pid ? 'after' : 'before'],
+      input,
+    ]);
+    expect(runs.sort()).toEqual([
+      ['asks.form', 'after', INPUT],
+      ['asks.form', 'after', INPUT],
+      ['asks.form', 'before', INPUT],
+      ['asks.input', 'before', INPUT],
+      ['gate.carried', 'after', { orderId: 'a7', count: 5 }],
+      ['gate.wider', 'after', INPUT],
+      ['lost', 'before', INPUT],
+    ]);
+    const handle = world.temporal.workflow.getHandle(talk.workflowId);
+    await replay({ code: await bundleFromSource() }, await handle.fetchHistory());
+  });
+});
