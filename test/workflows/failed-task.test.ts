@@ -1,4 +1,4 @@
-/** A workflow task that fails for what its worker has in memory: the next attempt is decided from the history. */
+/** A workflow task that one worker fails though its history can be replayed: another decides the next attempt from the history. */
 import { expect, test } from 'vitest';
 import { says, scriptedBy } from '../../src/model/scripted.js';
 import { startEngine } from '../support/engine.js';
