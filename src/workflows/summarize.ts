@@ -29,7 +29,8 @@ export function summaryWork(
     transcript: transcript.front(state, summarizable(state)),
   };
   // Without an id of its own: one that was given up may still be running when the next is started.
-  const options = { ...SUMMARIZE, summary: summaryOf(`summary ${ordinal} of the conversation`) };
+  const summary = summaryOf(`summary ${ordinal} of the conversation`);
+  const options = Object.assign({}, SUMMARIZE, { summary });
   return {
     run: () => activities.summarize.executeWithOptions(options, [input]),
     done: (made) => {
@@ -41,7 +42,8 @@ export function summaryWork(
       if (isCancellation(error)) return;
       if (isTranscriptMiss(error) && transcript.frontMissed()) return;
       pause.failed(machine.state);
-      log.warn('summary failed; turns go on without', { ordinal, ...turnErrorOf(error) });
+      const told: Record<string, unknown> = { ordinal };
+      log.warn('summary failed; turns go on without', Object.assign(told, turnErrorOf(error)));
     },
   };
 }
