@@ -61,5 +61,5 @@ export function planForRun(call: CallState, nowMs: number): PlannedCall {
   const totalEnd = totalEndOf(call);
   if (totalEnd === undefined) return plan;
   const runMs = Math.min(plan.timeouts.runMs, Math.max(1, totalEnd - nowMs));
-  return Object.assign({}, plan, { timeouts: Object.assign({}, plan.timeouts, { runMs }) });
+  return { ...plan, timeouts: { ...plan.timeouts, runMs } };
 }

@@ -39,9 +39,7 @@ export function callPrepared(
   event: Stamped<CallPrepared>,
 ): ConversationState {
   const { payload, argsDigest, toolCallId } = event;
-  return withCall(state, toolCallId, (call) =>
-    Object.assign({}, call, { prepared: { payload, argsDigest } }),
-  );
+  return withCall(state, toolCallId, (call) => ({ ...call, prepared: { payload, argsDigest } }));
 }
 
 /** The payload was made from the input, so an edit of either would part what is approved from what is executed. */

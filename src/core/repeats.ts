@@ -56,9 +56,7 @@ export function repeatVerdict(
   if (!isSameResolution(known, received)) return { verdict: 'invalid', problems: [REUSED] };
   const call = Object.hasOwn(state.calls, of.toolCallId) ? state.calls[of.toolCallId] : undefined;
   const isUnchecked = call !== undefined && awaitsCheck(call, of.requestId);
-  return duplicateOf(
-    isUnchecked ? Object.assign({}, known.reply, { checked: false as const }) : known.reply,
-  );
+  return duplicateOf(isUnchecked ? { ...known.reply, checked: false } : known.reply);
 }
 
 function duplicateOf(first: AcceptedVerdict): Extract<Verdict, { verdict: 'duplicate' }> {

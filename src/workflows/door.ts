@@ -28,6 +28,6 @@ export function throwRefusal(
   return refuse(
     code,
     message,
-    reply ?? (problems === undefined ? { message } : { message, problems }),
+    reply ?? { message, ...(problems === undefined ? {} : { problems }) },
   );
 }

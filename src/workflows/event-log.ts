@@ -85,14 +85,14 @@ export class EventLogOfRun {
       // The clock of a workflow is when its task was started.
       const told = { task: historyLength, startedAt: Date.now(), liveFrom: this.#liveFrom, events };
       const { [HINT_SINK]: sink } = sinks;
-      const hint = {
+      sink.hint({
         tenant: this.#tenant,
         conversationId: this.#conversationId,
         seq: this.#lastSeq,
         runId,
-        urgency: isWaiting ? ('now' as const) : this.#urgency,
-      };
-      sink.hint(events.length > MAX_TOLD_EVENTS ? hint : Object.assign(hint, { told }));
+        urgency: isWaiting ? 'now' : this.#urgency,
+        ...(events.length > MAX_TOLD_EVENTS ? {} : { told }),
+      });
     }
     this.#hintedSeq = this.#lastSeq;
     this.#urgency = 'later';

@@ -41,8 +41,7 @@ export function lossOf(error: unknown): Loss {
   if (!(cause instanceof TimeoutFailure)) {
     const code = cause instanceof ApplicationFailure ? cause.type : undefined;
     const message = cause.message.slice(0, 1_000);
-    const loss = { timedOut: false, message };
-    return typeof code === 'string' ? Object.assign(loss, { code }) : loss;
+    return { timedOut: false, message, ...(typeof code === 'string' ? { code } : {}) };
   }
   const { timeoutType } = cause;
   return {

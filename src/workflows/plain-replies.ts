@@ -33,5 +33,5 @@ export class PlainReplies implements WorkflowInternalsInterceptor {
 /** Small ones are not compressed anyway, and stay as they always were. */
 function mark(payload: Payload | null | undefined): void {
   if (!payload || (payload.data?.byteLength ?? 0) <= COMPRESS_FROM_BYTES) return;
-  payload.metadata = Object.assign({}, payload.metadata, { [PLAIN_METADATA]: encode('true') });
+  payload.metadata = { ...payload.metadata, [PLAIN_METADATA]: encode('true') };
 }

@@ -29,8 +29,7 @@ export function summaryWork(
     transcript: transcript.front(state, summarizable(state)),
   };
   // Without an id of its own: one that was given up may still be running when the next is started.
-  const summary = summaryOf(`summary ${ordinal} of the conversation`);
-  const options = Object.assign({}, SUMMARIZE, { summary });
+  const options = { ...SUMMARIZE, summary: summaryOf(`summary ${ordinal} of the conversation`) };
   return {
     run: () => activities.summarize.executeWithOptions(options, [input]),
     done: (made) => {
@@ -42,8 +41,7 @@ export function summaryWork(
       if (isCancellation(error)) return;
       if (isTranscriptMiss(error) && transcript.frontMissed()) return;
       pause.failed(machine.state);
-      const told: Record<string, unknown> = { ordinal };
-      log.warn('summary failed; turns go on without', Object.assign(told, turnErrorOf(error)));
+      log.warn('summary failed; turns go on without', { ordinal, ...turnErrorOf(error) });
     },
   };
 }
