@@ -36,6 +36,8 @@ export async function runClient({ scenario, url, context }: Scenario): Promise<b
     url,
     // A call may be made again here: the questions of this protocol are answered so.
     effects: 'idempotent',
+    // All scenarios run at once, with a process each: on a busy machine their servers answer later than a worker would wait.
+    timeouts: { connect: '90s', list: '90s', run: '90s' },
     ...(scenario.startsWith('auth/') ? { token: tokenResolver(scenario, url, context) } : {}),
   });
   const agent = defineAgent({
