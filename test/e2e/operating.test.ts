@@ -21,6 +21,7 @@ beforeAll(async () => {
       ? { calls: ['wire', 'pay'].map((name) => ({ name, input: {} })) }
       : { text: JSON.stringify(results) },
   );
+  world.model.answer('thanks', () => ({ text: 'You are welcome' }));
 });
 afterAll(() => world.stop());
 
@@ -70,6 +71,8 @@ describe('a run that no present code replays', () => {
     await world.stack.worker().kill();
     await paidByBadDeploy(talk, pay);
     await world.stack.startWorker();
+    const meanwhile = await talk.call('/messages', { body: { text: 'thanks', onBusy: 'queue' } });
+    expect(meanwhile.body['status']).toBe('queued');
     await until('readers see that it fails', () => talk.call(''), {
       holds: ({ body }) => body['status'] === 'failing',
       ...PATIENCE,
@@ -113,6 +116,8 @@ describe('a run that no present code replays', () => {
       { name: 'wire', ok: false, error: { code: 'outcome_unknown' } },
       { name: 'pay', ok: true, result: 'paid' },
     ]);
+    // What came while it failed.
+    expect(await talk.ended(2)).toMatchObject({ status: 'completed', text: 'You are welcome' });
     expect(await ranTools()).toEqual(['pay', 'wire']);
 
     const again = await ran('repair', talk.id, '--json');
