@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { posix } from 'node:path';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
@@ -9,24 +11,26 @@ const TEMPORAL = ['client', 'common', 'worker', 'workflow', 'activity', 'envconf
   (name) => `@temporalio/${name}`,
 );
 const IMPORTS = {
-  protocol: { own: [], packages: [], schema: ['zod', 're2js'] },
-  core: { own: ['protocol'], packages: [] },
-  define: { own: ['protocol'], packages: ['zod', 'ms'] },
+  protocol: { own: [], packages: [], schema: ['zod'] },
+  'json-schema': { own: ['protocol'], packages: [], schema: ['zod', 're2js'] },
+  net: { own: [], packages: ['node:'] },
+  core: { own: ['protocol', 'json-schema'], packages: [] },
+  define: { own: ['protocol', 'json-schema'], packages: ['zod', 'ms'] },
   workflows: {
     own: ['protocol', 'core'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   model: {
-    own: ['protocol'],
+    own: ['protocol', 'net'],
     packages: ['openai', '@ai-sdk/provider', 'gpt-tokenizer', 'zod', 'node:'],
   },
   tools: {
-    own: ['protocol', 'define', 'core'],
+    own: ['protocol', 'json-schema', 'net', 'define', 'core'],
     packages: [...['zod', 'undici', 'ipaddr.js'], ...['@modelcontextprotocol/client', 'node:']],
   },
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {
-    own: ['protocol', 'core'],
+    own: ['protocol', 'json-schema', 'core'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node:'],
   },
   projection: {
@@ -39,24 +43,77 @@ const IMPORTS = {
     packages: ['@temporalio/activity', '@temporalio/common', 'node:'],
   },
   http: {
-    own: ['protocol', 'core', 'client', 'projection', 'store', 'watchdog'],
+    own: ['protocol', 'net', 'core', 'client', 'projection', 'store', 'watchdog'],
     packages: ['express', 'zod', 'helmet', 'pino', 'node:'],
   },
   worker: {
     own: [
-      ...['protocol', 'core', 'define', 'tools', 'model', 'activities', 'client', 'projection'],
-      ...['store', 'watchdog'],
+      ...['protocol', 'net', 'core', 'define', 'tools', 'model', 'activities', 'client'],
+      ...['projection', 'store', 'watchdog'],
     ],
     packages: [...TEMPORAL.filter((name) => name !== '@temporalio/workflow'), 'pino', 'node:'],
   },
-  testing: { own: ['protocol', 'core', 'define', 'tools', 'model'], packages: ['zod', 'node:'] },
+  testing: {
+    own: ['protocol', 'json-schema', 'core', 'define', 'tools', 'model'],
+    packages: ['zod', 'node:'],
+  },
   cli: {
     own: [
-      ...['protocol', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
+      ...['protocol', 'net', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
       ...['activities', 'http', 'worker', 'testing', 'watchdog'],
     ],
     packages: ['commander', 'pino', 'zod', ...TEMPORAL, 'node:'],
   },
+};
+
+/**
+ * The order of the sub-folders of a folder: one may import those on lower floors, and nothing of its parent. The parent's own files
+ * may import all of them.
+ */
+const FLOORS = {
+  activities: [['shared'], ['transcript'], ['tools'], ['model']],
+  cli: [
+    ['process', 'temporal'],
+    ['check', 'dev', 'operate', 'serve'],
+  ],
+  client: [
+    ['ports', 'trouble', 'workers'],
+    ['api'],
+    ['payloads', 'temporal'],
+    ['deletion', 'reading'],
+    ['messages'],
+    ['calls'],
+  ],
+  core: [
+    ['input', 'state'],
+    ['calls', 'context'],
+    ['decide'],
+    ['memory'],
+    ['apply', 'judge', 'view'],
+    ['events'],
+    ['machine'],
+    ['reads'],
+  ],
+  define: [['checks', 'schemas'], ['tool'], ['http', 'mcp', 'tool-rules'], ['agent']],
+  http: [['request'], ['routes']],
+  model: [['shared'], ['ai-sdk', 'openai', 'scripted']],
+  projection: [['source'], ['catch-up', 'duties'], ['projector', 'reading']],
+  protocol: [
+    ['failures', 'limits'],
+    ['values'],
+    ['calls'],
+    ['conversation'],
+    ['log', 'model'],
+    ['workflow'],
+  ],
+  store: [['ports'], ['folder', 'live', 'plans'], ['postgres', 'sqlite']],
+  'store/postgres': [
+    ['database', 'migrations'],
+    ['conversations', 'live'],
+  ],
+  tools: [['shared'], ['http', 'mcp', 'model-input', 'results'], ['run'], ['definition'], ['plan']],
+  worker: [['sdk-workarounds', 'temporal', 'watch'], ['repair']],
+  workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
 };
 
 /** Folders whose code reaches the sandbox: from schema files they may take types only, or zod would follow. */
@@ -91,45 +148,54 @@ const noBareTimeLimit = [
     'Give tests time by patient(ms) of test/support/patience.ts, which knows of busy machines.',
 }));
 
-const imports = Object.entries(IMPORTS).flatMap(([folder, allowed]) => [
-  {
-    files: [`src/${folder}/**/*.ts`],
-    rules: {
-      '@typescript-eslint/no-restricted-imports': importRule(folder, allowed.own, allowed.packages),
-    },
-  },
-  ...(allowed.schema === undefined
-    ? []
-    : [
-        {
-          files: [`src/${folder}/**/*.schema.ts`],
-          rules: {
-            '@typescript-eslint/no-restricted-imports': importRule(
-              folder,
-              allowed.own,
-              allowed.schema,
-            ),
-          },
-        },
-      ]),
-]);
+const imports = foldersUnder('src').flatMap((path) => {
+  const allowed = IMPORTS[path.split('/')[0]];
+  if (allowed === undefined) throw new Error(`src/${path} is not in the table of imports`);
+  const rule = (packages) => ({
+    '@typescript-eslint/no-restricted-imports': importRule(path, allowed.own, packages),
+  });
+  return [
+    { files: [`src/${path}/*.ts`], rules: rule(allowed.packages) },
+    ...(allowed.schema === undefined
+      ? []
+      : [{ files: [`src/${path}/*.schema.ts`], rules: rule(allowed.schema) }]),
+  ];
+});
 
-function importRule(folder, own, packages) {
+/** Every folder below, by its path from there. */
+function foldersUnder(root) {
+  return readdirSync(root, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name, parentPath }) => posix.relative(root, posix.join(parentPath, name)));
+}
+
+/** Folders of its own tree that the folder may import. */
+function lowerFloors(path) {
+  const parts = path.split('/');
+  return parts.slice(1).flatMap((name, index) => {
+    const parent = parts.slice(0, index + 1).join('/');
+    const floors = FLOORS[parent] ?? [[name]];
+    const own = floors.findIndex((floor) => floor.includes(name));
+    if (own < 0) throw new Error(`src/${parent}/${name} is on no floor: add it to FLOORS`);
+    return floors.slice(0, own).flatMap((floor) => floor.map((lower) => `${parent}/${lower}`));
+  });
+}
+
+function importRule(path, own, packages) {
   const escape = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
   const named = packages.map((name) =>
     name.endsWith(':') ? escape(name) : `${escape(name)}(/|$)`,
   );
-  // `./x.js`, `../own/x.js`, `../../own/x.js` from a sub-folder, and further up within the own folder.
-  const folders = [folder, ...own].map((name) => `(\\.\\./)+${name}/`);
-  const allowed = ['\\./', '(\\.\\./)+[^/]+\\.js$', ...folders, ...named].join('|');
-  const rest = own.length === 0 ? 'nothing of our own' : own.join(', ');
+  const reachable = [...own, ...lowerFloors(path)];
+  const folders = reachable.map((folder) => `${escape(posix.relative(path, folder))}/`);
+  const allowed = ['\\./', ...folders, ...named].join('|');
   const patterns = [
     {
       regex: `^(?!(${allowed}))`,
-      message: `src/${folder} may import ${rest} | ${packages.join(', ') || 'no package'}. The table is in eslint.config.mjs.`,
+      message: `src/${path} may import ${reachable.join(', ') || 'nothing of our own'} | ${packages.join(', ') || 'no package'}. IMPORTS and FLOORS are in eslint.config.mjs.`,
     },
   ];
-  if (SANDBOXED.includes(folder)) {
+  if (SANDBOXED.includes(path.split('/')[0])) {
     patterns.push({
       regex: '\\.schema\\.js$',
       allowTypeImports: true,
@@ -170,7 +236,7 @@ export default defineConfig(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
       ],
-      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      'max-lines': ['error', { max: 350, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
       'max-params': ['error', 3],
       'no-console': 'error',

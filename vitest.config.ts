@@ -54,11 +54,19 @@ export default defineConfig({
       pure('bundle', 60_000),
       pure('replay', 60_000),
       pure('docs', 30_000),
-      forked('postgres', ['test/support/postgres.ts'], 30_000),
-      forked('workflows', ['test/support/bundle.ts', 'test/support/server.ts'], 60_000),
-      forked('time', ['test/support/bundle.ts'], 60_000),
+      forked('postgres', ['test/support/networks/postgres.ts'], 30_000),
+      forked(
+        'workflows',
+        ['test/support/engine/bundle.ts', 'test/support/servers/server.ts'],
+        60_000,
+      ),
+      forked('time', ['test/support/engine/bundle.ts'], 60_000),
       forked('e2e', [], 180_000),
-      forked('real-model', ['test/support/bundle.ts', 'test/support/server.ts'], 180_000),
+      forked(
+        'real-model',
+        ['test/support/engine/bundle.ts', 'test/support/servers/server.ts'],
+        180_000,
+      ),
     ],
   },
 });

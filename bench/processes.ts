@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Child, startChild, startStack } from 'colloquy/dev';
-import { startDevServer } from '../test/support/dev-server.js';
+import { startDevServer } from '../test/support/servers/dev-server.js';
 import type { LoadConfig, LoadReply, LoadRequest } from './cells.js';
 
 export interface Bench {

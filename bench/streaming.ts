@@ -14,8 +14,8 @@ import { openaiModel } from 'colloquy';
 import { startStack } from 'colloquy/dev';
 import { openEventLog } from 'colloquy/log';
 import { OpenAI } from 'openai';
-import { ModelStream } from '#dist/activities/model-stream.js';
-import { startDevServer } from '../test/support/dev-server.js';
+import { ModelStream } from '#dist/activities/shared/model-stream.js';
+import { startDevServer } from '../test/support/servers/dev-server.js';
 import { median } from './stats.js';
 import { type Asked, nowMs, stampIn } from './stream/server.js';
 

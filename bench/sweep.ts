@@ -9,15 +9,18 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { type EventLogChoice, openEventLog } from 'colloquy/log';
-import { Projector } from '#dist/projection/projector.js';
-import { Sweep } from '#dist/projection/sweep.js';
-import { createWorkflowSource, type WorkflowSource } from '#dist/projection/workflow-source.js';
-import type { CanonicalEvent } from '#dist/protocol/events.js';
-import { CORE_REVISION } from '#dist/protocol/revisions.js';
-import { SWEEP_LOOKS } from '#dist/protocol/service-limits.js';
-import type { EventLog } from '#dist/store/port.js';
+import { Projector } from '#dist/projection/projector/projector.js';
+import { Sweep } from '#dist/projection/projector/sweep.js';
+import {
+  createWorkflowSource,
+  type WorkflowSource,
+} from '#dist/projection/source/workflow-source.js';
+import { SWEEP_LOOKS } from '#dist/protocol/limits/service-limits.js';
+import type { CanonicalEvent } from '#dist/protocol/log/events.js';
+import { CORE_REVISION } from '#dist/protocol/workflow/revisions.js';
+import type { EventLog } from '#dist/store/ports/log.js';
 import { startPostgres } from '../examples/demo/postgres.js';
-import { startDevServer } from '../test/support/dev-server.js';
+import { startDevServer } from '../test/support/servers/dev-server.js';
 import { median } from './stats.js';
 
 const COUNT = Number(process.argv[2] ?? 10_000);

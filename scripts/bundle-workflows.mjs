@@ -30,18 +30,20 @@ const logger = {
   warn: note('WARN'),
   error: note('ERROR'),
 };
-const converter = at('dist/workflows/payload-converter.js');
+const converter = at('dist/workflows/sandbox/payload-converter.js');
 const started = performance.now();
 try {
   const { code } = await bundleWorkflowCode({
     workflowsPath: entry,
-    workflowInterceptorModules: [at('dist/workflows/interceptors.js')],
+    workflowInterceptorModules: [at('dist/workflows/sandbox/interceptors.js')],
     logger,
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
     // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.
-    preloadModules: ['workflows/untraced-promises', 'core/machine', 'core/opening'].map((module) =>
-      at(`dist/${module}.js`),
-    ),
+    preloadModules: [
+      'workflows/sandbox/untraced-promises',
+      'core/machine/machine',
+      'core/machine/opening',
+    ].map((module) => at(`dist/${module}.js`)),
   });
   rmSync(keyFile, { force: true });
   writeWhole(bundleFile, code);

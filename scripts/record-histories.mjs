@@ -1,4 +1,4 @@
-// npm run record:histories: plays the conversations of test/workflows/histories.test.ts on a real server, and keeps the
+// npm run record:histories: plays the conversations of test/workflows/history/histories.test.ts on a real server, and keeps the
 // histories that test/replay/histories does not have yet. What is kept is never written again.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ const before = new Set(readdirSync(folder));
 const bin = join(root, 'node_modules', '.bin');
 const child = spawn(
   join(bin, 'vitest'),
-  ['run', '--project', 'workflows', 'test/workflows/histories.test.ts'],
+  ['run', '--project', 'workflows', 'test/workflows/history/histories.test.ts'],
   {
     cwd: root,
     stdio: 'inherit',

@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { CompressionCodec, ConversationClient } from 'colloquy/client';
 import { type Stack, startStack } from 'colloquy/dev';
 import { createStoreReader, openEventLog } from 'colloquy/log';
-import { startDevServer } from '../../test/support/dev-server.js';
+import { startDevServer } from '../../test/support/servers/dev-server.js';
 
 export interface Endurance {
   readonly stack: Stack;

@@ -19,8 +19,6 @@ import {
   TOOL_NAMES,
 } from '../cells.js';
 
-export { growing } from './growing.js';
-
 const GATED = [...TOOL_NAMES, GATED_TOOL_NAME];
 const MIXED = [...TOOL_NAMES, OTHER_TOOL_NAME];
 const NAMES: Readonly<Record<EngineWorkload, readonly string[]>> = {

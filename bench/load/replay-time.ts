@@ -1,9 +1,9 @@
 /** How long a worker takes to replay a run: what a conversation waits for after its worker was lost. */
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { CompressionCodec } from 'colloquy/client';
-import { HINT_SINK } from '#dist/protocol/messaging.js';
-import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/bundle.js';
+import { HINT_SINK } from '#dist/protocol/workflow/messaging.js';
 import { UnguardedWorker } from '#dist/worker/sdk-workarounds/unguarded-worker.js';
+import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/temporal/bundle.js';
 import { median } from '../stats.js';
 import type { History } from './histories.js';
 

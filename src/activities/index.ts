@@ -1,25 +1,26 @@
 /** The activities of a worker, by the names that histories hold. The only export that a composition root needs. */
-import type { ConversationActivities } from '../protocol/activities.js';
-import { TRANSCRIPT_CACHE_BYTES } from '../protocol/service-limits.js';
-import { wellFormedJson } from '../protocol/well-formed.js';
+
+import { TRANSCRIPT_CACHE_BYTES } from '../protocol/limits/service-limits.js';
+import { wellFormedJson } from '../protocol/values/well-formed.js';
+import type { ConversationActivities } from '../protocol/workflow/activities.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { createAgentRegistry } from '../tools/registry.js';
-import { callModel } from './call-model.js';
-import { checkAnswer } from './check-answer.js';
-import { checkDefinition } from './check-definition.js';
-import { checkEdit } from './check-edit.js';
-import type { ActivityDeps, ActivityTools } from './deps.js';
-import { flushLog } from './flush-log.js';
-import { notedActivities } from './noted.js';
-import { planCall } from './plan-call.js';
-import { preflightTool } from './preflight-tool.js';
-import { reconcileTool } from './reconcile-tool.js';
-import { runTool } from './run-tool.js';
-import { spillTranscript } from './spill-transcript.js';
-import { readStored } from './stored-messages.js';
-import { summarize } from './summarize.js';
-import { Transcripts } from './transcripts.js';
-import { wrappedActivities } from './wrapped.js';
+import { callModel } from './model/call-model.js';
+import { summarize } from './model/summarize.js';
+import type { ActivityDeps, ActivityTools } from './shared/deps.js';
+import { notedActivities } from './shared/noted.js';
+import { Transcripts } from './shared/transcripts.js';
+import { wrappedActivities } from './shared/wrapped.js';
+import { checkAnswer } from './tools/check-answer.js';
+import { checkDefinition } from './tools/check-definition.js';
+import { checkEdit } from './tools/check-edit.js';
+import { planCall } from './tools/plan-call.js';
+import { preflightTool } from './tools/preflight-tool.js';
+import { reconcileTool } from './tools/reconcile-tool.js';
+import { runTool } from './tools/run-tool.js';
+import { flushLog } from './transcript/flush-log.js';
+import { spillTranscript } from './transcript/offload-transcript.js';
+import { readStored } from './transcript/stored-messages.js';
 
 /**
  * Binds the activities to what they need.

@@ -1,7 +1,8 @@
 /** Entry `colloquy/dev`: the development stack as a library, for demos and end-to-end tests. */
-export type { Child, ChildOptions } from './child.js';
-export { startChild } from './child.js';
-export type { DevFlags } from './dev-command.js';
-export { runDev } from './dev-command.js';
-export type { Stack, StackOptions } from './stack.js';
-export { startStack } from './stack.js';
+
+export type { DevFlags } from './dev/dev-command.js';
+export { runDev } from './dev/dev-command.js';
+export type { Stack, StackOptions } from './dev/stack.js';
+export { startStack } from './dev/stack.js';
+export type { Child, ChildOptions } from './process/child.js';
+export { startChild } from './process/child.js';

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The `colloquy` command. */
+/** The command `colloquy`: its sub-commands, options and help. Each sub-command is loaded when it runs. */
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { devServerCommand } from '../client/dev-server.js';
+import { devServerCommand } from '../client/workers/dev-server.js';
 import type { CheckFlags } from './check/check-command.js';
-import { failWith } from './process-life.js';
-import type { ServeFlags } from './serve-command.js';
+import { failWith } from './process/process-life.js';
+import type { ServeFlags } from './serve/serve-command.js';
 
 interface Manifest {
   readonly version: string;
@@ -91,7 +91,7 @@ program
     '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy worker --agents ./agents.js',
   )
   .action(async (flags: { agents: string; data?: string; retry: number; drain: number }) => {
-    const { runWorker } = await import('./worker-command.js');
+    const { runWorker } = await import('./serve/worker-command.js');
     await runWorker(flags);
   });
 
@@ -108,7 +108,7 @@ program
   .option(...RETRY)
   .addHelpText('after', '\nExample: TEMPORAL_ADDRESS=127.0.0.1:7233 npx colloquy serve --port 8080')
   .action(async (flags: ServeFlags) => {
-    const { runServe } = await import('./serve-command.js');
+    const { runServe } = await import('./serve/serve-command.js');
     await runServe(flags);
   });
 
@@ -127,7 +127,7 @@ program
   )
   .action(
     async (flags: { tenant?: string; conversation?: string; data?: string; retry: number }) => {
-      const { runDelete } = await import('./delete-command.js');
+      const { runDelete } = await import('./operate/delete-command.js');
       await runDelete(flags);
     },
   );
@@ -193,7 +193,7 @@ program
   .option('--data <folder>', 'folder of all data (COLLOQUY_DATA)')
   .option('--port <number>', 'port of the API (COLLOQUY_PORT)')
   .action(async (flags: { agents: string; data?: string; port?: string }) => {
-    const { runDev } = await import('./dev-command.js');
+    const { runDev } = await import('./dev/dev-command.js');
     await runDev(flags);
   });
 
@@ -206,7 +206,7 @@ program
   .allowUnknownOption()
   .passThroughOptions()
   .action(async (args: string[]) => {
-    const { runTemporal, TEMPORAL_HELP } = await import('./temporal-command.js');
+    const { runTemporal, TEMPORAL_HELP } = await import('./temporal/temporal-command.js');
     if (args.length > 0) process.exitCode = await runTemporal(args);
     else process.stdout.write(`Usage: colloquy temporal [args...]\n${TEMPORAL_HELP}\n`);
   });

@@ -1,32 +1,16 @@
 /** The application's door to conversations: one object per process, over one Temporal client. Safe to share. */
 
-import type { StampedActor } from '../protocol/actors.js';
-import type { AgentManifest } from '../protocol/conversation.js';
-import type { ConversationId, ConversationKey, TurnId } from '../protocol/ids.js';
-import { DEFAULT_TENANT, idProblem } from '../protocol/ids.js';
-import type { Json } from '../protocol/json.js';
-import { isRecord } from '../protocol/json.js';
-import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
-import type { Resolution } from '../protocol/resolutions.js';
-import { MAX_PATIENCE } from '../protocol/service-limits.js';
-import { listAgents } from './agents.js';
-import { checkKey, stampActor } from './checks.js';
-import { type ClaimParts, claimCall } from './claim.js';
-import { Control } from './control.js';
-import { Conversation } from './conversation.js';
-import { type DeleteParts, deleteConversation, deleteTenant } from './delete.js';
-import { Door } from './door.js';
-import { EngineError, invalidField } from './errors.js';
-import { Executions } from './executions.js';
-import { extendCall } from './extend.js';
-import { KnownSeqs } from './known-seqs.js';
-import { listConversations } from './lists.js';
-import { reportProgress } from './progress.js';
-import type { ConversationPage, ConversationReader } from './reader.js';
-import { RecentRenewals } from './recent-renewals.js';
-import { resolveCall } from './resolve.js';
-import { type WorkerElsewhere, workersElsewhere } from './store-identity/workers-elsewhere.js';
-import { attachTurn } from './turn.js';
+import type { Resolution } from '../protocol/calls/resolutions.js';
+import type { AgentManifest } from '../protocol/conversation/agents.js';
+import { MAX_PATIENCE } from '../protocol/limits/service-limits.js';
+import type { StampedActor } from '../protocol/values/actors.js';
+import type { ConversationId, ConversationKey, TurnId } from '../protocol/values/ids.js';
+import { DEFAULT_TENANT, idProblem } from '../protocol/values/ids.js';
+import type { Json } from '../protocol/values/json.js';
+import { isRecord } from '../protocol/values/json.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
+import { checkKey, stampActor } from './api/checks.js';
+import { EngineError, invalidField } from './api/errors.js';
 import type {
   CancelOptions,
   CancelOutcome,
@@ -44,8 +28,24 @@ import type {
   ResolveOutcome,
   ResolveTarget,
   TurnHandle,
-} from './types.js';
-import { WorkflowReader } from './workflow-reader.js';
+} from './api/types.js';
+import { type ClaimParts, claimCall } from './calls/claim.js';
+import { extendCall } from './calls/extend.js';
+import { RecentRenewals } from './calls/lease-cache.js';
+import { reportProgress } from './calls/progress.js';
+import { resolveCall } from './calls/resolve.js';
+import { Conversation } from './conversation.js';
+import { type DeleteParts, deleteConversation, deleteTenant } from './deletion/delete.js';
+import { listAgents } from './messages/agents.js';
+import { Control } from './messages/control.js';
+import { attachTurn } from './messages/turn.js';
+import type { ConversationPage, ConversationReader } from './ports/reader.js';
+import { listConversations } from './reading/lists.js';
+import { KnownSeqs } from './reading/read-your-writes.js';
+import { WorkflowReader } from './reading/workflow-reader.js';
+import { Executions } from './temporal/executions.js';
+import { Door } from './temporal/temporal-gateway.js';
+import { type WorkerElsewhere, workersElsewhere } from './workers/workers-elsewhere.js';
 
 export class ConversationClient {
   readonly #options: ConversationClientOptions;

@@ -1,23 +1,18 @@
 /** One conversation, as an application holds it. Cheap to make; holds no connection and no state of its own. */
-import type { BatchResult, StepContinuation } from '../protocol/batch.js';
-import type { BlobRef } from '../protocol/blobs.js';
-import type { CloseConversationReply, ConversationSnapshot } from '../protocol/conversation.js';
-import type { ConversationId, StepId, ToolCallId } from '../protocol/ids.js';
-import type { InboxEventInput } from '../protocol/inbox.js';
-import type { Json } from '../protocol/json.js';
-import type { Resolution } from '../protocol/resolutions.js';
-import type { RevokeRuleReply, Rule } from '../protocol/rules.js';
-import type { PendingCall } from '../protocol/suspensions.js';
-import { findAgent } from './agents.js';
-import { type BlobRange, type BlobRead, type BlobsPort, readBlob, storeFile } from './blobs.js';
-import { checkKey, checkMessage } from './checks.js';
-import { checkEvent, deliverEvent } from './deliver.js';
-import { EngineError, invalidField } from './errors.js';
-import { isOpenRun } from './open-run.js';
-import type { LogPage, WatchFrame } from './reader.js';
-import { revokeRule } from './rules.js';
-import { agentNameOf, draftOf, knownAgentOf, type SendingParts, sendDraft } from './sending.js';
-import { readStep, resolveStep } from './steps.js';
+import type { BatchResult, StepContinuation } from '../protocol/calls/batches.js';
+import type { Resolution } from '../protocol/calls/resolutions.js';
+import type { RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
+import type { PendingCall } from '../protocol/calls/suspensions.js';
+import type {
+  CloseConversationReply,
+  ConversationSnapshot,
+} from '../protocol/conversation/conversation.js';
+import type { InboxEventInput } from '../protocol/conversation/inbox.js';
+import type { BlobRef } from '../protocol/values/blobs.js';
+import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
+import type { Json } from '../protocol/values/json.js';
+import { checkKey, checkMessage } from './api/checks.js';
+import { EngineError, invalidField } from './api/errors.js';
 import type {
   BatchOutcome,
   CancelOptions,
@@ -39,7 +34,22 @@ import type {
   Sent,
   SnapshotOptions,
   SubscribeOptions,
-} from './types.js';
+} from './api/types.js';
+import { revokeRule } from './calls/rules.js';
+import { readStep, resolveStep } from './calls/steps.js';
+import { findAgent } from './messages/agents.js';
+import { checkEvent, deliverEvent } from './messages/inbox.js';
+import {
+  agentNameOf,
+  draftOf,
+  knownAgentOf,
+  type SendingParts,
+  sendDraft,
+} from './messages/sending.js';
+import type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
+import type { LogPage, WatchFrame } from './ports/reader.js';
+import { readBlob, storeFile } from './reading/blobs.js';
+import { isOpenRun } from './temporal/executions.js';
 
 interface CallDoors {
   claim(target: ResolveTarget, options: ClaimOptions): Promise<ClaimOutcome>;

@@ -1,33 +1,14 @@
 /** Entry point `colloquy/client`: for applications that talk to conversations. */
 
-export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/batch.js';
-export type { ClaimVerdict } from '../protocol/claims.js';
-export type { ConversationSnapshot, TurnResult } from '../protocol/conversation.js';
-export type { ExtendVerdict } from '../protocol/extensions.js';
-export type { FailureCode } from '../protocol/failures.js';
-export type { Resolution, Verdict } from '../protocol/resolutions.js';
-export type { Remember, RevokeRuleReply, Rule } from '../protocol/rules.js';
-export type { AgentEntry, AgentSource } from './agents.js';
-export type { BlobRange, BlobRead, BlobsPort } from './blobs.js';
-export type { Duration } from './checks.js';
-export { Conversation } from './conversation.js';
-export { ConversationClient } from './conversation-client.js';
-export type { DeletionsPort, StoredAt } from './deletions.js';
-export { EngineError } from './errors.js';
-export type { HoldersPort, LeaseRenewal } from './holders.js';
-export type { CompressionOptions } from './payload-codec.js';
-export { CompressionCodec } from './payload-codec.js';
-export type {
-  BeforePosition,
-  ConversationPage,
-  ConversationReader,
-  ListedBy,
-  LogCursor,
-  LogPage,
-  ReadPosition,
-  WatchFrame,
-} from './reader.js';
-export type { WorkerElsewhere } from './store-identity/workers-elsewhere.js';
+export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/calls/batches.js';
+export type { ClaimVerdict } from '../protocol/calls/claims.js';
+export type { ExtendVerdict } from '../protocol/calls/extensions.js';
+export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
+export type { Remember, RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
+export type { ConversationSnapshot, TurnResult } from '../protocol/conversation/conversation.js';
+export type { FailureCode } from '../protocol/failures/failures.js';
+export type { Duration } from './api/checks.js';
+export { EngineError } from './api/errors.js';
 export type {
   BatchOutcome,
   CancelOptions,
@@ -59,5 +40,24 @@ export type {
   SubscribeOptions,
   Turn,
   TurnHandle,
-} from './types.js';
-export { resultOfEnd, WorkflowReader } from './workflow-reader.js';
+} from './api/types.js';
+export { Conversation } from './conversation.js';
+export { ConversationClient } from './conversation-client.js';
+export type { CompressionOptions } from './payloads/payload-codec.js';
+export { CompressionCodec } from './payloads/payload-codec.js';
+export type { AgentEntry, AgentSource } from './ports/agents.js';
+export type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
+export type { DeletionsPort, StoredAt } from './ports/deletions.js';
+export type { HoldersPort, LeaseRenewal } from './ports/holders.js';
+export type {
+  BeforePosition,
+  ConversationPage,
+  ConversationReader,
+  ListedBy,
+  LogCursor,
+  LogPage,
+  ReadPosition,
+  WatchFrame,
+} from './ports/reader.js';
+export { resultOfEnd, WorkflowReader } from './reading/workflow-reader.js';
+export type { WorkerElsewhere } from './workers/workers-elsewhere.js';

@@ -2,10 +2,10 @@
  * `checkTools`: what a definition may be and yet should not be. Definition errors are thrown by `defineTool`; this judges what
  * only people would notice: texts that a model cannot choose by, effects that nobody declared. Pure; runs anywhere.
  */
-import { isRecord, type JsonSchema } from '../protocol/json.js';
-import type { AnyAgent } from './agent.js';
-import { inputJsonSchema } from './schema.js';
-import type { AnyTool } from './tool.js';
+import { isRecord, type JsonSchema } from '../protocol/values/json.js';
+import type { AnyAgent } from './define-agent.js';
+import { inputJsonSchema } from './schemas/schema.js';
+import type { AnyTool } from './tool/types.js';
 
 /** `error`: will not work as meant. `advice`: works, and models or operators will have a harder time than they need. */
 export interface ToolFinding {

@@ -1,16 +1,21 @@
 /** `httpTool`: a tool that is an HTTP request. To the engine it is a server tool like any other. Runs anywhere. */
-import { isRecord } from '../protocol/json.js';
-import { DEFAULT_HTTP_RESPONSE_BYTES, MAX_HTTP_REDIRECTS } from '../protocol/service-limits.js';
-import type { Effects } from '../protocol/tools.js';
-import type { UntypedServices } from './context.js';
-import type { HttpPlan } from './http-plan.js';
-import { checkHttpFields } from './http-rules.js';
-import type { HttpMethod, HttpToolSpec } from './http-spec.js';
-import { FIELDS } from './legal.js';
-import { checkKeys, DefinitionError, ProblemList, shown, type Untyped } from './problems.js';
-import { inputJsonSchema, type RawSchema, type Schema, schemaProblem } from './schema.js';
-import { type AnyTool, defineTool, type Tool, type ToolOf, type Unshaped } from './tool.js';
-import { parseUrlTemplate } from './url-template.js';
+
+import type { Effects } from '../protocol/calls/executors.js';
+import {
+  DEFAULT_HTTP_RESPONSE_BYTES,
+  MAX_HTTP_REDIRECTS,
+} from '../protocol/limits/service-limits.js';
+import { isRecord } from '../protocol/values/json.js';
+import { checkKeys, DefinitionError, ProblemList, shown, type Untyped } from './checks/problems.js';
+import { defineTool } from './define-tool.js';
+import { checkHttpFields } from './http/rules.js';
+import type { HttpToolSpec } from './http/spec.js';
+import { inputJsonSchema, type RawSchema, type Schema, schemaProblem } from './schemas/schema.js';
+import type { UntypedServices } from './tool/context.js';
+import type { HttpMethod, HttpPlan } from './tool/http-plan.js';
+import type { AnyTool, Tool, ToolOf, Unshaped } from './tool/types.js';
+import { parseUrlTemplate } from './tool/url-template.js';
+import { FIELDS } from './tool-rules/fields.js';
 
 const HTTP_FIELDS = [
   ...['method', 'url', 'query', 'fixedQuery', 'body', 'bodyType', 'headers', 'idempotencyHeader'],

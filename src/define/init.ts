@@ -1,22 +1,17 @@
 /** `initColloquy`: the `define…` functions with the types of an application's services bound in. Runs anywhere. */
 import type { z } from 'zod';
-import type { Executor } from '../protocol/tools.js';
-import { type Agent, type AgentSpec, defineAgent } from './agent.js';
-import type { AnswersIn } from './agent-output.js';
-import type { UntypedServices } from './context.js';
-import type { HttpToolSpec } from './http-spec.js';
+import type { Executor } from '../protocol/calls/executors.js';
+import type { AnswersIn } from './agent/output.js';
+import { type Agent, type AgentSpec, defineAgent } from './define-agent.js';
+import { definePlugin, type Plugin, type PluginSpec } from './define-plugin.js';
+import { defineTool } from './define-tool.js';
+import type { HttpToolSpec } from './http/spec.js';
 import { httpTool } from './http-tool.js';
-import { type McpServer, type McpServerSpec, mcpServer } from './mcp-server.js';
-import { definePlugin, type Plugin, type PluginSpec } from './plugin.js';
-import type { RawSchema, Schema } from './schema.js';
-import {
-  type AnyTool,
-  defineTool,
-  type NamedSpec,
-  type Tool,
-  type ToolOf,
-  type Unshaped,
-} from './tool.js';
+import type { McpServerSpec } from './mcp/spec.js';
+import { type McpServer, mcpServer } from './mcp-server.js';
+import type { RawSchema, Schema } from './schemas/schema.js';
+import type { UntypedServices } from './tool/context.js';
+import type { AnyTool, NamedSpec, Tool, ToolOf, Unshaped } from './tool/types.js';
 
 /** Types that an application binds once. */
 export interface ColloquyTypes {

@@ -2,32 +2,23 @@
  * `mcpServer`: declares a server whose tools an agent has. The declaration is data and functions; who connects is the worker
  * (`src/tools/mcp`). Runs anywhere.
  */
-import { isRecord } from '../protocol/json.js';
-import { MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits.js';
+
+import { MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits/limits.js';
+import { isRecord } from '../protocol/values/json.js';
+import { checkAudience } from './checks/audience.js';
+import { durationMs, durationProblem } from './checks/durations.js';
+import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
+import { retentionProblem } from './checks/retention.js';
 import {
   MAX_MCP_SERVER_NAME_CHARS,
   MCP_CONNECT_TIMEOUT_MS,
   MCP_LIST_TIMEOUT_MS,
   MCP_LISTING_MS,
-} from '../protocol/mcp-limits.js';
-import { checkAudience } from './audience.js';
-import type { UntypedServices } from './context.js';
-import { retentionProblem } from './context-settings.js';
-import { durationMs, durationProblem } from './durations.js';
-import { checkApproval } from './legal.js';
-import { checkResultBytes } from './legal-execution.js';
-import type { McpHttpServerSpec, McpServerSpec, McpStdioServerSpec } from './mcp-spec.js';
-import { checkKeys, ProblemList, shown, type Untyped } from './problems.js';
-
-export type {
-  McpCaller,
-  McpHttpServerSpec,
-  McpMeans,
-  McpServerSpec,
-  McpStdioServerSpec,
-  McpTimeouts,
-  Resolved,
-} from './mcp-spec.js';
+} from './mcp/limits.js';
+import type { McpHttpServerSpec, McpServerSpec, McpStdioServerSpec } from './mcp/spec.js';
+import type { UntypedServices } from './tool/context.js';
+import { checkResultBytes } from './tool-rules/execution.js';
+import { checkApproval } from './tool-rules/fields.js';
 
 /** How a server is reached. */
 export type McpTransport<Services> =

@@ -1,11 +1,12 @@
 /** The HTTP API as an express app: no port, no lifetime of its own. */
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
-import { EngineError } from '../client/errors.js';
-import type { AppDeps } from './deps.js';
-import { jsonBody, requestId, requestLog, requestNote } from './middleware.js';
-import { refuseOtherSites } from './other-sites.js';
-import { problemHandler, sendProblem } from './problem.js';
+import { EngineError } from '../client/api/errors.js';
+import type { AppDeps } from './request/deps.js';
+import { jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
+import { refuseOtherSites } from './request/other-sites.js';
+import { problemHandler, sendProblem } from './request/problem.js';
+import { OpenStreams, rememberStreams } from './request/streams.js';
 import { addAgentRoutes } from './routes/agents.js';
 import { addBlobRoutes, addUploadRoute } from './routes/blobs.js';
 import { addClaimRoutes } from './routes/claims.js';
@@ -18,7 +19,6 @@ import { addRuleRoutes } from './routes/rules.js';
 import { addStepRoutes } from './routes/steps.js';
 import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTurnRoutes } from './routes/turns.js';
-import { OpenStreams, rememberStreams } from './streams.js';
 
 /**
  * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it). What pages of other sites have a browser

@@ -1,6 +1,6 @@
 /** Entry point `colloquy/http`: the API as an express app, and a server for it. */
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
 export { createApp } from './app.js';
-export type { AppDeps, ConversationLister, HealthCheck } from './deps.js';
 export { type HttpServer, ListenError, type ServeOptions, serve } from './listen.js';
+export type { AppDeps, ConversationLister, HealthCheck } from './request/deps.js';
 export { AUTH_NOTICE } from './routes/health.js';

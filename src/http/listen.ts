@@ -2,8 +2,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLoopbackAddress } from '../client/hosts.js';
-import { streamsOf } from './streams.js';
+import { isLoopbackAddress } from '../net/hosts.js';
+import { streamsOf } from './request/streams.js';
 
 export interface ServeOptions {
   /** 0 takes a free one. */

@@ -1,17 +1,17 @@
 /** What a `ConversationClient` takes from an opened event log: all of it, so that nothing is silently switched off. */
 import type { Client } from '@temporalio/client';
-import type { BlobsPort } from '../client/blobs.js';
-import type { DeletionsPort } from '../client/deletions.js';
-import type { HoldersPort } from '../client/holders.js';
-import type { ConversationReader } from '../client/reader.js';
-import { within } from '../client/waiting.js';
-import type { AgentManifest } from '../protocol/conversation.js';
-import { StoreUnavailable } from '../store/port.js';
-import { createDeletions } from './deletions.js';
-import { createHolders } from './holders.js';
-import type { OpenLog } from './open-log.js';
-import { createStoreReader } from './store-reader.js';
-import { createWorkflowSource } from './workflow-source.js';
+import type { BlobsPort } from '../client/ports/blobs.js';
+import type { DeletionsPort } from '../client/ports/deletions.js';
+import type { HoldersPort } from '../client/ports/holders.js';
+import type { ConversationReader } from '../client/ports/reader.js';
+import { within } from '../client/temporal/waiting.js';
+import type { AgentManifest } from '../protocol/conversation/agents.js';
+import { StoreUnavailable } from '../store/ports/log.js';
+import { createDeletions } from './duties/deletions.js';
+import { createHolders } from './duties/holders.js';
+import { createStoreReader } from './reading/store-reader.js';
+import type { OpenLog } from './source/open-log.js';
+import { createWorkflowSource } from './source/workflow-source.js';
 
 export interface LogOptions {
   readonly temporal: Client;

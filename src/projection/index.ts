@@ -1,7 +1,7 @@
 /** Entry `colloquy/log`: read conversations from the event log, in any process that can reach it. */
 
-export { ownIdentity as storeIdentity } from '../client/store-identity/identity.js';
-export { openFolderBlobStore } from '../store/blobs-folder.js';
+export { ownIdentity as storeIdentity } from '../client/workers/identity.js';
+export { openFolderBlobStore } from '../store/folder/blobs.js';
 export type {
   BlobContent,
   BlobListOptions,
@@ -9,17 +9,18 @@ export type {
   BlobRead,
   BlobStore,
   StoredBlob,
-} from '../store/blobs-port.js';
-export type { LiveChannel } from '../store/live-port.js';
-export type { CallLeases, EventLog } from '../store/port.js';
-export { StoreUnavailable } from '../store/port.js';
+} from '../store/ports/blobs.js';
+export type { CallLeases } from '../store/ports/leases.js';
+export type { LiveChannel } from '../store/ports/live.js';
+export type { EventLog } from '../store/ports/log.js';
+export { StoreUnavailable } from '../store/ports/log.js';
 export type { LogOptions } from './client-options.js';
 export { clientOptionsFrom } from './client-options.js';
-export { createDeletions } from './deletions.js';
-export { createHolders } from './holders.js';
-export type { BlobChoice, EventLogChoice, OpenLog, PostgresChoice } from './open-log.js';
-export { openEventLog } from './open-log.js';
-export type { StoreReaderDeps } from './store-reader.js';
-export { createStoreReader } from './store-reader.js';
-export type { WorkflowSource } from './workflow-source.js';
-export { createWorkflowSource } from './workflow-source.js';
+export { createDeletions } from './duties/deletions.js';
+export { createHolders } from './duties/holders.js';
+export type { StoreReaderDeps } from './reading/store-reader.js';
+export { createStoreReader } from './reading/store-reader.js';
+export type { BlobChoice, EventLogChoice, OpenLog, PostgresChoice } from './source/open-log.js';
+export { openEventLog } from './source/open-log.js';
+export type { WorkflowSource } from './source/workflow-source.js';
+export { createWorkflowSource } from './source/workflow-source.js';

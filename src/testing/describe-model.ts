@@ -1,8 +1,13 @@
 /** `describeModel`: what every `Model` has to keep, whatever is behind it, as tests of the author's own runner. */
 import assert from 'node:assert/strict';
-import type { Json } from '../protocol/json.js';
-import { type Message, textOf } from '../protocol/messages.js';
-import type { Model, ModelRequest, ModelResponse, ModelStreamEvent } from '../protocol/model.js';
+import { type Message, textOf } from '../protocol/conversation/messages.js';
+import type {
+  Model,
+  ModelRequest,
+  ModelResponse,
+  ModelStreamEvent,
+} from '../protocol/model/model.js';
+import type { Json } from '../protocol/values/json.js';
 import type { TestRunner } from './describe-tool.js';
 
 /** What the model behind the adapter shall answer. */
@@ -55,7 +60,7 @@ type Body = (prepared: Prepare) => Promise<void>;
 
 /**
  * Registers the tests of one kind of model. `make` is asked for a model whose provider plays the plan, once a test.
- * What they hold to: `src/protocol/model.ts`, the port.
+ * What they hold to: `src/protocol/model/model.ts`, the port.
  */
 export function describeModel(
   name: string,

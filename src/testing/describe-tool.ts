@@ -1,14 +1,14 @@
 /** `describeTool`: what every tool with code in a worker has to keep, as tests of the author's own runner. */
-import { outsideReason } from '../core/audience.js';
-import { type Agent, defineAgent } from '../define/agent.js';
+import { outsideReason } from '../core/calls/audience.js';
 import { checkTools } from '../define/check-tools.js';
-import type { Tool } from '../define/tool.js';
-import { calls, says, script } from '../model/scripted.js';
-import type { Actor } from '../protocol/actors.js';
-import type { Json } from '../protocol/json.js';
-import type { PendingCall } from '../protocol/suspensions.js';
-import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/tools.js';
-import { handlerOf } from '../tools/run.js';
+import { type Agent, defineAgent } from '../define/define-agent.js';
+import type { Tool } from '../define/tool/types.js';
+import { calls, says, script } from '../model/scripted/scripted.js';
+import type { ToolErrorCode, ToolResultEnvelope } from '../protocol/calls/results.js';
+import type { PendingCall } from '../protocol/calls/suspensions.js';
+import type { Actor } from '../protocol/values/actors.js';
+import type { Json } from '../protocol/values/json.js';
+import { handlerOf } from '../tools/run/run.js';
 import { TESTER, testConversation } from './test-conversation.js';
 
 export interface ToolCase<Services> {

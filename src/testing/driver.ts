@@ -3,27 +3,27 @@
  * the clock reaches. The test's counterpart of the workflow's driver.
  */
 
-import { SummaryPause } from '../core/context/summaries.js';
-import { changeSuspension } from '../core/definitions/offers.js';
-import { withPackedMemory } from '../core/earlier.js';
-import type { ExternalEffect, TimerEffect } from '../core/effects.js';
-import { effectKey, isTimer } from '../core/effects.js';
-import { ConversationMachine, startedState } from '../core/machine.js';
-import { snapshotOf } from '../core/snapshot.js';
-import type { ConversationState } from '../core/state.js';
-import { isoOf } from '../core/state.js';
-import { timerFired } from '../core/timers.js';
-import type { Agent } from '../define/agent.js';
-import { onHang } from '../model/scripted.js';
-import type { StampedActor } from '../protocol/actors.js';
-import type { ClaimVerdict } from '../protocol/claims.js';
-import type { CanonicalEvent } from '../protocol/events.js';
-import type { PendingCall } from '../protocol/suspensions.js';
-import { type LocalMeans, localMeans } from './local-means.js';
-import { LocalModel } from './local-model.js';
-import { LocalWork } from './local-work.js';
+import type { ExternalEffect, TimerEffect } from '../core/decide/effects.js';
+import { effectKey, isTimer } from '../core/decide/effects.js';
+import { ConversationMachine, startedState } from '../core/machine/machine.js';
+import { changeSuspension } from '../core/machine/offers.js';
+import { SummaryPause } from '../core/machine/summary-pause.js';
+import { timerFired } from '../core/machine/timers.js';
+import { withPackedMemory } from '../core/memory/packed-memory.js';
+import type { ConversationState } from '../core/state/state.js';
+import { isoOf } from '../core/state/time.js';
+import { snapshotOf } from '../core/view/snapshot.js';
+import type { Agent } from '../define/define-agent.js';
+import { onHang } from '../model/scripted/scripted.js';
+import type { ClaimVerdict } from '../protocol/calls/claims.js';
+import type { PendingCall } from '../protocol/calls/suspensions.js';
+import type { CanonicalEvent } from '../protocol/log/events.js';
+import type { StampedActor } from '../protocol/values/actors.js';
+import { type LocalMeans, localMeans } from './local/local-means.js';
+import { LocalModel } from './local/local-model.js';
+import { LocalWork } from './local/local-work.js';
+import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
 import { type LeaseEnd, TestLeases } from './test-leases.js';
-import type { TestClaimOptions, TestConversationOptions } from './test-options.js';
 
 const DEFAULT_START = Date.UTC(2026, 0, 1);
 /** More rounds than any turn can take; reached only when an effect makes no progress. */

@@ -10,17 +10,17 @@ export {
   saysAfter,
   script,
   scriptedBy,
-} from '../model/scripted.js';
+} from '../model/scripted/scripted.js';
 export type { MadeModel, ModelPlan, PlannedAnswer } from './describe-model.js';
 export { describeModel } from './describe-model.js';
 export type { TestRunner, ToolCase } from './describe-tool.js';
 export { describeTool } from './describe-tool.js';
-export type { SeenCall } from './seen-calls.js';
-export { TestConversation, testConversation } from './test-conversation.js';
 export type {
   TestClaimOptions,
   TestConversationOptions,
   TestResolveOptions,
   TestSendOptions,
-} from './test-options.js';
-export { MessageRefused, ResolutionRefused } from './test-options.js';
+} from './local/test-options.js';
+export { MessageRefused, ResolutionRefused } from './local/test-options.js';
+export type { SeenCall } from './seen-calls.js';
+export { TestConversation, testConversation } from './test-conversation.js';

@@ -1,8 +1,9 @@
 /** What a log says of the calls that the model made. Pure. */
-import type { StampedActor } from '../protocol/actors.js';
-import type { CanonicalEvent } from '../protocol/events.js';
-import type { Json } from '../protocol/json.js';
-import type { ToolResult, ToolResultEnvelope } from '../protocol/tools.js';
+
+import type { ToolResult, ToolResultEnvelope } from '../protocol/calls/results.js';
+import type { CanonicalEvent } from '../protocol/log/events.js';
+import type { StampedActor } from '../protocol/values/actors.js';
+import type { Json } from '../protocol/values/json.js';
 
 /** One call, in the order in which the model made them. */
 export interface SeenCall {

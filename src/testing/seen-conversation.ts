@@ -1,8 +1,9 @@
 /** What a test may look at of its conversation, and assert on. Reads the log and the snapshot, and nothing else. */
-import type { ConversationSnapshot } from '../protocol/conversation.js';
-import type { CanonicalEvent, EventType } from '../protocol/events.js';
-import type { Json } from '../protocol/json.js';
-import type { ToolResultEnvelope } from '../protocol/tools.js';
+
+import type { ToolResultEnvelope } from '../protocol/calls/results.js';
+import type { ConversationSnapshot } from '../protocol/conversation/conversation.js';
+import type { CanonicalEvent, EventType } from '../protocol/log/events.js';
+import type { Json } from '../protocol/values/json.js';
 import { type SeenCall, seenCalls } from './seen-calls.js';
 
 /** `Call`: what its pending calls are known to be. */

@@ -2,29 +2,31 @@
  * `testConversation`: an agent's conversation on the real core, with no Temporal, no network and a virtual clock. Tools run for
  * real, people and clients are played by the test.
  */
-import { resolveBatch } from '../core/batch.js';
-import { extendToolCall } from '../core/extensions.js';
-import { takeInboxEvent } from '../core/inbox.js';
-import { revokeRule } from '../core/rules.js';
-import { snapshotOf } from '../core/snapshot.js';
-import type { Agent } from '../define/agent.js';
-import { type Duration, durationMs } from '../define/durations.js';
-import type { Pending } from '../define/pending.js';
-import type { AnyTool, Tool } from '../define/tool.js';
-import type { BatchResult, BatchVerdict } from '../protocol/batch.js';
-import type { ClaimVerdict } from '../protocol/claims.js';
-import type { ConversationSnapshot, SendMessageReply } from '../protocol/conversation.js';
-import type { CanonicalEvent } from '../protocol/events.js';
-import type { ExtendVerdict } from '../protocol/extensions.js';
-import type { InboxEventInput, InboxEventReply } from '../protocol/inbox.js';
-import { isRecord, type Json } from '../protocol/json.js';
-import { outputSchemaOf } from '../protocol/output-format.js';
-import type { AcceptedVerdict, Resolution, Verdict } from '../protocol/resolutions.js';
-import { isAccepted } from '../protocol/resolutions.js';
-import type { Remember } from '../protocol/rules.js';
-import type { PendingCall } from '../protocol/suspensions.js';
+import { resolveBatch } from '../core/machine/batches.js';
+import { extendToolCall } from '../core/machine/extensions.js';
+import { takeInboxEvent } from '../core/machine/inbox.js';
+import { revokeRule } from '../core/machine/rules.js';
+import { snapshotOf } from '../core/view/snapshot.js';
+import { type Duration, durationMs } from '../define/checks/durations.js';
+import type { Agent } from '../define/define-agent.js';
+import type { Pending } from '../define/tool/pending.js';
+import type { AnyTool, Tool } from '../define/tool/types.js';
+import { outputSchemaOf } from '../json-schema/output-format.js';
+import type { BatchResult, BatchVerdict } from '../protocol/calls/batches.js';
+import type { ClaimVerdict } from '../protocol/calls/claims.js';
+import type { ExtendVerdict } from '../protocol/calls/extensions.js';
+import type { AcceptedVerdict, Resolution, Verdict } from '../protocol/calls/resolutions.js';
+import { isAccepted } from '../protocol/calls/resolutions.js';
+import type { Remember } from '../protocol/calls/rules.js';
+import type { PendingCall } from '../protocol/calls/suspensions.js';
+import type {
+  ConversationSnapshot,
+  SendMessageReply,
+} from '../protocol/conversation/conversation.js';
+import type { InboxEventInput, InboxEventReply } from '../protocol/conversation/inbox.js';
+import type { CanonicalEvent } from '../protocol/log/events.js';
+import { isRecord, type Json } from '../protocol/values/json.js';
 import { TestDriver } from './driver.js';
-import { SeenConversation } from './seen-conversation.js';
 import {
   MessageRefused,
   ResolutionRefused,
@@ -32,7 +34,8 @@ import {
   type TestConversationOptions,
   type TestResolveOptions,
   type TestSendOptions,
-} from './test-options.js';
+} from './local/test-options.js';
+import { SeenConversation } from './seen-conversation.js';
 
 /** Who speaks and answers where a test does not say. */
 export const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;

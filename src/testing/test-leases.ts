@@ -1,12 +1,12 @@
 /** Leases of claims on the virtual clock: what the store and its watch do for an engine. */
-import { claimToolCall, leaseLost } from '../core/claims.js';
-import type { ConversationMachine } from '../core/machine.js';
-import { isoOf } from '../core/state.js';
-import { durationMs } from '../define/durations.js';
-import type { StampedActor } from '../protocol/actors.js';
-import type { ClaimVerdict } from '../protocol/claims.js';
-import type { Claim, PendingCall } from '../protocol/suspensions.js';
-import type { TestClaimOptions } from './test-options.js';
+import { claimToolCall, leaseLost } from '../core/machine/claims.js';
+import type { ConversationMachine } from '../core/machine/machine.js';
+import { isoOf } from '../core/state/time.js';
+import { durationMs } from '../define/checks/durations.js';
+import type { ClaimVerdict } from '../protocol/calls/claims.js';
+import type { Claim, PendingCall } from '../protocol/calls/suspensions.js';
+import type { StampedActor } from '../protocol/values/actors.js';
+import type { TestClaimOptions } from './local/test-options.js';
 
 export interface LeaseEnd {
   readonly type: 'lease_end';

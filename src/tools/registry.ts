@@ -1,10 +1,11 @@
 /** Agents and their tools by name, as one worker has them. Runs in the worker. */
-import type { AnyAgent } from '../define/agent.js';
-import { manifestOf } from '../define/agent.js';
-import { DefinitionError, type DefinitionProblem } from '../define/problems.js';
-import type { AnyTool } from '../define/tool.js';
-import type { AgentManifest } from '../protocol/conversation.js';
-import { fromWireName } from '../protocol/names.js';
+
+import { DefinitionError, type DefinitionProblem } from '../define/checks/problems.js';
+import type { AnyAgent } from '../define/define-agent.js';
+import { manifestOf } from '../define/define-agent.js';
+import type { AnyTool } from '../define/tool/types.js';
+import type { AgentManifest } from '../protocol/conversation/agents.js';
+import { fromWireName } from '../protocol/values/tool-names.js';
 
 export interface AgentRegistry {
   readonly agents: readonly AnyAgent[];

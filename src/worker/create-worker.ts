@@ -2,97 +2,55 @@
  * The composition root of a worker process: workflow code, activities, projector and sweep around one Temporal worker.
  * Owns what it opened and closes it in the reverse order; everything that is given stays the caller's.
  */
+
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import type { AuditLevel } from '../activities/deps.js';
+import type { NativeConnection } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
-import { ownIdentity } from '../client/store-identity/identity.js';
-import { workersElsewhere } from '../client/store-identity/workers-elsewhere.js';
-import type { Agent } from '../define/agent.js';
-import { manifestOf } from '../define/agent.js';
-import type { Logger } from '../define/context.js';
-import { createIsCommitted } from '../projection/committed.js';
-import { createTellOffer, DefinitionWatch } from '../projection/definitions/watch.js';
-import { createIsDeletedRun } from '../projection/deletions.js';
-import { HistoryLooks } from '../projection/history-looks.js';
-import { newestEvents } from '../projection/history-tail.js';
-import { createHousekeeping } from '../projection/housekeeping.js';
-import { createTellLost, LeaseWatch } from '../projection/lease-watch.js';
-import { LossWatch } from '../projection/losses/loss-watch.js';
-import { StartLook } from '../projection/losses/start-look.js';
-import type { BlobChoice, EventLogChoice, OpenLog } from '../projection/open-log.js';
-import { openEventLog } from '../projection/open-log.js';
-import { Projector } from '../projection/projector.js';
-
-import { StoreWatch } from '../projection/store-identity/watch.js';
-
-import { Sweep } from '../projection/sweep.js';
-import { createToldSource } from '../projection/told-source.js';
-import { TranscriptChunks } from '../projection/transcript-chunks.js';
-import { fetchTranscript } from '../projection/transcript-source.js';
-import { TroubleWatch } from '../projection/trouble-watch.js';
-import { createWorkflowSource, type WorkflowSource } from '../projection/workflow-source.js';
-import { DEFAULT_TASK_QUEUE } from '../protocol/messaging.js';
-import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/service-limits.js';
+import { ownIdentity } from '../client/workers/identity.js';
+import { workersElsewhere } from '../client/workers/workers-elsewhere.js';
+import { manifestOf } from '../define/define-agent.js';
+import type { Logger } from '../define/tool/context.js';
+import { createTellOffer, DefinitionWatch } from '../projection/duties/definition-watch.js';
+import { createIsDeletedRun } from '../projection/duties/deletions.js';
+import { createHousekeeping } from '../projection/duties/housekeeping.js';
+import { createTellLost, LeaseWatch } from '../projection/duties/lease-watch.js';
+import { StoreWatch } from '../projection/duties/store-watch.js';
+import { TroubleWatch } from '../projection/duties/trouble-watch.js';
+import { LossWatch } from '../projection/projector/loss-watch.js';
+import { Projector } from '../projection/projector/projector.js';
+import { StartLook } from '../projection/projector/start-look.js';
+import { Sweep } from '../projection/projector/sweep.js';
+import { TranscriptChunks } from '../projection/reading/transcript-chunks.js';
+import { fetchTranscript } from '../projection/reading/transcript-source.js';
+import { createToldSource } from '../projection/source/event-source.js';
+import { HistoryLooks } from '../projection/source/history-probe.js';
+import { newestEvents } from '../projection/source/history-tail.js';
+import type { OpenLog } from '../projection/source/open-log.js';
+import { openEventLog } from '../projection/source/open-log.js';
+import { createIsCommitted } from '../projection/source/task-commit.js';
+import type { WorkflowSource } from '../projection/source/workflow-source.js';
+import { createWorkflowSource } from '../projection/source/workflow-source.js';
+import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
-import { workflowCode } from './bundle.js';
 import { mcpMeans } from './mcp-means.js';
-import { type RetentionOptions, retentionMs } from './retention.js';
+import type { ColloquyWorkerOptions } from './options.js';
+import { retentionMs } from './retention.js';
 import { withQueryGuard } from './sdk-workarounds/query-guard.js';
 import { createIsSettled } from './sdk-workarounds/settled.js';
 import { createWatchedWorker } from './sdk-workarounds/unguarded-worker.js';
-import { requireSearchAttributes } from './search-attributes.js';
-import { ServerWatch } from './server-watch.js';
 import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
-import type { TemporalSettings } from './temporal.js';
-import { connectClient, connectNative, temporalSettings } from './temporal.js';
-
+import { workflowCode } from './temporal/bundle.js';
+import { connectClient, connectNative, temporalSettings } from './temporal/connection.js';
+import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
-import { countTroubles } from './trouble-metrics.js';
-
-export interface ColloquyWorkerOptions<Services> {
-  readonly agents: readonly Agent<Services>[];
-  /** Handed to every tool as `ctx.services`; never enters history. */
-  readonly services: Services;
-  /** Event log file, address of a Postgres database (or `{url, schema, maxConnections}`), or adapters. */
-  readonly eventLog: EventLogChoice;
-  /**
-   * Where values go that are too large for events; every process of an application must be told the same.
-   * @defaultValue 'event-log', beside the events
-   */
-  readonly blobs?: BlobChoice | undefined;
-  /** How long what is over is kept. @defaultValue for ever */
-  readonly retention?: RetentionOptions | undefined;
-  /** Where Temporal is. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
-  readonly temporal?: TemporalSettings | undefined;
-  /** @defaultValue "colloquy" */
-  readonly taskQueue?: string | undefined;
-  /** False where the server has no search attributes; clients must be told the same. @defaultValue true */
-  readonly searchAttributes?: boolean | undefined;
-  /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
-  readonly compression?: boolean | undefined;
-  /**
-   * What is kept of every request to a model, beside what the log of its conversation has: `records` are lines of the logger (`model call`,
-   * with `audit: 'model_call'`), `full` stores request and answer as well, as a blob of the conversation that the line names.
-   * @defaultValue 'off'
-   */
-  readonly audit?: 'off' | AuditLevel | undefined;
-  /** Keep trying to reach Temporal for this long at start. @defaultValue 0 */
-  readonly retryForMs?: number | undefined;
-  /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
-  readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;
-  readonly logger?: Logger | undefined;
-  /** Bytes of transcripts that this worker remembers between model calls; 0 = none, every one is asked for. @defaultValue 64 MiB */
-  readonly transcriptCacheBytes?: number | undefined;
-  /** Running model calls and tools get this long at SIGTERM. @defaultValue 60 s */
-  readonly shutdownGraceMs?: number | undefined;
-  /** Any other option of Temporal's worker; wins over ours. */
-  readonly tuning?: Partial<WorkerOptions> | undefined;
-}
+import { ServerWatch } from './watch/server-watch.js';
+import { countTroubles } from './watch/trouble-metrics.js';
 
 export interface ColloquyWorker {
   /**

@@ -1,11 +1,17 @@
 /** Entry `colloquy/worker`: run agents. Named exports only; adding one is adding to the public surface. */
-export type { BlobChoice, EventLogChoice } from '../projection/open-log.js';
-export { openEventLog } from '../projection/open-log.js';
+export type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
+export { openEventLog } from '../projection/source/open-log.js';
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
-export type { ColloquyWorker, ColloquyWorkerOptions } from './create-worker.js';
+export type { ColloquyWorker } from './create-worker.js';
 export { createColloquyWorker } from './create-worker.js';
+export type { ColloquyWorkerOptions } from './options.js';
 export type { RetentionOptions } from './retention.js';
 export { WorkflowStuck } from './sdk-workarounds/stuck-watch.js';
-export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './search-attributes.js';
-export type { TemporalSettings } from './temporal.js';
-export { connectClient, connectNative, TemporalUnreachable, temporalSettings } from './temporal.js';
+export type { TemporalSettings } from './temporal/connection.js';
+export {
+  connectClient,
+  connectNative,
+  TemporalUnreachable,
+  temporalSettings,
+} from './temporal/connection.js';
+export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './temporal/search-attributes.js';

@@ -1,5 +1,5 @@
 /** The MCP servers of a worker, with the queue on which runs go on whose calls it holds open. */
-import type { Logger } from '../define/context.js';
+import type { Logger } from '../define/tool/context.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { OwnQueue, type QueueWorker } from './own-queue.js';
 

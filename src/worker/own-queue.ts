@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Worker } from '@temporalio/worker';
-import type { Logger } from '../define/context.js';
+import type { Logger } from '../define/tool/context.js';
 
 /** What is needed of a worker that has not been run. */
 export type QueueWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;

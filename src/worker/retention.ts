@@ -1,6 +1,6 @@
 /** How long what is over is kept: a setting of workers, carried out by the one that leads the sweep. */
-import { type Duration, durationMs, durationProblem } from '../define/durations.js';
-import { MIN_RETENTION_MS } from '../protocol/service-limits.js';
+import { type Duration, durationMs, durationProblem } from '../define/checks/durations.js';
+import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
 
 export interface RetentionOptions {
   /** Conversations that were closed longer ago are deleted: `'30 days'`, or milliseconds; at least a minute. */

@@ -1,6 +1,6 @@
 /** What a worker is told, as JavaScript may tell it: judged before anything is opened, for a bad setting must not look like a bad network. */
-import { isRecord } from '../protocol/json.js';
-import type { ColloquyWorkerOptions } from './create-worker.js';
+import { isRecord } from '../protocol/values/json.js';
+import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './retention.js';
 
 /** @throws {TypeError} naming the setting that cannot be used */

@@ -1,10 +1,10 @@
 /** What Temporal's workers are made with, of the options of one of ours. */
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
-import { CompressionCodec } from '../client/payload-codec.js';
-import { HEARTBEAT_THROTTLE_MS } from '../protocol/service-limits.js';
-import { PAYLOAD_CONVERTER_PATH } from './bundle.js';
-import type { ColloquyWorkerOptions } from './create-worker.js';
+import { CompressionCodec } from '../client/payloads/payload-codec.js';
+import { HEARTBEAT_THROTTLE_MS } from '../protocol/limits/service-limits.js';
+import type { ColloquyWorkerOptions } from './options.js';
+import { PAYLOAD_CONVERTER_PATH } from './temporal/bundle.js';
 
 interface Connected {
   readonly connection: NativeConnection;

@@ -13,29 +13,29 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import { detachedCalls } from '../core/aside.js';
-import { type Spilled, withStored } from '../core/context/stored.js';
-import { isCrowded, needsRoom } from '../core/context/visible.js';
-import { ConversationMachine } from '../core/machine.js';
-import { isoOf } from '../core/state.js';
-import type { RollOverReason } from '../protocol/events.js';
-import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits.js';
-import type { ConversationInput } from '../protocol/messaging.js';
-import { initialState, nextInput } from './carried.js';
-import { checkedInput } from './checked-input.js';
-import { provideDetails } from './details.js';
-import { openDoors } from './doors.js';
-import { Driver } from './driver.js';
-import { EventLogOfRun } from './event-log.js';
-import { onRefusedUpdate } from './looks/refused-updates.js';
-import { detailsText } from './page.js';
-import { Recovery } from './recovery.js';
-import { canCarry, losesMessages, RollOver } from './roll-over.js';
-import { RoomPauses } from './room-pauses.js';
-import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './schedule.js';
-import { SearchAttributes, shownIds } from './show.js';
-import { Spill } from './spill.js';
-import { TaskSeal } from './task-seal.js';
+import { detachedCalls } from '../core/calls/detached.js';
+import { type Spilled, withStored } from '../core/context/offloaded.js';
+import { isCrowded, needsRoom } from '../core/context/request-window.js';
+import { ConversationMachine } from '../core/machine/machine.js';
+import { isoOf } from '../core/state/time.js';
+import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
+import type { RollOverReason } from '../protocol/log/events.js';
+import type { ConversationInput } from '../protocol/workflow/messaging.js';
+import { provideDetails } from './activities/details.js';
+import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './activities/schedule.js';
+import { Driver } from './driver/driver.js';
+import { Recovery } from './driver/recovery.js';
+import { checkedInput } from './handlers/checked-input.js';
+import { openDoors } from './handlers/handlers.js';
+import { detailsText } from './handlers/page.js';
+import { onRefusedUpdate } from './handlers/refused-updates.js';
+import { EventLogOfRun } from './log/event-log.js';
+import { SearchAttributes, shownIds } from './log/live-output.js';
+import { TaskSeal } from './log/task-marker.js';
+import { initialState, nextInput } from './transcript/carry-over.js';
+import { RoomPauses } from './transcript/memory-pressure.js';
+import { Spill } from './transcript/offload.js';
+import { canCarry, losesMessages, RollOver } from './transcript/roll-over.js';
 
 /** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
 const CANCELLED_MODEL_MS = 5_000;

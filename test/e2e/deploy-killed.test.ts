@@ -5,8 +5,9 @@
 import { type Child, startChild } from 'colloquy/dev';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckReport } from '../../src/cli/check/check-command.js';
-import type { PendingCall } from '../../src/protocol/suspensions.js';
-import { bundleFromSource, replay } from '../support/engine-replay.js';
+import type { PendingCall } from '../../src/protocol/calls/suspensions.js';
+import { replay } from '../support/engine/replay.js';
+import { bundleFromSource } from '../support/engine/workflow-bundle.js';
 import { until } from '../support/until.js';
 import { colloquy } from './support/processes.js';
 import type { Talk } from './support/talk.js';

@@ -1,16 +1,16 @@
 /** What operators run when conversations fail, as executables: a run that no present code replays, and how it comes back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/cli/operate/doctor.js';
-import type { PendingCall } from '../../src/protocol/suspensions.js';
+import type { PendingCall } from '../../src/protocol/calls/suspensions.js';
 import { badBundle } from '../support/bad-deploys/index.js';
-import { EngineHistory } from '../support/engine-history.js';
+import { EngineHistory } from '../support/engine/history.js';
 import { until } from '../support/until.js';
 import { colloquy, failure, start } from './support/processes.js';
 import type { Talk } from './support/talk.js';
 import { startWorld, type World } from './support/world.js';
 
 const AGENTS = new URL('./fixtures/payments.ts', import.meta.url).pathname;
-const BAD_WORKER = new URL('./fixtures/bad-worker.ts', import.meta.url).pathname;
+const BAD_WORKER = new URL('./fixtures/broken/bad-worker.ts', import.meta.url).pathname;
 const PATIENCE = { timeoutMs: 60_000 };
 
 let world: World;

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { listQuery } from '../../src/store/list-query.js';
-import { postgresDialect } from '../../src/store/postgres/lists.js';
-import { openPostgresEventLog } from '../../src/store/postgres.js';
-import { LIST_FILTERS } from '../support/list-filters.js';
+import { listQuery } from '../../src/store/plans/list-query.js';
+import { postgresDialect } from '../../src/store/postgres/conversations/lists.js';
+import { openPostgresEventLog } from '../../src/store/postgres/event-log.js';
+import { LIST_FILTERS } from '../support/schedules/list-filters.js';
 
 const url = inject('postgresUrl');
 const anySchema = (): string => `lists_${randomUUID().slice(0, 8)}`;

@@ -1,12 +1,12 @@
 /** Live events over LISTEN and NOTIFY in a real Postgres. */
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import type { LiveChannel, LiveMessage } from '../../src/store/live-port.js';
-import { openPostgresLiveChannel } from '../../src/store/live-postgres.js';
-import { describeLiveChannel } from '../support/live-channel-conformance.js';
-import { delta, textsOf } from '../support/live-messages.js';
-import { KEY } from '../support/log-events.js';
-import { startTestPostgres } from '../support/postgres-server.js';
+import type { LiveChannel, LiveMessage } from '../../src/store/ports/live.js';
+import { openPostgresLiveChannel } from '../../src/store/postgres/live/channel.js';
+import { describeLiveChannel } from '../support/conformance/live-channel.js';
+import { startTestPostgres } from '../support/networks/postgres-server.js';
+import { delta, textsOf } from '../support/samples/live-messages.js';
+import { KEY } from '../support/samples/log-events.js';
 import { until } from '../support/until.js';
 
 const url = inject('postgresUrl');

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { PG_MIGRATE_LOCK_ID } from 'node-pg-migrate';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { StoreUnavailable } from '../../src/store/port.js';
-import { migrate } from '../../src/store/postgres/migrate.js';
-import { openPostgresEventLog } from '../../src/store/postgres.js';
-import { KEY, stamped, started, turn } from '../support/log-events.js';
+import { StoreUnavailable } from '../../src/store/ports/log.js';
+import { migrate } from '../../src/store/postgres/database/migrate.js';
+import { openPostgresEventLog } from '../../src/store/postgres/event-log.js';
 import { patient } from '../support/patience.js';
+import { KEY, stamped, started, turn } from '../support/samples/log-events.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
 

@@ -8,17 +8,17 @@ import { z } from 'zod';
 import { type LocalModel, startLocalModel } from '../../examples/demo/local-model.js';
 import { tinyModel } from '../../examples/demo/tiny-model.js';
 import type { Conversation } from '../../src/client/index.js';
-import { type Agent, defineAgent } from '../../src/define/agent.js';
-import { defineTool } from '../../src/define/tool.js';
-import { aiSdkModel } from '../../src/model/ai-sdk.js';
-import { openaiModel } from '../../src/model/openai.js';
-import type { TurnResult } from '../../src/protocol/conversation.js';
-import type { CanonicalEvent, EventType } from '../../src/protocol/events.js';
-import type { LiveEvent } from '../../src/protocol/live-events.js';
-import { textOf } from '../../src/protocol/messages.js';
-import type { Model } from '../../src/protocol/model.js';
-import { type Engine, startEngine } from '../support/engine.js';
-import { type Ledger, ledger, type Services } from '../support/engine-agents.js';
+import { type Agent, defineAgent } from '../../src/define/define-agent.js';
+import { defineTool } from '../../src/define/define-tool.js';
+import { aiSdkModel } from '../../src/model/ai-sdk/adapter.js';
+import { openaiModel } from '../../src/model/openai/adapter.js';
+import type { TurnResult } from '../../src/protocol/conversation/conversation.js';
+import { textOf } from '../../src/protocol/conversation/messages.js';
+import type { CanonicalEvent, EventType } from '../../src/protocol/log/events.js';
+import type { LiveEvent } from '../../src/protocol/log/live-events.js';
+import type { Model } from '../../src/protocol/model/model.js';
+import { type Ledger, ledger, type Services } from '../support/engine/agents.js';
+import { type Engine, startEngine } from '../support/engine/engine.js';
 import { until } from '../support/until.js';
 
 /** The first time it is fetched. */

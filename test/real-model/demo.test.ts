@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT, start, untilNoneLeft } from '../e2e/support/processes.js';
-import { freePort } from '../support/dev-server.js';
+import { freePort } from '../support/servers/dev-server.js';
 
 test('the demo with the model on this machine says how tiny it is, gets through the kill of its worker, and leaves no process', async () => {
   const mark = `COLLOQUY_E2E_MARK=${randomUUID()}`;

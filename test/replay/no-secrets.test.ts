@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { PLANTED } from '../support/planted.js';
+import { PLANTED } from '../support/samples/planted.js';
 
 const HISTORIES = new URL('./histories/', import.meta.url);
 const files = readdirSync(HISTORIES).filter((name) => name.endsWith('.json'));

@@ -1,7 +1,8 @@
 /** Histories that were recorded once and are kept for ever: every later version has to make the same decisions again. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { bundleFromSource, replay } from '../support/engine-replay.js';
+import { replay } from '../support/engine/replay.js';
+import { bundleFromSource } from '../support/engine/workflow-bundle.js';
 import { patient } from '../support/patience.js';
 
 const HISTORIES = new URL('./histories/', import.meta.url);

@@ -1,21 +1,21 @@
 /** Conversations of a storm: lanes in which one follows the other, each driven at random, brought to rest and looked at. */
 import type { ConversationClient } from 'colloquy/client';
 import type { OpenLog } from 'colloquy/log';
-import { applyAll } from '../../src/core/apply.js';
-import { snapshotOf } from '../../src/core/snapshot.js';
-import type { CanonicalEvent } from '../../src/protocol/events.js';
-import { Dice } from '../e2e/support/dice.js';
-import { TOOLS } from '../e2e/support/random-inputs.js';
-import { RandomTalk } from '../e2e/support/random-talk.js';
+import { applyAll } from '../../src/core/apply/apply.js';
+import { snapshotOf } from '../../src/core/view/snapshot.js';
+import type { CanonicalEvent } from '../../src/protocol/log/events.js';
+import { Dice } from '../e2e/support/random/dice.js';
+import { TOOLS } from '../e2e/support/random/random-inputs.js';
+import { RandomTalk } from '../e2e/support/random/random-talk.js';
 import {
   doubled,
   expectEffects,
   expectModelRead,
   expectReplies,
-} from '../e2e/support/trail-checks.js';
+} from '../e2e/support/random/trail-checks.js';
 import type { World } from '../e2e/support/world.js';
-import { expectInvariants } from '../support/core-invariants.js';
-import type { OutsideQueries } from '../support/outside-queries.js';
+import type { OutsideQueries } from '../support/histories/outside-queries.js';
+import { expectInvariants } from '../support/schedules/core-invariants.js';
 import { until } from '../support/until.js';
 import type { Findings } from './report.js';
 import { whyStuck } from './runs.js';

@@ -1,5 +1,5 @@
 /** What goes wrong in a storm and when: drawn from the seed alone, so that a seed repeats the faults in their order. */
-import { Dice } from '../e2e/support/dice.js';
+import { Dice } from '../e2e/support/random/dice.js';
 
 /** A worker, both of them, or the process of the HTTP API. */
 export type Target = 'worker_1' | 'worker_2' | 'api';

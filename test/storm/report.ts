@@ -1,5 +1,5 @@
 /** What a storm did and what it found. */
-import type { QueryCounts } from '../support/outside-queries.js';
+import type { QueryCounts } from '../support/histories/outside-queries.js';
 
 /** All of them are empty after a storm that found nothing. */
 export interface Findings {

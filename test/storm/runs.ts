@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { OpenLog } from 'colloquy/log';
 import type { World } from '../e2e/support/world.js';
-import { EngineHistory } from '../support/engine-history.js';
-import { bundleFromSource, replay } from '../support/engine-replay.js';
+import { EngineHistory } from '../support/engine/history.js';
+import { replay } from '../support/engine/replay.js';
+import { bundleFromSource } from '../support/engine/workflow-bundle.js';
 import type { Findings } from './report.js';
 
 /** More attempts than this at one task are no accident any more. */

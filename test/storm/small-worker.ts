@@ -1,7 +1,7 @@
 /** A worker that forgets runs all the time: it has memory for few, so nearly every task of it begins with a replay. */
 import { join } from 'node:path';
 import { createColloquyWorker } from 'colloquy/worker';
-import { loadAgents } from '#dist/cli/agents-module.js';
+import { loadAgents } from '#dist/cli/process/agents-module.js';
 
 const CACHED_RUNS = 2;
 

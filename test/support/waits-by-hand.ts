@@ -1,11 +1,11 @@
 /** Calls that wait, of every kind and for everybody who may be asked for, and what shells make of the commands that answer them. */
 import { execFileSync } from 'node:child_process';
-import { changeSuspension } from '../../src/core/definitions/offers.js';
-import type { Audience } from '../../src/protocol/audience.js';
-import type { Json, JsonSchema } from '../../src/protocol/json.js';
-import type { PlannedCall } from '../../src/protocol/tools.js';
-import { wellFormed } from '../../src/protocol/well-formed.js';
-import { asks, NUMBER } from './core-asks.js';
+import { changeSuspension } from '../../src/core/machine/offers.js';
+import type { PlannedCall } from '../../src/protocol/calls/plan.js';
+import type { Audience } from '../../src/protocol/values/audience.js';
+import type { Json, JsonSchema } from '../../src/protocol/values/json.js';
+import { wellFormed } from '../../src/protocol/values/well-formed.js';
+import { asks, NUMBER } from './builders/core-asks.js';
 import {
   APPROVE,
   actor,
@@ -14,9 +14,9 @@ import {
   modelCalls,
   modelSays,
   plannedCall,
-} from './core-builders.js';
-import { aMachine, aMachineWith, type MachineUnderTest } from './core-driver.js';
-import { claimed, offered } from './core-offers.js';
+} from './builders/core-builders.js';
+import { aMachine, aMachineWith, type MachineUnderTest } from './schedules/core-driver.js';
+import { claimed, offered } from './schedules/core-offers.js';
 
 /** Would do something on a page, in a terminal or in a shell, if it could. */
 export const HOSTILE = [

@@ -1,8 +1,8 @@
 /** Questions of a tool over days: answered late by another worker, or not at all. */
 import { expect, test } from 'vitest';
-import { calls, says, script } from '../../src/model/scripted.js';
-import { ledger, shop } from '../support/engine-agents.js';
-import { startTimedEngine } from '../support/engine-time.js';
+import { calls, says, script } from '../../src/model/scripted/scripted.js';
+import { ledger, shop } from '../support/engine/agents.js';
+import { startTimedEngine } from '../support/engine/time.js';
 
 const ADDRESS = { type: 'answer', value: { city: 'Oslo', zip: '0150' } } as const;
 

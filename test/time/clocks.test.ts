@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { fails, says, script } from '../../src/model/scripted.js';
-import type { CarriedState } from '../../src/protocol/messaging.js';
-import type { Engine } from '../support/engine.js';
-import { ledger, shop } from '../support/engine-agents.js';
-import { startTimedEngine } from '../support/engine-time.js';
+import { fails, says, script } from '../../src/model/scripted/scripted.js';
+import type { CarriedState } from '../../src/protocol/workflow/messaging.js';
+import { ledger, shop } from '../support/engine/agents.js';
+import type { Engine } from '../support/engine/engine.js';
+import { startTimedEngine } from '../support/engine/time.js';
 import { until } from '../support/until.js';
 
 type Workflow = (input: unknown) => Promise<void>;

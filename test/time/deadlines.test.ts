@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../src/client/index.js';
-import { calls, callsAll, says, script } from '../../src/model/scripted.js';
-import type { Json } from '../../src/protocol/json.js';
-import type { Engine } from '../support/engine.js';
-import { ledger, shop } from '../support/engine-agents.js';
-import { startTimedEngine } from '../support/engine-time.js';
+import { calls, callsAll, says, script } from '../../src/model/scripted/scripted.js';
+import type { Json } from '../../src/protocol/values/json.js';
+import { ledger, shop } from '../support/engine/agents.js';
+import type { Engine } from '../support/engine/engine.js';
+import { startTimedEngine } from '../support/engine/time.js';
 import { until } from '../support/until.js';
 
 const ASK = { question: 'A?' };

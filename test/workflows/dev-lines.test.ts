@@ -1,17 +1,17 @@
 /** The lines of `colloquy dev` for calls that wait, against a real API: the commands are pasted into a shell. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { WaitingLines } from '../../src/cli/waiting-lines.js';
+import { WaitingLines } from '../../src/cli/dev/waiting-lines.js';
 import { createApp } from '../../src/http/app.js';
 import { serve } from '../../src/http/listen.js';
-import { type DevServer, startDevServer } from '../support/dev-server.js';
-import { until } from '../support/until.js';
 import {
   expectedAnswers,
   pasteAll,
   recordedAnswers,
   type ShopTalk,
   waitingShop,
-} from '../support/waiting-shop.js';
+} from '../support/samples/waiting-shop.js';
+import { type DevServer, startDevServer } from '../support/servers/dev-server.js';
+import { until } from '../support/until.js';
 import { HOSTILE } from '../support/waits-by-hand.js';
 
 /** On a shared server workers list conversations of other tests, too. */

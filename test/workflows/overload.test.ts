@@ -3,10 +3,10 @@
  * is sent is lost, everybody is told in the end, and the log grows with what was taken, not with what was sent.
  */
 import { expect, test } from 'vitest';
-import { calls, says, script } from '../../src/model/scripted.js';
-import { MAX_RECORDED_REFUSALS, MAX_REFUSED_MESSAGES } from '../../src/protocol/limits.js';
-import { startEngine } from '../support/engine.js';
-import { ledger, shop } from '../support/engine-agents.js';
+import { calls, says, script } from '../../src/model/scripted/scripted.js';
+import { MAX_RECORDED_REFUSALS, MAX_REFUSED_MESSAGES } from '../../src/protocol/limits/limits.js';
+import { ledger, shop } from '../support/engine/agents.js';
+import { startEngine } from '../support/engine/engine.js';
 import { patient } from '../support/patience.js';
 
 const ANSWERS = 40;

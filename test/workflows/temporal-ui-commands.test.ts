@@ -2,16 +2,21 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Json } from '../../src/protocol/json.js';
-import { type DevServer, freePort, startDevServer, temporalDev } from '../support/dev-server.js';
-import { temporaryFolder } from '../support/temporary.js';
+import type { Json } from '../../src/protocol/values/json.js';
 import {
   expectedAnswers,
   pasteAll,
   recordedAnswers,
   type ShopTalk,
   waitingShop,
-} from '../support/waiting-shop.js';
+} from '../support/samples/waiting-shop.js';
+import {
+  type DevServer,
+  freePort,
+  startDevServer,
+  temporalDev,
+} from '../support/servers/dev-server.js';
+import { temporaryFolder } from '../support/temporary.js';
 import { commandsOn, HOSTILE } from '../support/waits-by-hand.js';
 
 let server: DevServer;

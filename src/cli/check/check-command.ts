@@ -1,12 +1,12 @@
 /** `colloquy check`: what becomes of the calls that wait in an event log when these agents are deployed. Changes nothing. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AnyAgent } from '../../define/agent.js';
-import { openEventLog } from '../../projection/open-log.js';
-import type { EventLog } from '../../store/port.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import { openEventLog } from '../../projection/source/open-log.js';
+import type { EventLog } from '../../store/ports/log.js';
 import { type Forecast, forecast } from '../../tools/definition/forecast.js';
-import { loadAgents } from '../agents-module.js';
-import { ConfigError, readConfig } from '../config.js';
+import { loadAgents } from '../process/agents-module.js';
+import { ConfigError, readConfig } from '../process/config.js';
 import { waitingCalls } from './waiting-calls.js';
 
 export interface CheckFlags {

@@ -1,10 +1,11 @@
 /** The calls that wait in an event log, with the plans that they were made with. */
-import type { ConversationSnapshot } from '../../protocol/conversation.js';
-import type { CanonicalEvent } from '../../protocol/events.js';
-import { conversationKey } from '../../protocol/ids.js';
-import { SUSPENSION_KINDS } from '../../protocol/suspensions.js';
-import type { PlannedCall } from '../../protocol/tools.js';
-import type { EventLog } from '../../store/port.js';
+
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { EventLog } from '../../store/ports/log.js';
 import type { WaitingCall } from '../../tools/definition/forecast.js';
 
 export interface FoundCall extends WaitingCall {

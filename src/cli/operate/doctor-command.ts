@@ -1,7 +1,7 @@
 /** `colloquy doctor`: says what is wrong, and with what to go on. Exit code 0 when nothing failed, else 1. */
-import { createWorkflowSource } from '../../projection/workflow-source.js';
-import { temporalSettings } from '../../worker/temporal.js';
-import { readConfig } from '../config.js';
+import { createWorkflowSource } from '../../projection/source/workflow-source.js';
+import { temporalSettings } from '../../worker/temporal/connection.js';
+import { readConfig } from '../process/config.js';
 import { type Diagnosis, diagnose, type Finding } from './doctor.js';
 import { openExistingLog, openTemporal } from './open.js';
 

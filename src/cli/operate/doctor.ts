@@ -1,12 +1,12 @@
 /** What has to be there for conversations to go on, checked one after the other: each finding names the next command. Changes nothing. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { messageOf } from '../../client/errors.js';
-import { troubleOf } from '../../client/trouble/find.js';
-import type { WorkflowSource } from '../../projection/workflow-source.js';
-import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/ids.js';
-import type { Trouble } from '../../protocol/trouble.js';
-import type { EventLog } from '../../store/port.js';
-import { requireSearchAttributes } from '../../worker/search-attributes.js';
+import { messageOf } from '../../client/temporal/errors.js';
+import { troubleOf } from '../../client/temporal/find-trouble.js';
+import type { WorkflowSource } from '../../projection/source/workflow-source.js';
+import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import type { Trouble } from '../../protocol/values/trouble.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { requireSearchAttributes } from '../../worker/temporal/search-attributes.js';
 
 export type CheckName =
   | 'temporal'

@@ -1,11 +1,11 @@
 /** What operators' commands open, with the settings of worker and API. */
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
-import { CompressionCodec } from '../../client/payload-codec.js';
-import { type OpenLog, openEventLog } from '../../projection/open-log.js';
-import { connectClient, temporalSettings } from '../../worker/temporal.js';
-import { type Config, ConfigError } from '../config.js';
-import { createPino, loggerOf } from '../logging.js';
+import { CompressionCodec } from '../../client/payloads/payload-codec.js';
+import { type OpenLog, openEventLog } from '../../projection/source/open-log.js';
+import { connectClient, temporalSettings } from '../../worker/temporal/connection.js';
+import { type Config, ConfigError } from '../process/config.js';
+import { createPino, loggerOf } from '../process/logging.js';
 
 /** @param retry Seconds to keep trying to reach Temporal; 0 = one try. @throws {TemporalUnreachable} */
 export async function openTemporal(config: Config, retry: number): Promise<Client> {

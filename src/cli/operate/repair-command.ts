@@ -2,13 +2,13 @@
  * `colloquy repair`: says how far the history of a conversation replays with the code of this package, and resets it there on demand.
  * Exit code 0 when nothing is left to repair, else 1.
  */
-import { checkKey } from '../../client/checks.js';
-import { CompressionCodec } from '../../client/payload-codec.js';
-import { DEFAULT_TENANT } from '../../protocol/ids.js';
+import { checkKey } from '../../client/api/checks.js';
+import { CompressionCodec } from '../../client/payloads/payload-codec.js';
+import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import { applyRepair, planRepair, type RepairPlan } from '../../worker/repair/index.js';
-import { readConfig } from '../config.js';
-import { createPino, installRuntimeLogging } from '../logging.js';
-import { exitNow } from '../process-life.js';
+import { readConfig } from '../process/config.js';
+import { createPino, installRuntimeLogging } from '../process/logging.js';
+import { exitNow } from '../process/process-life.js';
 import { openExistingLog, openTemporal } from './open.js';
 
 export interface RepairFlags {

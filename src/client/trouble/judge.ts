@@ -1,6 +1,6 @@
 /** What the end of a history says about workflow tasks that come to no end. Pure. */
 import proto, { type temporal } from '@temporalio/proto';
-import { firstLineOf, type Trouble } from '../../protocol/trouble.js';
+import { firstLineOf, type Trouble } from '../../protocol/values/trouble.js';
 
 const { WorkflowTaskFailedCause, TimeoutType } = proto.temporal.api.enums.v1;
 

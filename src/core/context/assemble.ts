@@ -7,12 +7,12 @@
  * C3  It is a function of its input. What was given to the call before is, to the byte, where it begins, except at a call that
  *     made it smaller: it leaps, because providers' prompt caches live on what does not change.
  */
-import type { ContextMark, ModelContext } from '../../protocol/context.js';
-import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits.js';
-import type { Message, UserMessage } from '../../protocol/messages.js';
-import { messageBytes } from '../transcript.js';
+import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
+import type { Message, UserMessage } from '../../protocol/conversation/messages.js';
+import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import { oldResults, type RetentionOf, stubsIn, withStubs } from './retention.js';
-import { headLength, messagesFrom, summaryOf, type TurnSpan, turnSpans } from './turns.js';
+import { messageBytes } from './transcript.js';
+import { headLength, messagesFrom, summaryOf, type TurnSpan, turnSpans } from './turn-spans.js';
 
 /** From this share of the budget on, old results become stubs, and what is left is to be summarised. */
 export const COMPACTION_SHARE = 0.7;

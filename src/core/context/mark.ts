@@ -1,6 +1,6 @@
 /** What the next model call is told of the one before. Pure. */
-import type { ContextMark } from '../../protocol/context.js';
-import type { ConversationState } from '../state.js';
+import type { ContextMark } from '../../protocol/conversation/context.js';
+import type { ConversationState } from '../state/state.js';
 
 export function markOf({ context }: ConversationState): { readonly context?: ContextMark } {
   if (context === undefined) return {};

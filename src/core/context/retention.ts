@@ -1,9 +1,9 @@
 /** Which tool results are shown as stubs, and how. Pairs of call and result stay, and the log is never touched. Pure. */
-import type { Retention } from '../../protocol/context.js';
-import type { ToolCallId } from '../../protocol/ids.js';
-import type { Message, ToolMessage, ToolResultPart } from '../../protocol/messages.js';
-import { TEXTS } from '../../protocol/texts.js';
-import { turnSpans } from './turns.js';
+import type { Retention } from '../../protocol/conversation/context.js';
+import type { Message, ToolMessage, ToolResultPart } from '../../protocol/conversation/messages.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type { ToolCallId } from '../../protocol/values/ids.js';
+import { turnSpans } from './turn-spans.js';
 
 export type RetentionOf = (toolName: string) => Retention;
 

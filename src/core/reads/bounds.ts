@@ -1,9 +1,10 @@
 /** What of a conversation's state a worker needs to judge which calls of an answer may run at once. Pure. */
-import type { CallModelInput, ReadBounds } from '../../protocol/activities.js';
-import { utf8Bytes } from '../../protocol/json.js';
-import { MAX_READ_BOUNDS_BYTES } from '../../protocol/limits.js';
-import { remembersAllCalls } from '../memory.js';
-import type { ConversationState } from '../state.js';
+
+import { MAX_READ_BOUNDS_BYTES } from '../../protocol/limits/limits.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import type { CallModelInput, ReadBounds } from '../../protocol/workflow/activities.js';
+import { remembersAllCalls } from '../memory/memory.js';
+import type { ConversationState } from '../state/state.js';
 
 /** As a field of the activity's input; nothing where no call may run inside it. */
 export function readBoundsOf(state: ConversationState): Pick<CallModelInput, 'reads'> {

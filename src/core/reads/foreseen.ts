@@ -2,17 +2,23 @@
  * Which calls of an answer the workflow will want to run, as far as a worker can tell: the machine takes the answer, on a state
  * that holds what decides about calls. Pure.
  */
-import type { CallModelInput, CallModelResult, RunToolInput } from '../../protocol/activities.js';
-import type { AgentSettings } from '../../protocol/conversation.js';
-import type { Message } from '../../protocol/messages.js';
-import type { PlannedCall } from '../../protocol/tools.js';
-import { planForRun } from '../clocks.js';
-import { ConversationMachine, startedState } from '../machine.js';
-import { RANDOM_ID_CHARS } from '../model-outcomes.js';
-import { runInputOf } from '../server-calls.js';
-import { type ConversationState, isoOf, type Tombstone } from '../state.js';
-import { NO_USAGE } from '../view.js';
-import { dueReads, mayHaveReads } from './due.js';
+
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { AgentSettings } from '../../protocol/conversation/agents.js';
+import type { Message } from '../../protocol/conversation/messages.js';
+import type {
+  CallModelInput,
+  CallModelResult,
+  RunToolInput,
+} from '../../protocol/workflow/activities.js';
+import { planForRun } from '../calls/clocks.js';
+import { dueReads, mayHaveReads } from '../decide/reads.js';
+import { runInputOf } from '../decide/tool-runs.js';
+import { RANDOM_ID_CHARS } from '../events/model-calls.js';
+import { ConversationMachine, startedState } from '../machine/machine.js';
+import type { ConversationState, Tombstone } from '../state/state.js';
+import { isoOf } from '../state/time.js';
+import { NO_USAGE } from '../state/usage.js';
 
 /** A call of the answer that may run at once, under the id that the workflow will give it. */
 export interface ForeseenRead {

@@ -1,9 +1,9 @@
 /** The agents that may be talked to, as their workers published them. */
 import type { Router } from 'express';
-import { NoQuerySchema } from '../../protocol/http.schema.js';
-import type { AppDeps } from '../deps.js';
-import { parseQuery } from '../parse.js';
-import { addRoute } from '../router.js';
+import type { AppDeps } from '../request/deps.js';
+import { parseQuery } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { NoQuerySchema } from '../request/schemas.js';
 
 export function addAgentRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/agents', {

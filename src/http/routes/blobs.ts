@@ -1,13 +1,13 @@
 /** Values that are too large for their events, as they were stored; and files that a message will come with. */
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
-import type { BlobRange } from '../../client/blobs.js';
 import type { Conversation } from '../../client/conversation.js';
-import { ConversationQuerySchema } from '../../protocol/http.schema.js';
-import { MAX_BLOB_BYTES } from '../../protocol/service-limits.js';
-import type { AppDeps } from '../deps.js';
-import { parseQuery, pathParameter } from '../parse.js';
-import { addRoute } from '../router.js';
-import { addressOf, conversationOf } from '../tenants.js';
+import type { BlobRange } from '../../client/ports/blobs.js';
+import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
+import type { AppDeps } from '../request/deps.js';
+import { parseQuery, pathParameter } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { ConversationQuerySchema } from '../request/schemas.js';
+import { addressOf, conversationOf } from '../request/tenants.js';
 
 /** Whole, or one range of bytes (`Range: bytes=0-1023`). Never opened as a page: tools may have put anything into it. */
 export function addBlobRoutes(router: Router, deps: AppDeps): void {

@@ -1,12 +1,12 @@
 /** Claiming a waiting call, and reporting progress under the claim: the body is the verdict, the status is the verdict's. */
 import type { Request, Router } from 'express';
-import type { Duration } from '../../client/checks.js';
-import { ClaimSchema, ProgressSchema } from '../../protocol/http.schema.js';
-import type { AppDeps } from '../deps.js';
-import { actorOf, parseBody, pathParameter, requestIdOf } from '../parse.js';
-import { addRoute } from '../router.js';
-import { keyOf } from '../tenants.js';
-import { type Answered, answerWith } from '../verdicts.js';
+import type { Duration } from '../../client/api/checks.js';
+import type { AppDeps } from '../request/deps.js';
+import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { ClaimSchema, ProgressSchema } from '../request/schemas.js';
+import { keyOf } from '../request/tenants.js';
+import { type Answered, answerWith } from '../request/verdicts.js';
 
 export function addClaimRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/claim', {

@@ -4,18 +4,18 @@
  */
 import { type Request, type RequestHandler, Router } from 'express';
 import { z } from 'zod';
-import { type JsonPayload, throughCodecs } from '../../client/codec-json.js';
-import { invalidField } from '../../client/errors.js';
-import { isRecord } from '../../protocol/json.js';
+import { invalidField } from '../../client/api/errors.js';
+import { type JsonPayload, throughCodecs } from '../../client/payloads/codec-json.js';
 import {
   MAX_CODEC_BODY_BYTES,
   MAX_CODEC_METADATA,
   MAX_CODEC_PAYLOADS,
-} from '../../protocol/service-limits.js';
-import type { CodecEndpoint } from '../deps.js';
-import { jsonBody } from '../middleware.js';
-import { parseBody } from '../parse.js';
-import { addRoute } from '../router.js';
+} from '../../protocol/limits/service-limits.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { CodecEndpoint } from '../request/deps.js';
+import { jsonBody } from '../request/middleware.js';
+import { parseBody } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
 
 const base64 = z.union([z.base64(), z.base64url()], 'must be base64');
 const BodySchema = z.object({

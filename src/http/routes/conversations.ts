@@ -1,11 +1,24 @@
 /** Conversations: create or continue, list, show, stop, close. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
-import { checkMessage } from '../../client/checks.js';
+import { checkMessage } from '../../client/api/checks.js';
+import { EngineError, invalidField } from '../../client/api/errors.js';
+import type { Sent } from '../../client/api/types.js';
 import type { Conversation } from '../../client/conversation.js';
-import { EngineError, invalidField } from '../../client/errors.js';
-import type { ListedBy } from '../../client/reader.js';
-import type { Sent } from '../../client/types.js';
+import type { ListedBy } from '../../client/ports/reader.js';
+import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { AppDeps } from '../request/deps.js';
+import {
+  actorOf,
+  goneSignal,
+  parseBody,
+  parseQuery,
+  requestIdOf,
+  timeoutOf,
+} from '../request/parse.js';
+import { addRoute } from '../request/router.js';
 import {
   CancelSchema,
   CloseSchema,
@@ -17,14 +30,8 @@ import {
   SendMessageSchema,
   SnapshotQuerySchema,
   WaitQuerySchema,
-} from '../../protocol/http.schema.js';
-import type { ConversationKey } from '../../protocol/ids.js';
-import { isRecord } from '../../protocol/json.js';
-import { MAX_WAIT_RESULT_MS } from '../../protocol/service-limits.js';
-import type { AppDeps } from '../deps.js';
-import { actorOf, goneSignal, parseBody, parseQuery, requestIdOf, timeoutOf } from '../parse.js';
-import { addRoute } from '../router.js';
-import { addressOf, conversationOf, keyOf, tenantOf } from '../tenants.js';
+} from '../request/schemas.js';
+import { addressOf, conversationOf, keyOf, tenantOf } from '../request/tenants.js';
 
 const DEFAULT_PAGE = 50;
 

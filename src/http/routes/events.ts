@@ -1,16 +1,16 @@
 /** The log of a conversation: as pages, or as an event stream with live events between. */
 import type { Request, Response, Router } from 'express';
-import { EngineError, invalidField } from '../../client/errors.js';
-import type { BeforePosition, LogCursor } from '../../client/reader.js';
-import { formatCursor } from '../../protocol/cursor.js';
-import { EventsQuerySchema, LastEventIdSchema } from '../../protocol/http.schema.js';
-import type { ConversationKey } from '../../protocol/ids.js';
-import type { AppDeps } from '../deps.js';
-import { parseQuery } from '../parse.js';
-import { addRoute } from '../router.js';
-import { HEARTBEAT_MS, streamFrames } from '../sse.js';
-import type { OpenStreams } from '../streams.js';
-import { keyOf } from '../tenants.js';
+import { EngineError, invalidField } from '../../client/api/errors.js';
+import type { BeforePosition, LogCursor } from '../../client/ports/reader.js';
+import { formatCursor } from '../../protocol/values/cursor.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { AppDeps } from '../request/deps.js';
+import { parseQuery } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { EventsQuerySchema, LastEventIdSchema } from '../request/schemas.js';
+import { HEARTBEAT_MS, streamFrames } from '../request/sse.js';
+import type { OpenStreams } from '../request/streams.js';
+import { keyOf } from '../request/tenants.js';
 import { requireBegun } from './conversations.js';
 
 const DEFAULT_PAGE = 200;

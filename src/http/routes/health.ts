@@ -1,11 +1,11 @@
 /** Liveness (this process answers) and readiness (what it needs is there). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
-import { messageOf } from '../../client/errors.js';
-import { otherStoreText } from '../../client/store-identity/workers-elsewhere.js';
-import { DEFAULT_TENANT } from '../../protocol/ids.js';
-import type { AppDeps, HealthCheck } from '../deps.js';
-import { addRoute } from '../router.js';
+import { messageOf } from '../../client/temporal/errors.js';
+import { otherStoreText } from '../../client/workers/workers-elsewhere.js';
+import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
+import type { AppDeps, HealthCheck } from '../request/deps.js';
+import { addRoute } from '../request/router.js';
 
 /** No identity is configured: anyone who reaches the port may act as anyone. */
 export const AUTH_NOTICE = 'none: actors are not verified, serve on loopback only';

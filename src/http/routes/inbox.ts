@@ -1,11 +1,11 @@
 /** Events of other systems: each id enters the conversation once, for the model to read. */
 import type { Request, Response, Router } from 'express';
-import { EngineError, invalidField } from '../../client/errors.js';
-import { InboxEventSchema } from '../../protocol/http.schema.js';
-import type { AppDeps } from '../deps.js';
-import { actorOf, parseBody, requestIdOf } from '../parse.js';
-import { addRoute } from '../router.js';
-import { conversationOf } from '../tenants.js';
+import { EngineError, invalidField } from '../../client/api/errors.js';
+import type { AppDeps } from '../request/deps.js';
+import { actorOf, parseBody, requestIdOf } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { InboxEventSchema } from '../request/schemas.js';
+import { conversationOf } from '../request/tenants.js';
 
 /**
  * | answer | when |

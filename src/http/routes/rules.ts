@@ -1,10 +1,10 @@
 /** Remembered decisions of a conversation: list, revoke. */
 import type { Router } from 'express';
-import { ConversationQuerySchema, RevokeRuleSchema } from '../../protocol/http.schema.js';
-import type { AppDeps } from '../deps.js';
-import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../parse.js';
-import { addRoute } from '../router.js';
-import { conversationOf } from '../tenants.js';
+import type { AppDeps } from '../request/deps.js';
+import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { ConversationQuerySchema, RevokeRuleSchema } from '../request/schemas.js';
+import { conversationOf } from '../request/tenants.js';
 
 export function addRuleRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/rules', {

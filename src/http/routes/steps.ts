@@ -1,11 +1,11 @@
 /** The client calls of a step together: read as one continuation, answered as one ordered, exact set. */
 import type { Request, Router } from 'express';
-import { ConversationQuerySchema, ToolResultsSchema } from '../../protocol/http.schema.js';
-import type { AppDeps } from '../deps.js';
-import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../parse.js';
-import { addRoute } from '../router.js';
-import { conversationOf } from '../tenants.js';
-import { type Answered, answerWith } from '../verdicts.js';
+import type { AppDeps } from '../request/deps.js';
+import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { ConversationQuerySchema, ToolResultsSchema } from '../request/schemas.js';
+import { conversationOf } from '../request/tenants.js';
+import { type Answered, answerWith } from '../request/verdicts.js';
 
 export function addStepRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/steps/:stepId/tool-calls', {

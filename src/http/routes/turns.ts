@@ -1,13 +1,13 @@
 /** Turns by their id alone: ids are unique over all conversations, so a job can come back for its result. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
-import { EngineError } from '../../client/errors.js';
-import { TurnQuerySchema } from '../../protocol/http.schema.js';
-import type { ConversationKey } from '../../protocol/ids.js';
-import type { AppDeps } from '../deps.js';
-import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../parse.js';
-import { addRoute } from '../router.js';
-import { tenantsOf } from '../tenants.js';
+import { EngineError } from '../../client/api/errors.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { AppDeps } from '../request/deps.js';
+import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../request/parse.js';
+import { addRoute } from '../request/router.js';
+import { TurnQuerySchema } from '../request/schemas.js';
+import { tenantsOf } from '../request/tenants.js';
 
 /** A turn that was admitted a moment ago reaches the store within some hundred milliseconds. */
 const LOOKS = 5;

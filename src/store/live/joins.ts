@@ -1,6 +1,6 @@
 /** Publishers that want to know who begins to watch; shared by the adapters of the live channel. */
-import type { ConversationKey } from '../../protocol/ids.js';
-import { conversationKey } from '../../protocol/ids.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
 
 export class Joins {
   readonly #byKey = new Map<string, Set<() => void>>();

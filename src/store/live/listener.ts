@@ -5,7 +5,7 @@ import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-import type { LiveMessage, Watch } from '../live-port.js';
+import type { LiveMessage, Watch } from '../ports/live.js';
 import type { LiveSubscriptions } from './subscriptions.js';
 import { onLines, sendInterest } from './wire.js';
 

@@ -6,8 +6,8 @@
  * O2  What ends a wait (the log has grown) waits least.
  */
 import type { Socket } from 'node:net';
-import type { LiveEvent } from '../../protocol/live-events.js';
-import type { LiveMessage } from '../live-port.js';
+import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { LiveMessage } from '../ports/live.js';
 import { canTake, sendLine } from './wire.js';
 
 /** Of calls that began: what comes next takes these along. Nobody sees that they come this much later. */

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 
-import { conversationKey } from '../../protocol/ids.js';
-import type { LiveMessage, Watch } from '../live-port.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { LiveMessage, Watch } from '../ports/live.js';
 import { Outlet } from './outlet.js';
 import { onLines } from './wire.js';
 

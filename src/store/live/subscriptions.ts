@@ -1,7 +1,7 @@
 /** Who watches what in this process; shared by the adapters of the live channel. */
-import type { ConversationKey } from '../../protocol/ids.js';
-import { conversationKey } from '../../protocol/ids.js';
-import type { LiveMessage, Watch } from '../live-port.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { LiveMessage, Watch } from '../ports/live.js';
 
 interface Subscription {
   readonly live: boolean;

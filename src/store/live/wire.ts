@@ -1,7 +1,7 @@
 /** Newline-delimited JSON over a local socket, bounded in both directions. */
 import type { Socket } from 'node:net';
 
-import { isRecord } from '../../protocol/json.js';
+import { isRecord } from '../../protocol/values/json.js';
 
 /** A peer that has this much unread is slow: what comes next is dropped, not kept. */
 const MAX_UNREAD_BYTES = 1024 * 1024;

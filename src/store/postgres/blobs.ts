@@ -1,5 +1,5 @@
 /** Blobs in the database of the Postgres event log. */
-import type { ConversationKey } from '../../protocol/ids.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
 import type {
   BlobContent,
   BlobListOptions,
@@ -7,10 +7,10 @@ import type {
   BlobRead,
   BlobStore,
   StoredBlob,
-} from '../blobs-port.js';
-import { blobRefOf, storedRef, wholeRange } from '../blobs-port.js';
-import type { PostgresDatabase, Row } from './database.js';
-import { textIn } from './database.js';
+} from '../ports/blobs.js';
+import { blobRefOf, storedRef, wholeRange } from '../ports/blobs.js';
+import type { PostgresDatabase, Row } from './database/database.js';
+import { textIn } from './database/database.js';
 
 export class PostgresBlobStore implements BlobStore {
   readonly #database: PostgresDatabase;

@@ -1,15 +1,16 @@
 /** Appends of the sqlite event log: carries out an `AppendPlan` inside one transaction. */
-import type { CanonicalEvent } from '../../protocol/events.js';
-import { turnIdOf } from '../../protocol/events.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { turnIdOf } from '../../protocol/log/events.js';
 import {
   closedAtMs,
   foldSnapshot,
   headAfter,
   planAppend,
   rewrittenMarker,
-} from '../append-plan.js';
-import { contentHash } from '../content-hash.js';
-import type { AppendBatch, AppendResult, LogHead } from '../port.js';
+} from '../plans/append.js';
+import { contentHash } from '../plans/content-hash.js';
+import type { AppendBatch, AppendResult } from '../ports/log.js';
+import type { LogHead } from '../ports/log-head.js';
 import type { SqliteDatabase } from './database.js';
 import { textIn } from './database.js';
 import { readDeletion } from './deletions.js';

@@ -1,5 +1,5 @@
 /** Blobs in the file of the sqlite event log. */
-import type { ConversationKey } from '../../protocol/ids.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
 import type {
   BlobContent,
   BlobListOptions,
@@ -7,8 +7,8 @@ import type {
   BlobRead,
   BlobStore,
   StoredBlob,
-} from '../blobs-port.js';
-import { blobRefOf, storedRef, wholeRange } from '../blobs-port.js';
+} from '../ports/blobs.js';
+import { blobRefOf, storedRef, wholeRange } from '../ports/blobs.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 

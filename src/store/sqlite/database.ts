@@ -9,7 +9,7 @@ import type * as Sqlite from 'node:sqlite';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { StoreUnavailable } from '../port.js';
+import { StoreUnavailable } from '../ports/log.js';
 import { MIGRATIONS } from './schema.js';
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;

@@ -1,7 +1,7 @@
 /** Tombstones in the sqlite event log. Synchronous; callers wrap them. */
-import type { ConversationKey } from '../../protocol/ids.js';
-import { isAt } from '../append-plan.js';
-import type { Deletion, Deletions } from '../deletions-port.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { isAt } from '../plans/append.js';
+import type { Deletion, Deletions } from '../ports/deletions.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 import { keyOf } from './lists.js';

@@ -1,9 +1,9 @@
 /** Rows of leases in the sqlite event log. Synchronous; callers wrap them. */
-import type { ConversationSnapshot } from '../../protocol/conversation.js';
-import type { ConversationKey } from '../../protocol/ids.js';
-import { LATE_TOLERANCE_MS } from '../../protocol/limits.js';
-import { leasesAfter } from '../lease-plan.js';
-import type { CallLease, CallLeases } from '../leases-port.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import { LATE_TOLERANCE_MS } from '../../protocol/limits/limits.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { leasesAfter } from '../plans/leases.js';
+import type { CallLease, CallLeases } from '../ports/leases.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 

@@ -1,8 +1,8 @@
 /** Lists of the sqlite event log, and what the sweep looks at. Synchronous; callers wrap them. */
-import type { ConversationKey } from '../../protocol/ids.js';
-import { type Dialect, listPage, listQuery } from '../list-query.js';
-import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../port.js';
-import type { ListRequest } from '../presence-plan.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { type Dialect, listPage, listQuery } from '../plans/list-query.js';
+import type { ListRequest } from '../plans/presence.js';
+import type { ClosedHead, ConversationList, ConversationLists, OpenHead } from '../ports/lists.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 import { snapshotOf } from './read.js';

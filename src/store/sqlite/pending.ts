@@ -1,11 +1,11 @@
 /** Rows of pending calls in the sqlite event log. Part of an append, inside its transaction. */
-import type { ConversationKey, TurnId } from '../../protocol/ids.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import {
   inputOfTurn,
   type PendingStates,
   pendingChange,
   requestersStored,
-} from '../pending-plan.js';
+} from '../plans/pending.js';
 import type { SqliteDatabase } from './database.js';
 import { eventOf } from './read.js';
 

@@ -1,8 +1,12 @@
 /** Rows of workers in the sqlite event log, and what they say of agents. Synchronous; callers wrap them. */
-import type { AgentManifest } from '../../protocol/conversation.js';
-import { AGENT_GONE_MS, FORGET_WORKER_MS, WORKER_LIVE_MS } from '../../protocol/service-limits.js';
-import type { PublishedAgent } from '../presence-plan.js';
-import type { AnnouncedWorker, GoneAgents } from '../presence-port.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import {
+  AGENT_GONE_MS,
+  FORGET_WORKER_MS,
+  WORKER_LIVE_MS,
+} from '../../protocol/limits/service-limits.js';
+import type { PublishedAgent } from '../plans/presence.js';
+import type { AnnouncedWorker, GoneAgents } from '../ports/presence.js';
 import type { SqliteDatabase } from './database.js';
 import { textIn } from './database.js';
 

@@ -1,9 +1,10 @@
 /** Reads of the sqlite event log: rows into heads, snapshots and events. Synchronous; callers wrap them. */
-import type { ConversationSnapshot } from '../../protocol/conversation.js';
-import type { CanonicalEvent } from '../../protocol/events.js';
-import type { ConversationKey, TurnId } from '../../protocol/ids.js';
-import { readBounds } from '../paging.js';
-import type { EventsRead, LogHead, ReadOptions } from '../port.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import { readBounds } from '../plans/paging.js';
+import type { EventsRead, ReadOptions } from '../ports/log.js';
+import type { LogHead } from '../ports/log-head.js';
 import type { Row, SqliteDatabase } from './database.js';
 import { numberIn, textIn } from './database.js';
 

@@ -1,8 +1,8 @@
 /** Marks of trouble in the sqlite event log. Synchronous; callers wrap them. */
-import type { ConversationKey } from '../../protocol/ids.js';
-import type { Trouble } from '../../protocol/trouble.js';
-import { isNewTrouble, troubleFrom } from '../trouble-plan.js';
-import type { Troubled, Troubles } from '../troubles-port.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { Trouble } from '../../protocol/values/trouble.js';
+import { isNewTrouble, troubleFrom } from '../plans/troubles.js';
+import type { Troubled, Troubles } from '../ports/troubles.js';
 import type { SqliteDatabase } from './database.js';
 import { keyOf } from './lists.js';
 

@@ -1,13 +1,13 @@
 /** Judges a call by the definition of its tool as this worker has it, and carries it over where the author says how. Runs in the worker. */
 
-import type { AnyTool } from '../../define/tool.js';
+import type { AnyTool } from '../../define/tool/types.js';
 import type {
   AnswerOffer,
   CheckDefinitionInput,
   CheckDefinitionResult,
-} from '../../protocol/definitions/changes.js';
-import { TEXTS } from '../../protocol/texts.js';
-import type { PolicyQuestion } from '../policy.js';
+} from '../../protocol/calls/definitions.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type { PolicyQuestion } from '../shared/policy.js';
 import { definitionOf } from './digest.js';
 import { judgeInput } from './judge.js';
 import { migrateCall } from './migrate.js';

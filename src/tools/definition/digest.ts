@@ -4,10 +4,10 @@
  * digest may differ where the definition does the same (another minifier, another version of zod). Runs in the worker.
  */
 import { createHash } from 'node:crypto';
-import { inputJsonSchema, type Schema } from '../../define/schema.js';
-import type { AnyTool } from '../../define/tool.js';
-import { canonicalJson, isRecord, type JsonSchema } from '../../protocol/json.js';
-import { WAITS_OUTSIDE } from '../../protocol/tools.js';
+import { inputJsonSchema, type Schema } from '../../define/schemas/schema.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import { WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
+import { canonicalJson, isRecord, type JsonSchema } from '../../protocol/values/json.js';
 import { schemaCode } from './schema-code.js';
 
 export interface DefinitionDigests {

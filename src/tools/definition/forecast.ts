@@ -1,8 +1,8 @@
 /** What becomes of a call that waits when workers have other definitions: judged before they are deployed. Runs anywhere with node. */
-import type { AnyAgent } from '../../define/agent.js';
-import type { SuspensionKind } from '../../protocol/suspensions.js';
-import type { PlannedCall } from '../../protocol/tools.js';
-import { parseArguments, validInput } from '../arguments.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import { parseArguments, validInput } from '../shared/arguments.js';
 import { definitionOf } from './digest.js';
 import { judgeInput } from './judge.js';
 import { carriedOver } from './migrate.js';

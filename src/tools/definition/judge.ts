@@ -3,10 +3,10 @@
  * raw arguments are parsed by the present definition, and the call runs where that gives the input that was recorded. Runs in the worker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnyTool } from '../../define/tool.js';
-import { canonicalJson, isRecord, type Json } from '../../protocol/json.js';
-import type { PlannedCall } from '../../protocol/tools.js';
-import { validInput } from '../arguments.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import { canonicalJson, isRecord, type Json } from '../../protocol/values/json.js';
+import { validInput } from '../shared/arguments.js';
 import { definitionOf } from './digest.js';
 
 /** What a plan says of its input. */

@@ -1,16 +1,16 @@
 /** Carries a call over to another definition of its tool, where the tool's author says how. Runs in the worker. */
 
-import type { MigratedCall } from '../../protocol/definitions/changes.js';
-import { isBoundedJson, type Json } from '../../protocol/json.js';
-import { MAX_ANSWER_DEPTH } from '../../protocol/limits.js';
-import { POLICY_TIMEOUT_MS } from '../../protocol/service-limits.js';
-import { TEXTS } from '../../protocol/texts.js';
-import type { ToolResultError } from '../../protocol/tools.js';
-import { argsDigest, rawOf, validInput } from '../arguments.js';
-import { toJson } from '../normalise.js';
-import { decidePolicies, type PolicyQuestion } from '../policy.js';
-import { messageOf } from '../run.js';
-import { timed } from '../timed.js';
+import type { MigratedCall } from '../../protocol/calls/definitions.js';
+import type { ToolResultError } from '../../protocol/calls/results.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
+import { POLICY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
+import { isBoundedJson, type Json } from '../../protocol/values/json.js';
+import { timed } from '../run/timed.js';
+import { messageOf } from '../run/tool-run.js';
+import { argsDigest, rawOf, validInput } from '../shared/arguments.js';
+import { toJson } from '../shared/normalise.js';
+import { decidePolicies, type PolicyQuestion } from '../shared/policy.js';
 import { definitionOf } from './digest.js';
 
 export interface Migration extends Omit<PolicyQuestion, 'input'> {

@@ -1,5 +1,5 @@
 /** The code inside a zod schema, as text: what parsing does and no JSON Schema shows. Runs in the worker. */
-import { isZodSchema, type Schema } from '../../define/schema.js';
+import { isZodSchema, type Schema } from '../../define/schemas/schema.js';
 
 /** Says what is wrong, and never what is right: parsing does not depend on it. */
 const IGNORED: readonly string[] = ['error', 'message', 'abort'];

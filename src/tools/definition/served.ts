@@ -1,8 +1,8 @@
 /** What a worker says of the agents that it serves, and how it offers their calls. Runs in the worker. */
 import { createHash } from 'node:crypto';
-import type { AnyAgent } from '../../define/agent.js';
-import type { AnswerOffer } from '../../protocol/definitions/changes.js';
-import { canonicalJson } from '../../protocol/json.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import type { AnswerOffer } from '../../protocol/calls/definitions.js';
+import { canonicalJson } from '../../protocol/values/json.js';
 import { offerOf } from './check.js';
 
 /** An agent as one worker serves it; `digest` is over how its tools take answers. Tools of MCP servers wait for nobody. */

@@ -3,8 +3,8 @@
  * so. Asked of every address that is connected to, so it does not matter what a name meant before. Runs in the worker.
  */
 import ipaddr from 'ipaddr.js';
-import { isAddressRange } from '../../define/http-addresses.js';
-import type { HttpPlan } from '../../define/http-plan.js';
+import { isAddressRange } from '../../define/http/addresses.js';
+import type { HttpPlan } from '../../define/tool/http-plan.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

@@ -1,12 +1,15 @@
 /** From what came back to the call's result, or to the words of an error. Runs in the worker. */
 import type { Response } from 'undici';
-import type { HttpPlan } from '../../define/http-plan.js';
-import type { HttpAnswer } from '../../define/http-spec.js';
-import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_ANSWER_DEPTH } from '../../protocol/limits.js';
-import { retryAfterMs } from '../../protocol/retry-after.js';
-import { MAX_HTTP_ERROR_BYTES, MAX_HTTP_EXCERPT_CHARS } from '../../protocol/service-limits.js';
-import { type ReadBody, readBody } from '../bounded-body.js';
+import type { HttpAnswer } from '../../define/http/spec.js';
+import type { HttpPlan } from '../../define/tool/http-plan.js';
+import { retryAfterMs } from '../../net/retry-after.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
+import {
+  MAX_HTTP_ERROR_BYTES,
+  MAX_HTTP_EXCERPT_CHARS,
+} from '../../protocol/limits/service-limits.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+import { type ReadBody, readBody } from '../shared/bounded-body.js';
 import { HttpProblem, isRetryableStatus } from './problem.js';
 import type { Secrets } from './secrets.js';
 

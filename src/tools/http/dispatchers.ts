@@ -5,7 +5,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
-import { HTTP_CONNECT_TIMEOUT_MS } from '../../protocol/service-limits.js';
+import { HTTP_CONNECT_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import { type AddressPolicy, literalOf, mayReach } from './addresses.js';
 
 /** The host means nothing that the tool may reach. */

@@ -1,5 +1,5 @@
 /** What goes wrong with a request, in words for the model. Runs in the worker. */
-import { connectionErrorOf } from '../../protocol/connection-errors.js';
+import { connectionErrorOf } from '../../net/connection-errors.js';
 
 /**
  * The request has no good answer. Its text goes to the model when secrets are struck out; it names hosts and fields, never

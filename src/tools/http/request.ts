@@ -1,11 +1,11 @@
 /** From a tool's input to the request that is sent. Everything that could change its meaning is refused here. Runs in the worker. */
 import { createHash } from 'node:crypto';
-import type { CallContext } from '../../define/context.js';
-import type { FieldSource, HttpPlan } from '../../define/http-plan.js';
-import { isHeaderValue } from '../../define/http-rules.js';
-import { fillUrl, plainText } from '../../define/url-template.js';
-import { isRecord, type Json } from '../../protocol/json.js';
-import { toJson } from '../normalise.js';
+import { isHeaderValue } from '../../define/http/rules.js';
+import type { CallContext } from '../../define/tool/context.js';
+import type { FieldSource, HttpPlan } from '../../define/tool/http-plan.js';
+import { fillUrl, plainText } from '../../define/tool/url-template.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+import { toJson } from '../shared/normalise.js';
 import { HttpProblem } from './problem.js';
 import type { Secrets } from './secrets.js';
 

@@ -1,10 +1,10 @@
 /** Runs a tool that is an HTTP request: one request a run, and one result or one error that a model can read. Runs in the worker. */
 import type { Dispatcher } from 'undici';
-import { type CallContext, toolError } from '../../define/context.js';
-import type { HttpPlan } from '../../define/http-plan.js';
-import type { AnyTool } from '../../define/tool.js';
-import { ToolRetry } from '../../define/tool-retry.js';
-import type { Json } from '../../protocol/json.js';
+import { type CallContext, toolError } from '../../define/tool/context.js';
+import type { HttpPlan } from '../../define/tool/http-plan.js';
+import { ToolRetry } from '../../define/tool/retry.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import type { Json } from '../../protocol/values/json.js';
 import { type AddressPolicy, addressPolicyOf } from './addresses.js';
 import { mapped, readAnswer } from './answer.js';
 import { createDispatcher } from './dispatchers.js';

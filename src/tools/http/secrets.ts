@@ -1,9 +1,9 @@
 /** Secrets of one request: looked up, put in, and struck out of whatever comes back. Runs in the worker. */
-import type { CallContext } from '../../define/context.js';
-import type { Secret } from '../../define/http-spec.js';
-import type { Json } from '../../protocol/json.js';
-import { MIN_SECRET_CHARS } from '../../protocol/service-limits.js';
-import { Redactor } from '../redact.js';
+import type { CallContext } from '../../define/tool/context.js';
+import type { Secret } from '../../define/tool/http-plan.js';
+import { MIN_SECRET_CHARS } from '../../protocol/limits/service-limits.js';
+import type { Json } from '../../protocol/values/json.js';
+import { Redactor } from '../shared/redact.js';
 import { HttpProblem } from './problem.js';
 
 export class Secrets {

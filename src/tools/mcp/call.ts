@@ -2,25 +2,27 @@
  * One call of a listed tool: sent, asked for, sent again with the answers. Nothing of it lives in this process between two runs, so
  * that any worker can go on. Runs in the worker.
  */
-import type { ToolContext } from '../../define/context.js';
-import { ToolError, toolError } from '../../define/context.js';
+
+import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../define/mcp/limits.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
-import { jsonSchema } from '../../define/schema.js';
-import { ToolFiles, withFiles } from '../../define/tool-files.js';
-import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../protocol/mcp-limits.js';
-import type { Effects } from '../../protocol/tools.js';
-import type { CallRequest, McpConnection, OpenCall, Session } from './connection.js';
+import { jsonSchema } from '../../define/schemas/schema.js';
+import type { ToolContext } from '../../define/tool/context.js';
+import { ToolError, toolError } from '../../define/tool/context.js';
+import { ToolFiles, withFiles } from '../../define/tool/files.js';
+import type { Effects } from '../../protocol/calls/executors.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+import { type HeldCalls, LiveCall } from './held.js';
+import type { ListedTool } from './listed-tool.js';
+import { PushedQuestions, type PushMode } from './pushed.js';
+import { resultOf } from './results.js';
+import type { CallRequest, McpConnection, OpenCall, Session } from './session/connection.js';
 import {
   ConnectionLost,
   callFailure,
   isSessionGone,
   reasonIn,
   ServerUnreachable,
-} from './failures.js';
-import { type HeldCalls, LiveCall } from './held.js';
-import type { ListedTool } from './listed-tool.js';
-import { PushedQuestions, type PushMode } from './pushed.js';
+} from './session/failures.js';
 import {
   type AskedState,
   type ElicitAnswer,
@@ -31,8 +33,7 @@ import {
   requestOf,
   requestsOf,
   settledState,
-} from './questions.js';
-import { resultOf } from './results.js';
+} from './session/questions.js';
 
 export interface Callee {
   readonly server: AnyMcpServer;

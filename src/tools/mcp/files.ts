@@ -2,8 +2,9 @@
  * Images, sounds and other files within a server's result, judged by what they are and not by what the server says: a provider refuses
  * every later request of a conversation that holds an image which is none. Pure; runs in the worker.
  */
-import type { ToolFile } from '../../define/tool-files.js';
-import { MAX_MCP_FILE_BYTES } from '../../protocol/mcp-limits.js';
+
+import { MAX_MCP_FILE_BYTES } from '../../define/mcp/limits.js';
+import type { ToolFile } from '../../define/tool/files.js';
 
 /** What a server sent as base64. */
 export interface SentFile {

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ToolContext } from '../../define/context.js';
-import type { Json } from '../../protocol/json.js';
-import { MCP_FAREWELL_MS } from '../../protocol/mcp-limits.js';
+import { MCP_FAREWELL_MS } from '../../define/mcp/limits.js';
+import type { ToolContext } from '../../define/tool/context.js';
+import type { Json } from '../../protocol/values/json.js';
 import type { PushedQuestions } from './pushed.js';
-import type { HeldPlace } from './questions.js';
+import type { HeldPlace } from './session/questions.js';
 
 type Onlooker = Pick<ToolContext<never>, 'signal' | 'progress'>;
 

@@ -1,11 +1,16 @@
 /** A tool as a server lists it, judged and in normal form. Pure; runs in the worker. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
-import { jsonSchemaProblems } from '../../protocol/answer-schema.js';
-import { canonicalJson, isBoundedJson, type JsonSchema, utf8Bytes } from '../../protocol/json.js';
-import { MAX_ANSWER_DEPTH } from '../../protocol/limits.js';
-import type { ToolAnnotations } from '../../protocol/mcp.js';
-import { MAX_MCP_TOOL_BYTES } from '../../protocol/mcp-limits.js';
+import { MAX_MCP_TOOL_BYTES } from '../../define/mcp/limits.js';
+import { jsonSchemaProblems } from '../../json-schema/relaxed.js';
+import type { ToolAnnotations } from '../../protocol/calls/plan.js';
+import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
+import {
+  canonicalJson,
+  isBoundedJson,
+  type JsonSchema,
+  utf8Bytes,
+} from '../../protocol/values/json.js';
 
 export interface ListedTool {
   /** As the server has it. */

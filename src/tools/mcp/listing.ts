@@ -4,13 +4,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
-import type { Logger } from '../../define/context.js';
+import { MAX_MCP_TOOLS, MCP_LIST_RETRY_MS } from '../../define/mcp/limits.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
-import { canonicalJson } from '../../protocol/json.js';
-import { MAX_MCP_TOOLS, MCP_LIST_RETRY_MS } from '../../protocol/mcp-limits.js';
-import type { McpConnection } from './connection.js';
-import { reasonIn } from './failures.js';
+import type { Logger } from '../../define/tool/context.js';
+import { canonicalJson } from '../../protocol/values/json.js';
 import { type ListedTool, listedTool } from './listed-tool.js';
+import type { McpConnection } from './session/connection.js';
+import { reasonIn } from './session/failures.js';
 
 export class McpListing {
   readonly #server: AnyMcpServer;

@@ -3,8 +3,8 @@
  * already is kept; any other gets a digest of itself, so that two never become one. Pure; runs in the worker.
  */
 import { createHash } from 'node:crypto';
-import { toolNameProblem, toWireName } from '../../protocol/names.js';
-import { MAX_WIRE_NAME_CHARS } from '../../protocol/service-limits.js';
+import { MAX_WIRE_NAME_CHARS } from '../../protocol/limits/service-limits.js';
+import { toolNameProblem, toWireName } from '../../protocol/values/tool-names.js';
 
 const DIGEST_CHARS = 8;
 

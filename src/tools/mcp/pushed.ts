@@ -3,9 +3,14 @@
  * its start (`ask`: the server's work before the question runs twice); the call stays open in this worker until there is an answer
  * (`hold`: it is lost with its worker); the server hears that nobody answers (`cancel`). Runs in the worker.
  */
-import { isRecord } from '../../protocol/json.js';
-import type { OpenCall, PushAnswer } from './connection.js';
-import { type ElicitAnswer, type ElicitRequest, pushedKey, requestOf } from './questions.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { OpenCall, PushAnswer } from './session/connection.js';
+import {
+  type ElicitAnswer,
+  type ElicitRequest,
+  pushedKey,
+  requestOf,
+} from './session/questions.js';
 
 const CANCEL = { action: 'cancel' } as const;
 

@@ -1,10 +1,10 @@
 /** What a server's answer is to the model: a value, with files beside it, or an error in the server's words. Pure; runs in the worker. */
-import { type ToolError, toolError } from '../../define/context.js';
-import { type ToolFile, type ToolFiles, withFiles } from '../../define/tool-files.js';
-import { isRecord, type Json } from '../../protocol/json.js';
-import { MAX_ATTACHMENTS, MAX_REASON_CHARS } from '../../protocol/limits.js';
-import { TEXTS } from '../../protocol/texts.js';
-import { toJson } from '../normalise.js';
+import { type ToolError, toolError } from '../../define/tool/context.js';
+import { type ToolFile, type ToolFiles, withFiles } from '../../define/tool/files.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_ATTACHMENTS, MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+import { toJson } from '../shared/normalise.js';
 import { bytesIn, filenameOf, type SentFile, toolFileOf } from './files.js';
 
 /**

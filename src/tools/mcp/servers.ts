@@ -2,19 +2,19 @@
  * The MCP servers of one worker: the agents with the tools that these list now, and a tool again from what a plan has pinned. Runs in
  * the worker.
  */
-import type { AnyAgent } from '../../define/agent.js';
+import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
-import type { AnyTool } from '../../define/tool.js';
-import type { McpToolRef } from '../../protocol/mcp.js';
-import { toWireName } from '../../protocol/names.js';
-import type { CallTimeouts, Effects } from '../../protocol/tools.js';
-import { McpConnections } from './connections.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import type { Effects } from '../../protocol/calls/executors.js';
+import type { CallTimeouts, McpToolRef } from '../../protocol/calls/plan.js';
+import { toWireName } from '../../protocol/values/tool-names.js';
 import { HeldCalls } from './held.js';
 import type { ListedTool } from './listed-tool.js';
 import { McpListing } from './listing.js';
 import { digestedName, plainName, prefixedName } from './names.js';
+import { McpConnections } from './session/connections.js';
+import type { McpWorker } from './session/transport.js';
 import { mcpTool } from './tool.js';
-import type { McpWorker } from './transport.js';
 
 interface Known {
   readonly server: AnyMcpServer;

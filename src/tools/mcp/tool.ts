@@ -1,19 +1,20 @@
 /** A listed tool as a tool of an agent: an ordinary server tool, whose code is a request. Runs in the worker. */
 
-import type { ToolContext } from '../../define/context.js';
+import { defineTool } from '../../define/define-tool.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
-import { jsonSchema } from '../../define/schema.js';
-import { type AnyTool, defineTool } from '../../define/tool.js';
-import type { Approval } from '../../define/tool-spec.js';
-import { relaxedSchema } from '../../protocol/answer-schema.js';
-import { isRecord } from '../../protocol/json.js';
-import type { ToolAnnotations } from '../../protocol/mcp.js';
-import type { Effects } from '../../protocol/tools.js';
-import { policyCall } from '../policy.js';
+import { jsonSchema } from '../../define/schemas/schema.js';
+import type { ToolContext } from '../../define/tool/context.js';
+import type { Approval } from '../../define/tool/spec.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import { relaxedSchema } from '../../json-schema/relaxed.js';
+import type { Effects } from '../../protocol/calls/executors.js';
+import type { ToolAnnotations } from '../../protocol/calls/plan.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { policyCall } from '../shared/policy.js';
 import { callListedTool } from './call.js';
-import type { McpConnections } from './connections.js';
 import type { HeldCalls } from './held.js';
 import type { ListedTool } from './listed-tool.js';
+import type { McpConnections } from './session/connections.js';
 
 interface Way {
   readonly server: AnyMcpServer;

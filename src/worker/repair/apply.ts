@@ -6,15 +6,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resetRun } from '../../client/trouble/reset.js';
-import { type ConversationKey, workflowIdFor } from '../../protocol/ids.js';
-import { utf8Bytes } from '../../protocol/json.js';
-import { SIGNALS } from '../../protocol/messaging.js';
+import type { HistoryEvent } from '../../projection/source/history-tail.js';
+import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import { SIGNALS } from '../../protocol/workflow/messaging.js';
 import {
   MAX_RECOVER_BYTES,
   type RecoveredEntry,
   type RecoverInput,
-} from '../../protocol/recovery.js';
-import type { HistoryEvent } from './history.js';
+} from '../../protocol/workflow/recovery.js';
 import { isOutdated, planRepair, type RepairDeps, type RepairPlan } from './plan.js';
 
 /** A run that moves on while it is repaired is planned anew so often. */

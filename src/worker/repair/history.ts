@@ -1,7 +1,5 @@
 /** A history as a repair reads it: completed tasks, activities and inputs, in their order. Pure. */
-import type { HistoryEvent } from '../../projection/history-tail.js';
-
-export type { HistoryEvent } from '../../projection/history-tail.js';
+import type { HistoryEvent } from '../../projection/source/history-tail.js';
 
 /** A workflow task that was completed. */
 export interface DoneTask {

@@ -6,20 +6,14 @@
  *     one is, the history is cut before the task that scheduled it.
  */
 import type { Client } from '@temporalio/client';
-import { isOpenRun } from '../../client/open-run.js';
-import type { CanonicalEvent } from '../../protocol/events.js';
-import { type ConversationKey, workflowIdFor } from '../../protocol/ids.js';
-import { SIGNALS } from '../../protocol/messaging.js';
-import type { RecoveredEntry } from '../../protocol/recovery.js';
-import type { EventLog } from '../../store/port.js';
-import {
-  type ActivityRun,
-  activityRuns,
-  type DoneTask,
-  doneTasks,
-  type HistoryEvent,
-  idOf,
-} from './history.js';
+import { isOpenRun } from '../../client/temporal/executions.js';
+import type { HistoryEvent } from '../../projection/source/history-tail.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { SIGNALS } from '../../protocol/workflow/messaging.js';
+import type { RecoveredEntry } from '../../protocol/workflow/recovery.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { type ActivityRun, activityRuns, type DoneTask, doneTasks, idOf } from './history.js';
 import { mustNotRepeat, recoveredEntries } from './recovered.js';
 import { firstRefused, type ReplayOptions } from './replay.js';
 

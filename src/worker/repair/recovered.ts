@@ -4,17 +4,17 @@ import {
   decodeArrayFromPayloads,
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
-import type { CanonicalEvent } from '../../protocol/events.js';
-import { isRecord, type Json } from '../../protocol/json.js';
-import { SIGNALS } from '../../protocol/messaging.js';
-import type { RecoveredEnd, RecoveredEntry } from '../../protocol/recovery.js';
+import type { HistoryEvent } from '../../projection/source/history-tail.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+import { SIGNALS } from '../../protocol/workflow/messaging.js';
+import type { RecoveredEnd, RecoveredEntry } from '../../protocol/workflow/recovery.js';
 import {
   type ActivityRun,
   activityRuns,
   type DoneTask,
   doneTasks,
   endedActivity,
-  type HistoryEvent,
   idOf,
 } from './history.js';
 

@@ -1,11 +1,12 @@
 /** Whether a history replays with the workflow code of this package. */
 import type { PayloadCodec } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
-import { HINT_SINK } from '../../protocol/messaging.js';
-import { firstLineOf } from '../../protocol/trouble.js';
-import { UnguardedWorker } from '../../worker/sdk-workarounds/unguarded-worker.js';
-import { PAYLOAD_CONVERTER_PATH, workflowCode } from '../bundle.js';
-import { type DoneTask, type HistoryEvent, through } from './history.js';
+import type { HistoryEvent } from '../../projection/source/history-tail.js';
+import { firstLineOf } from '../../protocol/values/trouble.js';
+import { HINT_SINK } from '../../protocol/workflow/messaging.js';
+import { UnguardedWorker } from '../sdk-workarounds/unguarded-worker.js';
+import { PAYLOAD_CONVERTER_PATH, workflowCode } from '../temporal/bundle.js';
+import { type DoneTask, through } from './history.js';
 
 export interface ReplayOptions {
   readonly codecs: readonly PayloadCodec[];

@@ -21,8 +21,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import type { Run, TaskAttempt } from '../../projection/history-tail.js';
-import { QUERY_REFUSED } from '../../protocol/query-refusal.js';
+import type { Run, TaskAttempt } from '../../projection/source/history-tail.js';
+import { QUERY_REFUSED } from '../../protocol/workflow/query-refusal.js';
 import type { HeldRun, IsSettled } from './settled.js';
 
 type Activation = Parameters<Workflow['activate']>[0];

@@ -1,12 +1,12 @@
 /** Whether what a worker holds of a run is what the history has, and will have for ever (decision 19). */
-import type { HistoryLooks } from '../../projection/history-looks.js';
+import type { HistoryLooks } from '../../projection/source/history-probe.js';
 import {
   type HistoryEvent,
   idOf,
   isCompletedBy,
   type Run,
   type TaskAttempt,
-} from '../../projection/history-tail.js';
+} from '../../projection/source/history-tail.js';
 
 export interface HeldRun {
   /** Id of the last event that the worker knows. */

@@ -2,18 +2,18 @@
 import { join } from 'node:path';
 import { type OpenLog, openEventLog } from 'colloquy/log';
 import { expect } from 'vitest';
-import { askAgain } from '../../../src/client/ask-again.js';
-import { applyAll } from '../../../src/core/apply.js';
-import { snapshotOf } from '../../../src/core/snapshot.js';
-import type { ConversationSnapshot } from '../../../src/protocol/conversation.js';
-import type { CanonicalEvent } from '../../../src/protocol/events.js';
-import { expectInvariants } from '../../support/core-invariants.js';
-import { EngineHistory } from '../../support/engine-history.js';
-import { replayAll } from '../../support/engine-replay.js';
+import { askAgain } from '../../../src/client/temporal/query-retry.js';
+import { applyAll } from '../../../src/core/apply/apply.js';
+import { snapshotOf } from '../../../src/core/view/snapshot.js';
+import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import { EngineHistory } from '../../support/engine/history.js';
+import { replayAll } from '../../support/engine/replay.js';
+import { expectInvariants } from '../../support/schedules/core-invariants.js';
 import { until } from '../../support/until.js';
 import type { GatedCall, Held } from './grpc-gate.js';
+import { expectModelRead } from './random/trail-checks.js';
 import type { Talk } from './talk.js';
-import { expectModelRead } from './trail-checks.js';
 import type { World } from './world.js';
 
 const PATIENCE_MS = 90_000;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { bundleFromSource } from '../workflow-bundle.js';
+import { bundleFromSource } from '../engine/workflow-bundle.js';
 
 export type BadDeploy = 'throws-after-answers' | 'starts-more-timers';
 

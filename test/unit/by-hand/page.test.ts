@@ -1,9 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TurnEnded } from '../../../src/protocol/events.js';
-import { detailsText } from '../../../src/workflows/page.js';
-import { answer, gatedCall, modelCalls, plannedCall, turn } from '../../support/core-builders.js';
-import { aMachine, aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
+import type { TurnEnded } from '../../../src/protocol/log/events.js';
+import { detailsText } from '../../../src/workflows/handlers/page.js';
+import {
+  answer,
+  gatedCall,
+  modelCalls,
+  plannedCall,
+  turn,
+} from '../../support/builders/core-builders.js';
+import {
+  aMachine,
+  aMachineWith,
+  type MachineUnderTest,
+} from '../../support/schedules/core-driver.js';
 import {
   commandsOn,
   gatedFor,

@@ -4,8 +4,8 @@ import {
   type AnsweredCall,
   sampleAnswer,
   whoMayAnswer,
-} from '../../../src/core/by-hand/sample-answer.js';
-import type { JsonSchema } from '../../../src/protocol/json.js';
+} from '../../../src/core/view/sample-answer.js';
+import type { JsonSchema } from '../../../src/protocol/values/json.js';
 
 type Call = Omit<AnsweredCall, 'toolCallId'>;
 const sample = (call: Call) => sampleAnswer({ toolCallId: 'c', ...call }, []);

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeJson, shellQuote, shownJson, shownText } from '../../../src/core/by-hand/shown.js';
-import type { Json } from '../../../src/protocol/json.js';
+import { safeJson, shellQuote, shownJson, shownText } from '../../../src/core/view/shown-text.js';
+import type { Json } from '../../../src/protocol/values/json.js';
 import { HOSTILE } from '../../support/waits-by-hand.js';
 
 const text = fc.oneof(

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadAgents } from '../../../src/cli/agents-module.js';
+import { loadAgents } from '../../../src/cli/process/agents-module.js';
 
 /** As `defineAgent` marks them: the module is written without imports, so that it loads from any folder. */
 const AGENTS = `const agent = (name) => ({ kind: 'agent', name });

@@ -9,11 +9,12 @@ import {
   runCheck,
   tableOf,
 } from '../../../src/cli/check/check-command.js';
-import type { Agent } from '../../../src/define/agent.js';
-import { defineAgent } from '../../../src/define/agent.js';
-import { type AnyTool, defineTool } from '../../../src/define/tool.js';
-import { callsAll, says, script } from '../../../src/model/scripted.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite.js';
+import type { Agent } from '../../../src/define/define-agent.js';
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
+import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { ARGUMENTS, agentOf, BEFORE, Runs, serverTool, waiting } from '../definitions/deploys.js';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { runtimeLine } from '../../../src/cli/logging.js';
+import { runtimeLine } from '../../../src/cli/process/logging.js';
 
 it("a line of Temporal's has what an error says, also as JSON", () => {
   const error = ApplicationFailure.create({ type: 'unknown_agent', message: 'No agent "a" here' });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { waitingLines } from '../../../src/cli/waiting-lines.js';
-import { requestersOf } from '../../../src/core/audience.js';
-import { actorOf } from '../../../src/http/parse.js';
-import { ResolutionSchema, ResolveSchema } from '../../../src/protocol/http.schema.js';
-import { answer, modelCalls, plannedCall } from '../../support/core-builders.js';
-import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
+import { waitingLines } from '../../../src/cli/dev/waiting-lines.js';
+import { requestersOf } from '../../../src/core/calls/audience.js';
+import { actorOf } from '../../../src/http/request/parse.js';
+import { ResolutionSchema, ResolveSchema } from '../../../src/http/request/schemas.js';
+import { answer, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits-by-hand.js';
 
 const API = 'http://127.0.0.1:8080';

@@ -1,8 +1,8 @@
 /** `patience`: how long a client waits for a worker before an input is left as a signal. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ConversationClientOptions } from '../../../src/client/types.js';
-import { TURN } from '../../support/sample-log.js';
-import { setUp } from '../../support/scripted-client.js';
+import type { ConversationClientOptions } from '../../../src/client/api/types.js';
+import { setUp } from '../../support/fakes/scripted-client.js';
+import { TURN } from '../../support/samples/sample-log.js';
 
 const REPLY = { turnId: TURN, messageId: 'm', seq: 2, ahead: 0 };
 

@@ -1,10 +1,10 @@
 /** What workers say of the definition of a tool, and what they offer anew after a deploy, in every state of a call: due, late, again, and garbage. */
-import { claimToolCall } from '../../../src/core/claims.js';
-import { changeSuspension } from '../../../src/core/definitions/offers.js';
-import type { RunToolResult } from '../../../src/protocol/activities.js';
-import { MAX_OFFER_BYTES } from '../../../src/protocol/limits.js';
-import type { PlannedCall } from '../../../src/protocol/tools.js';
-import { asks } from '../../support/core-asks.js';
+import { claimToolCall } from '../../../src/core/machine/claims.js';
+import { changeSuspension } from '../../../src/core/machine/offers.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
+import { MAX_OFFER_BYTES } from '../../../src/protocol/limits/limits.js';
+import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
+import { asks } from '../../support/builders/core-asks.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -14,9 +14,9 @@ import {
   MINUTE_MS,
   modelCalls,
   plannedCall,
-} from '../../support/core-builders.js';
-import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
-import { happening, stateTable, type TableInput } from '../../support/state-table.js';
+} from '../../support/builders/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
+import { happening, stateTable, type TableInput } from '../../support/schedules/state-table.js';
 
 const OFFER = { definition: 'sha256:new answer', answerSchema: { type: 'string' } };
 const offering = (fields: object): TableInput => ({

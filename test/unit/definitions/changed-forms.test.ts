@@ -1,8 +1,9 @@
 /** A tool is changed while its call waits for an answer: one schema judges, and whoever answers can see which. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type AnyTool, defineTool } from '../../../src/define/tool.js';
-import type { Json } from '../../../src/protocol/json.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
+import type { Json } from '../../../src/protocol/values/json.js';
 import { TestConversation } from '../../../src/testing/test-conversation.js';
 import { agentOf, BEFORE, expectViewsOfAll, waiting } from './deploys.js';
 

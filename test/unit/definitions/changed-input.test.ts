@@ -1,12 +1,13 @@
 /** A tool is changed while its call waits for an approval: what the new code is given, by executor and by change. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent } from '../../../src/define/agent.js';
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
 import { httpTool } from '../../../src/define/http-tool.js';
-import { type AnyTool, defineTool } from '../../../src/define/tool.js';
-import { callsAll, says, script } from '../../../src/model/scripted.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
+import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
-import { json, startPeer } from '../../support/http-peer.js';
+import { json, startPeer } from '../../support/servers/http-peer.js';
 import {
   ARGUMENTS,
   agentOf,

@@ -1,12 +1,13 @@
 /** Agents of one name whose one tool is defined in several ways, and what its code was given. */
 import { z } from 'zod';
-import { type Agent, defineAgent } from '../../../src/define/agent.js';
-import type { Schema } from '../../../src/define/schema.js';
-import { type AnyTool, defineTool } from '../../../src/define/tool.js';
-import { calls, says, script } from '../../../src/model/scripted.js';
-import type { Json } from '../../../src/protocol/json.js';
+import { type Agent, defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { Schema } from '../../../src/define/schemas/schema.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import type { Json } from '../../../src/protocol/values/json.js';
 import { type TestConversation, testConversation } from '../../../src/testing/test-conversation.js';
-import { expectViewsAgree } from '../../support/core-invariants.js';
+import { expectViewsAgree } from '../../support/schedules/core-invariants.js';
 
 export const MODEL = () => script(calls('order', ARGUMENTS), says('Done.'), says('Later.'));
 

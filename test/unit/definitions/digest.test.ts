@@ -1,8 +1,9 @@
 /** Digests of definitions: equal where nothing has to be parsed again, and different wherever arguments may be read otherwise. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { jsonSchema } from '../../../src/define/schema.js';
-import { type AnyTool, defineTool } from '../../../src/define/tool.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import { jsonSchema } from '../../../src/define/schemas/schema.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
 import { definitionOf } from '../../../src/tools/definition/digest.js';
 import { judgeInput } from '../../../src/tools/definition/judge.js';
 import { agentOf, BEFORE, INPUT_CHANGES, Runs, serverTool, waiting } from './deploys.js';

@@ -1,10 +1,11 @@
 /** Calls that a tool's author carries over to its new definition: what runs is what was approved, in its new form. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type AnyTool, defineTool } from '../../../src/define/tool.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
 import type { TestConversation } from '../../../src/testing/test-conversation.js';
-import { argsDigest } from '../../../src/tools/arguments.js';
 import { definitionOf } from '../../../src/tools/definition/digest.js';
+import { argsDigest } from '../../../src/tools/shared/arguments.js';
 import {
   ARGUMENTS,
   agentOf,

@@ -1,14 +1,14 @@
 /** A store in memory, a fake Temporal, and what stands between them. */
 import { onTestFinished } from 'vitest';
-import { Projector } from '../../../src/projection/projector.js';
-import { createStoreReader } from '../../../src/projection/store-reader.js';
-import type { CanonicalEvent } from '../../../src/protocol/events.js';
-import { createLocalLiveChannel } from '../../../src/store/live-local.js';
-import type { LiveMessage } from '../../../src/store/live-port.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite.js';
-import { breakable } from '../../support/breakable-log.js';
-import { FakeSource } from '../../support/fake-source.js';
-import { KEY, outline } from '../../support/log-events.js';
+import { Projector } from '../../../src/projection/projector/projector.js';
+import { createStoreReader } from '../../../src/projection/reading/store-reader.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import { createLocalLiveChannel } from '../../../src/store/live/local.js';
+import type { LiveMessage } from '../../../src/store/ports/live.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
+import { breakable } from '../../support/fakes/breakable-log.js';
+import { FakeSource } from '../../support/fakes/fake-source.js';
+import { KEY, outline } from '../../support/samples/log-events.js';
 
 export async function aProjection() {
   const inner = await openSqliteEventLog({ file: ':memory:' });

@@ -1,18 +1,18 @@
 /** The tables of the protocol: what may be gated, what resolves what, what each failure is on HTTP, what the model reads. */
 import { describe, expect, it } from 'vitest';
-import { actorFrom } from '../../../src/protocol/actors.js';
-import { FAILURES, isFailureCode } from '../../../src/protocol/failures.js';
-import * as limits from '../../../src/protocol/limits.js';
-import { QUERIES, SIGNALS, UPDATES } from '../../../src/protocol/messaging.js';
+import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/calls/executors.js';
 import {
   RESOLVES,
   VERDICT_HTTP_STATUS,
   VERDICT_PRECEDENCE,
-} from '../../../src/protocol/resolutions.js';
-import * as serviceLimits from '../../../src/protocol/service-limits.js';
-import { SUSPENSION_KINDS } from '../../../src/protocol/suspensions.js';
-import { TEXTS } from '../../../src/protocol/texts.js';
-import { EXECUTORS, MAY_BE_GATED, WAITS_OUTSIDE } from '../../../src/protocol/tools.js';
+} from '../../../src/protocol/calls/resolutions.js';
+import { SUSPENSION_KINDS } from '../../../src/protocol/calls/suspensions.js';
+import { FAILURES, isFailureCode } from '../../../src/protocol/failures/failures.js';
+import { TEXTS } from '../../../src/protocol/failures/texts.js';
+import * as limits from '../../../src/protocol/limits/limits.js';
+import * as serviceLimits from '../../../src/protocol/limits/service-limits.js';
+import { actorFrom } from '../../../src/protocol/values/actors.js';
+import { QUERIES, SIGNALS, UPDATES } from '../../../src/protocol/workflow/messaging.js';
 
 describe('the legal matrix', () => {
   it('gates what can be held, and nothing that is a decision already or runs inside the model', () => {

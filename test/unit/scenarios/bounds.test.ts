@@ -4,17 +4,17 @@
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkMessage, stampActor, transportProblems } from '../../../src/client/checks.js';
-import { takeInboxEvent } from '../../../src/core/inbox.js';
+import { checkMessage, stampActor, transportProblems } from '../../../src/client/api/checks.js';
+import { takeInboxEvent } from '../../../src/core/machine/inbox.js';
 import { defineAgent, defineTool } from '../../../src/index.js';
-import { utf8Bytes } from '../../../src/protocol/json.js';
 import {
   MAX_MODEL_ANSWER_BYTES,
   MAX_TOOL_INPUT_BYTES,
-} from '../../../src/protocol/service-limits.js';
+} from '../../../src/protocol/limits/service-limits.js';
+import { utf8Bytes } from '../../../src/protocol/values/json.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
-import { actor, gatedCall, modelCalls, plannedCall } from '../../support/core-builders.js';
-import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
+import { actor, gatedCall, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
 const HUGE = 'x'.repeat(3_000_000);
 const waits = (): MachineUnderTest =>

@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { AnyTool } from '../../../src/define/tool.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
 import { defineAgent, defineTool } from '../../../src/index.js';
-import type { ScriptedCall } from '../../../src/model/scripted.js';
+import type { ScriptedCall } from '../../../src/model/scripted/types.js';
 import {
   calls,
   callsAll,

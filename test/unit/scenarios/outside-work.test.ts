@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../src/index.js';
-import type { ScriptedAnswer } from '../../../src/model/scripted.js';
+import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
 import {
   calls,
   says,

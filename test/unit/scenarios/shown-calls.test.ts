@@ -1,6 +1,6 @@
 /** How each call of a step is shown while it goes through its states: running, waiting, or over. */
 import { describe, expect, it } from 'vitest';
-import { snapshotOf, toolCallView } from '../../../src/core/snapshot.js';
+import { snapshotOf, toolCallView } from '../../../src/core/view/snapshot.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -10,8 +10,8 @@ import {
   modelCalls,
   plannedCall,
   result,
-} from '../../support/core-builders.js';
-import { aMachineWith, type MachineUnderTest } from '../../support/core-driver.js';
+} from '../../support/builders/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
 const IDS = ['server', 'gated', 'human', 'client', 'external', 'detached', 'once'];
 

@@ -1,5 +1,5 @@
-import { createLocalLiveChannel } from '../../../src/store/live-local.js';
-import { describeLiveChannel } from '../../support/live-channel-conformance.js';
+import { createLocalLiveChannel } from '../../../src/store/live/local.js';
+import { describeLiveChannel } from '../../support/conformance/live-channel.js';
 
 describeLiveChannel('live channel in one process', () => {
   const channel = createLocalLiveChannel();

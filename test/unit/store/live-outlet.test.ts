@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Outlet } from '../../../src/store/live/outlet.js';
-import type { LiveMessage } from '../../../src/store/live-port.js';
-import { begun, delta } from '../../support/live-messages.js';
-import { KEY } from '../../support/log-events.js';
+import type { LiveMessage } from '../../../src/store/ports/live.js';
+import { begun, delta } from '../../support/samples/live-messages.js';
+import { KEY } from '../../support/samples/log-events.js';
 
 const GROWN: LiveMessage = { type: 'appended', ...KEY, generation: 1, lastSeq: 7 };
 

@@ -15,15 +15,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { conversationKey } from '../../../src/protocol/ids.js';
+import { conversationKey } from '../../../src/protocol/values/ids.js';
 import { liveDirectoryFor, makeLiveDirectory } from '../../../src/store/live/directory.js';
-import type { LiveChannel, LiveMessage } from '../../../src/store/live-port.js';
-import { openLiveChannel } from '../../../src/store/live-sockets.js';
-import { startChild } from '../../support/children.js';
-import { describeLiveChannel } from '../../support/live-channel-conformance.js';
-import { begun, delta, textsOf } from '../../support/live-messages.js';
-import { KEY } from '../../support/log-events.js';
+import { openLiveChannel } from '../../../src/store/live/sockets.js';
+import type { LiveChannel, LiveMessage } from '../../../src/store/ports/live.js';
+import { describeLiveChannel } from '../../support/conformance/live-channel.js';
 import { patient } from '../../support/patience.js';
+import { begun, delta, textsOf } from '../../support/samples/live-messages.js';
+import { KEY } from '../../support/samples/log-events.js';
+import { startChild } from '../../support/servers/children.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
@@ -49,7 +49,7 @@ function socketsIn(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name.endsWith('.sock'));
 }
 
-const PROGRAM = new URL('../../support/live-child.ts', import.meta.url);
+const PROGRAM = new URL('../../support/servers/live-child.ts', import.meta.url);
 
 describe('live channel between processes', () => {
   it(

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { conversationKey } from '../../../src/protocol/ids.js';
+import { conversationKey } from '../../../src/protocol/values/ids.js';
 import { LINGER_MS, LiveSubscriptions } from '../../../src/store/live/subscriptions.js';
-import type { Watch } from '../../../src/store/live-port.js';
-import { KEY } from '../../support/log-events.js';
+import type { Watch } from '../../../src/store/ports/live.js';
+import { KEY } from '../../support/samples/log-events.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listQuery } from '../../../src/store/list-query.js';
+import { listQuery } from '../../../src/store/plans/list-query.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { SQLITE } from '../../../src/store/sqlite/lists.js';
 import { MESSAGES } from '../../../src/store/sqlite/pending.js';
 import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite.js';
-import { LIST_FILTERS } from '../../support/list-filters.js';
-import { stamped, started, turn } from '../../support/log-events.js';
+import { stamped, started, turn } from '../../support/samples/log-events.js';
+import { LIST_FILTERS } from '../../support/schedules/list-filters.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describe('listing in sqlite', () => {

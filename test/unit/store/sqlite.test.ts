@@ -3,21 +3,21 @@ import { join } from 'node:path';
 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { StoreUnavailable } from '../../../src/store/port.js';
+import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import { SqliteDatabase } from '../../../src/store/sqlite/database.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { MIGRATIONS } from '../../../src/store/sqlite/schema.js';
-import { openSqliteEventLog } from '../../../src/store/sqlite.js';
-import { describeAudiences } from '../../support/audience-conformance.js';
-import { startChild } from '../../support/children.js';
-import { describeDeletions } from '../../support/deletion-conformance.js';
-import { describeEventLog } from '../../support/event-log-conformance.js';
-import { describeLeases } from '../../support/lease-conformance.js';
-import { describeLists } from '../../support/list-conformance.js';
-import { KEY, stamped, started, turn } from '../../support/log-events.js';
+import { describeAudiences } from '../../support/conformance/audience.js';
+import { describeDeletions } from '../../support/conformance/deletion.js';
+import { describeEventLog } from '../../support/conformance/event-log.js';
+import { describeLeases } from '../../support/conformance/leases.js';
+import { describeLists } from '../../support/conformance/lists.js';
+import { describePresence } from '../../support/conformance/presence.js';
+import { describeTroubles } from '../../support/conformance/troubles.js';
 import { patient } from '../../support/patience.js';
-import { describePresence } from '../../support/presence-conformance.js';
+import { KEY, stamped, started, turn } from '../../support/samples/log-events.js';
+import { startChild } from '../../support/servers/children.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { describeTroubles } from '../../support/trouble-conformance.js';
 
 describeEventLog('sqlite event log', async () => await openSqliteEventLog({ file: ':memory:' }));
 describeLeases('sqlite leases', async () => await openSqliteEventLog({ file: ':memory:' }));
@@ -172,7 +172,7 @@ describe('sqlite event log on disk', () => {
 });
 
 describe('sqlite event log and other processes', () => {
-  const program = new URL('../../support/sqlite-child.ts', import.meta.url);
+  const program = new URL('../../support/servers/sqlite-child.ts', import.meta.url);
 
   it(
     'takes each event once when four processes append the same log at the same time',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, jsonSchema, type Schema } from '../../../src/index.js';
-import { checkAnswer } from '../../../src/tools/answers.js';
+import { checkAnswer } from '../../../src/tools/definition/answers.js';
 
 function toolWith(output: Schema) {
   return defineTool({

@@ -1,7 +1,7 @@
 /** Long texts of models and servers, made to be slow to read: they are read in time linear in their length. */
 import { describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/index.js';
-import { says, script } from '../../../src/model/scripted.js';
+import { says, script } from '../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../src/testing/index.js';
 import { filenameOf } from '../../../src/tools/mcp/files.js';
 

@@ -1,8 +1,8 @@
 /** Whatever a tool returns becomes JSON that history can hold. Requirement N25. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isBoundedJson, type Json, utf8Bytes } from '../../../src/protocol/json.js';
-import { boundedJson, toJson } from '../../../src/tools/normalise.js';
+import { isBoundedJson, type Json, utf8Bytes } from '../../../src/protocol/values/json.js';
+import { boundedJson, toJson } from '../../../src/tools/shared/normalise.js';
 import { patient } from '../../support/patience.js';
 
 class Money {

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type AnyAgent, defineAgent } from '../../../src/define/agent.js';
+import { type AnyAgent, defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool, jsonSchema } from '../../../src/index.js';
-import type { PlannedCall } from '../../../src/protocol/tools.js';
-import { planCalls } from '../../../src/tools/plan.js';
-import { policyMeans as means } from '../../support/policy-means.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
+import { planCalls } from '../../../src/tools/plan/plan.js';
+import { policyMeans as means } from '../../support/schedules/policy-means.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
 const search = defineTool({

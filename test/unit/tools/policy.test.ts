@@ -1,15 +1,15 @@
 /** Policies over calls: what they decide, which of two counts, and that every way to fail leaves a call that does not run. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { AgentSpec } from '../../../src/define/agent.js';
-import { defineAgent, manifestOf } from '../../../src/define/agent.js';
-import type { AnyTool } from '../../../src/define/tool.js';
+import type { AgentSpec } from '../../../src/define/define-agent.js';
+import { defineAgent, manifestOf } from '../../../src/define/define-agent.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
 import { defineTool } from '../../../src/index.js';
-import type { Audience } from '../../../src/protocol/audience.js';
-import { joinAudiences } from '../../../src/protocol/audience.js';
-import type { PlannedCall } from '../../../src/protocol/tools.js';
-import { planCalls } from '../../../src/tools/plan.js';
-import { policyMeans } from '../../support/policy-means.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
+import type { Audience } from '../../../src/protocol/values/audience.js';
+import { joinAudiences } from '../../../src/protocol/values/audience.js';
+import { planCalls } from '../../../src/tools/plan/plan.js';
+import { policyMeans } from '../../support/schedules/policy-means.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
 type Policy = NonNullable<AgentSpec<unknown>['toolPolicy']>;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DefinitionError, defineAgent, defineTool } from '../../../src/index.js';
-import { promptOf } from '../../../src/tools/prompt.js';
+import { promptOf } from '../../../src/tools/model-input/prompt.js';
 import { createAgentRegistry } from '../../../src/tools/registry.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };

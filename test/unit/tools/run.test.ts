@@ -1,13 +1,13 @@
 /** Runs of server tools: every way to end, and what the model reads of it. Scenario S32. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CallContext, ToolContext } from '../../../src/define/context.js';
-import type { AnyTool } from '../../../src/define/tool.js';
+import type { CallContext, ToolContext } from '../../../src/define/tool/context.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
 import { defineTool, jsonSchema, toolError } from '../../../src/index.js';
-import type { Json } from '../../../src/protocol/json.js';
-import type { ToolResultEnvelope } from '../../../src/protocol/tools.js';
-import { runToolCall } from '../../../src/tools/run.js';
-import { ended } from '../../support/tool-ends.js';
+import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js';
+import type { Json } from '../../../src/protocol/values/json.js';
+import { runToolCall } from '../../../src/tools/run/run.js';
+import { ended } from '../../support/samples/tool-ends.js';
 
 type Handler = (input: unknown, ctx: ToolContext<Readonly<Record<string, unknown>>>) => unknown;
 

@@ -1,15 +1,15 @@
 /** Tools that show the model images and files beside their results. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent } from '../../../src/define/agent.js';
-import { defineTool } from '../../../src/define/tool.js';
-import { type ToolFile, withFiles } from '../../../src/define/tool-files.js';
-import { toChatRequest } from '../../../src/model/openai-chat.js';
-import { toResponsesRequest } from '../../../src/model/openai-responses.js';
-import { calls, says, script } from '../../../src/model/scripted.js';
-import type { ToolResultEnvelope } from '../../../src/protocol/tools.js';
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import { type ToolFile, withFiles } from '../../../src/define/tool/files.js';
+import { toChatRequest } from '../../../src/model/openai/chat.js';
+import { toResponsesRequest } from '../../../src/model/openai/responses.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
-import { outputEnvelope } from '../../../src/tools/run.js';
+import { outputEnvelope } from '../../../src/tools/run/run.js';
 
 const ADDRESS = { type: 'image', source: { url: 'https://example.com/a.png' } } as const;
 const BYTES = {

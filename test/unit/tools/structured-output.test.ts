@@ -8,9 +8,10 @@ import {
   jsonSchema,
   outputOf,
 } from '../../../src/index.js';
-import { calls, type ScriptedAnswer, says, script } from '../../../src/model/scripted.js';
-import type { JsonSchema } from '../../../src/protocol/json.js';
-import { textOf } from '../../../src/protocol/messages.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
+import { textOf } from '../../../src/protocol/conversation/messages.js';
+import type { JsonSchema } from '../../../src/protocol/values/json.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
 
 const Verdict = z.object({
@@ -309,7 +310,7 @@ describe('a message that asks for a form', () => {
   ])('is refused at the door with %s', async (_what, given, rule) => {
     const { t } = plain();
     await expect(t.send('Where?', { output: given as never })).rejects.toThrow();
-    const { messageFieldProblems } = await import('../../../src/core/judge-message.js');
+    const { messageFieldProblems } = await import('../../../src/core/judge/messages.js');
     const problems = messageFieldProblems({ text: 'Where?', output: given });
     expect(problems).toMatchObject([{ path: '/output' }]);
     expect(problems[0]?.message).toContain(rule);

@@ -1,13 +1,13 @@
 /** The logging contract: exceptions of tools under their tag, events as a source and an array of pairs (S40). */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Agent, type AgentSpec, defineAgent } from '../../../src/define/agent.js';
-import type { Logger, LogLevel } from '../../../src/define/context.js';
-import { defineTool } from '../../../src/define/tool.js';
-import { ToolRetry } from '../../../src/define/tool-retry.js';
-import { calls, says, script } from '../../../src/model/scripted.js';
+import { type Agent, type AgentSpec, defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { Logger, LogLevel } from '../../../src/define/tool/context.js';
+import { ToolRetry } from '../../../src/define/tool/retry.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
-import { toolLogger } from '../../../src/tools/tool-logger.js';
+import { toolLogger } from '../../../src/tools/shared/tool-logger.js';
 
 interface Line {
   readonly level: LogLevel;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolContext, ToolRetry } from '../../../src/index.js';
-import type { Effects } from '../../../src/protocol/tools.js';
+import type { Effects } from '../../../src/protocol/calls/executors.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

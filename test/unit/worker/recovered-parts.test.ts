@@ -1,13 +1,9 @@
 import { defaultDataConverter } from '@temporalio/common';
 import { describe, expect, it, test } from 'vitest';
-import { isAfterReset, recoverInputOf } from '../../../src/protocol/recovery.js';
+import type { HistoryEvent } from '../../../src/projection/source/history-tail.js';
+import { isAfterReset, recoverInputOf } from '../../../src/protocol/workflow/recovery.js';
 import { partsOf } from '../../../src/worker/repair/apply.js';
-import {
-  activityRuns,
-  doneTasks,
-  type HistoryEvent,
-  through,
-} from '../../../src/worker/repair/history.js';
+import { activityRuns, doneTasks, through } from '../../../src/worker/repair/history.js';
 import { recoveredEntries } from '../../../src/worker/repair/recovered.js';
 
 const { payloadConverter } = defaultDataConverter;

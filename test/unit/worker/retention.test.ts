@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readConfig } from '../../../src/cli/config.js';
+import { readConfig } from '../../../src/cli/process/config.js';
 import { retentionMs } from '../../../src/worker/retention.js';
 
 const DAY = 24 * 60 * 60 * 1_000;

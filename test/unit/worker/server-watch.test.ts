@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ServerWatch } from '../../../src/worker/server-watch.js';
+import { ServerWatch } from '../../../src/worker/watch/server-watch.js';
 
 it('a worker says once that Temporal is gone, and once that it is back', async () => {
   const said: string[] = [];

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
-import { defineAgent } from '../../../src/define/agent.js';
-import { script } from '../../../src/model/scripted.js';
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { script } from '../../../src/model/scripted/scripted.js';
 import { createColloquyWorker } from '../../../src/worker/create-worker.js';
-import { fakeTemporal } from '../../support/fake-temporal.js';
+import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
 
 /** As JavaScript calls it: with anything. */
 const create = createColloquyWorker as (options?: unknown) => Promise<unknown>;

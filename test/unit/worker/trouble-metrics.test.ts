@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { FAILING_GAUGE, SLOW_GAUGE } from '../../../src/worker/trouble-metrics.js';
-import { freePort } from '../../support/dev-server.js';
+import { FAILING_GAUGE, SLOW_GAUGE } from '../../../src/worker/watch/trouble-metrics.js';
+import { freePort } from '../../support/servers/dev-server.js';
 
 const HOOKS = fileURLToPath(new URL('../../support/typescript-hooks.mjs', import.meta.url));
-const METRICS = new URL('../../../src/worker/trouble-metrics.ts', import.meta.url).href;
+const METRICS = new URL('../../../src/worker/watch/trouble-metrics.ts', import.meta.url).href;
 
 it('gauges have the newest counts of conversations whose workflow fails, and is slow', async () => {
   const bindAddress = `127.0.0.1:${await freePort()}`;

@@ -1,6 +1,6 @@
 /** What is under way, as another thread reads it while the main thread is blocked. */
 import { describe, expect, it } from 'vitest';
-import { noteOf } from '../../../src/activities/noted.js';
+import { noteOf } from '../../../src/activities/shared/noted.js';
 import { Register } from '../../../src/watchdog/register.js';
 
 describe('the register of what is under way', () => {

@@ -1,10 +1,10 @@
 /** The form in which a run hands its state to the next. */
 import { describe, expect, it } from 'vitest';
-import type { ConversationInput } from '../../../src/protocol/messaging.js';
-import { CARRIED_VERSION } from '../../../src/protocol/stored-messages.js';
-import { initialState, nextInput } from '../../../src/workflows/carried.js';
-import { DENY, gatedCall, modelCalls, settings } from '../../support/core-builders.js';
-import { aMachineWith } from '../../support/core-driver.js';
+import { CARRIED_VERSION } from '../../../src/protocol/conversation/offloaded-messages.js';
+import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
+import { initialState, nextInput } from '../../../src/workflows/transcript/carry-over.js';
+import { DENY, gatedCall, modelCalls, settings } from '../../support/builders/core-builders.js';
+import { aMachineWith } from '../../support/schedules/core-driver.js';
 
 const INPUT: ConversationInput = {
   tenant: 'default',

@@ -1,9 +1,9 @@
 /** Which conversations a worker does not begin, and how. */
 import { describe, expect, it } from 'vitest';
-import type { ConversationInput } from '../../../src/protocol/messaging.js';
-import { CORE_REVISION } from '../../../src/protocol/revisions.js';
-import { checkedInput } from '../../../src/workflows/checked-input.js';
-import { settings } from '../../support/core-builders.js';
+import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
+import { CORE_REVISION } from '../../../src/protocol/workflow/revisions.js';
+import { checkedInput } from '../../../src/workflows/handlers/checked-input.js';
+import { settings } from '../../support/builders/core-builders.js';
 
 function input(coreRevision: number): ConversationInput {
   return {

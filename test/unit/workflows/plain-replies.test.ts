@@ -2,9 +2,9 @@
 import type { Payload } from '@temporalio/common';
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { expect, test } from 'vitest';
-import { COMPRESS_FROM_BYTES } from '../../../src/protocol/limits.js';
-import { PLAIN_METADATA } from '../../../src/protocol/messaging.js';
-import { PlainReplies } from '../../../src/workflows/plain-replies.js';
+import { COMPRESS_FROM_BYTES } from '../../../src/protocol/limits/limits.js';
+import { PLAIN_METADATA } from '../../../src/protocol/workflow/messaging.js';
+import { PlainReplies } from '../../../src/workflows/handlers/plain-replies.js';
 
 type Commands = Parameters<
   NonNullable<WorkflowInternalsInterceptor['concludeActivation']>

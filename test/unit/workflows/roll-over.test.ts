@@ -1,15 +1,15 @@
 /** When a run is due to end, when that is put off, and what can be carried at all. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CanonicalEvent } from '../../../src/protocol/events.js';
 import {
   MAX_CARRIED_EVENT_BYTES,
   ROLL_OVER_HISTORY_BYTES,
   ROLL_OVER_SIGNAL_COUNT,
   ROLL_OVER_UPDATE_COUNT,
-} from '../../../src/protocol/limits.js';
-import { canCarry, losesMessages, RollOver } from '../../../src/workflows/roll-over.js';
-import { modelCalls, modelSays, plannedCall } from '../../support/core-builders.js';
-import { aMachine } from '../../support/core-driver.js';
+} from '../../../src/protocol/limits/limits.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import { canCarry, losesMessages, RollOver } from '../../../src/workflows/transcript/roll-over.js';
+import { modelCalls, modelSays, plannedCall } from '../../support/builders/core-builders.js';
+import { aMachine } from '../../support/schedules/core-driver.js';
 
 const FRESH = { historySize: 1_000, historyLength: 30, continueAsNewSuggested: false };
 const server = vi.hoisted(() => ({ info: {} }));

@@ -1,6 +1,6 @@
 /** How long a turn waits for a store that it cannot go on without. */
 import { beforeEach, expect, it, vi } from 'vitest';
-import { RoomPauses } from '../../../src/workflows/room-pauses.js';
+import { RoomPauses } from '../../../src/workflows/transcript/memory-pressure.js';
 
 const timers = vi.hoisted(() => ({ begun: [] as { ms: number; fire: () => void }[] }));
 vi.mock(import('@temporalio/workflow'), async (original) => ({

@@ -1,15 +1,15 @@
 /** How long the store is given to take what a run leaves behind. */
 import { beforeEach, expect, it, vi } from 'vitest';
-import { needsRoom } from '../../../src/core/context/visible.js';
-import type { ConversationInput } from '../../../src/protocol/messaging.js';
-import { SPILL_BOUNDS } from '../../../src/protocol/stored-messages.js';
-import { Spill } from '../../../src/workflows/spill.js';
-import { modelCalls, plannedCall } from '../../support/core-builders.js';
-import { aMachine, type MachineUnderTest } from '../../support/core-driver.js';
+import { needsRoom } from '../../../src/core/context/request-window.js';
+import { SPILL_BOUNDS } from '../../../src/protocol/conversation/offloaded-messages.js';
+import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
+import { Spill } from '../../../src/workflows/transcript/offload.js';
+import { modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
 const KB = 1024;
 const store = vi.hoisted(() => ({ answer: (): unknown => ({}), deadlines: [] as unknown[] }));
-vi.mock(import('../../../src/workflows/schedule.js'), async (original) => {
+vi.mock(import('../../../src/workflows/activities/schedule.js'), async (original) => {
   const schedule = await original();
   const executeWithOptions = (options: { startToCloseTimeout?: unknown }) => {
     store.deadlines.push(options.startToCloseTimeout);

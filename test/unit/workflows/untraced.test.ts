@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { untraced } from '../../../src/workflows/untraced.js';
+import { untraced } from '../../../src/workflows/sandbox/untraced.js';
 
 const Own = untraced(Error);
 

@@ -1,6 +1,6 @@
 /** What other processes watch, as they have said; forgotten when they say nothing for a while. */
-import { isRecord } from '../../../protocol/json.js';
-import type { Watch } from '../../live-port.js';
+import { isRecord } from '../../../protocol/values/json.js';
+import type { Watch } from '../../ports/live.js';
 
 /** A process says at least this often that it lives. */
 export const ALIVE_MS = 10_000;

@@ -1,6 +1,6 @@
 /** One connection that listens and notifies, and is made again whenever it breaks. Nothing of it keeps a process alive. */
 import { Client } from 'pg';
-import { identifier } from '../names.js';
+import { identifier } from '../database/names.js';
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;

@@ -1,5 +1,5 @@
 /** Values as NOTIFY payloads and back: under 8,000 bytes each (Postgres' bound), so longer ones travel in parts. */
-import { isRecord } from '../../../protocol/json.js';
+import { isRecord } from '../../../protocol/values/json.js';
 
 /** Leaves room for the envelope of a part. */
 const MAX_PART_CHARS = 7_000;

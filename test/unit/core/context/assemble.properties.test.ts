@@ -6,11 +6,16 @@ import {
   assembleContext,
   type ContextPolicy,
 } from '../../../../src/core/context/assemble.js';
-import { summaryOf } from '../../../../src/core/context/turns.js';
-import type { ContextMark, Retention } from '../../../../src/protocol/context.js';
-import type { Message } from '../../../../src/protocol/messages.js';
-import { bytesOf, contextParts, markOf, transcript } from '../../../support/context-parts.js';
+import { summaryOf } from '../../../../src/core/context/turn-spans.js';
+import type { ContextMark, Retention } from '../../../../src/protocol/conversation/context.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { patient } from '../../../support/patience.js';
+import {
+  bytesOf,
+  contextParts,
+  markOf,
+  transcript,
+} from '../../../support/samples/context-parts.js';
 
 const RUNS = { numRuns: Number(process.env['FC_RUNS'] ?? 300) };
 const TIMEOUT_MS = 60_000;

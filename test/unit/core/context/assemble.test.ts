@@ -1,9 +1,14 @@
 /** What a model call is given of a long conversation (2.A.5, S44, N28). */
 import { describe, expect, it } from 'vitest';
 import { type AssembledContext, assembleContext } from '../../../../src/core/context/assemble.js';
-import type { Retention } from '../../../../src/protocol/context.js';
-import type { Message, UserMessage } from '../../../../src/protocol/messages.js';
-import { bytesOf, contextParts, markOf, transcript } from '../../../support/context-parts.js';
+import type { Retention } from '../../../../src/protocol/conversation/context.js';
+import type { Message, UserMessage } from '../../../../src/protocol/conversation/messages.js';
+import {
+  bytesOf,
+  contextParts,
+  markOf,
+  transcript,
+} from '../../../support/samples/context-parts.js';
 
 const looksUp = (chars: number) => ({ steps: [['lookup', chars] as const] });
 const turnsOf = (messages: readonly Message[]): readonly string[] => [

@@ -1,28 +1,32 @@
 /** Finished steps of the running turn, stored by a roll-over in its middle: what is decided without them, and when they have to be. */
 import { describe, expect, it } from 'vitest';
-import { carriedMemory, stateIn } from '../../../../src/core/carried.js';
 import {
   carriedBytes,
+  carriedMemory,
   droppedAtRollOver,
   spillPlan,
-} from '../../../../src/core/context/roll-over.js';
-import { isStored, piecesOf, storedEnd } from '../../../../src/core/context/stored.js';
-import { isCrowded, needsRoom, visibleFrom } from '../../../../src/core/context/visible.js';
-import { turnResults } from '../../../../src/core/earlier-results.js';
-import type { ConversationState } from '../../../../src/core/state.js';
-import { messageBytes, withMessage } from '../../../../src/core/transcript.js';
+  stateIn,
+} from '../../../../src/core/context/carry-over.js';
+import { isStored, piecesOf, storedEnd } from '../../../../src/core/context/offloaded.js';
+import { isCrowded, needsRoom, visibleFrom } from '../../../../src/core/context/request-window.js';
+import { messageBytes, withMessage } from '../../../../src/core/context/transcript.js';
+import { turnResults } from '../../../../src/core/context/turn-results.js';
+import type { ConversationState } from '../../../../src/core/state/state.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import {
+  isStoredPart,
+  SPILL_BOUNDS,
+} from '../../../../src/protocol/conversation/offloaded-messages.js';
 import {
   MAX_RESULTS_MESSAGE_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
   MAX_TRANSCRIPT_BYTES,
   SPILL_TURN_BYTES,
-} from '../../../../src/protocol/limits.js';
-import type { Message } from '../../../../src/protocol/messages.js';
-import { isStoredPart, SPILL_BOUNDS } from '../../../../src/protocol/stored-messages.js';
-import { modelCalls, plannedCall } from '../../../support/core-builders.js';
-import { aMachine, type MachineUnderTest } from '../../../support/core-driver.js';
-import { aTurn, running, Shelf } from '../../../support/stored-transcripts.js';
-import { aConversationState } from '../../../support/transcripts.js';
+} from '../../../../src/protocol/limits/limits.js';
+import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { aTurn, running, Shelf } from '../../../support/fakes/stored-transcripts.js';
+import { aConversationState } from '../../../support/samples/transcripts.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 const KB = 1024;
 const BOUNDS = { fromBytes: 2_000, keepBytes: 500, chunkBytes: 2_000 };

@@ -6,15 +6,15 @@ import {
   droppedAtRollOver,
   heldBytesOf,
   spillPlan,
-} from '../../../../src/core/context/roll-over.js';
-import { carriedTranscript, isStored, storedEnd } from '../../../../src/core/context/stored.js';
+} from '../../../../src/core/context/carry-over.js';
+import { carriedTranscript, isStored, storedEnd } from '../../../../src/core/context/offloaded.js';
+import { visibleFrom, visibleTranscript } from '../../../../src/core/context/request-window.js';
 import { summarizable } from '../../../../src/core/context/summaries.js';
-import { turnSpans } from '../../../../src/core/context/turns.js';
-import { visibleFrom, visibleTranscript } from '../../../../src/core/context/visible.js';
-import { takenCallIds } from '../../../../src/core/memory.js';
-import type { ConversationState } from '../../../../src/core/state.js';
-import { messageBytes } from '../../../../src/core/transcript.js';
-import { utf8Bytes } from '../../../../src/protocol/json.js';
+import { messageBytes } from '../../../../src/core/context/transcript.js';
+import { turnSpans } from '../../../../src/core/context/turn-spans.js';
+import { takenCallIds } from '../../../../src/core/memory/memory.js';
+import type { ConversationState } from '../../../../src/core/state/state.js';
+import { type Message, resultsOfTurn } from '../../../../src/protocol/conversation/messages.js';
 import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
@@ -22,8 +22,8 @@ import {
   SPILL_CHUNK_BYTES,
   SPILL_FROM_BYTES,
   SPILL_KEEP_BYTES,
-} from '../../../../src/protocol/limits.js';
-import { type Message, resultsOfTurn } from '../../../../src/protocol/messages.js';
+} from '../../../../src/protocol/limits/limits.js';
+import { utf8Bytes } from '../../../../src/protocol/values/json.js';
 import {
   after,
   aTurn,
@@ -31,8 +31,8 @@ import {
   happenings,
   NOTHING_SAID,
   Shelf,
-} from '../../../support/stored-transcripts.js';
-import { aConversationState } from '../../../support/transcripts.js';
+} from '../../../support/fakes/stored-transcripts.js';
+import { aConversationState } from '../../../support/samples/transcripts.js';
 
 const BOUNDS = { fromBytes: 2_000, keepBytes: 500, chunkBytes: 2_000 };
 const DEFAULTS = {

@@ -1,12 +1,19 @@
 /** When old turns are summarised, which ones, and what that changes (2.A.5). */
 import { describe, expect, it } from 'vitest';
-import { SummaryPause, summarizable } from '../../../../src/core/context/summaries.js';
-import type { ModelContext } from '../../../../src/protocol/context.js';
-import type { Message } from '../../../../src/protocol/messages.js';
-import { modelCalls, modelSays, plannedCall, turn, USAGE } from '../../../support/core-builders.js';
-import { aMachine, type MachineUnderTest } from '../../../support/core-driver.js';
-import { expectInvariants } from '../../../support/core-invariants.js';
-import { fullContext, summaryOfAll } from '../../../support/core-summaries.js';
+import { summarizable } from '../../../../src/core/context/summaries.js';
+import { SummaryPause } from '../../../../src/core/machine/summary-pause.js';
+import type { ModelContext } from '../../../../src/protocol/conversation/context.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import {
+  modelCalls,
+  modelSays,
+  plannedCall,
+  turn,
+  USAGE,
+} from '../../../support/builders/core-builders.js';
+import { fullContext, summaryOfAll } from '../../../support/builders/core-summaries.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
 /** So many turns, of which the model call of the last was given this context. */
 function talk(

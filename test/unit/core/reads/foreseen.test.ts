@@ -1,11 +1,14 @@
 /** Which calls of an answer a worker may run inside the model call, judged by the decisions of the core. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wantedReads } from '../../../../src/core/reads/due.js';
-import type { CallModelInput, CallModelResult } from '../../../../src/protocol/activities.js';
-import type { AgentSettings } from '../../../../src/protocol/conversation.js';
-import { CORE_REVISION } from '../../../../src/protocol/revisions.js';
-import type { PlannedCall } from '../../../../src/protocol/tools.js';
+import { wantedReads } from '../../../../src/core/decide/reads.js';
+import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
+import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import type {
+  CallModelInput,
+  CallModelResult,
+} from '../../../../src/protocol/workflow/activities.js';
+import { CORE_REVISION } from '../../../../src/protocol/workflow/revisions.js';
 import {
   brokenCall,
   gatedCall,
@@ -13,9 +16,14 @@ import {
   plannedCall,
   providerCall,
   turn,
-} from '../../../support/core-builders.js';
-import { aMachine, type MachineUnderTest } from '../../../support/core-driver.js';
-import { aRead, foreseen, foreseenFor, modelInputOf } from '../../../support/core-reads.js';
+} from '../../../support/builders/core-builders.js';
+import {
+  aRead,
+  foreseen,
+  foreseenFor,
+  modelInputOf,
+} from '../../../support/builders/core-reads.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 function running(settings: Partial<AgentSettings> = {}): MachineUnderTest {
   const m = aMachine({ settings });

@@ -1,7 +1,7 @@
 /** Results of reads that come with an answer: taken where the call wants its first run, else dropped. */
 import { describe, expect, it } from 'vitest';
-import type { CallModelResult } from '../../../../src/protocol/activities.js';
-import type { AgentSettings } from '../../../../src/protocol/conversation.js';
+import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import type { CallModelResult } from '../../../../src/protocol/workflow/activities.js';
 import {
   actor,
   brokenCall,
@@ -11,9 +11,9 @@ import {
   plannedCall,
   providerCall,
   turn,
-} from '../../../support/core-builders.js';
-import { aMachine, type MachineUnderTest } from '../../../support/core-driver.js';
-import { aRead, withResults } from '../../../support/core-reads.js';
+} from '../../../support/builders/core-builders.js';
+import { aRead, withResults } from '../../../support/builders/core-reads.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 function running(settings: Partial<AgentSettings> = {}): MachineUnderTest {
   const m = aMachine({ settings });

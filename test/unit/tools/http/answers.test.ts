@@ -11,7 +11,7 @@ import {
   type Peer,
   runHttpTool,
   startPeer,
-} from '../../../support/http-peer.js';
+} from '../../../support/servers/http-peer.js';
 import { until } from '../../../support/until.js';
 
 const open = jsonSchema<Record<string, never>>({ type: 'object' });

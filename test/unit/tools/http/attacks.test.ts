@@ -3,7 +3,13 @@ import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
-import { envelopeOf, errorOf, json, runHttpTool, startPeer } from '../../../support/http-peer.js';
+import {
+  envelopeOf,
+  errorOf,
+  json,
+  runHttpTool,
+  startPeer,
+} from '../../../support/servers/http-peer.js';
 import { until } from '../../../support/until.js';
 
 const open = jsonSchema<Record<string, never>>({ type: 'object' });

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { getGlobalDispatcher, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { patientFetch } from '../../../../src/tools/http/patient-fetch.js';
-import { json, startPeer } from '../../../support/http-peer.js';
+import { json, startPeer } from '../../../support/servers/http-peer.js';
 import { until } from '../../../support/until.js';
 
 const TEN_MINUTES_MS = 10 * 60_000;

@@ -8,17 +8,17 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
-import { startChild } from '../../../support/children.js';
-import { envelopeOf, errorOf, json, startPeer } from '../../../support/http-peer.js';
-import { kitServer, mcpLedger } from '../../../support/mcp-kit.js';
+import { kitServer, mcpLedger } from '../../../support/mcp/kit.js';
+import { CERTIFICATE, startTlsPeer } from '../../../support/networks/tls-peer.js';
 import { patient } from '../../../support/patience.js';
-import { startProxy } from '../../../support/proxy.js';
-import { CERTIFICATE, startTlsPeer } from '../../../support/tls-peer.js';
-import { chatEvents } from '../../../support/wire-events.js';
+import { chatEvents } from '../../../support/samples/wire-events.js';
+import { startChild } from '../../../support/servers/children.js';
+import { envelopeOf, errorOf, json, startPeer } from '../../../support/servers/http-peer.js';
+import { startProxy } from '../../../support/servers/proxy.js';
 
 const open = jsonSchema<Record<string, never>>({ type: 'object' });
 const TOKEN = 'hush-hush-token';
-const CHILD = new URL('../../../support/proxied-child.ts', import.meta.url);
+const CHILD = new URL('../../../support/servers/proxied-child.ts', import.meta.url);
 /** A process has to start, and to load everything. */
 const CHILD_TIMEOUT_MS = 60_000;
 

@@ -1,7 +1,13 @@
 /** Redirects of HTTP tools. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
-import { type Answer, envelopeOf, errorOf, json, startPeer } from '../../../support/http-peer.js';
+import {
+  type Answer,
+  envelopeOf,
+  errorOf,
+  json,
+  startPeer,
+} from '../../../support/servers/http-peer.js';
 
 const open = jsonSchema<Record<string, never>>({ type: 'object' });
 afterEach(() => {

@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { httpTool, jsonSchema } from '../../../../src/index.js';
-import { envelopeOf, errorOf, json, type Peer, startPeer } from '../../../support/http-peer.js';
+import {
+  envelopeOf,
+  errorOf,
+  json,
+  type Peer,
+  startPeer,
+} from '../../../support/servers/http-peer.js';
 
 const described = {
   name: 'orders.find',

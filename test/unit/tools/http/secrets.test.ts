@@ -1,7 +1,13 @@
 /** Secrets of HTTP tools: they are in the request and nowhere else. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
-import { type Answer, body, json, runHttpTool, startPeer } from '../../../support/http-peer.js';
+import {
+  type Answer,
+  body,
+  json,
+  runHttpTool,
+  startPeer,
+} from '../../../support/servers/http-peer.js';
 
 const SECRET = 'hush "hush"/+\u00fc&\'';
 const open = jsonSchema<Record<string, never>>({ type: 'object' });

@@ -1,6 +1,6 @@
 /** How much of a server's answer over HTTP is read. */
 import { describe, expect, it } from 'vitest';
-import { boundedFetch } from '../../../../src/tools/mcp/bounded-fetch.js';
+import { boundedFetch } from '../../../../src/tools/mcp/session/bounded-fetch.js';
 import { until } from '../../../support/until.js';
 
 const MAX = 1_000;

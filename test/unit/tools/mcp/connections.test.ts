@@ -1,8 +1,8 @@
 /** Connections of one worker to one MCP server, by whose calls they carry; none of them is opened here. */
 import { afterEach, expect, it, vi } from 'vitest';
+import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/define/mcp/limits.js';
 import { mcpServer } from '../../../../src/define/mcp-server.js';
-import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/protocol/mcp-limits.js';
-import { McpConnections } from '../../../../src/tools/mcp/connections.js';
+import { McpConnections } from '../../../../src/tools/mcp/session/connections.js';
 
 const quiet = () => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };

@@ -1,7 +1,11 @@
 /** Names of listed tools: legal for every provider, and never two for one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromWireName, toolNameProblem, toWireName } from '../../../../src/protocol/names.js';
+import {
+  fromWireName,
+  toolNameProblem,
+  toWireName,
+} from '../../../../src/protocol/values/tool-names.js';
 import { digestedName, plainName, prefixedName } from '../../../../src/tools/mcp/names.js';
 
 describe('the name of a listed tool', () => {

@@ -7,7 +7,7 @@ import {
   requestOf,
   requestsOf,
   settledState,
-} from '../../../../src/tools/mcp/questions.js';
+} from '../../../../src/tools/mcp/session/questions.js';
 
 const FORM = {
   type: 'object',

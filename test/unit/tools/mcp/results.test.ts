@@ -1,9 +1,9 @@
 /** Answers of MCP servers as the model reads them. */
 import { describe, expect, it } from 'vitest';
-import { ToolError } from '../../../../src/define/context.js';
-import { withFiles } from '../../../../src/define/tool-files.js';
+import { ToolError } from '../../../../src/define/tool/context.js';
+import { withFiles } from '../../../../src/define/tool/files.js';
 import { resultOf } from '../../../../src/tools/mcp/results.js';
-import { Redactor } from '../../../../src/tools/redact.js';
+import { Redactor } from '../../../../src/tools/shared/redact.js';
 
 const text = (words: string) => ({ type: 'text', text: words });
 

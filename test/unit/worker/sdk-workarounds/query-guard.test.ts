@@ -1,7 +1,7 @@
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
 import { describe, expect, test } from 'vitest';
-import { QUERY_REFUSED } from '../../../../src/protocol/query-refusal.js';
+import { QUERY_REFUSED } from '../../../../src/protocol/workflow/query-refusal.js';
 import { withQueryGuard } from '../../../../src/worker/sdk-workarounds/query-guard.js';
 import type { HeldRun } from '../../../../src/worker/sdk-workarounds/settled.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { HistoryLooks } from '../../../../src/projection/history-looks.js';
+import { HistoryLooks } from '../../../../src/projection/source/history-probe.js';
 import { createIsSettled } from '../../../../src/worker/sdk-workarounds/settled.js';
 import {
   completed,
@@ -10,7 +10,7 @@ import {
   STARTED_AT,
   started,
   timer,
-} from '../../../support/fake-history.js';
+} from '../../../support/fakes/fake-history.js';
 
 const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
 

@@ -1,0 +1,127 @@
+/** The audit of model calls: a record of every request to a model, and what was said, where a worker is told to keep them. */
+import { Context } from '@temporalio/activity';
+import { withCost } from '../../model/shared/cost.js';
+import { toModelFailure } from '../../model/shared/failure.js';
+import type { Usage } from '../../protocol/conversation/turns.js';
+import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
+import type {
+  Model,
+  ModelCaller,
+  ModelRequest,
+  ModelResponse,
+  ModelTool,
+} from '../../protocol/model/model.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import type { ActivityTools } from '../shared/deps.js';
+import { stored } from '../transcript/stored-results.js';
+import type { RequestMeter } from './request-meter.js';
+
+export interface AuditedCall extends ConversationKey {
+  readonly purpose: NonNullable<ModelCaller['purpose']>;
+  readonly agent: string;
+  readonly model: Model;
+  /** From 1, over all activities of the call. */
+  readonly attempt: number;
+  readonly turnId?: string;
+  readonly step?: number;
+}
+
+interface Asked {
+  readonly request: ModelRequest;
+  readonly run: () => Promise<ModelResponse>;
+  /** What a request took that came to nothing. */
+  readonly meter: RequestMeter;
+}
+
+/** Runs one request and keeps a record of it, however it ends. A store that is away costs the request and answer, never the call. */
+export async function audited(
+  tools: ActivityTools,
+  call: AuditedCall,
+  { request, run, meter }: Asked,
+): Promise<ModelResponse> {
+  if (tools.audit === undefined) return run();
+  const startedAt = performance.now();
+  const latencyMs = (): number => Math.round(performance.now() - startedAt);
+  try {
+    const response = await run();
+    const took = { latencyMs: latencyMs() };
+    const { usage, finishReason, model } = response;
+    await record(tools, call, {
+      said: {
+        ...{ outcome: 'answered', answeredBy: model, finishReason, ...took },
+        usage: withCost(usage, call.model.prices),
+      },
+      content: { request: shownRequest(request), response },
+    });
+    return response;
+  } catch (error) {
+    const took = { latencyMs: latencyMs() };
+    const isAborted = Context.current().cancellationSignal.aborted;
+    const outcome = isAborted ? 'aborted' : codeOf(error);
+    const usage = meter.usage(isAborted ? undefined : toModelFailure(error).code);
+    await record(tools, call, {
+      said: {
+        ...{ outcome, ...took },
+        ...tookOf(usage, { call, goesOn: meter.goesOn }),
+      },
+      // A stop waits for no store.
+      ...(isAborted ? {} : { content: { request: shownRequest(request), error: outcome } }),
+    });
+    throw error;
+  }
+}
+
+/** What goes on at the provider is in the line of the attempt that has its answer. */
+function tookOf(
+  usage: Usage | undefined,
+  { call, goesOn }: { readonly call: AuditedCall; readonly goesOn: boolean },
+): object {
+  if (goesOn) return { goesOn };
+  return usage === undefined ? {} : { usage: withCost(usage, call.model.prices) };
+}
+
+async function record(
+  tools: ActivityTools,
+  call: AuditedCall,
+  kept: { readonly said: Readonly<Record<string, unknown>>; readonly content?: unknown },
+): Promise<void> {
+  const { model, ...about } = call;
+  const content = tools.audit === 'full' ? await contentOf(tools, call, kept.content) : {};
+  tools.logger.info('model call', {
+    audit: 'model_call',
+    ...about,
+    model: model.name,
+    ...kept.said,
+    ...content,
+  });
+}
+
+async function contentOf(
+  tools: ActivityTools,
+  { tenant, conversationId }: ConversationKey,
+  content: unknown,
+): Promise<{ readonly blob?: string; readonly notStored?: string }> {
+  if (content === undefined) return {};
+  const text = JSON.stringify(content);
+  if (utf8Bytes(text) > MAX_BLOB_BYTES) return { notStored: 'too large' };
+  const blob = { type: 'application/json', content: Buffer.from(text) } as const;
+  const ref = await stored(tools, { tenant, conversationId }, blob);
+  return ref === undefined ? { notStored: 'the store did not take it' } : { blob: ref.id };
+}
+
+/** The request without what is never recorded: the configuration of provider tools, which may hold credentials. */
+function shownRequest(request: ModelRequest): unknown {
+  return { ...request, tools: request.tools.map(shownTool) };
+}
+
+function shownTool(tool: ModelTool): unknown {
+  return 'provider' in tool ? { name: tool.name, provider: { type: tool.provider.type } } : tool;
+}
+
+/** The code of a failure, and nothing that its text may quote. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'failed';
+}

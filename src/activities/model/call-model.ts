@@ -1,0 +1,304 @@
+/**
+ * One model call: assembles the prompt, streams, and returns the finished answer with a plan for every call in it. Safe to
+ * repeat: an attempt that failed left nothing but live events, which the next one replaces by its higher number.
+ */
+import { createHash } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { AnswerForm } from '../../define/agent/output.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import { tokenCounting } from '../../model/shared/count-tokens.js';
+import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
+import { type Message, resultsOfTurn, textOf } from '../../protocol/conversation/messages.js';
+import { assistantMessageId } from '../../protocol/log/live-events.js';
+import type {
+  ModelCaller,
+  ModelFiles,
+  ModelRequest,
+  ModelResponse,
+} from '../../protocol/model/model.js';
+import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import {
+  type CallModelInput,
+  type CallModelResult,
+  providerResultsOf,
+  TRANSCRIPT_MISS,
+} from '../../protocol/workflow/activities.js';
+import { answerTooLarge, partsWithin } from '../../tools/model-input/model-answer.js';
+import type { GivenContext } from '../../tools/model-input/model-context.js';
+import { promptOf } from '../../tools/model-input/prompt.js';
+import {
+  askInForm,
+  type FormAnswer,
+  outputFormOf,
+  requestedOutput,
+  unusableForm,
+} from '../../tools/model-input/structured-output.js';
+import { planCalls } from '../../tools/plan/plan.js';
+import { providerCallsOf } from '../../tools/plan/provider-calls.js';
+import type { PolicyMeans } from '../../tools/shared/policy.js';
+import { type ActivityTools, policyMeans } from '../shared/deps.js';
+import {
+  agentOf,
+  failureOf,
+  framesOf,
+  httpStatusOf,
+  interruption,
+  isCancelRequested,
+  toFailure,
+} from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { equipped } from '../shared/listed-tools.js';
+import { type Showing, showing } from '../shared/live-output.js';
+import type { ModelStream } from '../shared/model-stream.js';
+import { awaitedAgent } from '../shared/other-workers.js';
+import { runOf } from '../shared/transcripts.js';
+import { modelFiles } from '../transcript/stored-results.js';
+import { type AuditedCall, audited } from './audit.js';
+import type { RequestMeter } from './request-meter.js';
+import { answerWithReads } from './run-reads.js';
+import { Spending } from './spending.js';
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | the model answers | its parts, usage and the plans of its calls, with the results of those that ran here (`reads/`) |
+ * | the turn is cancelled | `aborted`, with the text so far |
+ * | the worker stops | failure `model_unavailable`, retried |
+ * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
+ * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
+ * | the answer is larger than a conversation can hold | failure `model_answer_too_large`: the turn fails, the next goes on |
+ * | the messages before those that were sent cannot be had | failure `transcript_miss`: the workflow sends everything |
+ * | messages that a roll-over stored are lost for blob store and log | failure `transcript_lost`, retried |
+ * | it is too long for the model, or for the agent's budget | made smaller and asked again once; then failure `model_context_too_long` |
+ * | a final answer has not the form that was asked for | asked for once more; then the answer, with `outputProblem` |
+ * | answers could not be checked by the form that the message asks for | failure `invalid_request`, before the model is asked |
+ * | the agent is not defined here | failure `unknown_agent`, retried |
+ */
+export async function callModel(
+  tools: ActivityTools,
+  input: CallModelInput,
+): Promise<CallModelResult> {
+  const defined = awaitedAgent(tools, input.agent);
+  const context = Context.current();
+  const { turnId, step } = input;
+  const spending = new Spending(
+    defined.model,
+    { logger: tools.logger, caller: callerOf(input) },
+    input,
+  );
+  const { number: attempt } = spending.attempts;
+  const origin = { turnId, step, attempt, messageId: assistantMessageId(turnId, step) };
+  const shown = showing(tools, input, origin);
+  const { stream } = shown;
+  stream.begin(defined.model.name);
+  try {
+    const { agent, messages, ...answer } = await withHeartbeat(
+      () => asked(tools, input, { stream, spending }),
+      () => spending.details(),
+    );
+    if ('tooLong' in answer) throw failureOf('model_context_too_long', answer.tooLong);
+    spending.giveUp();
+    const { response, output, outputProblem } = answer;
+    const { parts, finishReason, model } = response;
+    const ran = providerCallsOf(response);
+    const known = [...resultsOfTurn(messages, turnId), ...providerResultsOf(ran.providerCalls)];
+    const means = policyMeans(tools, { ...input, results: known });
+    const calls = await plansOf(agent, response, { means, spending });
+    const result = {
+      ...{ parts, calls, ...ran, model, finishReason, ...takenOf(spending), attempt },
+      context: answer.context,
+      ...(output === undefined ? {} : { output }),
+      ...(outputProblem === undefined ? {} : { outputProblem }),
+    };
+    const problem = answerTooLarge(result);
+    if (problem !== undefined) throw failureOf('model_answer_too_large', problem);
+    return await answerWithReads(tools, input, {
+      ...{ agent, messages, outcome: result, stream },
+      details: () => spending.details(),
+    });
+  } catch (error) {
+    if (!context.cancellationSignal.aborted) {
+      const failure = modelFailureOf(error);
+      tools.logger.warn('model call failed', {
+        ...origin,
+        reason: failure.message,
+        at: framesOf(error),
+      });
+      throw failed({ shown, spending }, failure, httpStatusOf(error));
+    }
+    if (!isCancelRequested(context))
+      throw failed({ shown, spending }, interruption(context, 'model_unavailable'));
+    spending.giveUp();
+    return { ...abortedResult(defined, stream, attempt), ...takenOf(spending) };
+  } finally {
+    shown.end();
+  }
+}
+
+/** The failure as the workflow and the next attempt are told of it, and watchers. A lack of messages is nobody's business. */
+function failed(
+  { shown, spending }: { readonly shown: Showing; readonly spending: Spending },
+  failure: Error,
+  httpStatus?: number,
+): Error {
+  if (failure instanceof ApplicationFailure && failure.type !== TRANSCRIPT_MISS)
+    shown.fail(spending.attempts.fail(failure, httpStatus));
+  return spending.failed(failure);
+}
+
+function callerOf(input: CallModelInput): ModelCaller {
+  const { tenant, conversationId, agent, requester, turnId, step } = input;
+  return { tenant, conversationId, agent, requester, turnId, step };
+}
+
+/** What the model answers, and all that it was asked with. */
+async function asked(
+  tools: ActivityTools,
+  input: CallModelInput,
+  { stream, spending }: { readonly stream: ModelStream; readonly spending: Spending },
+): Promise<FormAnswer & { readonly agent: AnyAgent; readonly messages: readonly Message[] }> {
+  const unusable = unusableForm(input.output);
+  if (unusable !== undefined) throw failureOf('invalid_request', unusable);
+  const agent = await equipped(tools, agentOf(tools, input.agent));
+  const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
+  const form = outputFormOf(agent, input.output);
+  const cacheKey = cacheKeyOf(input);
+  const means = { form, spending, cacheKey, ...modelFiles(tools, input) };
+  const { tenant, conversationId, turnId, step } = input;
+  const about = {
+    ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
+    ...{ agent: agent.name, model: agent.model },
+  };
+  const askedFor = (purpose: AuditedCall['purpose']): Pick<GenerateMeans, 'caller' | 'keep'> => ({
+    caller: { ...spending.caller, purpose },
+    keep: (request, asking) => audited(tools, { purpose, ...about }, { request, ...asking }),
+  });
+  const answer = await askInForm({
+    agent,
+    messages,
+    mark: input.context,
+    heldBytes: input.heldBytes,
+    counting: tokenCounting,
+    form,
+    ask: (given) => generate(agent, given, { ...means, stream, ...askedFor('answer') }),
+    // Watchers have seen the first answer; the second is in the message that takes its place.
+    askAgain: (given) => generate(agent, given, { ...means, ...askedFor('correction') }),
+    look: (response) => {
+      failIfEmpty(response, messages.at(-1)?.role);
+    },
+    isTooLong: isContextTooLong,
+  });
+  return { ...answer, agent, messages };
+}
+
+/** A policy may look things up, so a stop must not wait for it, and the worker must be seen to live. */
+async function plansOf(
+  agent: AnyAgent,
+  { calls }: ModelResponse,
+  { means, spending }: { readonly means: PolicyMeans; readonly spending: Spending },
+): Promise<CallModelResult['calls']> {
+  const planning = planCalls({ agent, calls, means });
+  return withHeartbeat(
+    () => Promise.race([planning, Context.current().cancelled]),
+    () => spending.details(),
+  );
+}
+
+/** What the outcome says of it, whatever comes of the answer. */
+function takenOf({
+  own,
+  earlier,
+  attempts: { failed },
+}: Spending): Pick<CallModelResult, 'usage' | 'earlierUsage' | 'failedAttempts'> {
+  return {
+    usage: own,
+    ...(earlier === undefined ? {} : { earlierUsage: earlier }),
+    ...(failed.length === 0 ? {} : { failedAttempts: failed }),
+  };
+}
+
+/**
+ * After tool results a model may well have nothing to add; as an answer to a person it is a fault. What the provider has run
+ * is something: asked again, it would run it again.
+ */
+function isEmpty({ calls, parts, providerCalls = [] }: ModelResponse): boolean {
+  return calls.length === 0 && providerCalls.length === 0 && textOf(parts).trim() === '';
+}
+
+interface GenerateMeans {
+  /** Absent: nobody watches. */
+  readonly stream?: ModelStream;
+  readonly files?: ModelFiles;
+  readonly form: AnswerForm | undefined;
+  readonly spending: Spending;
+  readonly cacheKey: string;
+  readonly caller: ModelCaller;
+  /** Runs the request, and keeps of it what the worker is told to. */
+  readonly keep: (
+    request: ModelRequest,
+    asking: { readonly run: () => Promise<ModelResponse>; readonly meter: RequestMeter },
+  ) => Promise<ModelResponse>;
+}
+
+/** @throws failure model_empty_answer */
+function failIfEmpty(response: ModelResponse, after: Message['role'] | undefined): void {
+  if (isEmpty(response) && after !== 'tool')
+    throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
+}
+
+/** Ids of conversations are the application's business, so the provider is told a digest of them. */
+function cacheKeyOf(key: ConversationKey): string {
+  return createHash('sha256').update(conversationKey(key)).digest('hex').slice(0, 32);
+}
+
+/** Ends as soon as the signal fires, even when the adapter does not heed it: a stop must not wait for a provider. */
+async function generate(
+  agent: AnyAgent,
+  { messages, stable, tokens }: GivenContext,
+  { stream, files, form, spending, cacheKey, caller, keep }: GenerateMeans,
+): Promise<ModelResponse> {
+  const { cancellationSignal, cancelled } = Context.current();
+  cancellationSignal.throwIfAborted();
+  const { system, tools } = promptOf(agent);
+  const cached = { stableMessages: stable, cacheKey };
+  const request = { system, messages, tools, ...requestedOutput(agent, form), ...cached };
+  return spending.request({ promptTokens: tokens, messages }, (meter) => {
+    const run = (): Promise<ModelResponse> => {
+      const answer = agent.model.generate(request, {
+        signal: cancellationSignal,
+        caller,
+        ...meter.options((event) => {
+          stream?.take(event);
+        }),
+        ...(files === undefined ? {} : { files }),
+      });
+      // It loses the race against a cancel and fails later; nobody listens then.
+      answer.catch(() => undefined);
+      return Promise.race([answer, cancelled]);
+    };
+    return keep(request, { run, meter });
+  });
+}
+
+/** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
+function modelFailureOf(error: unknown): Error {
+  const known = error instanceof ApplicationFailure ? error : toModelFailure(error);
+  return toFailure(known, 'model_unavailable');
+}
+
+/** What had come until the turn was stopped. */
+function abortedResult(
+  agent: AnyAgent,
+  stream: ModelStream,
+  attempt: number,
+): Omit<CallModelResult, 'usage' | 'earlierUsage'> {
+  return {
+    parts: partsWithin(stream.partsSoFar()),
+    calls: [],
+    model: agent.model.name,
+    finishReason: 'cancelled',
+    attempt,
+    aborted: true,
+  };
+}

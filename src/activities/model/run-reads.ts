@@ -1,0 +1,164 @@
+/**
+ * Runs reads inside the model activity that asked for them: calls of tools without effects, once the answer and the plans of its
+ * calls are there. A read has one try. Whatever keeps it from ending with a result leaves it to an activity of its own.
+ */
+import { Context } from '@temporalio/activity';
+import { type ForeseenRead, foreseenReads } from '../../core/reads/foreseen.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import type { Message } from '../../protocol/conversation/messages.js';
+import { INLINE_READS_AT_ONCE } from '../../protocol/limits/service-limits.js';
+import type {
+  CallModelInput,
+  CallModelResult,
+  InlineRead,
+  ToolEnded,
+} from '../../protocol/workflow/activities.js';
+import { withReads } from '../../tools/model-input/model-answer.js';
+import type { LargeResults } from '../../tools/results/large-results.js';
+import { handlerOf, runToolCall } from '../../tools/run/run.js';
+import { type ActivityTools, publishLive } from '../shared/deps.js';
+import { isCancelRequested, reasonOf } from '../shared/failure.js';
+import type { ModelStream } from '../shared/model-stream.js';
+import { contextOf, progressOf } from '../tools/tool-context.js';
+
+/** Most reads have ended by then; a heartbeat costs the server about as much as a read saves. */
+const HEARTBEAT_AFTER_MS = 100;
+
+/** An answer that is ready, and by what it came. */
+export interface Answered {
+  readonly agent: AnyAgent;
+  /** The messages that the model was given. */
+  readonly messages: readonly Message[];
+  readonly outcome: CallModelResult;
+  /** For the next attempt, should this one be lost. */
+  readonly details: () => unknown;
+  /** What was streamed is shown before the calls begin. */
+  readonly stream: Pick<ModelStream, 'flush'>;
+}
+
+/**
+ * | what a read does | then |
+ * |---|---|
+ * | it ends in time | its result goes back with the answer, as far as there is room |
+ * | it takes longer than all reads of an answer may | its signal fires, and it is left to an activity |
+ * | it asks, or throws a `ToolRetry` | left to an activity, which carries that out |
+ * | its result has to be stored beside the log | left to an activity: what the workflow did not take would lie there for ever |
+ * | its tool is not here, or something else than its code fails | left to an activity |
+ * | the turn is cancelled | its signal fires, and the model call ends as one that is cancelled |
+ * | the worker stops | its signal fires, and the answer goes back with what has ended |
+ *
+ * @throws the cancel, when somebody asked for one
+ */
+export async function answerWithReads(
+  tools: ActivityTools,
+  input: CallModelInput,
+  answered: Answered,
+): Promise<CallModelResult> {
+  const { agent, outcome, messages, details, stream } = answered;
+  const due = foreseenReads(input, { outcome, messages, nowMs: Date.now() });
+  const [first] = due;
+  if (first === undefined) return outcome;
+  const context = Context.current();
+  stream.flush();
+  // The answer is paid for: should the worker be lost now, the next attempt knows what it took.
+  const heartbeat = setTimeout(() => {
+    context.heartbeat(details());
+  }, HEARTBEAT_AFTER_MS);
+  const reads = await inTime({ tools, agent, withinMs: first.withinMs }, due);
+  clearTimeout(heartbeat);
+  // What a cancel has kept from ending is no outcome of the answer.
+  if (isCancelRequested(context)) context.cancellationSignal.throwIfAborted();
+  return withReads(outcome, reads);
+}
+
+/** Those that ended, by the places of their calls. Never throws. */
+async function inTime(
+  { tools, agent, withinMs }: Pick<ReadMeans, 'tools' | 'agent'> & { readonly withinMs: number },
+  due: readonly ForeseenRead[],
+): Promise<ReadonlyMap<number, InlineRead>> {
+  const over = new AbortController();
+  const timer = setTimeout(() => {
+    over.abort(new DOMException('An activity does it instead', 'TimeoutError'));
+  }, withinMs);
+  const signal = AbortSignal.any([over.signal, Context.current().cancellationSignal]);
+  const stopped = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => {
+      resolve(undefined);
+    });
+  });
+  const reads = new Map<number, InlineRead>();
+  const waiting = due.values();
+  const lane = async (): Promise<void> => {
+    for (const read of waiting) {
+      if (signal.aborted) return;
+      const ended = await endOf({ tools, agent, signal, stopped }, read);
+      if (ended !== undefined) reads.set(read.index, { toolCallId: read.plan.toolCallId, ended });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: INLINE_READS_AT_ONCE }, lane));
+    return reads;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface ReadMeans {
+  readonly tools: ActivityTools;
+  readonly agent: AnyAgent;
+  readonly signal: AbortSignal;
+  /** Resolves when the signal fires. */
+  readonly stopped: Promise<undefined>;
+}
+
+/** Undefined when the read is left to an activity. */
+async function endOf(means: ReadMeans, read: ForeseenRead): Promise<ToolEnded | undefined> {
+  const { tools, agent, stopped } = means;
+  const tool = agent.tools.find(({ name }) => name === read.plan.name);
+  if (tool === undefined || handlerOf(tool) === undefined) return undefined;
+  try {
+    // Checks of the result take time, too.
+    return await Promise.race([run(means, tool, read), stopped]);
+  } catch (error) {
+    const { plan } = read;
+    tools.logger.debug('read left to an activity', { tool: plan.name, reason: reasonOf(error) });
+    return undefined;
+  }
+}
+
+async function run(
+  { tools, signal }: ReadMeans,
+  tool: AnyTool,
+  { plan, input }: ForeseenRead,
+): Promise<ToolEnded | undefined> {
+  const { toolCallId, name, timeouts } = plan;
+  const { turnId, step } = input;
+  const origin = { turnId, step, attempt: 1, toolCallId, name };
+  publishLive(tools, input, { type: 'tool_call_started', ...origin });
+  const progress = progressOf(tool, (payload) => {
+    publishLive(tools, input, { type: 'tool_progress', ...origin, payload });
+  });
+  try {
+    const end = await runToolCall({
+      tool,
+      input: input.call.input,
+      ctx: contextOf(tools, input, { attempt: 1, progress: progress.report }),
+      ...(tools.blobs === undefined ? {} : { large: LEAVES }),
+      signal,
+      timeoutMs: timeouts.runMs,
+    });
+    if (!('envelope' in end)) return undefined;
+    const { retry, ...ended } = end;
+    return retry === undefined ? ended : undefined;
+  } finally {
+    progress.end();
+  }
+}
+
+/** In place of a store. */
+const LEAVES: LargeResults = {
+  keep: () => Promise.reject(new TypeError('the result has to be stored')),
+  keepFile: () => Promise.reject(new TypeError('the file has to be stored')),
+  readable: false,
+};

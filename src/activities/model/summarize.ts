@@ -1,0 +1,136 @@
+/**
+ * Summarises the oldest turns of a conversation, while its turns go on. Has no effects but what the model charges; safe to
+ * repeat: the workflow takes one outcome, and asks again when it has none.
+ */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from '../../define/tool/context.js';
+import { tokenCounting } from '../../model/shared/count-tokens.js';
+import { isContextTooLong, toModelFailure } from '../../model/shared/failure.js';
+import type { Message } from '../../protocol/conversation/messages.js';
+import type { ModelRequest } from '../../protocol/model/model.js';
+import {
+  type SummarizeInput,
+  type SummarizeResult,
+  TRANSCRIPT_MISS,
+} from '../../protocol/workflow/activities.js';
+import { tokensOf } from '../../tools/model-input/model-context.js';
+import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../../tools/model-input/summarize.js';
+import { type ActivityTools, withFields } from '../shared/deps.js';
+import {
+  agentOf,
+  failureOf,
+  framesOf,
+  httpStatusOf,
+  interruption,
+  isCancelRequested,
+  toFailure,
+} from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { runOf } from '../shared/transcripts.js';
+import { audited } from './audit.js';
+import type { AskedRequest } from './request-meter.js';
+import { Spending } from './spending.js';
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | the model writes one | text, what it covers, usage of all attempts, and why those before came to nothing |
+ * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
+ * | the model writes nothing | failure `model_empty_answer`, retried |
+ * | the messages cannot be had | failure `transcript_miss`: the workflow sends them |
+ * | the agent wants no summaries any more | failure `invalid_request`: the workflow pauses |
+ */
+export async function summarize(
+  tools: ActivityTools,
+  input: SummarizeInput,
+): Promise<SummarizeResult> {
+  const context = Context.current();
+  const { tenant, conversationId, ordinal } = input;
+  const logger = withFields(tools.logger, { tenant, conversationId, ordinal });
+  const agent = agentOf(tools, input.agent);
+  const summarizer = summarizerOf(agent);
+  if (summarizer === undefined)
+    throw failureOf('invalid_request', `Agent "${agent.name}" wants no summaries`);
+  const signal = context.cancellationSignal;
+  const caller = { purpose: 'summary' as const, tenant, conversationId, agent: agent.name };
+  const spending = new Spending(summarizer.model, { logger, caller });
+  const about = { ...caller, model: summarizer.model, attempt: spending.attempts.number };
+  try {
+    const made = await withHeartbeat(
+      async () => {
+        const messages = await tools.transcripts.read(runOf(context), input.transcript);
+        const making = makeSummary({
+          ...summarizer,
+          messages,
+          counting: tokenCounting,
+          ask: (request) =>
+            spending.request(askedOf(request), (meter) =>
+              audited(tools, about, {
+                request,
+                meter,
+                run: () =>
+                  summarizer.model.generate(request, {
+                    ...{ signal, caller: spending.caller },
+                    ...meter.options(),
+                  }),
+              }),
+            ),
+          isTooLong: isContextTooLong,
+        });
+        making.catch(() => undefined);
+        return await Promise.race([making, context.cancelled]);
+      },
+      () => spending.details(),
+    );
+    if (made === undefined)
+      throw failureOf('model_empty_answer', `Model "${summarizer.model.name}" wrote no summary`);
+    spending.giveUp();
+    const { response, ...summary } = made;
+    const { model } = response;
+    const { failed } = spending.attempts;
+    return {
+      ...{ ...summary, version: SUMMARY_VERSION, model, usage: spending.total },
+      ...(failed.length === 0 ? {} : { failedAttempts: failed }),
+    };
+  } catch (error) {
+    throw failed({ context, logger, spending }, error);
+  }
+}
+
+/** The failure as the workflow and the next attempt are told of it. */
+function failed(
+  of: { readonly context: Context; readonly logger: Logger; readonly spending: Spending },
+  error: unknown,
+): Error {
+  const { context, logger, spending } = of;
+  const isAborted = context.cancellationSignal.aborted;
+  if (isCancelRequested(context)) spending.giveUp();
+  const known = isAborted
+    ? interruption(context, 'model_unavailable')
+    : toModelFailureUnlessKnown(error);
+  const failure = toFailure(known, 'model_unavailable');
+  // The activity that is sent the messages is not told what goes on.
+  if (isMiss(failure)) spending.giveUp();
+  else if (failure instanceof ApplicationFailure)
+    spending.attempts.fail(failure, httpStatusOf(known));
+  if (!isAborted) logger.warn('summary failed', { reason: failure.message, at: framesOf(error) });
+  return spending.failed(failure);
+}
+
+function isMiss(failure: Error): boolean {
+  return failure instanceof ApplicationFailure && failure.type === TRANSCRIPT_MISS;
+}
+
+function askedOf({ system, messages }: ModelRequest): AskedRequest {
+  const { rough } = tokenCounting;
+  const add = (sum: number, message: Message): number => sum + tokensOf(message, rough);
+  return { promptTokens: messages.reduce(add, rough(system)), messages };
+}
+
+/** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
+function toModelFailureUnlessKnown(error: unknown): unknown {
+  return error instanceof Error && error.name === 'ApplicationFailure'
+    ? error
+    : toModelFailure(error);
+}

@@ -1,0 +1,112 @@
+/** How errors leave an activity: as failures whose type is a code of the failure table, retried or not. */
+import type { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { AnyAgent } from '../../define/define-agent.js';
+import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
+import { FAILURES, type FailureCode, isFailureCode } from '../../protocol/failures/failures.js';
+import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
+import type { ActivityTools } from './deps.js';
+
+/** A provider may ask for any pause; a conversation that waits longer looks dead. */
+const MAX_RETRY_DELAY_MS = 60_000;
+
+/** What adapters throw (`ModelFailure`), by its shape: an adapter may come with another copy of the class. */
+interface CodedError extends Error {
+  readonly code: FailureCode;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+}
+
+function isCodedError(error: unknown): error is CodedError {
+  return error instanceof Error && 'code' in error && isFailureCode(error.code);
+}
+
+/**
+ * The failure for an error: its own code where it has one, else `fallback`. The message is kept and bounded; the error itself
+ * is not attached, since it may hold requests with keys in them.
+ */
+export function toFailure(error: unknown, fallback: FailureCode): Error {
+  if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  if (!isCodedError(error)) return failureOf(fallback, reasonOf(error));
+  const { code, message, retryable, retryAfterMs } = error;
+  return failureOf(code, message, {
+    retryable: retryable ?? FAILURES[code].retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** What the provider answered that made a model fail, as its adapter says. */
+export function httpStatusOf(error: unknown): number | undefined {
+  const status = error instanceof Error && 'httpStatus' in error ? error.httpStatus : undefined;
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** What went wrong, in the error's own words. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Where an error came from, without its text: for logs of errors that may quote keys. */
+export function framesOf(error: unknown): readonly string[] {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  return stack
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('at '))
+    .slice(0, 10);
+}
+
+/** A failure of the table. */
+export function failureOf(
+  code: FailureCode,
+  message: string,
+  options: { readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
+): ApplicationFailure {
+  const { retryable = FAILURES[code].retryable, retryAfterMs } = options;
+  return ApplicationFailure.create({
+    type: code,
+    message: (message === '' ? FAILURES[code].title : message).slice(0, MAX_REASON_CHARS),
+    nonRetryable: !retryable,
+    ...(retryAfterMs === undefined || retryAfterMs <= 0
+      ? {}
+      : { nextRetryDelay: Math.min(retryAfterMs, MAX_RETRY_DELAY_MS) }),
+  });
+}
+
+/** The same failure, with details for the workflow. Others than ours have none. */
+export function withDetails(failure: Error, details: ModelCallDetails): Error {
+  if (!(failure instanceof ApplicationFailure)) return failure;
+  const { message, type, nonRetryable, nextRetryDelay } = failure;
+  return ApplicationFailure.create({
+    message,
+    nonRetryable: nonRetryable ?? false,
+    details: [details],
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(nextRetryDelay === undefined || nextRetryDelay === null ? {} : { nextRetryDelay }),
+  });
+}
+
+/**
+ * The agent by name.
+ * @throws failure unknown_agent, retried: while workers are being replaced, another may have it.
+ */
+export function agentOf(tools: ActivityTools, name: string): AnyAgent {
+  const agent = tools.registry.agent(name);
+  if (agent !== undefined) return agent;
+  throw failureOf('unknown_agent', `Agent "${name}" is not defined in this worker`, {
+    retryable: true,
+  });
+}
+
+/** True when somebody asked to stop; a worker that shuts down or lost the task aborts, too, but that is to be retried. */
+export function isCancelRequested(context: Context): boolean {
+  return context.cancellationDetails?.cancelRequested === true;
+}
+
+/** The failure of an aborted activity: cancelled when asked for, else lost and retried. */
+export function interruption(context: Context, code: FailureCode): Error {
+  if (isCancelRequested(context)) return new CancelledFailure('[cancelled]');
+  return failureOf(code, 'The worker stopped, or lost the task, before it was done', {
+    retryable: true,
+  });
+}

@@ -1,0 +1,41 @@
+/** One attempt of a model call on the live plane. */
+
+import type { FailedAttempt } from '../../protocol/conversation/attempts.js';
+import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { type ActivityTools, publishLive, repeatLive } from './deps.js';
+import { ModelStream, type StreamOrigin } from './model-stream.js';
+
+/** What watchers see of one attempt: what it streams, which whoever joins them is given so far, and that it has failed. */
+export interface Showing {
+  readonly stream: ModelStream;
+  readonly fail: (failed: FailedAttempt) => void;
+  readonly end: () => void;
+}
+
+export function showing(tools: ActivityTools, key: ConversationKey, origin: StreamOrigin): Showing {
+  const publish = (event: LiveEvent): void => {
+    publishLive(tools, key, event);
+  };
+  const repeat = (event: LiveEvent): void => {
+    repeatLive(tools, key, event);
+  };
+  const { tenant, conversationId } = key;
+  const stream = new ModelStream(origin, publish, repeat);
+  const stop = tools.onJoin?.({ tenant, conversationId }, () => {
+    stream.joined();
+  });
+  const end = (): void => {
+    stop?.();
+    stream.close();
+  };
+  return {
+    stream,
+    fail: ({ model: _, ...told }) => {
+      // What was streamed goes out first.
+      end();
+      publish({ type: 'model_call_failed', ...origin, ...told });
+    },
+    end,
+  };
+}

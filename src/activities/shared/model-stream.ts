@@ -1,0 +1,203 @@
+/**
+ * What a model call streams: live deltas for watchers, and the text so far for a turn that is cancelled half-way.
+ *
+ * I1 The first delta goes out at once, later ones within `DELTA_DELAY_MS`, merged.
+ * I2 Deltas of a message leave in the order in which they came; offsets count all of its text, sent or not.
+ * I3 Every delta can be written as UTF-8: where a provider cuts a surrogate pair in two, its first half leaves with the second.
+ * I4 Whoever begins to watch later is given what was sent until then, from offset 0 on; those who have it can tell.
+ */
+
+import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { ModelStreamEvent } from '../../protocol/model/model.js';
+import { wellFormed } from '../../protocol/values/well-formed.js';
+import type { CallModelResult } from '../../protocol/workflow/activities.js';
+
+/** Below what a reader notices; a token each would be a message each. */
+const DELTA_DELAY_MS = 30;
+
+/** Without the flag `u`, so that it is found as the end of a text. */
+const FIRST_HALF = /[\ud800-\udbff]$/;
+
+/** The step and attempt that deltas belong to. */
+export interface StreamOrigin {
+  readonly turnId: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly messageId: string;
+}
+
+type ProgressEvent = Extract<ModelStreamEvent, { type: 'provider_call_progress' }>;
+type TextPiece = Exclude<ModelStreamEvent, { type: 'provider_call' | 'provider_call_progress' }>;
+type Piece = TextPiece | (ProgressEvent & { readonly text: string });
+
+interface Run {
+  readonly event: Piece;
+  readonly offset: number;
+  text: string;
+}
+
+export class ModelStream {
+  readonly #origin: StreamOrigin;
+  readonly #publish: (event: LiveEvent) => void;
+  readonly #repeat: (event: LiveEvent) => void;
+  readonly #offsets = new Map<string, number>();
+  /** Ends of texts that may be the first half of a pair. What no second half follows is not shown. */
+  readonly #halves = new Map<string, string>();
+  /** What has left, whole: by what counts its own offsets; and the events that stand for themselves. */
+  readonly #sent = new Map<string, Run>();
+  readonly #told: LiveEvent[] = [];
+  readonly #parts: { readonly type: 'text' | 'reasoning'; text: string }[] = [];
+  #waiting: Run[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #repeatTimer: NodeJS.Timeout | undefined;
+  #lastFlushAt = Number.NEGATIVE_INFINITY;
+  #closed = false;
+
+  /** @param repeat Says to those who watch since later what the others know. */
+  constructor(
+    origin: StreamOrigin,
+    publish: (event: LiveEvent) => void,
+    repeat: (event: LiveEvent) => void = () => undefined,
+  ) {
+    this.#origin = origin;
+    this.#publish = publish;
+    this.#repeat = repeat;
+  }
+
+  begin(model: string): void {
+    this.#tell({ type: 'model_call_started', ...this.#origin, model });
+  }
+
+  /** Somebody has begun to watch. Many at once are given it together. */
+  joined(): void {
+    if (this.#closed) return;
+    this.#repeatTimer ??= setTimeout(() => {
+      this.#repeatTimer = undefined;
+      this.flush();
+      for (const event of this.#told) this.#repeat(event);
+      for (const run of this.#sent.values()) this.#repeat(liveEventOf(this.#origin, run));
+    }, DELTA_DELAY_MS);
+  }
+
+  /** Takes one piece from the adapter. Pieces after `close` are dropped: another attempt may be streaming by then. */
+  take(event: ModelStreamEvent): void {
+    if (this.#closed) return;
+    if (event.type === 'provider_call') {
+      // What was said before it is shown before it.
+      this.flush();
+      const { id: providerCallId, name } = event;
+      this.#tell({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
+      return;
+    }
+    if (event.type !== 'provider_call_progress') {
+      this.#keep(event);
+      this.#add(event);
+      return;
+    }
+    const { text } = event;
+    if (text !== undefined) this.#add({ ...event, text });
+    else {
+      // What came before it is shown before it.
+      this.flush();
+      const { id: providerCallId, name, status } = event;
+      const progress = { type: 'provider_call_progress', providerCallId, name, status } as const;
+      this.#publish({ ...progress, ...this.#origin });
+    }
+  }
+
+  /** Sends what waits and ends the stream. Safe to repeat. */
+  close(): void {
+    this.flush();
+    clearTimeout(this.#repeatTimer);
+    this.#closed = true;
+  }
+
+  /** Text and reasoning that came so far, in order; calls that were not finished are not part of it. */
+  partsSoFar(): CallModelResult['parts'] {
+    return this.#parts.map(({ type, text }) => ({ type, text }));
+  }
+
+  #tell(event: LiveEvent): void {
+    this.#told.push(event);
+    this.#publish(event);
+  }
+
+  #add(event: Piece): void {
+    const key = keyOf(event);
+    const text = this.#whole(key, event.text);
+    if (text === '' && event.text !== '') return;
+    const offset = this.#offsets.get(key) ?? 0;
+    this.#offsets.set(key, offset + text.length);
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && keyOf(last.event) === key) last.text += text;
+    else this.#waiting.push({ event, offset, text });
+    if (this.#timer !== undefined) return;
+    const waitMs = this.#lastFlushAt + DELTA_DELAY_MS - performance.now();
+    if (waitMs <= 0) this.flush();
+    else
+      this.#timer = setTimeout(() => {
+        this.flush();
+      }, waitMs);
+  }
+
+  /** What can be shown of the text once this piece has come: whole characters, as long in UTF-16 units as what came. */
+  #whole(key: string, piece: string): string {
+    const text = (this.#halves.get(key) ?? '') + piece;
+    const end = text.replace(FIRST_HALF, '').length;
+    this.#halves.set(key, text.slice(end));
+    return wellFormed(text.slice(0, end));
+  }
+
+  #keep(event: TextPiece): void {
+    if (event.type === 'tool_arguments') return;
+    const last = this.#parts.at(-1);
+    if (last?.type === event.type) last.text += event.text;
+    else if (event.text !== '') this.#parts.push({ type: event.type, text: event.text });
+  }
+
+  /** Sends what waits. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.length === 0) return;
+    const runs = this.#waiting;
+    this.#waiting = [];
+    this.#lastFlushAt = performance.now();
+    for (const run of runs) {
+      this.#publish(liveEventOf(this.#origin, run));
+      const key = keyOf(run.event);
+      const sent = this.#sent.get(key);
+      if (sent === undefined) this.#sent.set(key, run);
+      else sent.text += run.text;
+    }
+  }
+}
+
+function keyOf(event: Piece): string {
+  if (event.type === 'provider_call_progress') return `hosted ${event.id} ${event.status}`;
+  return event.type === 'tool_arguments' ? `call ${event.index}` : event.type;
+}
+
+function liveEventOf(origin: StreamOrigin, { event, offset, text }: Run): LiveEvent {
+  switch (event.type) {
+    case 'text':
+      return { type: 'text_delta', ...origin, offset, text };
+    case 'reasoning':
+      return { type: 'reasoning_delta', ...origin, offset, text };
+    case 'provider_call_progress': {
+      const { id: providerCallId, name, status } = event;
+      return { type: event.type, ...origin, providerCallId, name, status, offset, text };
+    }
+    case 'tool_arguments': {
+      const { index, name } = event;
+      return {
+        type: 'tool_arguments_delta',
+        ...origin,
+        index,
+        ...(name === undefined ? {} : { name }),
+        offset,
+        text,
+      };
+    }
+  }
+}

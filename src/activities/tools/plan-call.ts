@@ -1,0 +1,26 @@
+/**
+ * Plans one call of a step whose calls run one after the other: it is validated and its policies are asked when its turn has
+ * come. Has no effects of its own; policies may look things up.
+ */
+import { Context } from '@temporalio/activity';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { PlanCallInput } from '../../protocol/workflow/activities.js';
+import { planCalls } from '../../tools/plan/plan.js';
+import { type ActivityTools, policyMeans } from '../shared/deps.js';
+import { agentOf } from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { equipped } from '../shared/listed-tools.js';
+
+/** An unknown agent is failure `unknown_agent`, retried; whatever is wrong with the call is in its plan. */
+export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
+  const agent = agentOf(tools, input.agent);
+  const { toolCallId, name, argumentsJson } = input.call;
+  const calls = [{ id: toolCallId, name, argumentsJson }];
+  const means = policyMeans(tools, input);
+  const [planned] = await withHeartbeat(async () => {
+    const planning = planCalls({ agent: await equipped(tools, agent), calls, means });
+    return Promise.race([planning, Context.current().cancelled]);
+  });
+  if (planned === undefined) throw new Error('unreachable: one call has one plan');
+  return planned.plan;
+}

@@ -1,0 +1,42 @@
+/** Shapes the request of a client call. Has no effects, by the tool's own word; safe to repeat. */
+import { Context } from '@temporalio/activity';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type {
+  PreflightToolInput,
+  PreflightToolResult,
+} from '../../protocol/workflow/activities.js';
+import { judgeInput } from '../../tools/definition/judge.js';
+import { preflightToolCall } from '../../tools/run/preflight.js';
+import type { ActivityTools } from '../shared/deps.js';
+import { agentOf, interruption, toFailure } from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { contextOf } from './tool-context.js';
+
+/** Nothing is asked of a tool that reads the arguments in another way than when the call was planned. What the tool throws is the call's result; only infrastructure fails this activity, and an unknown agent, retried. */
+export async function preflightTool(
+  tools: ActivityTools,
+  input: PreflightToolInput,
+): Promise<PreflightToolResult> {
+  const { call } = input;
+  const context = Context.current();
+  const agent = agentOf(tools, input.agent);
+  const tool = tools.registry.tool(agent.name, call.name);
+  if (tool === undefined) {
+    const message = TEXTS.noLongerAvailable(call.name);
+    return { ok: false, error: { code: 'not_available', message } };
+  }
+  const judged = await judgeInput(tool, { ...call, executor: 'client' });
+  if (!judged.runs) return { ok: false, changed: { definition: judged.definition } };
+  const { attempt } = context.info;
+  const ctx = contextOf(tools, input, { attempt, progress: () => undefined });
+  const signal = context.cancellationSignal;
+  const timeoutMs = call.timeouts.runMs;
+  try {
+    return await withHeartbeat(() =>
+      preflightToolCall({ tool, input: call.input, ctx, signal, timeoutMs }),
+    );
+  } catch (error) {
+    if (signal.aborted) throw interruption(context, 'tool_lost');
+    throw toFailure(error, 'tool_lost');
+  }
+}

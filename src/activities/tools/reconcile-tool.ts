@@ -1,0 +1,51 @@
+/** Asks a tool what a lost run of it did. Has no effects, by the tool's own word; safe to repeat. */
+import { Context } from '@temporalio/activity';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type {
+  ReconcileToolInput,
+  ReconcileToolResult,
+} from '../../protocol/workflow/activities.js';
+import { judgeInput } from '../../tools/definition/judge.js';
+import { reconcileToolCall } from '../../tools/run/reconcile.js';
+import type { ActivityTools } from '../shared/deps.js';
+import { agentOf, interruption, toFailure } from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { largeResults } from '../transcript/stored-results.js';
+import { contextOf } from './tool-context.js';
+
+/**
+ * What the tool throws fails this activity, which is retried a few times: what it asks may be down for a moment. An unknown
+ * agent is failure `unknown_agent`, retried.
+ */
+export async function reconcileTool(
+  tools: ActivityTools,
+  input: ReconcileToolInput,
+): Promise<ReconcileToolResult> {
+  const { call } = input;
+  const context = Context.current();
+  const agent = agentOf(tools, input.agent);
+  const tool = tools.registry.tool(agent.name, call.name);
+  if (tool === undefined) return { outcome: 'unknown', reason: TEXTS.noLongerAvailable(call.name) };
+  const judged = await judgeInput(tool, { ...call, executor: 'server' });
+  if (!judged.runs)
+    return { outcome: 'unknown', reason: TEXTS.definitionChangedInFlight(call.name) };
+  const ctx = contextOf(tools, input, {
+    attempt: context.info.attempt,
+    progress: () => undefined,
+  });
+  try {
+    return await withHeartbeat(() =>
+      reconcileToolCall({
+        tool,
+        input: call.input,
+        ctx,
+        ...largeResults(tools, input),
+        signal: context.cancellationSignal,
+        timeoutMs: call.timeouts.runMs,
+      }),
+    );
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
+    throw toFailure(error, 'tool_lost');
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * One tool call. Everything that the tool's own code does wrong is a result; only infrastructure fails this activity, and
+ * only that is retried, as often as the call's plan says.
+ */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ToolRetry } from '../../define/tool/retry.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import type { Question } from '../../protocol/calls/questions.js';
+import type { ToolErrorCode } from '../../protocol/calls/results.js';
+import { FAILURES, type FailureCode } from '../../protocol/failures/failures.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
+import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { RunToolInput, RunToolResult } from '../../protocol/workflow/activities.js';
+import { judgeInput } from '../../tools/definition/judge.js';
+import { heldAt } from '../../tools/mcp/session/questions.js';
+import { handlerOf, runToolCall } from '../../tools/run/run.js';
+import { type ActivityTools, publishLive } from '../shared/deps.js';
+import { agentOf, interruption, toFailure } from '../shared/failure.js';
+import { withHeartbeat } from '../shared/heartbeat.js';
+import { calledTool, type MissingTool } from '../shared/listed-tools.js';
+import { largeResults } from '../transcript/stored-results.js';
+import { contextOf, progressOf } from './tool-context.js';
+
+/** What finding the tool may take without being counted. */
+const LOOK_UP_SLACK_MS = 1_000;
+
+/**
+ * | what happens | outcome |
+ * |---|---|
+ * | the tool returns, throws or runs out of time | its result (see `runToolCall`) |
+ * | the tool asks, or refuses an answer | just that, in place of a result |
+ * | the tool throws a `ToolRetry` and has attempts and time left | failure `tool_retry`, retried after the pause it asks for |
+ * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
+ * | the turn is cancelled | the tool's signal fires, then cancelled |
+ * | the worker stops | the tool's signal fires, then failure `tool_lost`, retried if the call may run again |
+ * | the tool is another than the call was planned for, and reads its arguments in another way | `changed` before the first run; after it, error result `outcome_unknown`. The tool is not run |
+ * | a `once` call is delivered again | error result `outcome_unknown`; it does not run |
+ */
+export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
+  const { call } = input;
+  const context = Context.current();
+  const { attempt } = context.info;
+  if (call.effects === 'once' && attempt > 1)
+    return failedBefore('outcome_unknown', TEXTS.outcomeUnknown(call.name));
+  const startedAt = performance.now();
+  const tool = await toolOf(tools, input);
+  if ('missing' in tool) return failedBefore(tool.code ?? 'not_available', tool.missing);
+  const changed = await changedSince(tool, input, attempt);
+  if (changed !== undefined) return changed;
+  if (handlerOf(tool) === undefined)
+    return failedBefore('not_available', TEXTS.noLongerAvailable(call.name));
+  const { turnId, step } = input;
+  const origin = { turnId, step, attempt, toolCallId: call.toolCallId, name: call.name };
+  const publish = (event: LiveEvent): void => {
+    publishLive(tools, input, event);
+  };
+  publish({ type: 'tool_call_started', ...origin });
+  const progress = progressOf(tool, (payload) => {
+    publish({ type: 'tool_progress', ...origin, payload });
+  });
+  try {
+    const end = await withHeartbeat(() =>
+      runToolCall({
+        tool,
+        input: call.input,
+        ctx: contextOf(tools, input, { attempt, progress: progress.report }),
+        ...largeResults(tools, input),
+        signal: context.cancellationSignal,
+        timeoutMs: timeLeft(input, startedAt),
+        answer: input.asked?.answer,
+      }),
+    );
+    if ('ask' in end) return { ...end, ask: placed(end.ask) };
+    if (!('envelope' in end)) return end;
+    const { retry, ...result } = end;
+    if (retry === undefined || isLastAttempt(input, attempt, retry)) return result;
+    throw retryFailure(retry);
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw interruption(context, 'tool_lost');
+    throw toFailure(error, 'tool_lost');
+  } finally {
+    progress.end();
+  }
+}
+
+/** A question of a call that this worker holds open names where the call goes on. */
+function placed(ask: Question): Question {
+  const at = heldAt(ask.state);
+  return at === undefined ? ask : { ...ask, heldAt: at };
+}
+
+/** Of the run's own clock: later attempts have less of the call's time in all. */
+function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
+  const lookedForMs = Math.floor(performance.now() - startedAt);
+  // A server that had to be asked for its tools first, at length, has used up some of it.
+  const spentMs = lookedForMs > LOOK_UP_SLACK_MS ? lookedForMs : 0;
+  const runMs = Math.max(1, call.timeouts.runMs - spentMs);
+  return endsAt === undefined
+    ? runMs
+    : Math.min(runMs, Math.max(1, Date.parse(endsAt) - Date.now()));
+}
+
+async function toolOf(
+  tools: ActivityTools,
+  { agent, call, asked }: RunToolInput,
+): Promise<AnyTool | MissingTool> {
+  // A call that may run only once has only one attempt: failing it would say that its outcome is unknown, which is not so.
+  if (call.effects !== 'once') agentOf(tools, agent);
+  try {
+    // What a server lists may have to be asked for first.
+    return await withHeartbeat(() =>
+      calledTool(tools, agent, { ...call, isNew: asked === undefined }),
+    );
+  } catch (error) {
+    const context = Context.current();
+    throw context.cancellationSignal.aborted ? interruption(context, 'tool_lost') : error;
+  }
+}
+
+/** What takes the place of a run that may not be made with the recorded input; undefined where it may. */
+async function changedSince(
+  tool: AnyTool,
+  { call, run = 1 }: RunToolInput,
+  attempt: number,
+): Promise<RunToolResult | undefined> {
+  // What a server has begun, it goes on with, and judges itself.
+  if (tool.mcp !== undefined && run > 1) return undefined;
+  const judged = await judgeInput(tool, { ...call, executor: 'server' });
+  if (judged.runs) return undefined;
+  return run > 1 || attempt > 1
+    ? failedBefore('outcome_unknown', TEXTS.definitionChangedInFlight(call.name))
+    : { changed: { definition: judged.definition } };
+}
+
+/** A `once` call has one attempt by its plan; its effects are looked at, too, since that rule must hold whatever a plan says. */
+function isLastAttempt(
+  { call, endsAt }: RunToolInput,
+  attempt: number,
+  { afterMs = 0 }: ToolRetry,
+): boolean {
+  // After a pause that outlasts the call's time there is no attempt: who waits is told now.
+  const isOver = endsAt !== undefined && Date.now() + afterMs >= Date.parse(endsAt);
+  return isOver || call.effects === 'once' || attempt >= call.maxAttempts;
+}
+
+function retryFailure(retry: ToolRetry): ApplicationFailure {
+  const { message, afterMs } = retry;
+  return ApplicationFailure.create({
+    type: 'tool_retry' satisfies FailureCode,
+    message: (message === '' ? FAILURES.tool_retry.title : message).slice(0, MAX_REASON_CHARS),
+    nonRetryable: false,
+    // The server takes no pause of zero for one.
+    ...(afterMs === undefined ? {} : { nextRetryDelay: Math.max(1, afterMs) }),
+  });
+}
+
+function failedBefore(code: ToolErrorCode, message: string): RunToolResult {
+  return { envelope: { ok: false, error: { code, message } }, executionMs: 0 };
+}

@@ -1,0 +1,60 @@
+/** What a tool's code is handed, from the input of the activity that runs it. */
+import type { CallContext } from '../../define/tool/context.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import { MAX_PROGRESS_BYTES } from '../../protocol/limits/service-limits.js';
+import type { Json } from '../../protocol/values/json.js';
+import type { RunToolInput } from '../../protocol/workflow/activities.js';
+import { entryFields } from '../../tools/shared/entry.js';
+import { boundedJson, toJson } from '../../tools/shared/normalise.js';
+import { toolLogger } from '../../tools/shared/tool-logger.js';
+import { type ActivityTools, withFields } from '../shared/deps.js';
+import { storedResultsOf } from '../transcript/stored-results.js';
+
+export function contextOf(
+  tools: ActivityTools,
+  input: RunToolInput,
+  run: Pick<CallContext, 'attempt' | 'progress'>,
+): Omit<CallContext<never>, 'signal'> {
+  const { agent, tenant, conversationId, turnId, step, call, idempotencyKey } = input;
+  const { toolCallId, name } = call;
+  const { requester, approver } = input;
+  const fields = { tenant, conversationId, turnId, toolCallId, tool: name };
+  const logger = withFields(tools.logger, fields);
+  return {
+    agent,
+    tenant,
+    conversationId,
+    turnId,
+    step,
+    toolCallId,
+    idempotencyKey,
+    requester,
+    ...(approver === undefined ? {} : { approver }),
+    ...entryFields(input),
+    ...run,
+    services: tools.services,
+    storedResults: storedResultsOf(tools, { tenant, conversationId }),
+    logger: toolLogger(logger, name, { conversationId, turnId, toolCallId }),
+  };
+}
+
+/** Progress after the end is dropped: code that ignored its time-out may go on reporting. */
+export function progressOf(
+  tool: AnyTool,
+  show: (payload: Json) => void,
+): { report: (payload: unknown) => void; end: () => void } {
+  let running = tool.streaming;
+  return {
+    report: (payload) => {
+      if (!running) return;
+      try {
+        show(boundedJson(toJson(payload), MAX_PROGRESS_BYTES));
+      } catch {
+        // A payload that cannot become JSON costs the report, not the call.
+      }
+    },
+    end: () => {
+      running = false;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** What an activity stores after its conversation was deleted does not stay. */
+import { Context } from '@temporalio/activity';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { ActivityTools } from '../shared/deps.js';
+import { runOf } from '../shared/transcripts.js';
+
+/**
+ * To be asked once something is stored, and not before: a deletion that begins later removes it. True when the conversation has
+ * been deleted; then `remove` has been called.
+ */
+export async function isStoredInVain(
+  tools: Pick<ActivityTools, 'isDeletedRun'>,
+  key: ConversationKey,
+  remove: () => Promise<unknown>,
+): Promise<boolean> {
+  const { runId } = runOf(Context.current());
+  if ((await tools.isDeletedRun?.(key, runId)) !== true) return false;
+  await remove();
+  return true;
+}

@@ -1,0 +1,24 @@
+/** Messages of a transcript that lie in the blob store, as activities read them. */
+
+import type { Message } from '../../protocol/conversation/messages.js';
+import type { StoredPart } from '../../protocol/conversation/offloaded-messages.js';
+import { parseWorkflowId } from '../../protocol/values/ids.js';
+import type { ActivityDeps } from '../shared/deps.js';
+import { failureOf, toFailure } from '../shared/failure.js';
+import type { RunOfConversation } from '../shared/transcripts.js';
+
+/** @throws {ApplicationFailure} store_unavailable or transcript_lost, both retried: another worker may have better luck */
+export async function readStored(
+  chunks: ActivityDeps<never>['chunks'],
+  { workflowId }: RunOfConversation,
+  part: StoredPart,
+): Promise<readonly Message[]> {
+  const key = parseWorkflowId(workflowId);
+  if (chunks === undefined || key === undefined)
+    throw failureOf('store_unavailable', 'This worker cannot read stored messages');
+  try {
+    return await chunks.get(key, part);
+  } catch (error) {
+    throw toFailure(error, 'store_unavailable');
+  }
+}

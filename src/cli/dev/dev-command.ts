@@ -1,0 +1,157 @@
+/** `colloquy dev`: the whole stack in one terminal, with every call that waits and the command that resolves it. */
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { devServerCommand } from '../../client/workers/dev-server.js';
+import { shellQuote } from '../../core/view/shown-text.js';
+import { type Config, readConfig } from '../process/config.js';
+import { onStop } from '../process/process-life.js';
+import { type Stack, startStack } from './stack.js';
+import { curl, WaitingLines } from './waiting-lines.js';
+
+export interface DevFlags {
+  readonly agents: string;
+  readonly data?: string;
+  readonly port?: string;
+  /** What the `model` line says. */
+  readonly model?: string;
+  /** A message that shows what the agent can do, for the `try` line. */
+  readonly tryMessage?: string;
+  readonly tryAgent?: string;
+  /** What a worker needs of the environment besides, for the command that starts another: it is shown, so no secrets. */
+  readonly workerEnv?: Readonly<Record<string, string>>;
+}
+
+const POLL_MS = 1_000;
+
+/** Runs until Ctrl-C; stops all that it started. @throws when a part of the stack cannot be started. */
+export async function runDev(flags: DevFlags): Promise<void> {
+  const config = readConfig(process.env, flags);
+  const stopped = new AbortController();
+  // From the start: the first start fetches a server and may take a while.
+  onStop(() => {
+    stopped.abort();
+  });
+  const stack = await start(config, flags).catch((error: unknown) => {
+    // Ctrl-C reaches the processes of the stack, too; that they ended is then no failure.
+    if (stopped.signal.aborted) return undefined;
+    throw error;
+  });
+  if (stack === undefined) return;
+  if (!stopped.signal.aborted) introduce(stack, config, flags);
+  await showWaiting(stack, { signal: stopped.signal, config, flags });
+  print('stopping');
+  await stack.stop();
+  // One that somebody else has started is theirs; one that a killed stack has left behind is nobody's.
+  if (!stack.temporal.started && isOfData(stack))
+    print(`temporal  runs on. Stop it: ${devServerCommand('stop')} --db ${databaseOf(config)}`);
+}
+
+async function start(config: Config, flags: DevFlags): Promise<Stack> {
+  return await startStack({
+    agentsModule: flags.agents,
+    dataDir: config.dataDir,
+    apiPort: config.port,
+    // The list of what waits is asked for every second: a line for each request would bury what is said here.
+    env: { COLLOQUY_LOG_LEVEL: process.env['COLLOQUY_LOG_LEVEL'] ?? 'warn' },
+    onLine: (line, from) => {
+      // The processes log JSON on stderr; their own first lines are said below, in order.
+      if (line.startsWith('{')) process.stderr.write(`${from}: ${line}\n`);
+    },
+  });
+}
+
+function introduce(stack: Stack, config: Config, flags: DevFlags): void {
+  const { temporal, apiUrl } = stack;
+  const ui = temporal.uiUrl === undefined ? '' : `  ui ${temporal.uiUrl}`;
+  const found = temporal.started ? 'started' : 'found running';
+  print(`temporal  ${temporal.address} (${found})  data ${config.dataDir}${ui}`);
+  print(`worker    pid ${stack.worker().pid}  agents ${flags.agents}`);
+  print(`api       ${apiUrl}  (no auth configured: loopback only)`);
+  print(`model     ${flags.model ?? 'as the agents say'}`);
+  const body = JSON.stringify({
+    agent: flags.tryAgent ?? '<agent>',
+    message: flags.tryMessage ?? 'Hello',
+  });
+  print(`try       ${curl(`${apiUrl}/v1/conversations`, body)}`);
+  print('Ctrl-C stops everything that was started here.');
+}
+
+interface Showing {
+  readonly signal: AbortSignal;
+  readonly config: Config;
+  readonly flags: DevFlags;
+}
+
+async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Promise<void> {
+  const { apiUrl } = stack;
+  const waiting = new WaitingLines(apiUrl);
+  const shown = new Set<string>();
+  const once = (id: string, lines: () => readonly string[]): void => {
+    if (shown.has(id)) return;
+    shown.add(id);
+    for (const line of lines()) print(line);
+  };
+  // The address of a database may hold a password, which has no place on a screen.
+  const log =
+    process.env['COLLOQUY_DATABASE_URL'] === undefined ? '' : ' COLLOQUY_DATABASE_URL=<as here>';
+  const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}${log}`;
+  let isAway = false;
+  while (!signal.aborted) {
+    const wasAway: boolean = isAway;
+    isAway = await isTemporalAway(apiUrl, signal);
+    if (isAway !== wasAway && !isAborted(signal)) print(temporalLine(stack, config, isAway));
+    for (const line of await waiting.news(signal)) print(line);
+    if (!stack.worker().alive() && !isAborted(signal))
+      once('worker', () => [
+        `worker    has ended. Start another: ${where}${wordsOf(flags.workerEnv)} npx colloquy worker --agents ${flags.agents}`,
+      ]);
+    if (!stack.api.alive() && !isAborted(signal))
+      once('api', () => [
+        `api       has ended. Start another: ${where} npx colloquy serve --port ${new URL(apiUrl).port}`,
+      ]);
+    await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function temporalLine(stack: Stack, config: Config, isAway: boolean): string {
+  if (!isAway) return 'temporal  answers again';
+  const { address } = stack.temporal;
+  const where = `temporal  does not answer at ${address}`;
+  if (!isOfData(stack)) return where;
+  return `${where}. Start it again: TEMPORAL_ADDRESS=${address} ${devServerCommand()} --db ${databaseOf(config)}`;
+}
+
+/** Whether the server's data are in the folder of this stack: of any other no more than the address is known. */
+function isOfData({ temporal }: Stack): boolean {
+  return temporal.uiUrl !== undefined;
+}
+
+function databaseOf({ dataDir }: Config): string {
+  return shellQuote(resolve(dataDir, 'temporal.db'));
+}
+
+function wordsOf(env: DevFlags['workerEnv'] = {}): string {
+  return Object.entries(env)
+    .map(([name, value]) => ` ${name}=${shellQuote(value)}`)
+    .join('');
+}
+
+/** It may have been aborted meanwhile, which the compiler cannot know. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** As the API has it, which needs it for all that is sent. An API that does not answer is told of by itself. */
+async function isTemporalAway(apiUrl: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(`${apiUrl}/readyz`, { signal });
+    const { checks } = (await response.json()) as { checks?: { temporal?: string } };
+    return checks?.temporal !== undefined && checks.temporal !== 'ok';
+  } catch {
+    return false;
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

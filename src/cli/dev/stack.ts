@@ -1,0 +1,111 @@
+/**
+ * The development stack: Temporal server, worker process, API process. Used by `colloquy dev`, the demo and the end-to-end
+ * tests alike. Owns every process that it starts and stops them in reverse order.
+ */
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Child, startChild } from '../process/child.js';
+import type { TemporalServer } from '../temporal/temporal-server.js';
+import { ensureTemporal } from '../temporal/temporal-server.js';
+
+export interface StackOptions {
+  readonly agentsModule: string;
+  readonly dataDir: string;
+  /** 0 takes any free port. */
+  readonly apiPort: number;
+  readonly temporalPort?: number | undefined;
+  readonly temporalUiPort?: number | undefined;
+  /** A server that is there already; then none is looked for or started. */
+  readonly temporalAddress?: string | undefined;
+  readonly taskQueue?: string | undefined;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly onLine?: (line: string, from: string) => void;
+}
+
+export interface Stack {
+  readonly temporal: Pick<TemporalServer, 'address' | 'uiUrl' | 'started' | 'notes'>;
+  readonly apiUrl: string;
+  readonly api: Child;
+  /** The newest worker. */
+  worker(): Child;
+  /** Starts another worker, for instance after one was killed. */
+  startWorker(): Promise<Child>;
+  stop(): Promise<void>;
+}
+
+/** @throws when a part cannot be started, after everything that had been started is stopped again. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  await mkdir(options.dataDir, { recursive: true });
+  const temporal = await temporalFor(options);
+  const children: Child[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(children.map((child) => child.stop()));
+    await temporal.stop();
+  };
+  const env: NodeJS.ProcessEnv = {
+    ...options.env,
+    TEMPORAL_ADDRESS: temporal.address,
+    COLLOQUY_DATA: options.dataDir,
+    ...uiOrigins(temporal.uiUrl),
+    ...(options.taskQueue === undefined ? {} : { COLLOQUY_TASK_QUEUE: options.taskQueue }),
+  };
+  const start = async (name: string, args: readonly string[]): Promise<Child> => {
+    const onLine = (line: string): void => options.onLine?.(line, name);
+    const child = await startChild({ name, args, env, onLine });
+    children.push(child);
+    return child;
+  };
+  const startWorker = (): Promise<Child> =>
+    start('worker', ['worker', '--agents', options.agentsModule]);
+  try {
+    let worker = await startWorker();
+    const api = await start('api', ['serve', '--port', String(options.apiPort)]);
+    return {
+      temporal,
+      apiUrl: apiUrlOf(api),
+      api,
+      worker: () => worker,
+      startWorker: async () => {
+        worker = await startWorker();
+        return worker;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function temporalFor(options: StackOptions): Promise<TemporalServer> {
+  const { temporalAddress, temporalPort, temporalUiPort, dataDir, apiPort } = options;
+  if (temporalAddress !== undefined)
+    return {
+      address: temporalAddress,
+      uiUrl: undefined,
+      started: false,
+      notes: [],
+      stop: () => Promise.resolve(),
+    };
+  return ensureTemporal({
+    dbFile: resolve(dataDir, 'temporal.db'),
+    port: temporalPort,
+    uiPort: temporalUiPort,
+    // A free port is not known before the API has it.
+    codecEndpoint: apiPort === 0 ? undefined : `http://127.0.0.1:${apiPort}/codec`,
+  });
+}
+
+/** The UI may be opened under either name; what the caller has set wins. */
+function uiOrigins(uiUrl: string | undefined): NodeJS.ProcessEnv {
+  if (uiUrl === undefined || process.env['COLLOQUY_UI_ORIGINS'] !== undefined) return {};
+  const { port } = new URL(uiUrl);
+  return { COLLOQUY_UI_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}` };
+}
+
+/** The API says its address in its first line; with port 0 only it knows. */
+function apiUrlOf(api: Child): string {
+  const url = /https?:\/\/\S+/.exec(api.output())?.[0];
+  if (url === undefined) throw new Error(`the API process said no address:\n${api.output()}`);
+  return url.replace(/\/$/, '');
+}

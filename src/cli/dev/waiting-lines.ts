@@ -1,0 +1,126 @@
+/** What `colloquy dev` prints of every call that waits: what it is, who may answer, and the command that does. */
+import { excludesRequester } from '../../core/calls/audience.js';
+import {
+  type SampleAnswer,
+  sampleAnswer,
+  whoMayAnswer,
+  whyTakenBack,
+} from '../../core/view/sample-answer.js';
+import { safeJson, shellQuote, shownJson, shownText } from '../../core/view/shown-text.js';
+import type { PendingCall } from '../../protocol/calls/suspensions.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import { requestersStored } from '../../store/plans/pending.js';
+
+const MAX_INPUT_CHARS = 2_000;
+const PAGE = 1_000;
+const INDENT = ' '.repeat(10);
+
+/** Says each call once, and again when it waits for something else: another question, other arguments, a new form or holder, a better answer. */
+export class WaitingLines {
+  readonly #apiUrl: string;
+  readonly #said = new Map<string, string>();
+
+  constructor(apiUrl: string) {
+    this.#apiUrl = apiUrl;
+  }
+
+  /** Lines that are new. None while the API cannot be asked: it may be restarting. */
+  async news(signal: AbortSignal): Promise<readonly string[]> {
+    const list = await this.#get<{ conversations?: readonly ConversationSnapshot[] }>(
+      '/v1/conversations?status=awaiting_input',
+      signal,
+    );
+    const news: string[] = [];
+    for (const snapshot of list?.conversations ?? [])
+      for (const call of snapshot.pending) {
+        const id = `${conversationKey(snapshot)}/${call.toolCallId}`;
+        const { kind, argsDigest, ask, claim, answerSchema, reverted } = call;
+        const now = JSON.stringify([kind, argsDigest, ask, claim?.claimId, answerSchema, reverted]);
+        if (this.#said.get(id) === now) continue;
+        const requesters = await this.#requesters(snapshot, call, signal);
+        if (requesters === undefined) continue;
+        this.#said.set(id, now);
+        news.push(...waitingLines(this.#apiUrl, { snapshot, call, requesters }));
+      }
+    return news;
+  }
+
+  /** Of calls that exclude them; undefined while the log cannot be read. */
+  async #requesters(
+    { conversationId }: ConversationSnapshot,
+    { audience, turnId }: PendingCall,
+    signal: AbortSignal,
+  ): Promise<readonly string[] | undefined> {
+    if (audience === undefined || !excludesRequester(audience)) return [];
+    const events: CanonicalEvent[] = [];
+    for (let after = ''; ; ) {
+      const page = await this.#get<{ events: CanonicalEvent[]; cursor: string; more: boolean }>(
+        `/v1/conversations/${conversationId}/events?limit=${PAGE}${after}`,
+        signal,
+      );
+      if (page === undefined) return undefined;
+      events.push(...page.events);
+      if (!page.more) break;
+      after = `&after=${page.cursor}`;
+    }
+    const ofTurn = events.filter(
+      (event) =>
+        (event.type === 'user_message' || event.type === 'turn_started') && event.turnId === turnId,
+    );
+    return JSON.parse(requestersStored(ofTurn, events.toReversed())) as readonly string[];
+  }
+
+  async #get<Body>(path: string, signal: AbortSignal): Promise<Body | undefined> {
+    try {
+      const response = await fetch(`${this.#apiUrl}${path}`, { signal });
+      return response.ok ? ((await response.json()) as Body) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The last is the command, where there is one. What others wrote can move no cursor, and no word of the command. */
+export function waitingLines(
+  apiUrl: string,
+  waits: {
+    readonly snapshot: Pick<ConversationSnapshot, 'conversationId'>;
+    readonly call: PendingCall;
+    /** Ids of whoever asked for the call. */
+    readonly requesters: readonly string[];
+  },
+): readonly string[] {
+  const { snapshot, call, requesters } = waits;
+  const { conversationId } = snapshot;
+  const { toolCallId, kind, name, deadline, reason, prompt } = call;
+  const why = reason === undefined ? '' : ` (${shownText(reason, 500)})`;
+  const url = `${apiUrl}/v1/conversations/${conversationId}/tool-calls/${encodeURIComponent(toolCallId)}/resolution`;
+  const sample = sampleAnswer(call, requesters);
+  return [
+    `waits     ${conversationId}: ${kind} of ${shownText(name)}${why} until ${deadline}`,
+    `${INDENT}arguments: ${shownJson(prompt, MAX_INPUT_CHARS)}`,
+    ...(call.audience === undefined && call.claim === undefined
+      ? []
+      : [`${INDENT}who may answer: ${whoMayAnswer(call)}`]),
+    ...whyTakenBack(call).map((line) => `${INDENT}${line}`),
+    ...(sample?.hint === undefined ? [] : [`${INDENT}${sample.hint}`]),
+    sample === undefined
+      ? `${INDENT}No request by hand can answer it, for this API checks no identity: it is answered through the application.`
+      : `${INDENT}${curl(url, safeJson(bodyOf(call, sample.answer)))}`,
+  ];
+}
+
+/** The bare resolution, where nothing more is asked for. */
+function bodyOf({ audience, claim }: PendingCall, answer: SampleAnswer): object {
+  const { resolution, argsDigest, claimId, actor } = answer;
+  if (audience !== undefined || claim !== undefined)
+    return { resolution, argsDigest, claimId, actor };
+  return argsDigest === undefined ? resolution : { resolution, argsDigest };
+}
+
+/** A command to paste into a POSIX shell. The address holds nothing that a shell reads. */
+export function curl(url: string, json: string): string {
+  return `curl -s ${url} -H 'content-type: application/json' -d ${shellQuote(json)}`;
+}

@@ -1,0 +1,82 @@
+/** Loads an application's agents: a module that exports agents or arrays of them, and optionally `services`. */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Agent } from '../../define/define-agent.js';
+import { isRecord } from '../../protocol/values/json.js';
+
+export interface AgentsModule {
+  readonly agents: readonly Agent[];
+  readonly services: unknown;
+}
+
+export class AgentsModuleError extends Error {
+  readonly code = 'invalid_agents_module';
+}
+
+/**
+ * Every export made by `defineAgent` is served, and so are the members of every exported array of agents (`export const agents =
+ * [support, sales]`, `export default [...]`); an export named `services` (a value, or a function that makes one) is handed to the tools.
+ * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds something else, or
+ * when its `services` fail. With `services: false` these are not made: for who only looks at definitions.
+ */
+export async function loadAgents(
+  path: string,
+  { services = true }: { readonly services?: boolean } = {},
+): Promise<AgentsModule> {
+  const file = resolve(path);
+  let exported: Readonly<Record<string, unknown>>;
+  try {
+    exported = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AgentsModuleError(`Cannot load agents from ${file}: ${reason}`, { cause: error });
+  }
+  // One agent may be exported under several names, alone and in an array.
+  const agents = [...new Set(Object.entries(exported).flatMap((entry) => agentsIn(file, entry)))];
+  if (agents.length === 0)
+    throw new AgentsModuleError(
+      `${file} exports no agent. Export at least one: export const support = defineAgent({...}), or an array of them`,
+    );
+  const names = agents.map((agent) => agent.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new AgentsModuleError(
+      `${file} exports two agents named "${twice}"; names must be unique`,
+    );
+  if (!services) return { agents, services: undefined };
+  return { agents, services: await servicesOf(file, exported['services']) };
+}
+
+async function servicesOf(file: string, services: unknown): Promise<unknown> {
+  if (!isMaker(services)) return services;
+  try {
+    return await services();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AgentsModuleError(`services() of ${file} failed: ${reason}`, { cause: error });
+  }
+}
+
+/** An array without any agent is the module's own business; one with agents beside something else is a mistake, such as a cycle of imports. */
+function agentsIn(file: string, [name, value]: readonly [string, unknown]): readonly Agent[] {
+  // `services` may hold anything.
+  if (name === 'services') return [];
+  if (isAgent(value)) return [value];
+  if (!Array.isArray(value) || !value.some(isAgent)) return [];
+  const members: readonly unknown[] = value;
+  return members.map((member, index) => {
+    if (isAgent(member)) return member;
+    const found = member === null ? 'null' : typeof member;
+    throw new AgentsModuleError(
+      `${file}: ${name}[${index}] is no agent (${found}); an exported array of agents holds nothing else`,
+    );
+  });
+}
+
+function isMaker(value: unknown): value is () => unknown {
+  return typeof value === 'function';
+}
+
+function isAgent(value: unknown): value is Agent {
+  return isRecord(value) && value['kind'] === 'agent' && typeof value['name'] === 'string';
+}

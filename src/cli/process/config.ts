@@ -1,0 +1,150 @@
+/** Settings of the command line: flags first, then environment, then defaults. Every bad value is named at once. */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { durationProblem } from '../../define/checks/durations.js';
+import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
+import type { BlobChoice } from '../../projection/source/open-log.js';
+import { MAX_PATIENCE, MIN_RETENTION_MS } from '../../protocol/limits/service-limits.js';
+import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
+
+const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, PORT_RULE)
+  .transform(Number)
+  .refine((value) => value <= 65_535, PORT_RULE);
+const PATIENCE_RULE = `must be a number from 1 to ${MAX_PATIENCE}`;
+const filled = z.string().min(1, 'must not be empty');
+const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
+  z.enum(values, `must be ${values.join(' or ')}`);
+
+const RETENTION = { minMs: MIN_RETENTION_MS, maxMs: Number.MAX_SAFE_INTEGER };
+const RETENTION_RULE = 'must be a duration of at least a minute, such as "30 days"';
+/** Where `temporal server start-dev` serves its UI. */
+const DEV_UI_ORIGINS = 'http://localhost:8233,http://127.0.0.1:8233';
+const list = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+const origins = list.refine(
+  (parts) => parts.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+  'must be origins, separated by commas: scheme://host:port, with nothing behind',
+);
+const hostNames = list.refine(
+  (parts) => parts.every(isHostName),
+  `each of them, separated by commas, ${HOST_NAME_RULE}`,
+);
+
+const EnvironmentSchema = z.object({
+  COLLOQUY_DATA: filled.default('.colloquy'),
+  COLLOQUY_DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .refine((url) => URL.canParse(url), 'must be postgres://user:password@host:port/database')
+    .optional(),
+  COLLOQUY_BLOBS: filled.default('event-log'),
+  COLLOQUY_TASK_QUEUE: filled.default(DEFAULT_TASK_QUEUE),
+  COLLOQUY_SEARCH_ATTRIBUTES: oneOf('on', 'off').default('on'),
+  COLLOQUY_COMPRESSION: oneOf('on', 'off').default('on'),
+  COLLOQUY_PATIENCE: z
+    .string()
+    .regex(/^\d{1,3}(\.\d+)?$/, PATIENCE_RULE)
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= MAX_PATIENCE, PATIENCE_RULE)
+    .prefault('1'),
+  COLLOQUY_AUDIT: oneOf('off', 'records', 'full').default('off'),
+  COLLOQUY_UI_ORIGINS: origins.prefault(DEV_UI_ORIGINS),
+  COLLOQUY_HOST: filled.default('127.0.0.1'),
+  COLLOQUY_ALLOWED_HOSTS: hostNames.default([]),
+  COLLOQUY_PORT: port.prefault('8080'),
+  COLLOQUY_RETENTION: filled
+    .refine((text) => durationProblem(text, RETENTION) === undefined, RETENTION_RULE)
+    .optional(),
+  COLLOQUY_LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error', 'silent').default('info'),
+});
+
+export interface Config {
+  /** Folder of the event log (and of the development server's database). */
+  readonly dataDir: string;
+  /** The sqlite file in it, or the address of a Postgres database. */
+  readonly eventLog: string;
+  /** Values too large for events: beside them, in a folder, or nowhere. */
+  readonly blobs: BlobChoice;
+  /** Conversations that were closed longer ago are deleted; absent: none are. */
+  readonly closedAfter: string | undefined;
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+  /** Compress payloads of more than 8 KB. */
+  readonly compression: boolean;
+  /** Every wait of the API for Temporal and its workers lasts so many times as long. */
+  readonly patience: number;
+  readonly audit: 'off' | 'records' | 'full';
+  /** Origins of Temporal UIs whose pages may use the codec endpoint. */
+  readonly uiOrigins: readonly string[];
+  readonly host: string;
+  /** Names under which the API may be reached besides those of this machine. */
+  readonly allowedHosts: readonly string[];
+  readonly port: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+/** The flag that says the same, for messages. */
+const FLAGS: Readonly<Record<string, string>> = {
+  COLLOQUY_DATA: ' (--data)',
+  COLLOQUY_PORT: ' (--port)',
+  COLLOQUY_HOST: ' (--host)',
+  COLLOQUY_ALLOWED_HOSTS: ' (--allowed-hosts)',
+};
+
+export class ConfigError extends Error {
+  readonly code = 'invalid_configuration';
+}
+
+/** @throws {ConfigError} listing every variable that breaks a rule. */
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  flags: {
+    readonly data?: string | undefined;
+    readonly port?: string | undefined;
+    readonly host?: string | undefined;
+    readonly allowedHosts?: string | undefined;
+  } = {},
+): Config {
+  const given = {
+    ...environment,
+    ...(flags.data === undefined ? {} : { COLLOQUY_DATA: flags.data }),
+    ...(flags.port === undefined ? {} : { COLLOQUY_PORT: flags.port }),
+    ...(flags.host === undefined ? {} : { COLLOQUY_HOST: flags.host }),
+    ...(flags.allowedHosts === undefined ? {} : { COLLOQUY_ALLOWED_HOSTS: flags.allowedHosts }),
+  };
+  const parsed = EnvironmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(({ path, message }) => {
+      const name = path.join('.');
+      // An address may hold a password.
+      const got =
+        name === 'COLLOQUY_DATABASE_URL' ? '' : `, got ${JSON.stringify(Reflect.get(given, name))}`;
+      return `  ${name}${FLAGS[name] ?? ''}: ${message}${got}`;
+    });
+    throw new ConfigError(`Invalid configuration:\n${lines.join('\n')}`);
+  }
+  const values = parsed.data;
+  const dataDir = resolve(values.COLLOQUY_DATA);
+  return {
+    dataDir,
+    eventLog: values.COLLOQUY_DATABASE_URL ?? resolve(dataDir, 'log.db'),
+    blobs: blobsOf(values.COLLOQUY_BLOBS),
+    closedAfter: values.COLLOQUY_RETENTION,
+    taskQueue: values.COLLOQUY_TASK_QUEUE,
+    searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
+    compression: values.COLLOQUY_COMPRESSION === 'on',
+    patience: values.COLLOQUY_PATIENCE,
+    audit: values.COLLOQUY_AUDIT,
+    uiOrigins: values.COLLOQUY_UI_ORIGINS,
+    host: values.COLLOQUY_HOST,
+    allowedHosts: values.COLLOQUY_ALLOWED_HOSTS,
+    port: values.COLLOQUY_PORT,
+    logLevel: values.COLLOQUY_LOG_LEVEL,
+  };
+}
+
+function blobsOf(value: string): BlobChoice {
+  return value === 'event-log' || value === 'off' ? value : { folder: resolve(value) };
+}

@@ -1,0 +1,54 @@
+/** Structured logs of the processes: pino behind the engine's own logger type, and behind Temporal's runtime. */
+import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
+import { type Logger as Pino, pino } from 'pino';
+import type { Logger } from '../../define/tool/context.js';
+import type { Config } from './config.js';
+
+export function createPino(config: Pick<Config, 'logLevel'>, name: string): Pino {
+  return pino({ name, level: config.logLevel }, pino.destination({ dest: 2, sync: true }));
+}
+
+export function loggerOf(log: Pino): Logger {
+  return {
+    debug: (message, fields) => {
+      log.debug(fields ?? {}, message);
+    },
+    info: (message, fields) => {
+      log.info(fields ?? {}, message);
+    },
+    warn: (message, fields) => {
+      log.warn(fields ?? {}, message);
+    },
+    error: (message, fields) => {
+      log.error(fields ?? {}, message);
+    },
+  };
+}
+
+/** The fields of a line of Temporal's: of an error what it says, which JSON would leave out. */
+export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<string, unknown>> {
+  const error: unknown = meta?.['error'];
+  if (!(error instanceof Error)) return { ...meta, temporal: true };
+  const { type } = error as { readonly type?: unknown };
+  const { name, message } = error;
+  return {
+    ...meta,
+    error: Object.assign({}, error, { type: type ?? name, message }),
+    temporal: true,
+  };
+}
+
+/** Feeds Temporal's own log lines into ours; must run before anything of the worker package is used. */
+export function installRuntimeLogging(log: Pino): void {
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const line = runtimeLine(meta);
+    if (level === 'ERROR') log.error(line, message);
+    else log.warn(line, message);
+  });
+  Runtime.install({
+    logger,
+    telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
+    // Ours drains the projector first; Temporal's own would stop the worker at once.
+    shutdownSignals: [],
+  });
+}

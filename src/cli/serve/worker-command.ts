@@ -1,0 +1,56 @@
+/** `colloquy worker`: serve the agents of a module until told to stop. */
+import { mkdir } from 'node:fs/promises';
+import { startWatchdog } from '../../watchdog/watchdog.js';
+import { createColloquyWorker } from '../../worker/create-worker.js';
+import { temporalSettings } from '../../worker/temporal/connection.js';
+import { loadAgents } from '../process/agents-module.js';
+import { readConfig } from '../process/config.js';
+import { createPino, installRuntimeLogging, loggerOf } from '../process/logging.js';
+import { announceReady, exitNow, onStop } from '../process/process-life.js';
+
+export interface WorkerFlags {
+  readonly agents: string;
+  readonly data?: string;
+  /** Seconds to keep trying to reach Temporal; 0 = one try. */
+  readonly retry: number;
+  /** Seconds that running calls get at SIGTERM. */
+  readonly drain: number;
+}
+
+export async function runWorker(flags: WorkerFlags): Promise<void> {
+  const config = readConfig(process.env, flags);
+  const log = createPino(config, 'colloquy-worker');
+  installRuntimeLogging(log);
+  const watchdog = startWatchdog({ name: 'colloquy-worker', level: config.logLevel });
+  const { agents, services } = await loadAgents(flags.agents);
+  await mkdir(config.dataDir, { recursive: true });
+  const temporal = temporalSettings();
+  const worker = await createColloquyWorker({
+    agents,
+    services,
+    temporal,
+    eventLog: config.eventLog,
+    blobs: config.blobs,
+    ...(config.closedAfter === undefined ? {} : { retention: { closedAfter: config.closedAfter } }),
+    taskQueue: config.taskQueue,
+    searchAttributes: config.searchAttributes,
+    compression: config.compression,
+    audit: config.audit,
+    retryForMs: flags.retry * 1_000,
+    shutdownGraceMs: flags.drain * 1_000,
+    logger: loggerOf(log),
+    // Signals are handled here, so that the projector drains after the worker.
+    tuning: {},
+  });
+  onStop(() => {
+    log.info('draining');
+    worker.shutdown();
+  });
+  const names = agents.map((agent) => agent.name).join(', ');
+  announceReady(
+    `worker  pid ${process.pid}  queue ${config.taskQueue}  agents ${names}  temporal ${temporal.address}`,
+  );
+  await worker.run();
+  await watchdog.stop();
+  exitNow();
+}

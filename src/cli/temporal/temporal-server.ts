@@ -1,0 +1,105 @@
+/** The development server of the stack: reused when one answers, else started through `temporal-dev.sh`. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { DEFAULT_TEMPORAL_ADDRESS } from '../../worker/temporal/connection.js';
+
+const run = promisify(execFile);
+/** First start fetches the server: tens of megabytes. */
+export const SCRIPT_TIMEOUT_MS = 300_000;
+export const SCRIPT = fileURLToPath(new URL('../../../temporal-dev.sh', import.meta.url));
+
+export interface TemporalServer {
+  readonly address: string;
+  readonly uiUrl: string | undefined;
+  /** True when it was started here, and not found running. */
+  readonly started: boolean;
+  /** Words of the script: which server, from where. */
+  readonly notes: readonly string[];
+  /** Stops it if it was started here. */
+  stop(): Promise<void>;
+}
+
+export interface TemporalServerOptions {
+  readonly dbFile: string;
+  /** @defaultValue that of TEMPORAL_ADDRESS, else 7233 */
+  readonly port?: number | undefined;
+  readonly uiPort?: number | undefined;
+  /** Where the UI has payloads decoded; for a server that is started here. */
+  readonly codecEndpoint?: string | undefined;
+}
+
+/**
+ * A server that serves the file already, else one that answers at the address (its data is then somewhere else), else a new
+ * one there on the file.
+ * @throws with the script's own words when no server can be had.
+ */
+export async function ensureTemporal(options: TemporalServerOptions): Promise<TemporalServer> {
+  if (!existsSync(SCRIPT))
+    throw new Error(`temporal-dev.sh is missing beside the package (${SCRIPT})`);
+  const db = ['--db', options.dbFile];
+  const served = await statusOf(db);
+  if (served !== undefined) return serverOf(served, { started: false, db });
+  // Named by the variable, the script takes the server that answers there, whatever it serves.
+  const address =
+    options.port === undefined
+      ? (process.env['TEMPORAL_ADDRESS'] ?? DEFAULT_TEMPORAL_ADDRESS)
+      : `127.0.0.1:${options.port}`;
+  const ui = options.uiPort === undefined ? [] : ['--ui-port', String(options.uiPort)];
+  const { codecEndpoint } = options;
+  const codec = codecEndpoint === undefined ? [] : ['--codec-endpoint', codecEndpoint];
+  const output = await script([...ui, ...codec, ...db], { TEMPORAL_ADDRESS: address });
+  const started = (await statusOf(db)) !== undefined;
+  return serverOf(output, { started, db });
+}
+
+interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function serverOf(
+  { stdout, stderr }: Output,
+  { started, db }: { readonly started: boolean; readonly db: readonly string[] },
+): TemporalServer {
+  const address = valueOf(stdout, 'TEMPORAL_ADDRESS');
+  if (address === undefined)
+    throw new Error(`temporal-dev.sh said no address:\n${stdout}${stderr}`);
+  return {
+    address,
+    uiUrl: valueOf(stdout, 'TEMPORAL_UI'),
+    started,
+    notes: stderr.split('\n').filter((line) => line.trim() !== ''),
+    stop: async () => {
+      if (started) await script(['--stop', ...db]);
+    },
+  };
+}
+
+/** What the script says of a server that it started on this file; undefined when none runs. */
+async function statusOf(db: readonly string[]): Promise<Output | undefined> {
+  try {
+    return await run('bash', [SCRIPT, '--status', ...db], { timeout: SCRIPT_TIMEOUT_MS });
+  } catch {
+    return undefined;
+  }
+}
+
+async function script(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {
+  try {
+    return await run('bash', [SCRIPT, ...args], {
+      timeout: SCRIPT_TIMEOUT_MS,
+      env: { ...process.env, ...env },
+    });
+  } catch (error) {
+    const { stderr } = error as { stderr?: string };
+    throw new Error(`temporal-dev.sh failed:\n${stderr ?? String(error)}`, { cause: error });
+  }
+}
+
+function valueOf(output: string, name: string): string | undefined {
+  const line = output.split('\n').find((entry) => entry.startsWith(`${name}=`));
+  const value = line?.slice(name.length + 1).trim();
+  return value === '' ? undefined : value;
+}

@@ -1,0 +1,175 @@
+/** What the client refuses before anything reaches Temporal: a refused first message would leave an empty conversation. */
+import { msToNumber, type StringValue } from '@temporalio/common/lib/time.js';
+import { messageFieldProblems } from '../../core/judge/messages.js';
+import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
+import { type OutputGiven, outputSchemaOf } from '../../json-schema/output-format.js';
+import { schemaFormProblems } from '../../json-schema/shape.js';
+import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
+import {
+  MAX_ACTOR_CHARS,
+  MAX_ANSWER_BYTES,
+  MAX_ANSWER_DEPTH,
+} from '../../protocol/limits/limits.js';
+import type { Actor, Channel, StampedActor } from '../../protocol/values/actors.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { type ConversationKey, idProblem, requestIdProblem } from '../../protocol/values/ids.js';
+import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
+import { textProblems } from '../../protocol/values/well-formed.js';
+import { EngineError, invalidField } from './errors.js';
+
+/** `'20s'`, `'2 days'`, or a number of milliseconds. */
+export type Duration = StringValue | number;
+
+/** What the workflow keeps of an actor’s roles. */
+const MAX_ACTOR_ROLES = 50;
+
+/** @throws {EngineError} invalid_request when an id cannot be used. */
+export function checkKey(key: ConversationKey): ConversationKey {
+  const tenant = idProblem('tenant', key.tenant);
+  if (tenant !== undefined) throw invalidField('/tenant', tenant);
+  const id = idProblem('conversationId', key.conversationId);
+  if (id !== undefined) throw invalidField('/conversationId', id);
+  return key;
+}
+
+/** @throws {EngineError} invalid_request with every field that breaks a rule. */
+export function checkMessage(input: SendMessageInput): void {
+  const given = messageFieldProblems(input);
+  const problems = given.length > 0 ? given : outputProblems(input.output);
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new EngineError(
+    'invalid_request',
+    `The message cannot be sent: ${describeProblem(first)}`,
+    {
+      problems,
+    },
+  );
+}
+
+/** @throws {EngineError} invalid_request for a schema with types that JSON does not have. */
+export function givenOutput(output: OutputGiven): JsonSchema | false {
+  try {
+    return outputSchemaOf(output);
+  } catch (error) {
+    throw invalidField('/output', error instanceof Error ? error.message : 'is no JSON Schema');
+  }
+}
+
+/** What a provider would refuse a turn later, or what no answer could satisfy. The workflow looks at the whole alone. */
+function outputProblems(output: unknown): readonly FieldProblem[] {
+  if (!isRecord(output)) return [];
+  const [fault] = [...schemaFormProblems(output), ...patternProblems(output as JsonSchema)];
+  return fault === undefined ? [] : [{ path: '/output', message: `${fault.path}: ${fault.rule}` }];
+}
+
+/** @throws {EngineError} invalid_request when the request id is empty or too long. */
+export function checkRequestId(requestId: string): string {
+  const problem = requestIdProblem('requestId', requestId);
+  if (problem !== undefined) throw invalidField('/requestId', problem);
+  return requestId;
+}
+
+/** @throws {EngineError} invalid_request naming the first text that UTF-8 cannot hold. */
+export function checkTexts(input: unknown): void {
+  const [problem] = textProblems(input);
+  if (problem !== undefined) throw invalidField(problem.path, problem.message);
+}
+
+/** Why a resolution could not travel at all, whatever the workflow would say of it. */
+export function transportProblems(resolution: unknown): readonly FieldProblem[] {
+  // Two levels more than an answer: the resolution itself and the depth at which its value starts.
+  if (!isBoundedJson(resolution, MAX_ANSWER_DEPTH + 2))
+    return [
+      {
+        path: '/resolution',
+        message: `must be plain JSON, at most ${MAX_ANSWER_DEPTH} levels deep`,
+      },
+    ];
+  const [malformed] = textProblems(resolution);
+  if (malformed !== undefined)
+    return [{ path: `/resolution${malformed.path}`, message: malformed.message }];
+  const bytes = utf8Bytes(JSON.stringify(resolution));
+  // The envelope around the value is some tens of bytes; the workflow judges the value itself.
+  if (bytes > MAX_ANSWER_BYTES + 1024)
+    return [
+      {
+        path: '/resolution',
+        message: `must be at most ${MAX_ANSWER_BYTES} bytes as JSON, got ${bytes}`,
+      },
+    ];
+  return [];
+}
+
+/** Milliseconds of a duration as the public API takes it: `'20s'`, `'2 days'` or a number of milliseconds. */
+export function durationMs(field: string, duration: Duration): number {
+  const milliseconds = typeof duration === 'number' ? duration : parsedMs(duration);
+  if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
+  throw invalidField(
+    `/${field}`,
+    `must be a duration such as "20s" or "2 days", got ${JSON.stringify(duration)}`,
+  );
+}
+
+/**
+ * The actor as it travels. An application vouches for those that it names itself; one that is stamped already stays so.
+ * Without any, the input is anonymous.
+ * @throws {EngineError} invalid_request naming the field of the actor that breaks a rule
+ */
+export function stampActor(
+  actor: Actor | StampedActor | undefined,
+  channel: Channel,
+  field = 'actor',
+): StampedActor {
+  if (actor === undefined) return { id: 'anonymous', verified: false, channel };
+  checkActor(actor, field);
+  const { id, name, roles } = actor;
+  // Known fields only: whoever has more about the caller at hand (a session, its token) may pass it without a thought.
+  const known = {
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(roles === undefined ? {} : { roles }),
+  };
+  return 'channel' in actor
+    ? { ...known, verified: actor.verified, channel: actor.channel }
+    : { ...known, verified: channel === 'client', channel };
+}
+
+/** The workflow would cut what is too long, and an audience that names the whole id would no longer know the actor. */
+function checkActor(actor: Actor, named: string): void {
+  const { id, name, roles }: { readonly [Field in keyof Actor]?: unknown } = actor;
+  const refuse = (field: keyof Actor, problem: string): never => {
+    throw invalidField(`/${named}/${field}`, problem);
+  };
+  if (typeof id !== 'string' || id === '') refuse('id', 'must be a non-empty string');
+  else if (id.length > MAX_ACTOR_CHARS) refuse('id', tooLong(id));
+  if (name !== undefined && typeof name !== 'string') refuse('name', 'must be a string');
+  else if (name !== undefined && name.length > MAX_ACTOR_CHARS) refuse('name', tooLong(name));
+  if (roles === undefined) return;
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string' && role !== ''))
+    refuse('roles', 'must be a list of non-empty strings');
+  else if (roles.length > MAX_ACTOR_ROLES)
+    refuse('roles', `must be at most ${MAX_ACTOR_ROLES}, got ${roles.length}`);
+  else {
+    const long = (roles as readonly string[]).find((role) => role.length > MAX_ACTOR_CHARS);
+    if (long !== undefined) refuse('roles', tooLong(long));
+  }
+}
+
+function tooLong(text: string): string {
+  return `must be at most ${MAX_ACTOR_CHARS} characters, got ${text.length}`;
+}
+
+/** Throws on what is no duration. A bare number would be read as milliseconds. */
+function parsedMs(text: StringValue): number {
+  if (/^[\s\d.]*$/.test(text)) return Number.NaN;
+  try {
+    return msToNumber(text);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function describeProblem(problem: FieldProblem): string {
+  return problem.path === '' ? problem.message : `${problem.path.slice(1)} ${problem.message}`;
+}

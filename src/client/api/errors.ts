@@ -1,0 +1,56 @@
+/** The error of clients, and how an invalid field is named. Runs in the application. */
+import type { FailureCode } from '../../protocol/failures/failures.js';
+import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+
+export interface EngineErrorOptions {
+  readonly cause?: unknown;
+  readonly problems?: readonly FieldProblem[] | undefined;
+}
+
+/** Something was refused or failed. `code` names a row of the failure table; `httpStatus` is that row's. */
+export class EngineError extends Error {
+  readonly code: FailureCode;
+  readonly httpStatus: number;
+  /** The fields that break a rule, where there are any. */
+  readonly problems: readonly FieldProblem[] | undefined;
+
+  constructor(code: FailureCode, message: string, options: EngineErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'EngineError';
+    this.code = code;
+    this.httpStatus = FAILURES[code].httpStatus;
+    this.problems = options.problems;
+  }
+
+  /** Whether the same call may succeed later without a change by the caller. */
+  get retryable(): boolean {
+    return FAILURES[this.code].retryable;
+  }
+
+  /** Like `instanceof`, but also true for an error of another copy of this package. */
+  static isInstance(value: unknown): value is EngineError {
+    if (value instanceof EngineError) return true;
+    return (
+      value instanceof Error &&
+      value.name === 'EngineError' &&
+      isFailureCode(fieldOf(value, 'code'))
+    );
+  }
+}
+
+/** One field breaks a rule; the commonest refusal. */
+export function invalidField(path: string, message: string): EngineError {
+  // Headers are named as they are; rules of ids name their field themselves.
+  const name = path === '' ? 'The request' : path.replace(/^[/?]/, '');
+  const text = message.startsWith(`${name} `) ? message : `${name}: ${message}`;
+  return new EngineError('invalid_request', text, {
+    problems: [{ path, message }],
+  });
+}
+
+export function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[field]
+    : undefined;
+}

@@ -1,0 +1,121 @@
+/** Claiming a waiting call, and renewing the lease of a claim. Never starts a workflow. */
+import { randomUUID } from 'node:crypto';
+import type { ClaimToolCallInput, ClaimVerdict } from '../../protocol/calls/claims.js';
+import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
+import { MAX_LEASE_MS, MIN_LEASE_MS } from '../../protocol/limits/limits.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { CallRef } from '../../protocol/values/ids.js';
+import { checkRequestId, type Duration, durationMs } from '../api/checks.js';
+import { invalidField } from '../api/errors.js';
+import type { ClaimOptions, ClaimOutcome, ResolveTarget } from '../api/types.js';
+import type { HoldersPort } from '../ports/holders.js';
+import { askAboutCall } from './call-update.js';
+import { toldOnce } from './duplicates.js';
+import type { RecentRenewals } from './lease-cache.js';
+import { type ResolveParts, refOf } from './resolve.js';
+
+export interface ClaimParts extends ResolveParts {
+  readonly holders: HoldersPort | undefined;
+  readonly renewals: RecentRenewals;
+}
+
+/**
+ * | verdict | what it means |
+ * |---|---|
+ * | `accepted` | the call is yours until `leaseUntil`; renew before, with the `claimId` |
+ * | `duplicate` | `first` is what your first try was told; where the client has the store's leases, the lease is renewed, and `leaseUntil` is its end. Elsewhere it may be over: renew with its `claimId` to be sure |
+ * | `stale` | somebody else holds it (`why: 'held'`), or nobody waits for it any more |
+ * | `expired`, `forbidden`, `unknown`, `invalid` | as for resolutions |
+ *
+ * With a `claimId` it is a renewal. Where the client has the store's leases, that moves a row and is recorded nowhere; without
+ * them, or when the store knows nothing of the claim, it is an update and costs history. Safe to repeat with the same
+ * `requestId`.
+ * @throws {EngineError} invalid_request; store_unavailable; no_worker when nobody confirmed: the server may still hand the
+ *   request to the next worker, so repeat it with the same `requestId`
+ */
+export async function claimCall(
+  parts: ClaimParts,
+  target: ResolveTarget,
+  options: ClaimOptions = {},
+): Promise<ClaimOutcome> {
+  const receivedAt = options.receivedAt ?? new Date().toISOString();
+  const requestId = checkRequestId(options.requestId ?? randomUUID());
+  const actor = parts.stamp(options.actor);
+  const ref = refOf(target, parts.tenant);
+  const said = (verdict: ClaimVerdict): ClaimOutcome => ({
+    ...toldOnce(verdict, options.requestId),
+    httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
+    requestId,
+  });
+  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  const { lease, claimId } = options;
+  const leaseMs = lease === undefined ? undefined : checkedLease(lease);
+  const asked = { ...(claimId === undefined ? {} : { claimId }), ...leaseField(leaseMs) };
+  const renewed = await renewInStore(parts, ref, { ...asked, actor });
+  if (renewed !== undefined) return said(renewed);
+  const verdict = await claimOf(parts, ref, { requestId, actor, receivedAt, ...asked });
+  if (verdict.verdict !== 'duplicate') return said(verdict);
+  // What the first try was told of its lease may be long ago: whoever claims again goes on with it.
+  const { first } = verdict;
+  const anew = await renewInStore(parts, ref, {
+    claimId: first.claimId,
+    ...leaseField(leaseMs),
+    actor,
+  });
+  const leaseUntil = anew?.verdict === 'accepted' ? anew.leaseUntil : first.leaseUntil;
+  return said({ verdict: 'duplicate', first: { ...first, leaseUntil } });
+}
+
+function checkedLease(lease: Duration): number {
+  const leaseMs = Math.round(durationMs('lease', lease));
+  if (leaseMs >= MIN_LEASE_MS && leaseMs <= MAX_LEASE_MS) return leaseMs;
+  throw invalidField('/lease', `must be from ${MIN_LEASE_MS} ms to ${MAX_LEASE_MS} ms`);
+}
+
+function leaseField(leaseMs: number | undefined): { leaseMs?: number } {
+  return leaseMs === undefined ? {} : { leaseMs };
+}
+
+/** Undefined where the workflow has to say. */
+export async function renewInStore(
+  { holders, door }: ClaimParts,
+  call: CallRef,
+  asked: { readonly claimId?: string; readonly leaseMs?: number; readonly actor: StampedActor },
+): Promise<ClaimVerdict | undefined> {
+  const { claimId, leaseMs, actor } = asked;
+  if (claimId === undefined || holders === undefined) return undefined;
+  try {
+    const leaseUntil = await holders.renew({
+      call,
+      claimId,
+      holder: actor.id,
+      ...leaseField(leaseMs),
+    });
+    if (leaseUntil === undefined) return undefined;
+    return { verdict: 'accepted', toolCallId: call.toolCallId, claimId, leaseUntil };
+  } catch (error) {
+    throw door.toEngineError(error);
+  }
+}
+
+/** By update. What it is told to be recorded is noted, so that reads after it show the claim. */
+export async function claimOf(
+  parts: ClaimParts,
+  ref: CallRef,
+  asked: Omit<ClaimToolCallInput, 'toolCallId'> & {
+    readonly requestId: string;
+    readonly actor: StampedActor;
+  },
+): Promise<ClaimVerdict> {
+  const input: ClaimToolCallInput = { toolCallId: ref.toolCallId, ...asked };
+  const verdict = await askAboutCall<ClaimVerdict>(parts, ref, {
+    operation: 'claimToolCall',
+    requestId: asked.requestId,
+    actor: asked.actor,
+    send: (updateId) => parts.door.update(ref, 'claimToolCall', { input, updateId }),
+    unconfirmed: 'The claim was not confirmed, and may still count',
+  });
+  if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);
+  if (verdict.verdict === 'duplicate') parts.known.note(ref, verdict.first.seq);
+  return verdict;
+}

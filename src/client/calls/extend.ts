@@ -1,0 +1,55 @@
+/** Moving the deadline of a waiting call. Never starts a workflow, and is never left behind as a signal: its asker must know. */
+import { randomUUID } from 'node:crypto';
+import type { ExtendToolCallInput, ExtendVerdict } from '../../protocol/calls/extensions.js';
+import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
+import { checkRequestId, durationMs } from '../api/checks.js';
+import { invalidField } from '../api/errors.js';
+import type { ExtendOptions, ExtendOutcome, ResolveTarget } from '../api/types.js';
+import { askAboutCall } from './call-update.js';
+import { toldOnce } from './duplicates.js';
+import { type ResolveParts, refOf } from './resolve.js';
+
+/**
+ * | verdict | what it means |
+ * |---|---|
+ * | `accepted`, `duplicate` | recorded; `deadline` is the new one |
+ * | `expired`, `stale`, `unknown` | the call waits no more, or never did |
+ * | `invalid` | not later than the present deadline, or beyond the caps; the problem names the latest one |
+ *
+ * Safe to repeat with the same `requestId`.
+ * @throws {EngineError} invalid_request; no_worker when nobody confirmed: the server may still hand the request to the next
+ *   worker, so repeat it with the same `requestId`
+ */
+export async function extendCall(
+  parts: ResolveParts,
+  target: ResolveTarget,
+  options: ExtendOptions,
+): Promise<ExtendOutcome> {
+  const requestId = checkRequestId(options.requestId ?? randomUUID());
+  const actor = parts.stamp(options.actor);
+  const ref = refOf(target, parts.tenant);
+  const said = (verdict: ExtendVerdict): ExtendOutcome => ({
+    ...toldOnce(verdict, options.requestId),
+    httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
+    requestId,
+  });
+  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  const { toolCallId } = ref;
+  const input: ExtendToolCallInput = { toolCallId, requestId, actor, ...endOf(options) };
+  const verdict = await askAboutCall<ExtendVerdict>(parts, ref, {
+    operation: 'extendToolCall',
+    requestId,
+    actor,
+    send: (updateId) => parts.door.update(ref, 'extendToolCall', { input, updateId }),
+    unconfirmed: 'Moving the deadline was not confirmed, and may still happen',
+  });
+  if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);
+  return said(verdict);
+}
+
+function endOf({ by, until }: ExtendOptions): Pick<ExtendToolCallInput, 'by' | 'until'> {
+  if ((by === undefined) === (until === undefined))
+    throw invalidField('/until', 'either this or "by" must be given');
+  if (by !== undefined) return { by: Math.round(durationMs('by', by)) };
+  return { until: until instanceof Date ? until.toISOString() : String(until) };
+}

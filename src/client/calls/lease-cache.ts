@@ -1,0 +1,41 @@
+/** Leases that this process has renewed by update a moment ago. Such a renewal is in the history, so progress must not repeat it. */
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { LeaseRenewal } from '../ports/holders.js';
+
+/** Small against a lease of minutes, large against reports of progress; a holder that has lost its lease may be shown for so long. */
+const FRESH_MS = 10_000;
+/** A forgotten one costs one update. */
+const MAX_RENEWALS = 1_000;
+
+type Renewed = Pick<LeaseRenewal, 'call' | 'claimId' | 'holder'>;
+
+export class RecentRenewals {
+  readonly #now: () => number;
+  /** In the order of their renewal. */
+  readonly #known = new Map<string, { readonly until: string; readonly freshMs: number }>();
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  note(renewed: Renewed, leaseUntil: string): void {
+    const name = nameOf(renewed);
+    const nowMs = this.#now();
+    // Half of a short lease, so that it is renewed in time.
+    const freshMs = Math.min(nowMs + FRESH_MS, (nowMs + Date.parse(leaseUntil)) / 2);
+    this.#known.delete(name);
+    this.#known.set(name, { until: leaseUntil, freshMs });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_RENEWALS && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  /** The end of the lease, ISO 8601; undefined when it is time to renew. */
+  of(renewed: Renewed): string | undefined {
+    const known = this.#known.get(nameOf(renewed));
+    return known !== undefined && this.#now() < known.freshMs ? known.until : undefined;
+  }
+}
+
+function nameOf({ call, claimId, holder }: Renewed): string {
+  return JSON.stringify([conversationKey(call), call.toolCallId, claimId, holder]);
+}

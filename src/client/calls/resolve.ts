@@ -1,0 +1,218 @@
+/**
+ * Resolving a waiting call: one verdict, synchronously, from anywhere. Never starts a workflow.
+ *
+ * I1 `requestId` and `receivedAt` are stamped before the first try, so a late delivery is judged by when it came in.
+ * I2 The workflow judges; here is refused only what could not travel.
+ */
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Resolution,
+  type ResolveToolCallInput,
+  VERDICT_HTTP_STATUS,
+  type Verdict,
+} from '../../protocol/calls/resolutions.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { type CallRef, idProblem, parseRef } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import { checkRequestId, durationMs, transportProblems } from '../api/checks.js';
+import type { FinalOptions, ResolveOptions, ResolveOutcome, ResolveTarget } from '../api/types.js';
+import { DEFAULT_RESULT_TIMEOUT } from '../messages/turn.js';
+import type { ConversationReader } from '../ports/reader.js';
+import { endedVerdict } from '../reading/ended-calls.js';
+import { verdictFromLog, verdictTrace } from '../reading/log-search.js';
+import type { KnownSeqs } from '../reading/read-your-writes.js';
+import { SignalTrace } from '../reading/signal-outcome.js';
+import { isUnanswered, refusalOf } from '../temporal/errors.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+import { repeatUntil } from '../temporal/waiting.js';
+import { toldOnce } from './duplicates.js';
+
+export interface ResolveParts {
+  readonly door: Door;
+  readonly reader: ConversationReader;
+  readonly tenant: string;
+  readonly known: KnownSeqs;
+  readonly stamp: (actor: ResolveOptions['actor']) => StampedActor;
+}
+
+interface Attempt {
+  readonly ref: CallRef;
+  readonly input: ResolveToolCallInput & { readonly requestId: string };
+  readonly updateId: string;
+}
+
+/**
+ * | verdict | what the caller does |
+ * |---|---|
+ * | `accepted`, `accepted_late`, `duplicate` | nothing: it is recorded |
+ * | the same with `checked: false` | may wait for `final()`: a worker still has to judge it, and may take it back |
+ * | `queued` | nothing: it is durable; `final()` tells what became of it |
+ * | `stale`, `expired`, `unknown` | shows that it is too late |
+ * | `forbidden` | asks somebody else |
+ * | `invalid` | corrects the answer and sends it again: the call is still open |
+ *
+ * Safe to repeat with the same `requestId`: the second call answers `duplicate` and records nothing.
+ *
+ * @throws {EngineError} invalid_request for an unusable request id; temporal_unreachable when nothing could be left there
+ */
+export async function resolveCall(
+  parts: ResolveParts,
+  target: ResolveTarget,
+  answer: { readonly resolution: Resolution; readonly options: ResolveOptions },
+): Promise<ResolveOutcome> {
+  const { resolution, options } = answer;
+  const receivedAt = options.receivedAt ?? new Date().toISOString();
+  const requestId = checkRequestId(options.requestId ?? randomUUID());
+  const actor = parts.stamp(options.actor);
+  const ref = refOf(target, parts.tenant);
+  const said = (verdict: Verdict): ResolveOutcome =>
+    outcomeOf(toldOnce(verdict, options.requestId), requestId);
+  if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
+  const problems = transportProblems(resolution);
+  if (problems.length > 0) return said({ verdict: 'invalid', problems });
+
+  const { toolCallId } = ref;
+  const attempt: Attempt = {
+    ref,
+    input: {
+      toolCallId,
+      resolution,
+      requestId,
+      actor,
+      receivedAt,
+      ...(options.argsDigest === undefined ? {} : { argsDigest: options.argsDigest }),
+      ...(options.claimId === undefined ? {} : { claimId: options.claimId }),
+    },
+    // Unique per call, so that a repeat reaches the workflow and is answered `duplicate`; constant over its tries.
+    updateId: updateIdFor({
+      operation: 'resolveToolCall',
+      callId: toolCallId,
+      type: typeOf(resolution),
+      actor: actor.id,
+      requestId: `${requestId}~${randomUUID()}`,
+    }),
+  };
+  const verdict = await ask(parts, attempt);
+  if (verdict !== undefined) return said(noted(parts, ref, verdict));
+  return await leaveAsSignal(parts, attempt, said);
+}
+
+/** The verdict, or undefined when nobody gave one within the budget. */
+async function ask(
+  parts: ResolveParts,
+  attempt: Attempt,
+  budgetMs?: number,
+): Promise<Verdict | undefined> {
+  const { door } = parts;
+  const { ref, input, updateId } = attempt;
+  try {
+    const tried = await door.confirm(
+      () => door.update(ref, 'resolveToolCall', { input, updateId }),
+      budgetMs,
+      ref,
+    );
+    return tried.confirmed ? tried.value : undefined;
+  } catch (error) {
+    return await verdictOf(parts, attempt, error);
+  }
+}
+
+async function leaveAsSignal(
+  parts: ResolveParts,
+  attempt: Attempt,
+  said: (verdict: Verdict) => ResolveOutcome,
+): Promise<ResolveOutcome> {
+  const { door } = parts;
+  const { ref, input } = attempt;
+  const { requestId } = input;
+  const ended = await endedVerdict(parts.reader, ref, input);
+  if (ended !== undefined) return said(noted(parts, ref, ended));
+  try {
+    await door.signal(ref, 'resolveToolCall', input);
+  } catch (error) {
+    return said(await verdictOf(parts, attempt, error));
+  }
+  const { reason, text } = await door.whyUnanswered(ref);
+  return {
+    ...outcomeOf({ verdict: 'queued', requestId, reason }, requestId),
+    warning: text,
+    final: async (options) => await finalVerdict(parts, attempt, options ?? {}),
+  };
+}
+
+/**
+ * What became of a signal. It is read first: an answer that was taken back is forgotten with its request id, so asking again
+ * would send it anew. Where nothing is recorded of it, asking with the same request id is safe and exact: the signal comes
+ * first in the history, so the workflow has judged it.
+ */
+async function finalVerdict(
+  parts: ResolveParts,
+  attempt: Attempt,
+  options: FinalOptions,
+): Promise<Verdict> {
+  const { ref, input } = attempt;
+  const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+  const trace = new SignalTrace(parts, ref, verdictTrace(input));
+  const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
+    const look = await trace.look().catch((error: unknown) => {
+      throw parts.door.toEngineError(error);
+    });
+    if (look.status === 'found') return noted(parts, ref, look.value);
+    // Only a few refusals of a call are recorded; where it has ended there is nothing more to be asked.
+    const ended = await endedVerdict(parts.reader, ref, input);
+    if (ended !== undefined)
+      return noted(parts, ref, ended.verdict === 'duplicate' ? ended.first : ended);
+    if (look.status === 'away') return undefined;
+    const answer = await ask(parts, attempt, remainingMs);
+    if (answer === undefined) return undefined;
+    return noted(parts, ref, answer.verdict === 'duplicate' ? answer.first : answer);
+  });
+  return verdict ?? { verdict: 'queued', requestId: attempt.input.requestId };
+}
+
+async function verdictOf(parts: ResolveParts, attempt: Attempt, error: unknown): Promise<Verdict> {
+  const refusal = refusalOf(error);
+  if (refusal?.type === 'verdict') return refusal.detail as Verdict;
+  if (!(error instanceof WorkflowNotFoundError)) throw parts.door.toEngineError(error);
+  const { ref, input } = attempt;
+  try {
+    return await verdictFromLog(parts.reader, ref, input);
+  } catch (cause) {
+    // Nobody can tell whether it ever was: that is not the same as "unknown".
+    if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
+    throw parts.door.toEngineError(cause);
+  }
+}
+
+/** The reads of this process never show less than a reply has told. */
+function noted(parts: ResolveParts, ref: CallRef, verdict: Verdict): Verdict {
+  if (verdict.verdict === 'duplicate') parts.known.note(ref, verdict.first.seq);
+  else if ('seq' in verdict) parts.known.note(ref, verdict.seq);
+  return verdict;
+}
+
+/** Callers without types send anything; the workflow judges it. */
+function typeOf(resolution: unknown): string {
+  const type = isRecord(resolution) ? resolution['type'] : undefined;
+  return typeof type === 'string' ? type : '';
+}
+
+function outcomeOf(verdict: Verdict, requestId: string): ResolveOutcome {
+  return {
+    ...verdict,
+    httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
+    requestId,
+    final: () => Promise.resolve(verdict),
+  };
+}
+
+/** The call that is meant; undefined when the ref or an id could not be of any. */
+export function refOf(target: ResolveTarget, tenant: string): CallRef | undefined {
+  const ref = typeof target === 'string' ? parseRef(target) : { tenant, ...target };
+  if (ref === undefined || typeof ref.toolCallId !== 'string' || ref.toolCallId === '')
+    return undefined;
+  if (idProblem('tenant', ref.tenant) !== undefined) return undefined;
+  return idProblem('conversationId', ref.conversationId) === undefined ? ref : undefined;
+}

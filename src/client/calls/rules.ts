@@ -1,0 +1,56 @@
+/** Revoking remembered decisions. Never starts a workflow. */
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { RevokeRuleReply } from '../../protocol/calls/rules.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import { checkRequestId } from '../api/checks.js';
+import { EngineError } from '../api/errors.js';
+import type { RevokeOptions } from '../api/types.js';
+import type { KnownSeqs } from '../reading/read-your-writes.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+
+export interface RevokeParts {
+  readonly key: ConversationKey;
+  readonly door: Door;
+  readonly known: KnownSeqs;
+  readonly stamp: (actor: RevokeOptions['actor']) => StampedActor;
+}
+
+/**
+ * Revokes a rule. A repeat finds no such rule, unless it has the same `requestId` and meets the same run.
+ * @throws {EngineError} unknown_rule; conversation_closed when it does not run; no_worker when nobody confirmed: the server
+ *   may still hand the request to the next worker, so repeat it with the same `requestId`
+ */
+export async function revokeRule(
+  parts: RevokeParts,
+  ruleId: string,
+  options: RevokeOptions,
+): Promise<RevokeRuleReply> {
+  const { key, door, known } = parts;
+  const requestId = checkRequestId(options.requestId ?? randomUUID());
+  const actor = parts.stamp(options.actor);
+  const updateId = updateIdFor({
+    operation: 'revokeRule',
+    callId: ruleId,
+    actor: actor.id,
+    requestId,
+  });
+  const update = { input: { ruleId, requestId, actor }, updateId };
+  try {
+    const tried = await door.confirm(() => door.update(key, 'revokeRule', update), undefined, key);
+    if (tried.confirmed) {
+      known.note(key, tried.value.seq);
+      return tried.value;
+    }
+    const why = await door.whyUnanswered(key);
+    const text = `Revoking was not confirmed, and may still happen when a worker answers. ${why.text}`;
+    throw new EngineError(why.reason, text, { cause: tried.cause });
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+    if ((await door.describe(key)) === undefined)
+      throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
+    throw new EngineError('conversation_closed', 'The conversation is closed: no rule decides');
+  }
+}

@@ -1,0 +1,132 @@
+/** The batch form: the client calls of a step, read as one continuation and answered as one set. Never starts a workflow. */
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { stepContinuation } from '../../core/view/step.js';
+import {
+  BATCH_HTTP_STATUS,
+  type BatchResult,
+  type BatchVerdict,
+  type ResolveBatchInput,
+  type StepContinuation,
+} from '../../protocol/calls/batches.js';
+import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { type ConversationKey, parseStepId, type StepId } from '../../protocol/values/ids.js';
+import { isBoundedJson } from '../../protocol/values/json.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import { checkRequestId } from '../api/checks.js';
+import { EngineError, invalidField } from '../api/errors.js';
+import type { BatchOutcome, ResolveOptions } from '../api/types.js';
+import type { ConversationReader } from '../ports/reader.js';
+import { verdictFromLog } from '../reading/log-search.js';
+import type { KnownSeqs } from '../reading/read-your-writes.js';
+import { isUnanswered, refusalOf } from '../temporal/errors.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+import { toldOnce } from './duplicates.js';
+
+export interface StepParts {
+  readonly key: ConversationKey;
+  readonly door: Door;
+  readonly reader: ConversationReader;
+  readonly known: KnownSeqs;
+  readonly stamp: (actor: ResolveOptions['actor']) => StampedActor;
+}
+
+/** @throws {EngineError} unknown_step */
+export async function readStep(
+  parts: Pick<StepParts, 'key' | 'reader'>,
+  stepId: StepId,
+  snapshot: ConversationSnapshot,
+): Promise<StepContinuation> {
+  const { key, reader } = parts;
+  const step = parseStepId(stepId);
+  const events = step === undefined ? [] : await reader.turnEvents(key, step.turnId);
+  const { conversationId } = key;
+  const turnRuns = step?.turnId === snapshot.turn?.turnId;
+  const found = stepContinuation(events, { conversationId, stepId, turnRuns });
+  if (found !== undefined) return found;
+  throw new EngineError('unknown_step', `No step "${stepId.slice(0, 200)}" has asked for calls`);
+}
+
+type NamedBatch = ResolveBatchInput & { readonly requestId: string };
+
+/** Results nest in a list of objects; their values are texts. */
+const MAX_BATCH_DEPTH = 4;
+
+/**
+ * See `BatchVerdict` for the verdicts. Safe to repeat with the same `requestId`.
+ * @throws {EngineError} invalid_request; no_worker when nobody confirmed: the server may still hand the set to the next worker,
+ *   so repeat it with the same `requestId`
+ */
+export async function resolveStep(
+  parts: StepParts,
+  batch: { readonly stepId: StepId; readonly results: readonly BatchResult[] },
+  options: Omit<ResolveOptions, 'argsDigest'>,
+): Promise<BatchOutcome> {
+  const { key, known } = parts;
+  const receivedAt = options.receivedAt ?? new Date().toISOString();
+  const requestId = checkRequestId(options.requestId ?? randomUUID());
+  const actor = parts.stamp(options.actor);
+  const { stepId, results } = batch;
+  if (!isBoundedJson(results, MAX_BATCH_DEPTH))
+    throw invalidField('/results', 'must be a list of objects with texts and numbers');
+  const input: NamedBatch = { stepId, results, requestId, actor, receivedAt };
+  const updateId = updateIdFor({
+    operation: 'resolveBatch',
+    callId: stepId,
+    actor: actor.id,
+    requestId: `${requestId}~${randomUUID()}`,
+  });
+  const verdict = await ask(parts, { input, updateId });
+  if (verdict.verdict === 'accepted') known.note(key, verdict.seq);
+  if (verdict.verdict === 'duplicate') known.note(key, verdict.first.seq);
+  const told = toldOnce(verdict, options.requestId);
+  return { ...told, httpStatus: BATCH_HTTP_STATUS[told.verdict], requestId };
+}
+
+async function ask(
+  { key, door, reader }: StepParts,
+  update: { readonly input: NamedBatch; readonly updateId: string },
+): Promise<BatchVerdict> {
+  try {
+    const tried = await door.confirm(
+      () => door.update(key, 'resolveBatch', update),
+      undefined,
+      key,
+    );
+    if (tried.confirmed) return tried.value;
+    const why = await door.whyUnanswered(key);
+    const text = `The results were not confirmed, and may still be taken when a worker answers. ${why.text}`;
+    throw new EngineError(why.reason, text, { cause: tried.cause });
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal?.type === 'verdict') return refusal.detail as BatchVerdict;
+    if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+    try {
+      return await verdictOfLog(reader, key, update.input);
+    } catch (cause) {
+      if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
+      throw door.toEngineError(cause);
+    }
+  }
+}
+
+/** For a conversation that no longer runs: what its log says of each result. All were recorded under this request id, or none. */
+async function verdictOfLog(
+  reader: ConversationReader,
+  key: ConversationKey,
+  { stepId, results, requestId }: NamedBatch,
+): Promise<BatchVerdict> {
+  const replies: AcceptedVerdict[] = [];
+  for (const { toolCallId } of results) {
+    const found = await verdictFromLog(reader, key, { toolCallId, requestId });
+    if (found.verdict === 'unknown')
+      return { verdict: 'unknown', what: found.what === 'conversation' ? 'conversation' : 'step' };
+    if (found.verdict !== 'duplicate') return { verdict: 'stale', faults: [] };
+    replies.push(found.first);
+  }
+  const seq = Math.max(0, ...replies.map((reply) => reply.seq));
+  if (seq === 0) return { verdict: 'stale', faults: [] };
+  return { verdict: 'duplicate', first: { verdict: 'accepted', stepId, seq, results: replies } };
+}

@@ -1,0 +1,119 @@
+/** Stopping a turn and closing a conversation. Neither ever starts a workflow; both are safe to repeat. */
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type {
+  CancelTurnInput,
+  CloseConversationReply,
+} from '../../protocol/conversation/conversation.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import { checkKey, checkRequestId } from '../api/checks.js';
+import { EngineError } from '../api/errors.js';
+import type { CancelOptions, CancelOutcome } from '../api/types.js';
+import type { ConversationReader } from '../ports/reader.js';
+import type { KnownSeqs } from '../reading/read-your-writes.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+
+export interface ControlParts {
+  readonly door: Door;
+  readonly reader: ConversationReader;
+  readonly known: KnownSeqs;
+  readonly stamp: (actor: CancelOptions['actor']) => StampedActor;
+}
+
+export class Control {
+  readonly #parts: ControlParts;
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Stops the running turn, or only the named one. Nothing to stop is an answer: `cancelled: false`.
+   * Without a worker the stop is left as a signal and the outcome is `queued`.
+   * @throws {EngineError} unknown_conversation
+   */
+  async cancel(key: ConversationKey, options: CancelOptions = {}): Promise<CancelOutcome> {
+    checkKey(key);
+    const { door, known, stamp } = this.#parts;
+    const requestId = checkRequestId(options.requestId ?? randomUUID());
+    const actor = stamp(options.actor);
+    const input: CancelTurnInput = {
+      requestId,
+      actor,
+      ...(options.turnId === undefined ? {} : { turnId: options.turnId }),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
+    };
+    const updateId = updateIdFor({
+      operation: 'cancelTurn',
+      requestId,
+      actor: actor.id,
+      ...(options.turnId === undefined ? {} : { callId: options.turnId }),
+    });
+    try {
+      const tried = await door.confirm(
+        () => door.update(key, 'cancelTurn', { input, updateId }),
+        undefined,
+        key,
+      );
+      if (tried.confirmed) {
+        known.note(key, tried.value.seq);
+        return { status: 'done', ...tried.value };
+      }
+      await door.signal(key, 'cancelTurn', input);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+      await this.#assertExists(key);
+      return { status: 'done', cancelled: false };
+    }
+    const { reason, text } = await door.whyUnanswered(key);
+    return { status: 'queued', requestId, reason, warning: text };
+  }
+
+  /**
+   * Closes the conversation; its log stays. A closed one answers as if it were closed now.
+   * @throws {EngineError} unknown_conversation; no_worker when nobody confirmed: the server may still hand the request to
+   *   the next worker, so look before closing again
+   */
+  async close(
+    key: ConversationKey,
+    actor?: CancelOptions['actor'],
+  ): Promise<CloseConversationReply> {
+    checkKey(key);
+    const { door, reader, known, stamp } = this.#parts;
+    const requestId = randomUUID();
+    const updateId = updateIdFor({ operation: 'closeConversation', requestId });
+    const input = { requestId, actor: stamp(actor) };
+    try {
+      const tried = await door.confirm(
+        () => door.update(key, 'closeConversation', { input, updateId }),
+        undefined,
+        key,
+      );
+      if (tried.confirmed) {
+        known.note(key, tried.value.seq);
+        return tried.value;
+      }
+      const why = await door.whyUnanswered(key);
+      const text = `Closing was not confirmed, and may still happen when a worker answers. ${why.text}`;
+      throw new EngineError(why.reason, text, { cause: tried.cause });
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+      await this.#assertExists(key);
+      const snapshot = await reader.snapshot(key).catch(() => undefined);
+      return { closed: true, seq: snapshot?.seq ?? 0 };
+    }
+  }
+
+  /** Told apart after a refusal only: a closed conversation and one that never was. */
+  async #assertExists(key: ConversationKey): Promise<void> {
+    const { door, reader } = this.#parts;
+    if ((await door.describe(key)) !== undefined) return;
+    const logged = await reader.snapshot(key).catch((error: unknown) => {
+      throw door.toEngineError(error);
+    });
+    if (logged !== undefined) return;
+    throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
+  }
+}

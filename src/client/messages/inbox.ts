@@ -1,0 +1,66 @@
+/** Handing over an event of another system: starts the conversation or continues it. Safe to repeat: its id makes it one event. */
+import { randomUUID } from 'node:crypto';
+import { inboxFieldProblems } from '../../core/judge/inbox.js';
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import type { InboxEventInput, InboxEventReply } from '../../protocol/conversation/inbox.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import { EngineError } from '../api/errors.js';
+import type { Delivered } from '../api/types.js';
+import { isClosedRun, refusalOf } from '../temporal/errors.js';
+import type { StartRequest } from '../temporal/start-options.js';
+import { isClosedInLog, type SendParts } from './send.js';
+
+export interface DeliverRequest {
+  readonly key: ConversationKey;
+  readonly manifest: AgentManifest;
+  readonly input: InboxEventInput & { readonly actor: StampedActor };
+}
+
+/** @throws {EngineError} invalid_request with every field that breaks a rule. */
+export function checkEvent(input: InboxEventInput): void {
+  const problems = inboxFieldProblems(input);
+  const [first] = problems;
+  if (first === undefined) return;
+  const why = `${first.path.slice(1)} ${first.message}`;
+  throw new EngineError('invalid_request', `The event cannot be sent: ${why}`, { problems });
+}
+
+/** @throws {EngineError} with the code of the refusal; temporal_unreachable when nothing could be left there either. */
+export async function deliverEvent(parts: SendParts, request: DeliverRequest): Promise<Delivered> {
+  const { door } = parts;
+  const { key, manifest, input } = request;
+  const { eventId } = input;
+  const start: StartRequest = {
+    key,
+    manifest,
+    input: { ...input, agent: manifest.name },
+    operation: 'inboxEvent',
+    updateId: updateIdFor({
+      operation: 'inboxEvent',
+      actor: input.actor.id,
+      requestId: `${eventId}~${randomUUID()}`,
+    }),
+    start: { reuse: 'REJECT_DUPLICATE' },
+  };
+  if (await isClosedInLog(parts, request)) throw closed(key);
+  try {
+    const tried = await door.confirm(() => door.sendWithStart<'inboxEvent'>(start), undefined, key);
+    if (tried.confirmed) return { status: 'admitted', ...tried.value, duplicate: false };
+    await door.signalWithStart(start);
+    const { reason, text } = await door.whyUnanswered(key);
+    return { status: 'queued', eventId, reason, warning: text };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal?.type === 'duplicate')
+      return { status: 'admitted', ...(refusal.detail as InboxEventReply), duplicate: true };
+    if (refusal === undefined && isClosedRun(error)) throw closed(key, error);
+    throw door.toEngineError(error);
+  }
+}
+
+function closed(key: ConversationKey, cause?: unknown): EngineError {
+  const text = `Conversation "${key.conversationId}" is closed; a message with reopen opens it again`;
+  return new EngineError('conversation_closed', text, { cause });
+}

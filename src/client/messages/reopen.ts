@@ -1,0 +1,109 @@
+/** Opening a closed conversation again: the state that its new run begins with, checked before anything is started. */
+import { carriedMemory, droppedAtRollOver, stateIn } from '../../core/context/carry-over.js';
+import { withoutOldest } from '../../core/context/transcript.js';
+import type { ConversationState } from '../../core/state/state.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
+import type { CarriedState } from '../../protocol/workflow/messaging.js';
+import { EngineError } from '../api/errors.js';
+import type { ConversationReader } from '../ports/reader.js';
+import { allEvents } from '../reading/log-search.js';
+import { isUnanswered } from '../temporal/errors.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+
+/** The seed is part of one payload, of which the server takes 2 MiB; settings and envelope have the rest. */
+export const MAX_SEED_BYTES = 1_800_000;
+
+interface ReopenParts {
+  readonly door: Door;
+  readonly reader: ConversationReader;
+}
+
+/**
+ * The state to go on with.
+ * @throws {EngineError} agent_mismatch; conversation_closed when there is no log or the rest is too large to carry;
+ *   no_worker when only a worker could read the last turns
+ */
+export async function seedFor(
+  parts: ReopenParts,
+  key: ConversationKey,
+  agent: string,
+): Promise<CarriedState> {
+  const carried = await readSeed(parts, key);
+  if (carried === undefined)
+    throw new EngineError(
+      'conversation_closed',
+      `Conversation "${key.conversationId}" is closed and its log is not in the store, so it cannot be opened again`,
+    );
+  const owner = isRecord(carried.state) ? carried.state['agent'] : undefined;
+  if (typeof owner === 'string' && owner !== agent)
+    throw new EngineError('agent_mismatch', `The conversation belongs to agent "${owner}"`, {
+      problems: [{ path: '/agent', message: `must be "${owner}"` }],
+    });
+  return boundedSeed(key, { ...carried, reopened: true });
+}
+
+/**
+ * Whether the log has a message of the conversation. A run that admitted nothing may leave a log of its start.
+ * @throws what the log throws: to start over a log that cannot be read could be to forget it
+ */
+export async function wasEverAdmitted(
+  log: ConversationReader,
+  key: ConversationKey,
+): Promise<boolean> {
+  for await (const event of allEvents(log, key)) if (event.type === 'user_message') return true;
+  return false;
+}
+
+async function readSeed(
+  { door, reader }: ReopenParts,
+  key: ConversationKey,
+): Promise<CarriedState | undefined> {
+  try {
+    return await reader.seed(key);
+  } catch (error) {
+    const cause = door.toEngineError(error);
+    if (!isUnanswered(cause)) throw cause;
+    const text = `Conversation "${key.conversationId}" cannot be opened again yet: its last turns are not in the log, and cannot be read until a worker runs. ${(await door.whyUnanswered(key)).text}`;
+    throw new EngineError(cause.code, text, { cause: error });
+  }
+}
+
+/** Like a roll-over, what is still too large leaves its oldest whole turns behind; the log keeps them, and says how many. */
+function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState {
+  if (bytesOf(carried) <= MAX_SEED_BYTES) return carried;
+  if (isState(carried.state)) {
+    const state = stateIn(carried);
+    const droppedMessages = droppedAtRollOver(state);
+    const { chunks = [], ...rest } = carried;
+    const left = carriedMemory(withoutOldest(state, droppedMessages));
+    const named = new Set(left.chunks?.map(({ id }) => id));
+    // Stored, maybe, and of no use any more: the next roll-over removes them.
+    const unused = new Set([...(carried.unusedChunks ?? []), ...chunks.map(({ id }) => id)]);
+    const unusedChunks = [...unused].filter((id) => !named.has(id));
+    const smaller = {
+      ...rest,
+      ...left,
+      ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
+      droppedMessages,
+    };
+    if (bytesOf(smaller) <= MAX_SEED_BYTES) return smaller;
+  }
+  throw new EngineError(
+    'conversation_closed',
+    `Conversation "${key.conversationId}" cannot be opened again: what it would have to remember besides its transcript is over ${MAX_SEED_BYTES} bytes. Begin another one`,
+  );
+}
+
+/** `core` wrote it; opaque to everyone else, so only what is used here is looked at. */
+function isState(value: unknown): value is ConversationState {
+  return (
+    isRecord(value) &&
+    Array.isArray(value['transcript']) &&
+    typeof value['transcriptBytes'] === 'number'
+  );
+}
+
+function bytesOf(value: unknown): number {
+  return utf8Bytes(JSON.stringify(value));
+}

@@ -1,0 +1,126 @@
+/** Sending a message as an application sees it: from its text to a turn, or to what will become one once a worker comes. */
+import { randomUUID } from 'node:crypto';
+import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { durationMs, givenOutput } from '../api/checks.js';
+import { invalidField } from '../api/errors.js';
+import type { QueuedMessage, SendOptions, Sent, Turn } from '../api/types.js';
+import type { AgentSource } from '../ports/agents.js';
+import type { ConversationReader } from '../ports/reader.js';
+import { SignalTrace } from '../reading/signal-outcome.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+import { repeatUntil } from '../temporal/waiting.js';
+import { findServedAgent } from './agents.js';
+import {
+  asQueued,
+  confirmMessage,
+  lookUp,
+  messageUpdateId,
+  refusalTrace,
+  type SendReply,
+  type SendRequest,
+  sendMessage,
+} from './send.js';
+import { admittedTurn, DEFAULT_RESULT_TIMEOUT, type TurnParts } from './turn.js';
+
+export interface SendingParts extends TurnParts {
+  /** The one that was given. */
+  readonly agent: string | undefined;
+  readonly agents: AgentSource;
+  readonly door: Door;
+  readonly log: ConversationReader | undefined;
+  readonly stamp: (actor: SendOptions['actor']) => StampedActor;
+}
+
+/** A message under its request id, not judged yet. */
+export type MessageDraft = Omit<SendMessageInput, 'agent' | 'actor' | 'requestId'> & {
+  readonly requestId: string;
+  readonly actor: StampedActor;
+};
+
+export function draftOf({ stamp }: SendingParts, text: string, options: SendOptions): MessageDraft {
+  const { attachments, output, onBusy } = options;
+  return {
+    text,
+    requestId: options.requestId ?? randomUUID(),
+    actor: stamp(options.actor),
+    ...(attachments === undefined ? {} : { attachments }),
+    ...(output === undefined ? {} : { output: givenOutput(output) }),
+    ...(onBusy === undefined ? {} : { onBusy }),
+  };
+}
+
+/** @throws what Temporal, the store and refusals throw; see `Conversation.send` */
+export async function sendDraft(
+  parts: SendingParts,
+  draft: MessageDraft,
+  reopen: boolean,
+): Promise<Sent> {
+  const { key, agents } = parts;
+  const manifest = await findServedAgent(agents, await agentNameOf(parts));
+  const request: SendRequest = {
+    key,
+    manifest,
+    input: { ...draft, agent: manifest.name },
+    updateId: messageUpdateId(draft.requestId, draft.actor.id),
+    reopen,
+  };
+  const reply = await sendMessage(parts, request);
+  return reply.status === 'admitted'
+    ? admitted(parts, reply, draft.requestId)
+    : await queued(parts, asQueued(request));
+}
+
+/** The agent that was given, or that the conversation already has. */
+export async function agentNameOf(parts: SendingParts): Promise<string> {
+  const name = parts.agent ?? (await knownAgentOf(parts));
+  if (name !== undefined) return name;
+  throw invalidField('/agent', 'is needed to start a conversation');
+}
+
+/** By the log, else by the memo of the newest run: the log may be behind, and a description needs no worker. */
+export async function knownAgentOf({ key, log, door }: SendingParts): Promise<string | undefined> {
+  const logged = log === undefined ? undefined : await lookUp(log, key);
+  if (logged !== undefined) return logged.agent;
+  const run = await door.describe(key);
+  const agent = run?.memo?.['agent'];
+  return typeof agent === 'string' ? agent : undefined;
+}
+
+function admitted(
+  parts: SendingParts,
+  { reply, duplicate }: Extract<SendReply, { status: 'admitted' }>,
+  requestId: string,
+): Turn {
+  parts.known.note(parts.key, reply.seq);
+  return admittedTurn(parts, reply, { requestId, duplicate });
+}
+
+async function queued(parts: SendingParts, request: SendRequest): Promise<QueuedMessage> {
+  const { requestId } = request.input;
+  const { key, door } = parts;
+  const trace = new SignalTrace(parts, key, refusalTrace(requestId));
+  const final: QueuedMessage['final'] = async (options = {}) => {
+    const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+    const reply = await repeatUntil({ timeoutMs, signal: options.signal }, (remainingMs) =>
+      confirmMessage({ ...parts, trace }, request, remainingMs),
+    );
+    return reply?.status === 'admitted' ? admitted(parts, reply, requestId) : undefined;
+  };
+  const { reason, text } = await door.whyUnanswered(key);
+  return {
+    status: 'queued',
+    conversationId: key.conversationId,
+    requestId,
+    reason,
+    warning: text,
+    final,
+    result: async (options = {}) => {
+      const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+      const deadline = Date.now() + timeoutMs;
+      const turn = await final({ timeout: timeoutMs, signal: options.signal });
+      if (turn === undefined) return { status: 'queued', requestId };
+      return await turn.result({ ...options, timeout: Math.max(deadline - Date.now(), 0) });
+    },
+  };
+}

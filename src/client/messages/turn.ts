@@ -1,0 +1,90 @@
+/** Turns as values: re-attachable from any process by conversation id and turn id. */
+import type { SendMessageReply, TurnResult } from '../../protocol/conversation/conversation.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import { durationMs } from '../api/checks.js';
+import { EngineError } from '../api/errors.js';
+import type { ResultOptions, Turn, TurnHandle } from '../api/types.js';
+import type { ConversationReader } from '../ports/reader.js';
+import type { KnownSeqs } from '../reading/read-your-writes.js';
+import { fromTemporal } from '../temporal/errors.js';
+import type { Control } from './control.js';
+
+/** Every wait is finite; ten minutes is longer than any one request and shorter than anybody's patience. */
+export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
+
+/**
+ * How long a reader may be behind what this process knows to be recorded. Later it is believed: after a reset of the workflow
+ * the log may never be as long again.
+ */
+const LAG_MS = 2_000;
+
+export interface TurnParts {
+  readonly reader: ConversationReader;
+  readonly control: Control;
+  readonly known: KnownSeqs;
+  readonly key: ConversationKey;
+}
+
+/** A handle on a turn that may or may not exist. */
+export function attachTurn(parts: TurnParts, turnId: TurnId): TurnHandle {
+  const { key, control } = parts;
+  return {
+    conversationId: key.conversationId,
+    turnId,
+    result: async (options) => {
+      const result = await resultWithin(parts, turnId, options ?? {});
+      if (result !== undefined) return result;
+      throw new EngineError(
+        'unknown_turn',
+        `No turn "${turnId}" is known in conversation "${key.conversationId}"`,
+      );
+    },
+    cancel: async (options) => await control.cancel(key, { ...options, turnId }),
+  };
+}
+
+/** A turn that was just admitted: not known to the reader yet means that it is behind, not that there is none. */
+export function admittedTurn(
+  parts: TurnParts,
+  reply: SendMessageReply,
+  request: { readonly requestId: string; readonly duplicate: boolean },
+): Turn {
+  const { turnId, messageId, seq, ahead } = reply;
+  return {
+    ...attachTurn(parts, turnId),
+    status: 'admitted',
+    messageId,
+    seq,
+    ahead,
+    requestId: request.requestId,
+    duplicate: request.duplicate,
+    result: async (options) =>
+      (await resultWithin(parts, turnId, options ?? {})) ?? { status: 'timeout', turnId },
+  };
+}
+
+async function resultWithin(
+  parts: TurnParts,
+  turnId: TurnId,
+  options: ResultOptions,
+): Promise<TurnResult | undefined> {
+  const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+  const { reader, known, key } = parts;
+  const { signal, returnWhenWaiting = true } = options;
+  const atLeastSeq = Math.max(known.of(key), options.atLeastSeq ?? 0);
+  const ask = async (waitMs: number, seq: number): Promise<TurnResult | undefined> =>
+    await reader.turnResult(key, turnId, {
+      timeoutMs: waitMs,
+      returnWhenWaiting,
+      ...(seq === 0 ? {} : { atLeastSeq: seq }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  try {
+    if (atLeastSeq === 0 || timeoutMs <= LAG_MS) return await ask(timeoutMs, atLeastSeq);
+    const result = await ask(LAG_MS, atLeastSeq);
+    const isAnswer = result !== undefined && result.status !== 'timeout';
+    return isAnswer || signal?.aborted === true ? result : await ask(timeoutMs - LAG_MS, 0);
+  } catch (error) {
+    throw fromTemporal(error);
+  }
+}

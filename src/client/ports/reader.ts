@@ -1,0 +1,102 @@
+/** The reader port of the client: where conversations are read from. `projection` implements it over the store. */
+
+import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
+import type { StatusFilter } from '../../protocol/conversation/statuses.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { LiveEvent } from '../../protocol/log/live-events.js';
+import type { JudgedActor } from '../../protocol/values/actors.js';
+import type { LogCursor } from '../../protocol/values/cursor.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { CarriedState } from '../../protocol/workflow/messaging.js';
+
+export type { LogCursor };
+
+export interface LogPage {
+  readonly generation: number;
+  readonly events: readonly CanonicalEvent[];
+  /** Where to go on: `after` for the next page, or `before` for the next one towards the start. */
+  readonly cursor: LogCursor;
+  /** Whether there are more in the direction that was read. */
+  readonly more: boolean;
+  /** On the page before the end: `after` for the tail, so that page and tail together have no gap and nothing twice. */
+  readonly tail?: LogCursor;
+}
+
+/** Where a page towards the start begins: at the end of the log, or before what an earlier page began with. */
+export type BeforePosition = LogCursor | 'end';
+
+export type WatchFrame =
+  | { readonly type: 'event'; readonly cursor: LogCursor; readonly event: CanonicalEvent }
+  | { readonly type: 'live'; readonly event: LiveEvent };
+
+export interface ReadPosition {
+  /** Absent = from the start. A cursor of an older generation restarts at the `log_rewritten` marker. */
+  readonly after?: LogCursor;
+}
+
+/** Which conversations are listed; all that are given hold at once. */
+export interface ListedBy {
+  readonly tenant: string;
+  readonly agent?: string;
+  readonly status?: StatusFilter;
+  readonly pendingTool?: string;
+  readonly pendingKind?: SuspensionKind;
+  /** Who wants to know what waits for him. */
+  readonly pendingFor?: JudgedActor;
+  /** ISO 8601 */
+  readonly deadlineBefore?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly ConversationSnapshot[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
+}
+
+export interface ConversationReader {
+  /** `atLeastSeq`: the caller knows that this was recorded; the workflow is asked (1 s deadline) when the store is behind. */
+  snapshot(
+    key: ConversationKey,
+    options?: { atLeastSeq?: number },
+  ): Promise<ConversationSnapshot | undefined>;
+  /** With `before` newest first, else oldest first. A cursor of an older generation: from the end, or the start, of the newest. */
+  events(
+    key: ConversationKey,
+    options?: ReadPosition & { limit?: number; before?: BeforePosition },
+  ): Promise<LogPage | undefined>;
+  /** @throws {RangeError} when the cursor is not one of an earlier page. */
+  list(options: ListedBy): Promise<ConversationPage>;
+  /**
+   * Waits until the turn has ended, or only outside waits remain, or the time is up. Any process may ask, any number of
+   * times. Undefined: the turn is not known (yet) after the time is up.
+   * `atLeastSeq`: the caller knows that this was recorded, so an older state is not answered as `waiting`.
+   */
+  turnResult(
+    key: ConversationKey,
+    turnId: TurnId,
+    options: {
+      timeoutMs: number;
+      signal?: AbortSignal;
+      returnWhenWaiting?: boolean;
+      atLeastSeq?: number;
+    },
+  ): Promise<TurnResult | undefined>;
+  /** Log from a position, then its tail for ever, with live events between. Ends when the signal aborts. */
+  watch(
+    key: ConversationKey,
+    options: ReadPosition & { signal: AbortSignal },
+  ): AsyncIterable<WatchFrame>;
+  /**
+   * State of a closed conversation rebuilt from its log, to open it again; complete, as long as Temporal knows the workflow.
+   * @throws an error whose `code` is `no_worker` when the store lacks the end of the log and no worker tells it.
+   */
+  seed(key: ConversationKey): Promise<CarriedState | undefined>;
+  /** The events of one turn, in order; none when it is not known. */
+  turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
+  findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  /** Whether a run is of a conversation that was deleted. Absent where nothing can be. */
+  isDeletedRun?(key: ConversationKey, runId: string): Promise<boolean>;
+}

@@ -1,0 +1,93 @@
+/**
+ * The verdict on an answer to a call that has ended as far as the log knows: it needs no worker, and no signal that a busy one would have to
+ * refuse. Only what can never be taken any more is refused here; everything else is the workflow's to judge.
+ *
+ * E1  A repeat of what was accepted is a `duplicate`, whatever has become of the call.
+ * E2  A call that takes late results is left to the workflow, and so is one that was resolved and may wait again.
+ * E3  What is read is one generation of the log: while it is rewritten, nothing is known of it.
+ */
+
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { BeforePosition, ConversationReader } from '../ports/reader.js';
+import { within } from '../temporal/waiting.js';
+import {
+  isCall,
+  type LogVerdict,
+  type SentResolution,
+  tombstoneOf,
+  verdictTrace,
+} from './log-search.js';
+import { WorkflowReader } from './workflow-reader.js';
+
+/** The log is a help here, not a condition. */
+const LOG_DEADLINE_MS = 1_500;
+const PAGE_EVENTS = 200;
+/** A call that ended longer ago is left to the workflow. */
+const MAX_PAGES = 5;
+
+/** Undefined when the log does not say so, or cannot be read in time. Never throws. */
+export async function endedVerdict(
+  reader: ConversationReader,
+  key: ConversationKey,
+  request: SentResolution,
+): Promise<LogVerdict | undefined> {
+  // It would ask the workflow, which is what did not answer.
+  if (reader instanceof WorkflowReader) return undefined;
+  const events = await within(LOG_DEADLINE_MS, eventsOf(reader, key, request.toolCallId)).catch(
+    () => undefined,
+  );
+  return events === undefined ? undefined : verdictOn(events, request);
+}
+
+/** Of one call, in order, from its beginning; undefined when that is not found. */
+async function eventsOf(
+  reader: ConversationReader,
+  key: ConversationKey,
+  toolCallId: string,
+): Promise<readonly CanonicalEvent[] | undefined> {
+  const found: CanonicalEvent[] = [];
+  let generation: number | undefined;
+  let before: BeforePosition = 'end';
+  for (let read = 0; read < MAX_PAGES; read += 1) {
+    const page = await reader.events(key, { before, limit: PAGE_EVENTS });
+    if (page === undefined || page.generation !== (generation ?? page.generation)) return undefined;
+    ({ generation } = page);
+    for (const event of page.events) {
+      const isOwn = 'toolCallId' in event && event.toolCallId === toolCallId;
+      const isBeginning = isCall(event, toolCallId);
+      if (isOwn || isBeginning) found.push(event);
+      if (isBeginning) return found.reverse();
+    }
+    if (!page.more) return undefined;
+    before = page.cursor;
+  }
+  return undefined;
+}
+
+function verdictOn(
+  events: readonly CanonicalEvent[],
+  request: SentResolution,
+): LogVerdict | undefined {
+  const trace = verdictTrace(request);
+  let plan: PlannedCall | undefined;
+  let own: ReturnType<typeof trace>;
+  let tombstone: LogVerdict | undefined;
+  let hasEnded = false;
+  for (const event of events) {
+    if (event.type === 'tool_call') plan = event.call;
+    own = trace(own, event);
+    tombstone = tombstoneOf(event, tombstone);
+    hasEnded ||= isEnd(event);
+  }
+  if (own !== undefined && 'seq' in own) return { verdict: 'duplicate', first: own };
+  const isTakenLate = tombstone?.verdict === 'expired' && plan?.lateResult === 'inbox';
+  return hasEnded && !isTakenLate ? tombstone : undefined;
+}
+
+/** A detached call has its first result at once, and ends as new input. */
+function isEnd(event: CanonicalEvent): boolean {
+  if (event.type !== 'tool_result' && event.type !== 'inbox_event') return false;
+  return event.result !== undefined && event.result.status !== 'detached';
+}

@@ -1,0 +1,73 @@
+/** Listing conversations: the bounds of what may be asked, each refusal with its field. */
+
+import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
+import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
+import type { Channel } from '../../protocol/values/actors.js';
+import { idProblem } from '../../protocol/values/ids.js';
+import { stampActor } from '../api/checks.js';
+import { invalidField } from '../api/errors.js';
+import type { ListOptions } from '../api/types.js';
+import type { ConversationPage, ConversationReader, ListedBy } from '../ports/reader.js';
+
+const MAX_PAGE = 1_000;
+
+/** @throws {EngineError} invalid_request naming the option */
+export async function listConversations(
+  reader: ConversationReader,
+  own: { readonly tenant: string; readonly channel: Channel },
+  options: ListOptions,
+): Promise<ConversationPage> {
+  const listed = listedBy(own, options);
+  try {
+    return await reader.list(listed);
+  } catch (error) {
+    // Only the store knows which cursors are its own.
+    if (listed.cursor === undefined || !(error instanceof RangeError)) throw error;
+    throw invalidField('/cursor', 'must be the nextCursor of an earlier page');
+  }
+}
+
+function listedBy(
+  own: { readonly tenant: string; readonly channel: Channel },
+  options: ListOptions,
+): ListedBy {
+  const { tenant = own.tenant, agent, status, pendingTool, pendingKind, limit, cursor } = options;
+  const problem = idProblem('tenant', tenant);
+  if (problem !== undefined) throw invalidField('/tenant', problem);
+  if (status !== undefined && !STATUS_FILTERS.includes(status))
+    throw invalidField('/status', `must be one of ${STATUS_FILTERS.join(', ')}`);
+  if (pendingKind !== undefined && !SUSPENSION_KINDS.includes(pendingKind))
+    throw invalidField('/pendingKind', `must be one of ${SUSPENSION_KINDS.join(', ')}`);
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE))
+    throw invalidField('/limit', `must be a whole number from 1 to ${MAX_PAGE}`);
+  const pendingFor = listedFor(options.pendingFor, own.channel);
+  const deadlineBefore = timeOf(options.deadlineBefore);
+  return {
+    tenant,
+    ...(agent === undefined ? {} : { agent }),
+    ...(status === undefined ? {} : { status }),
+    ...(pendingTool === undefined ? {} : { pendingTool }),
+    ...(pendingKind === undefined ? {} : { pendingKind }),
+    ...(pendingFor === undefined ? {} : { pendingFor }),
+    ...(deadlineBefore === undefined ? {} : { deadlineBefore }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}
+
+function listedFor(
+  actor: ListOptions['pendingFor'],
+  channel: Channel,
+): ListedBy['pendingFor'] | undefined {
+  if (actor === undefined) return undefined;
+  const { id, roles, verified } = stampActor(actor, channel, 'pendingFor');
+  return { id, verified, ...(roles === undefined ? {} : { roles }) };
+}
+
+function timeOf(deadlineBefore: ListOptions['deadlineBefore']): string | undefined {
+  if (deadlineBefore === undefined) return undefined;
+  const time = new Date(deadlineBefore);
+  if (Number.isNaN(time.getTime()))
+    throw invalidField('/deadlineBefore', 'must be a time, such as "2030-01-31T12:00:00Z"');
+  return time.toISOString();
+}

@@ -1,0 +1,143 @@
+/**
+ * What the log says of a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the rare
+ * path where Temporal has answered "not found".
+ */
+import { isSameResolution } from '../../core/memory/duplicates.js';
+import type {
+  AcceptedVerdict,
+  Resolution,
+  ResolveToolCallInput,
+  Verdict,
+} from '../../protocol/calls/resolutions.js';
+import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
+import { textOf } from '../../protocol/conversation/messages.js';
+import type { CanonicalEvent, ResolutionEvent } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { ConversationReader, LogCursor } from '../ports/reader.js';
+import type { Trace } from './signal-outcome.js';
+
+/** All events of the newest generation, in order; nothing when the conversation is not known. */
+export async function* allEvents(
+  reader: ConversationReader,
+  key: ConversationKey,
+): AsyncGenerator<CanonicalEvent, boolean> {
+  let after: LogCursor | undefined;
+  for (;;) {
+    const page = await reader.events(key, after === undefined ? {} : { after });
+    if (page === undefined) return after !== undefined;
+    yield* page.events;
+    if (!page.more) return true;
+    after = page.cursor;
+  }
+}
+
+/** The reply that a message was given when it was recorded. */
+export async function findMessage(
+  reader: ConversationReader,
+  key: ConversationKey,
+  { requestId, text }: { readonly requestId: string; readonly text: string },
+): Promise<SendMessageReply | undefined> {
+  for await (const event of allEvents(reader, key)) {
+    if (event.type !== 'user_message' || event.requestId !== requestId) continue;
+    // Another message under the same id is no repeat.
+    if (textOf(event.parts) !== text) continue;
+    const { turnId, messageId, seq } = event;
+    return { turnId, messageId, seq, ahead: 0 };
+  }
+  return undefined;
+}
+
+type RecordedVerdict = AcceptedVerdict | Extract<Verdict, { verdict: 'invalid' }>;
+
+/** Where its content is not given, its ids are taken for it. */
+export type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDigest'> & {
+  readonly requestId: string;
+  readonly resolution?: Resolution;
+};
+
+/** What is recorded of one answer: that it was accepted, and whether it was taken back later. */
+export function verdictTrace(request: SentResolution): Trace<RecordedVerdict> {
+  const { toolCallId, requestId } = request;
+  return (found, event) => {
+    if (event.type !== 'resolution' && event.type !== 'resolution_reverted') return found;
+    if (event.toolCallId !== toolCallId || event.requestId !== requestId) return found;
+    // Another one under the same id is not this.
+    if (event.type === 'resolution' && isOther(event, request)) return found;
+    return event.type === 'resolution'
+      ? {
+          verdict: event.late === true ? 'accepted_late' : 'accepted',
+          toolCallId,
+          seq: event.seq,
+        }
+      : { verdict: 'invalid', problems: event.problems };
+  };
+}
+
+/** Where only ids are known, they are taken for it. */
+function isOther(event: ResolutionEvent, request: SentResolution): boolean {
+  return request.resolution !== undefined && !isSameResolution(event, request);
+}
+
+export type LogVerdict = Extract<
+  Verdict,
+  { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }
+>;
+
+/** The verdict on a resolution for a conversation that no longer runs: from its log alone, in the order of the table. */
+export async function verdictFromLog(
+  reader: ConversationReader,
+  key: ConversationKey,
+  request: SentResolution,
+): Promise<LogVerdict> {
+  const { toolCallId } = request;
+  let known = false;
+  let called = false;
+  let tombstone: LogVerdict | undefined;
+  let own: RecordedVerdict | undefined;
+  const trace = verdictTrace(request);
+  for await (const event of allEvents(reader, key)) {
+    known = true;
+    if (!('toolCallId' in event ? event.toolCallId === toolCallId : isCall(event, toolCallId)))
+      continue;
+    if (event.type === 'tool_call') called = true;
+    own = trace(own, event);
+    tombstone = tombstoneOf(event, tombstone);
+  }
+  if (!known) return { verdict: 'unknown', what: 'conversation' };
+  if (own !== undefined && 'seq' in own) return { verdict: 'duplicate', first: own };
+  if (!called) return { verdict: 'unknown', what: 'tool_call' };
+  return tombstone ?? { verdict: 'stale', why: 'already_resolved', status: 'cancelled' };
+}
+
+export function isCall(event: CanonicalEvent, toolCallId: string): boolean {
+  return event.type === 'tool_call' && event.call.toolCallId === toolCallId;
+}
+
+/** What is told of a call after one more of its events; undefined while it may be answered. */
+export function tombstoneOf(
+  event: CanonicalEvent,
+  earlier: LogVerdict | undefined,
+): LogVerdict | undefined {
+  // Taken back: the call was open again.
+  if (event.type === 'resolution_reverted') return undefined;
+  if (event.type === 'expired') return { verdict: 'expired', deadline: event.deadline };
+  if (event.type === 'resolution')
+    return {
+      verdict: 'stale',
+      why: 'already_resolved',
+      status: event.resolution.type === 'deny' ? 'denied' : 'resolved',
+      by: event.actor.id,
+      at: event.at,
+    };
+  if (event.type !== 'tool_result' && event.type !== 'inbox_event') return earlier;
+  const status = event.result?.status;
+  if (status === undefined || status === 'detached') return earlier;
+  if (status === 'expired' && earlier?.verdict === 'expired') return earlier;
+  const decided = earlier?.verdict === 'stale' ? earlier : { at: event.at };
+  return {
+    verdict: 'stale',
+    why: 'already_resolved',
+    ...decided,
+    status,
+  };
+}

@@ -1,0 +1,37 @@
+/** What this process has been told to be recorded, so that its reads never show less: stores lag behind replies. */
+import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+
+/** A forgotten one costs a read that may be some hundred milliseconds old, so the bound need not be generous. */
+const MAX_CONVERSATIONS = 10_000;
+
+export class KnownSeqs {
+  /** In the order of use: the first is the one that was not heard of for longest. */
+  readonly #seqs = new Map<string, number>();
+  readonly #limit: number;
+
+  constructor(limit = MAX_CONVERSATIONS) {
+    this.#limit = limit;
+  }
+
+  /** Notes the seq of a reply; replies of repeats are older than what is known, and change nothing. */
+  note(key: ConversationKey, seq: number | undefined): void {
+    if (seq === undefined) return;
+    const name = conversationKey(key);
+    const known = Math.max(this.#seqs.get(name) ?? 0, seq);
+    this.#seqs.delete(name);
+    this.#seqs.set(name, known);
+    if (this.#seqs.size <= this.#limit) return;
+    const [oldest] = this.#seqs.keys();
+    if (oldest !== undefined) this.#seqs.delete(oldest);
+  }
+
+  /** What is deleted may begin again, from the start. */
+  forget(key: ConversationKey): void {
+    this.#seqs.delete(conversationKey(key));
+  }
+
+  /** The newest known seq; 0 when none is. */
+  of(key: ConversationKey): number {
+    return this.#seqs.get(conversationKey(key)) ?? 0;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * What became of an input that was left as a signal: nobody was told, so it is read. First the log, then what the workflow
+ * has beyond it, because asking the workflow with the same input again would be a new try where the first was taken back.
+ */
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { ConversationReader, LogCursor } from '../ports/reader.js';
+import { isUnanswered } from '../temporal/errors.js';
+import { isOpenRun } from '../temporal/executions.js';
+import type { Door } from '../temporal/temporal-gateway.js';
+
+/** Folds the events that concern the input: what is known of it after one more. */
+export type Trace<Found> = (found: Found | undefined, event: CanonicalEvent) => Found | undefined;
+
+export type Look<Found> =
+  | { readonly status: 'found'; readonly value: Found }
+  /** Everything that is recorded was read, and says nothing of it. */
+  | { readonly status: 'nothing' }
+  /** No worker answers, so nobody has judged it, or nobody can tell. */
+  | { readonly status: 'away' };
+
+interface TraceParts {
+  readonly door: Door;
+  readonly reader: ConversationReader;
+}
+
+export class SignalTrace<Found> {
+  readonly #parts: TraceParts;
+  readonly #key: ConversationKey;
+  readonly #trace: Trace<Found>;
+  #after: LogCursor | undefined;
+  #found: Found | undefined;
+
+  constructor(parts: TraceParts, key: ConversationKey, trace: Trace<Found>) {
+    this.#parts = parts;
+    this.#key = key;
+    this.#trace = trace;
+  }
+
+  /** Each look goes on where the last one ended. @throws {EngineError} what the server throws */
+  async look(): Promise<Look<Found>> {
+    // A log that cannot be read hides nothing of the present run: the workflow has that, too.
+    await this.#readLog().catch(() => undefined);
+    const tail = await this.#readTail();
+    if (tail.found !== undefined) return { status: 'found', value: tail.found };
+    return { status: tail.away ? 'away' : 'nothing' };
+  }
+
+  async #readLog(): Promise<void> {
+    const { reader } = this.#parts;
+    for (let more = true; more; ) {
+      const page = await reader.events(
+        this.#key,
+        this.#after === undefined ? {} : { after: this.#after },
+      );
+      if (page === undefined) return;
+      for (const event of page.events) this.#found = this.#trace(this.#found, event);
+      this.#after = page.cursor;
+      more = page.more;
+    }
+  }
+
+  async #readTail(): Promise<{ found: Found | undefined; away: boolean }> {
+    let found = this.#found;
+    let after = this.#after?.seq ?? 0;
+    try {
+      for (let more = true; more; ) {
+        const page = await this.#parts.door.query(this.#key, 'events', { after });
+        if (page === undefined) return { found, away: false };
+        for (const event of page.events) found = this.#trace(found, event);
+        after = page.events.at(-1)?.seq ?? after;
+        more = page.more && page.events.length > 0;
+      }
+      return { found, away: false };
+    } catch (error) {
+      if (!isUnanswered(error)) throw error;
+      // A run that is over judges nothing any more: what is not recorded by now never will be.
+      const run = await this.#parts.door.describe(this.#key);
+      return { found, away: isOpenRun(run) };
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Errors as applications see them: one class, whose `code` is a row of the failure table. Runs in application processes.
+ * Everything that the Temporal client throws is turned into one here and nowhere else.
+ */
+
+import {
+  isGrpcCancelledError,
+  isGrpcDeadlineError,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { isFailureCode } from '../../protocol/failures/failures.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { EngineError, fieldOf } from '../api/errors.js';
+import { devServerCommand } from '../workers/dev-server.js';
+import type { Listening } from '../workers/listening.js';
+import { isRefusal } from '../workers/listening.js';
+
+/** gRPC status codes that the client tells apart. @see https://grpc.io/docs/guides/status-codes/ */
+export const GRPC = {
+  invalidArgument: 3,
+  alreadyExists: 6,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  unavailable: 14,
+} as const;
+
+/** What an update validator threw, if the error is a refusal: its type and first detail. */
+export function refusalOf(
+  error: unknown,
+): { type: string; message: string; detail: unknown } | undefined {
+  if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  return { type: cause.type ?? 'internal', message: cause.message, detail: cause.details?.[0] };
+}
+
+/** The gRPC status code in the chain of causes, if any. */
+export function grpcCodeOf(error: unknown): number | undefined {
+  for (
+    let link = error, depth = 0;
+    link instanceof Error && depth < 5;
+    link = link.cause, depth += 1
+  )
+    if (isGrpcServiceError(link)) return link.code;
+  return undefined;
+}
+
+/** True when nobody knows whether the call took effect: its time ran out on the way. */
+export function isUnconfirmed(error: unknown): boolean {
+  return (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    isGrpcDeadlineError(error) ||
+    isGrpcCancelledError(error)
+  );
+}
+
+const TRANSIENT_CODES: readonly (number | undefined)[] = [
+  GRPC.resourceExhausted,
+  GRPC.failedPrecondition,
+  GRPC.aborted,
+  GRPC.unavailable,
+];
+
+/** The server's own: the run ended with the task that the update came with, before it was looked at. */
+const UNPROCESSED = 'UnprocessedUpdate';
+
+/**
+ * True for refusals that last one workflow task (a roll-over) or until the server has room: the same ids may be sent again.
+ * `FAILED_PRECONDITION` is "unexpected workflow task failure" and "workflow is not ready": the update was not applied.
+ */
+export function isTransient(error: unknown): boolean {
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return refusal.type === UNPROCESSED;
+  return TRANSIENT_CODES.includes(grpcCodeOf(error));
+}
+
+/** True when a closed run holds the workflow id and the start was therefore refused. */
+export function isClosedRun(error: unknown): boolean {
+  return (
+    error instanceof WorkflowExecutionAlreadyStartedError ||
+    error instanceof WorkflowNotFoundError ||
+    grpcCodeOf(error) === GRPC.alreadyExists
+  );
+}
+
+/** True when the conversation is there, but none of its workers gave an answer: none polls, or its workflow fails. */
+export function isUnanswered(error: unknown): boolean {
+  return (
+    EngineError.isInstance(error) &&
+    (error.code === 'no_worker' || error.code === 'workflow_failing')
+  );
+}
+
+/** Turns whatever a Temporal call threw into an EngineError; an EngineError stays as it is. */
+export function fromTemporal(error: unknown, context: ServerSeen = {}): EngineError {
+  if (EngineError.isInstance(error)) return error;
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return fromRefusal(refusal, error);
+  if (error instanceof WorkflowNotFoundError)
+    return new EngineError('unknown_conversation', 'No such conversation', { cause: error });
+  if (error instanceof QueryNotRegisteredError)
+    return new EngineError('no_worker', `The worker does not answer: ${error.message}`, {
+      cause: error,
+    });
+  const code = grpcCodeOf(error);
+  if (code === GRPC.unavailable || isUnconfirmed(error)) return unreachable(context, error);
+  if (code === GRPC.invalidArgument && /search attribute/i.test(causeTexts(error)))
+    return new EngineError(
+      'internal',
+      `The server does not know the search attributes. Register them (${devServerCommand()} does), or pass searchAttributes: false`,
+      { cause: error },
+    );
+  const own = fieldOf(error, 'code');
+  if (isFailureCode(own)) return new EngineError(own, messageOf(error), { cause: error });
+  return new EngineError('internal', messageOf(error), { cause: error });
+}
+
+/** The server as it was seen when it did not answer. */
+export interface ServerSeen {
+  readonly address?: string | undefined;
+  /** Whether a connection there was refused; unknown where nobody looked. */
+  readonly listening?: Listening | undefined;
+}
+
+/** The Temporal server did not answer. How to start one is said only where nothing listens. */
+export function unreachable({ address, listening }: ServerSeen, cause?: unknown): EngineError {
+  const where = address === undefined ? '' : ` at ${address}`;
+  const text =
+    listening === 'nothing' || isRefusal(cause)
+      ? `No Temporal server listens${where}. Start one with ${devServerCommand()}, or set TEMPORAL_ADDRESS`
+      : `The Temporal server${where} did not answer in time: it may be overloaded, paused or cut off. Try again`;
+  return new EngineError('temporal_unreachable', text, { cause });
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function fromRefusal(
+  refusal: { type: string; message: string; detail: unknown },
+  cause: unknown,
+): EngineError {
+  const detail = isRecord(refusal.detail) ? refusal.detail : {};
+  const message = typeof detail['message'] === 'string' ? detail['message'] : refusal.message;
+  const problems = Array.isArray(detail['problems'])
+    ? (detail['problems'] as FieldProblem[])
+    : undefined;
+  const code = isFailureCode(refusal.type) ? refusal.type : 'internal';
+  return new EngineError(code, message, { cause, problems });
+}
+
+function causeTexts(error: unknown): string {
+  const texts: string[] = [];
+  for (
+    let link = error, depth = 0;
+    link instanceof Error && depth < 5;
+    link = link.cause, depth += 1
+  )
+    texts.push(link.message);
+  return texts.join('\n');
+}

@@ -1,0 +1,134 @@
+/**
+ * The executions of conversations in Temporal, found by visibility, which may lag behind by moments, and by description, which does not.
+ * Everything here is safe to repeat.
+ */
+import type { Client } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { parseWorkflowId, workflowIdFor, workflowIdPrefixOf } from '../../protocol/values/ids.js';
+import { UPDATES, WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+
+export interface Execution {
+  readonly runId: string;
+  /** Of the first run of its chain: a roll-over keeps it. */
+  readonly firstRunId: string;
+  readonly isRunning: boolean;
+}
+
+export class Executions {
+  readonly #temporal: Client;
+
+  constructor(temporal: Client) {
+    this.#temporal = temporal;
+  }
+
+  /** The newest run; undefined when the server knows none (any more). */
+  async newest(key: ConversationKey): Promise<Execution | undefined> {
+    return await this.#describe(workflowIdFor(key));
+  }
+
+  /** All runs that the server still has, of every chain. */
+  async all(key: ConversationKey): Promise<readonly Execution[]> {
+    const workflowId = workflowIdFor(key);
+    const newest = await this.newest(key);
+    const found = new Map<string, Execution>();
+    if (newest !== undefined) found.set(newest.runId, newest);
+    for (const runId of await this.#listed(`WorkflowId = '${workflowId}'`)) {
+      if (found.has(runId)) continue;
+      const run = await this.#describe(workflowId, runId);
+      if (run !== undefined) found.set(runId, run);
+    }
+    return [...found.values()];
+  }
+
+  /** Conversations of a tenant that the server has executions of; one may come more than once. */
+  async *ofTenant(tenant: string): AsyncGenerator<ConversationKey> {
+    const query = `WorkflowType = '${WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${workflowIdPrefixOf(tenant)}'`;
+    for await (const { workflowId } of this.#temporal.workflow.list({ query })) {
+      const key = parseWorkflowId(workflowId);
+      if (key?.tenant === tenant) yield key;
+    }
+  }
+
+  /** Asks a chain to close, whichever of its runs is current. @throws WorkflowNotFoundError when it does not run (any more). */
+  async close(
+    key: ConversationKey,
+    chain: { readonly firstRunId: string; readonly actor: StampedActor },
+  ): Promise<void> {
+    const { firstRunId: firstExecutionRunId, actor } = chain;
+    const requestId = `delete-${firstExecutionRunId}`;
+    await this.#temporal.workflow
+      .getHandle(workflowIdFor(key), undefined, { firstExecutionRunId })
+      .executeUpdate(UPDATES.closeConversation, {
+        updateId: updateIdFor({ operation: 'closeConversation', requestId }),
+        args: [{ requestId, actor }],
+      });
+  }
+
+  /** Needs no worker. Nothing to do when it does not run. */
+  async terminate(key: ConversationKey, firstExecutionRunId: string): Promise<void> {
+    const handle = this.#temporal.workflow.getHandle(workflowIdFor(key), undefined, {
+      firstExecutionRunId,
+    });
+    await this.#look(() => handle.terminate('the conversation is deleted')).catch(unlessGone);
+  }
+
+  /** Has the server remove a run with its history; it does so a moment later. Nothing to do when it is gone. */
+  async remove(key: ConversationKey, runId: string): Promise<void> {
+    await this.#look(() =>
+      this.#temporal.workflowService.deleteWorkflowExecution({
+        namespace: this.#temporal.options.namespace,
+        workflowExecution: { workflowId: workflowIdFor(key), runId },
+      }),
+    ).catch(unlessGone);
+  }
+
+  async #describe(workflowId: string, runId?: string): Promise<Execution | undefined> {
+    try {
+      const found = await this.#look(() =>
+        this.#temporal.workflow.getHandle(workflowId, runId).describe(),
+      );
+      return {
+        runId: found.runId,
+        firstRunId: found.raw.workflowExecutionInfo?.firstRunId ?? found.runId,
+        isRunning: isOpenRun(found),
+      };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  async #listed(query: string): Promise<readonly string[]> {
+    const runIds: string[] = [];
+    for await (const { runId } of this.#temporal.workflow.list({ query })) runIds.push(runId);
+    return runIds;
+  }
+
+  async #look<Value>(call: () => Promise<Value>): Promise<Value> {
+    return await this.#temporal.withDeadline(Date.now() + UPDATE_DEADLINE_MS, call);
+  }
+}
+
+/** gRPC status NOT_FOUND, as a number: the enum is no export of the client. */
+const GRPC_NOT_FOUND = 5;
+
+function unlessGone(error: unknown): undefined {
+  if (error instanceof WorkflowNotFoundError) return undefined;
+  const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+  if (code === GRPC_NOT_FOUND) return undefined;
+  throw error;
+}
+
+/** Names of `WorkflowExecutionStatus` as Temporal's client gives them. */
+const OPEN: readonly string[] = ['RUNNING', 'PAUSED'];
+
+/** Of a description, or of a row of a list; false for none. */
+export function isOpenRun(
+  run: { readonly status: { readonly name: string } } | undefined,
+): boolean {
+  return run !== undefined && OPEN.includes(run.status.name);
+}

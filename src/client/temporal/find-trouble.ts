@@ -1,0 +1,62 @@
+/** Looks whether the workflow tasks of a conversation come to no end. Needs the server only; no worker has to answer. */
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
+import { requiredTsToDate } from '@temporalio/common/lib/time.js';
+import { firstLineOf, PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
+import { type PendingTask, troubleIn } from '../trouble/judge.js';
+import { isOpenRun } from './executions.js';
+
+/** Transactions of the history that are looked at: each failed task is two, and so is what made the server try anew. */
+const PAGE = 20;
+
+/** Set by servers that count failed tasks themselves (1.30 and newer), and removed by the next task that is completed. */
+export const REPORTED_PROBLEMS = 'TemporalReportedProblems';
+
+/**
+ * The trouble of a run that was described; undefined when its tasks are completed, or when too few failed in a row. Reads the end of
+ * the history only where the description gives a reason to.
+ * @param moreThan Attempts that are no trouble yet.
+ * @throws What the server answers. Callers set the deadline.
+ */
+export async function troubleOf(
+  temporal: Client,
+  run: WorkflowExecutionDescription,
+  moreThan = PASSING_TASK_ATTEMPTS,
+): Promise<Trouble | undefined> {
+  const task = isOpenRun(run) ? pendingTaskOf(run) : undefined;
+  if (task === undefined || (task.attempt <= 1 && !isReported(run))) return undefined;
+  const { history } = await temporal.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: temporal.options.namespace,
+    execution: { workflowId: run.workflowId, runId: run.runId },
+    maximumPageSize: PAGE,
+  });
+  const events = history?.events ?? [];
+  const found = troubleIn(task, events);
+  if (found === undefined || (found.attempts <= moreThan && !isReported(run))) return undefined;
+  if (found.kind === 'slow') return found;
+  // A codec may have encoded the message.
+  const [failure] = events.flatMap(
+    ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure ?? [],
+  );
+  const error = await decodeOptionalFailureToOptionalError(
+    temporal.options.loadedDataConverter,
+    failure,
+  );
+  return error === undefined ? found : { ...found, error: firstLineOf(error.message) };
+}
+
+function pendingTaskOf({ raw, runId }: WorkflowExecutionDescription): PendingTask | undefined {
+  const { pendingWorkflowTask: task } = raw;
+  if (task == null) return undefined;
+  const scheduled = task.originalScheduledTime ?? task.scheduledTime;
+  return {
+    runId,
+    attempt: task.attempt ?? 0,
+    scheduledAt: requiredTsToDate(scheduled, 'originalScheduledTime').toISOString(),
+  };
+}
+
+function isReported({ raw }: WorkflowExecutionDescription): boolean {
+  const fields = raw.workflowExecutionInfo?.searchAttributes?.indexedFields ?? {};
+  return Object.hasOwn(fields, REPORTED_PROBLEMS);
+}

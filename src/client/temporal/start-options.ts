@@ -1,0 +1,111 @@
+/** What a conversation's workflow is started with: everything that the Temporal UI shows of it before it has run. */
+import type { WorkflowStartOptions } from '@temporalio/client';
+import {
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+  SearchAttributeType,
+} from '@temporalio/common';
+import { shownText } from '../../core/view/shown-text.js';
+import type { AgentManifest, AgentSettings } from '../../protocol/conversation/agents.js';
+import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
+import type { InboxEventInput } from '../../protocol/conversation/inbox.js';
+import { SPILL_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
+import { openSearchStatus } from '../../protocol/conversation/statuses.js';
+import {
+  ROLL_OVER_HISTORY_EVENTS,
+  WORKFLOW_TASK_TIMEOUT_MS,
+} from '../../protocol/limits/service-limits.js';
+import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import {
+  type CarriedState,
+  type ConversationInput,
+  SEARCH_ATTRIBUTES,
+} from '../../protocol/workflow/messaging.js';
+import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
+
+/** The server's bound on fairness keys is 64 bytes; tenants are ASCII. */
+const MAX_FAIRNESS_KEY_BYTES = 64;
+const MAX_TITLE_CHARS = 80;
+
+export type ConversationWorkflow = (input: ConversationInput) => Promise<void>;
+
+export interface StartRequest {
+  readonly key: ConversationKey;
+  readonly manifest: AgentManifest;
+  readonly input: SendMessageInput | InboxEventInput;
+  /** What is handed over with the start. @defaultValue sendMessage */
+  readonly operation?: 'sendMessage' | 'inboxEvent';
+  readonly updateId: string;
+  readonly start: StartPolicy;
+}
+
+/** How a closed run of the same id is treated, and what a new one begins with. */
+export interface StartPolicy {
+  readonly reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' | 'ALLOW_DUPLICATE';
+  readonly carried?: CarriedState;
+}
+
+export interface StartDefaults {
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+}
+
+export function startOptions(
+  request: StartRequest,
+  defaults: StartDefaults,
+): WorkflowStartOptions<ConversationWorkflow> {
+  const { key, manifest, input, start } = request;
+  const { tenant, conversationId } = key;
+  const argument: ConversationInput = {
+    tenant,
+    conversationId,
+    agent: manifest.name,
+    settings: settingsFor(manifest),
+    model: manifest.model,
+    ...(start.carried === undefined ? {} : { carried: start.carried }),
+    ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
+    spill: SPILL_BOUNDS,
+    rollOver: { events: ROLL_OVER_HISTORY_EVENTS },
+  };
+  return {
+    workflowId: workflowIdFor(key),
+    taskQueue: defaults.taskQueue,
+    args: [argument],
+    workflowIdReusePolicy: start.reuse,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    staticSummary: `${manifest.name}: ${conversationId}`,
+    staticDetails: `Agent ${shownText(manifest.name)} (${shownText(manifest.model)}), conversation \`${conversationId}\`, tenant \`${tenant}\`.`,
+    memo: { title: titleOf('text' in input ? input.text : input.kind), agent: manifest.name },
+    priority: { fairnessKey: tenant.slice(0, MAX_FAIRNESS_KEY_BYTES) },
+    ...(defaults.searchAttributes ? { typedSearchAttributes: attributesOf(request) } : {}),
+  };
+}
+
+/**
+ * No rules that this process does not know: the first worker of a new version publishes its manifests while others still poll that would not
+ * follow them, and clients are replaced last.
+ */
+function settingsFor({ settings }: AgentManifest): AgentSettings {
+  const { coreRevision } = settings;
+  return coreRevision <= CORE_REVISION ? settings : { ...settings, coreRevision: CORE_REVISION };
+}
+
+/** Those that never change, and the state to begin with; the workflow upserts the rest. */
+function attributesOf(request: StartRequest): SearchAttributePair[] {
+  const active = openSearchStatus(0);
+  const keyword = (name: string, value: string): SearchAttributePair => ({
+    key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
+    value,
+  });
+  return [
+    keyword(SEARCH_ATTRIBUTES.status, active),
+    keyword(SEARCH_ATTRIBUTES.agent, request.manifest.name),
+    keyword(SEARCH_ATTRIBUTES.tenant, request.key.tenant),
+  ];
+}
+
+/** The first words of the first message: what a list of conversations shows. */
+function titleOf(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`;
+}

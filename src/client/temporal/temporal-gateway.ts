@@ -1,0 +1,348 @@
+/**
+ * The one place that talks to Temporal: updates with a deadline, signals as the durable fallback, queries, descriptions.
+ * Knows nothing of verdicts or turns. Every call here is safe to repeat with the same ids.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { QUERY_DEADLINE_MS, UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import { type ConversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { Trouble } from '../../protocol/values/trouble.js';
+import {
+  QUERIES,
+  type QueryTypes,
+  SIGNALS,
+  UPDATES,
+  type UpdateTypes,
+  WORKFLOW_TYPE,
+} from '../../protocol/workflow/messaging.js';
+import { checkTexts } from '../api/checks.js';
+import { EngineError } from '../api/errors.js';
+import { type Listening, listeningAt } from '../workers/listening.js';
+import { missingWorkerText } from '../workers/worker-hint.js';
+import { fromTemporal, GRPC, grpcCodeOf, isTransient, isUnconfirmed, refusalOf } from './errors.js';
+import { isOpenRun } from './executions.js';
+import { troubleOf } from './find-trouble.js';
+import { Pace } from './pace.js';
+import { askAgain } from './query-retry.js';
+import {
+  type ConversationWorkflow,
+  type StartDefaults,
+  type StartRequest,
+  startOptions,
+} from './start-options.js';
+import { failingText, type Unanswered } from './unanswered.js';
+import { orLate } from './waiting.js';
+
+/** Back-off between tries inside one deadline: a roll-over lasts one workflow task, some tens of milliseconds. */
+const FIRST_PAUSE_MS = 20;
+const LAST_PAUSE_MS = 250;
+/** What the gRPC client may be late by before it is no longer waited for. */
+const GRPC_GRACE_MS = 200;
+/** A signal needs the server only, which answers in milliseconds or not at all. */
+const SIGNAL_DEADLINE_MS = 2_000;
+/** Not confirmed: nobody knows whether it took effect; a repeat with the same ids is safe. */
+export type Attempted<Value> =
+  | { readonly confirmed: true; readonly value: Value }
+  | { readonly confirmed: false; readonly cause: unknown };
+
+export interface DoorOptions {
+  readonly temporal: Client;
+  readonly taskQueue: string;
+  readonly searchAttributes: boolean;
+  /** Whether a run is of a conversation that was deleted; the server keeps its end for a while. Absent: none was. */
+  readonly deletedRun?: ((key: ConversationKey, runId: string) => Promise<boolean>) | undefined;
+  /** Called with each conversation whose workflow was found to fail. Must not throw. */
+  readonly onTrouble?: ((key: ConversationKey, trouble: Trouble) => void) | undefined;
+  /** Waits that no caller has set last so many times as long; asked for each. Absent: as long as usual. */
+  readonly patience?: (() => number) | undefined;
+}
+
+export class Door {
+  readonly taskQueue: string;
+  readonly #temporal: Client;
+  readonly #startDefaults: StartDefaults;
+  readonly #deletedRun: DoorOptions['deletedRun'];
+  readonly #pace = new Pace();
+  readonly #onTrouble: DoorOptions['onTrouble'];
+  readonly #patience: () => number;
+  #answeredAt: number | undefined;
+  #listening: Listening | undefined;
+
+  constructor(options: DoorOptions) {
+    this.#temporal = options.temporal;
+    this.taskQueue = options.taskQueue;
+    this.#deletedRun = options.deletedRun;
+    this.#onTrouble = options.onTrouble;
+    this.#patience = options.patience ?? (() => 1);
+    const { taskQueue, searchAttributes } = options;
+    this.#startDefaults = { taskQueue, searchAttributes };
+  }
+
+  /**
+   * Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long answers take now. With a
+   * key it is given up at once when the server refuses it because the workflow of that conversation fails: nobody would answer in time.
+   */
+  async confirm<Value>(
+    call: () => Promise<Value>,
+    budgetMs = this.#pace.budgetMs(Date.now()) * this.#patience(),
+    key?: ConversationKey,
+  ): Promise<Attempted<Value>> {
+    const beganAt = Date.now();
+    const deadline = beganAt + budgetMs;
+    let isLooked = false;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+      try {
+        const value = await this.#before(deadline, call);
+        this.#heard(beganAt);
+        return { confirmed: true, value };
+      } catch (error) {
+        if (refusalOf(error) !== undefined) this.#heard(beganAt);
+        if (isUnconfirmed(error)) {
+          this.#pace.missed(Date.now() - beganAt);
+          return { confirmed: false, cause: error };
+        }
+        if (!isTransient(error)) throw error;
+        if (Date.now() + pause >= deadline) return { confirmed: false, cause: error };
+        if (key !== undefined && !isLooked && grpcCodeOf(error) === GRPC.failedPrecondition) {
+          isLooked = true;
+          const trouble = await this.trouble(key);
+          if (trouble?.kind === 'failing') return { confirmed: false, cause: error };
+        }
+      }
+      await sleep(pause);
+    }
+  }
+
+  /** A worker has answered what was begun then. */
+  #heard(beganAt: number): void {
+    const now = Date.now();
+    this.#answeredAt = now;
+    this.#pace.answered(now - beganAt, now);
+  }
+
+  /** Starts the conversation or continues it, and waits for the reply. */
+  async sendWithStart<Name extends 'sendMessage' | 'inboxEvent' = 'sendMessage'>(
+    request: StartRequest,
+  ): Promise<UpdateTypes[Name]['reply']> {
+    checkTexts(request.input);
+    const options = startOptions(request, this.#startDefaults);
+    // An operation can be executed once, so each try has its own.
+    const startWorkflowOperation = new WithStartWorkflowOperation<ConversationWorkflow>(
+      WORKFLOW_TYPE,
+      {
+        ...options,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      },
+    );
+    return await this.#temporal.workflow.executeUpdateWithStart<
+      ConversationWorkflow,
+      UpdateTypes[Name]['reply'],
+      [StartRequest['input']]
+    >(UPDATES[request.operation ?? 'sendMessage'], {
+      updateId: request.updateId,
+      args: [request.input],
+      startWorkflowOperation,
+    });
+  }
+
+  /** Durable as soon as it returns, with or without a worker. */
+  async signalWithStart(request: StartRequest): Promise<void> {
+    checkTexts(request.input);
+    const options = startOptions(request, this.#startDefaults);
+    await this.#within(SIGNAL_DEADLINE_MS, () =>
+      this.#temporal.workflow.signalWithStart<ConversationWorkflow, [StartRequest['input']]>(
+        WORKFLOW_TYPE,
+        {
+          ...options,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          signal: SIGNALS[request.operation ?? 'sendMessage'],
+          signalArgs: [request.input],
+        },
+      ),
+    );
+  }
+
+  async update<Name extends keyof UpdateTypes>(
+    key: ConversationKey,
+    name: Name,
+    call: { readonly input: UpdateTypes[Name]['input']; readonly updateId: string },
+  ): Promise<UpdateTypes[Name]['reply']> {
+    checkTexts(call.input);
+    return await this.#handle(key).executeUpdate<
+      UpdateTypes[Name]['reply'],
+      [UpdateTypes[Name]['input']]
+    >(UPDATES[name], { updateId: call.updateId, args: [call.input] });
+  }
+
+  /** @throws WorkflowNotFoundError when the conversation does not run: a signal never starts one. */
+  async signal(key: ConversationKey, name: keyof typeof SIGNALS, input: unknown): Promise<void> {
+    checkTexts(input);
+    await this.#within(SIGNAL_DEADLINE_MS, () => this.#handle(key).signal(SIGNALS[name], input));
+  }
+
+  /** Undefined when Temporal does not know the conversation. @throws {EngineError} no_worker when nobody answers. */
+  async query<Name extends keyof QueryTypes>(
+    key: ConversationKey,
+    name: Name,
+    input?: QueryTypes[Name]['input'],
+  ): Promise<QueryTypes[Name]['reply'] | undefined> {
+    const handle = this.#handle(key);
+    try {
+      return await this.#within(QUERY_DEADLINE_MS, () =>
+        askAgain(() =>
+          input === undefined
+            ? handle.query<QueryTypes[Name]['reply']>(QUERIES[name])
+            : handle.query<QueryTypes[Name]['reply'], [QueryTypes[Name]['input']]>(
+                QUERIES[name],
+                input,
+              ),
+        ),
+      );
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      if (!isUnconfirmed(error) && !isTransient(error)) throw this.toEngineError(error);
+      const { reason, text } = await this.whyUnanswered(key);
+      throw new EngineError(reason, text, { cause: error });
+    }
+  }
+
+  /** The newest run, or undefined: also where the server still has one of a conversation that was deleted. Needs no worker. */
+  async describe(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
+    const run = await this.#newest(key);
+    return run === undefined || (await this.#isDeleted(key, run)) ? undefined : run;
+  }
+
+  /** Whether the newest run that the server still has is of a conversation that was deleted: the next one may start over it. */
+  async wasDeleted(key: ConversationKey): Promise<boolean> {
+    const run = await this.#newest(key);
+    return run !== undefined && (await this.#isDeleted(key, run));
+  }
+
+  /** Only the store knows; one that cannot be read must not block a turn. */
+  async #isDeleted(key: ConversationKey, run: WorkflowExecutionDescription): Promise<boolean> {
+    if (this.#deletedRun === undefined || isOpenRun(run)) return false;
+    return await this.#deletedRun(key, run.runId).catch(() => false);
+  }
+
+  async #newest(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
+    try {
+      return await this.#within(UPDATE_DEADLINE_MS, () => this.#handle(key).describe());
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw this.toEngineError(error);
+    }
+  }
+
+  /** Type of the failure that ended a run, if one did. */
+  async failureType(key: ConversationKey, runId: string): Promise<string | undefined> {
+    const handle = this.#temporal.workflow.getHandle(workflowIdFor(key), runId);
+    try {
+      await this.#within(UPDATE_DEADLINE_MS, () => handle.result());
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) return undefined;
+      return error.cause instanceof ApplicationFailure
+        ? (error.cause.type ?? undefined)
+        : undefined;
+    }
+  }
+
+  /** Resolves when the server answers. @throws {EngineError} temporal_unreachable */
+  async ping(): Promise<void> {
+    await this.#within(QUERY_DEADLINE_MS, () => this.#temporal.workflowService.getSystemInfo({}));
+  }
+
+  /**
+   * Attempts at a workflow task of the conversation that have failed or timed out in a row, however few. Undefined when there are none,
+   * and when the server does not say in time. Needs no worker; never throws.
+   */
+  async trouble(key: ConversationKey): Promise<Trouble | undefined> {
+    try {
+      return await this.#within(QUERY_DEADLINE_MS, async () =>
+        troubleOf(this.#temporal, await this.#handle(key).describe(), 0),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Why a message or answer to a conversation waits. Never throws: it decorates another answer. */
+  async whyUnanswered(key: ConversationKey): Promise<Unanswered> {
+    const trouble = await this.trouble(key);
+    if (trouble?.kind === 'failing') {
+      this.#onTrouble?.(key, trouble);
+      return { reason: 'workflow_failing', text: failingText(key, trouble) };
+    }
+    return { reason: 'no_worker', text: await this.noWorkerText() };
+  }
+
+  /** That no worker answers, in words, with the next command. Never throws. */
+  async noWorkerText(): Promise<string> {
+    return await missingWorkerText(this.#temporal, this.taskQueue, {
+      answeredAt: this.#answeredAt,
+    });
+  }
+
+  toEngineError(error: unknown): EngineError {
+    return fromTemporal(error, {
+      address: addressOf(this.#temporal),
+      listening: this.#listening,
+    });
+  }
+
+  async #within<Value>(milliseconds: number, call: () => Promise<Value>): Promise<Value> {
+    return await this.#before(Date.now() + milliseconds * this.#patience(), call);
+  }
+
+  /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */
+  async #before<Value>(deadline: number, call: () => Promise<Value>): Promise<Value> {
+    const running = this.#temporal.withDeadline(deadline, call);
+    try {
+      return await orLate(deadline - Date.now() + GRPC_GRACE_MS, running, () => {
+        throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
+      });
+    } catch (error) {
+      if (isUnconfirmed(error)) await this.#lookWhoListens();
+      throw error;
+    }
+  }
+
+  /** Time that ran out says nothing of why. Where the connection stands, it is the worker that did not answer. */
+  async #lookWhoListens(): Promise<void> {
+    const address = addressOf(this.#temporal);
+    const isConnected = connectivityOf(this.#temporal) === READY;
+    this.#listening = address === undefined || isConnected ? undefined : await listeningAt(address);
+  }
+
+  #handle(key: ConversationKey): ReturnType<Client['workflow']['getHandle']> {
+    return this.#temporal.workflow.getHandle(workflowIdFor(key));
+  }
+}
+
+/** `connectivityState.READY` of @grpc/grpc-js. @see https://grpc.github.io/grpc/core/md_doc_connectivity-semantics-and-api.html */
+const READY = 2;
+
+/** Undefined for connections that do not say. */
+function connectivityOf({ connection }: Client): number | undefined {
+  const { client } = connection as {
+    client?: { getChannel?: () => { getConnectivityState?: (connects: boolean) => number } };
+  };
+  return client?.getChannel?.().getConnectivityState?.(false);
+}
+
+/** Where the client looks for the server; undefined for connections that do not say. */
+function addressOf(temporal: Client): string | undefined {
+  const options = (temporal.connection as { options?: unknown }).options;
+  return isRecord(options) && typeof options['address'] === 'string'
+    ? options['address']
+    : undefined;
+}

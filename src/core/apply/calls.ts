@@ -1,0 +1,293 @@
+/** Folds the events of single calls: asked, suspended, resolved, expired, ended. See `apply.ts` for the invariants. */
+
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { Resolution } from '../../protocol/calls/resolutions.js';
+import type { CallStatus, ToolResult } from '../../protocol/calls/results.js';
+import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { ToolResultPart } from '../../protocol/conversation/messages.js';
+import { MAX_SHOWN_REASONS, MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
+import type {
+  CallPlanned,
+  Expired,
+  ResolutionEvent,
+  ResolutionReverted,
+  SuspensionEvent,
+  ToolCallEvent,
+  ToolResultEvent,
+} from '../../protocol/log/events.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { Json } from '../../protocol/values/json.js';
+import { entersOnDecline } from '../calls/ask.js';
+import { withoutClaim } from '../calls/claim.js';
+import { endingCode } from '../calls/definitions.js';
+import { askerOf, keptAside, lateCall, takesLate } from '../calls/detached.js';
+import { filesOf } from '../calls/results.js';
+import { isCounted, withSpent } from '../calls/turn-limits.js';
+import { withResults } from '../context/transcript.js';
+import { isResolutionOf } from '../state/requests.js';
+import type { CallState, ConversationState, Tombstone } from '../state/state.js';
+import { stepCalls } from '../state/state.js';
+import type { Stamped } from '../state/update.js';
+import { remember, withCall, withTurn } from '../state/update.js';
+import { nextStep } from './turns.js';
+
+const AWAITING: Readonly<Record<SuspensionKind, CallStatus>> = {
+  approval: 'awaiting_approval',
+  elicitation: 'awaiting_answer',
+  client_execution: 'awaiting_client',
+  external_execution: 'awaiting_external',
+  outcome: 'outcome_unknown',
+};
+
+export function toolCalled(
+  state: ConversationState,
+  event: Stamped<ToolCallEvent>,
+): ConversationState {
+  const { call, turnId, step, seq } = event;
+  const entry: CallState = {
+    plan: call,
+    turnId,
+    step,
+    status: 'running',
+    since: seq,
+    ...(call.timeouts.totalMs === undefined ? {} : { askedAt: event.at }),
+    ...askerOf(call, state.turn),
+  };
+  if (event.executed === true)
+    return { ...state, calls: { ...state.calls, [call.toolCallId]: { ...entry, executed: true } } };
+  const calls = { ...state.calls, [call.toolCallId]: entry };
+  return withTurn(countCall({ ...state, calls }, call), (turn) => ({
+    ...turn,
+    callIds: [...turn.callIds, call.toolCallId],
+  }));
+}
+
+/** Its arguments and its gate are known now; what it was told to be waiting for is over. */
+export function callPlanned(
+  state: ConversationState,
+  { call: plan, seq }: Stamped<CallPlanned>,
+): ConversationState {
+  const planned = withCall(state, plan.toolCallId, (call) => ({ ...call, plan, since: seq }));
+  return countCall(planned, plan);
+}
+
+export function suspended(
+  state: ConversationState,
+  event: Stamped<SuspensionEvent>,
+): ConversationState {
+  const { suspension } = event;
+  return withCall(
+    state,
+    suspension.toolCallId,
+    ({ reopenUntil: _used, reverted: _shown, ...call }) => ({
+      ...call,
+      suspension,
+      status: call.aside === 'detached' ? 'detached' : AWAITING[suspension.kind],
+      since: event.seq,
+      ...(suspension.kind === 'approval' ? { gateWaited: true } : {}),
+    }),
+  );
+}
+
+export function resolved(
+  state: ConversationState,
+  event: Stamped<ResolutionEvent>,
+): ConversationState {
+  const { toolCallId, resolution, actor, requestId, seq, at, executionMs } = event;
+  const next = withCall(state, toolCallId, (call) => {
+    const { suspension: closed, ...rest } = call;
+    return {
+      ...rest,
+      status: call.aside === undefined ? 'running' : call.status,
+      since: seq,
+      resolvedBy: actor.id,
+      resolvedAt: at,
+      ...(resolution.type === 'approve'
+        ? approvedBy(actor, resolution.input, { requestId, deadline: closed?.deadline ?? at })
+        : {}),
+      ...(resolution.type === 'answer' || resolution.type === 'result'
+        ? {
+            answer: {
+              value: resolution.value,
+              ...filesOf(resolution),
+              actor,
+              requestId,
+              deadline: closed?.deadline ?? call.closedWait?.deadline ?? at,
+              ...(executionMs === undefined ? {} : { executionMs }),
+            },
+          }
+        : {}),
+      ...(entersOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
+    };
+  });
+  // A remembered rule decided: no request was sent that could be repeated.
+  if (event.digest === undefined) return next;
+  const { digest, argsDigest } = event;
+  return remember(next, {
+    requestId,
+    operation: 'resolution',
+    digest,
+    ...(argsDigest === undefined ? {} : { argsDigest }),
+    reply: { verdict: event.late === true ? 'accepted_late' : 'accepted', toolCallId, seq },
+  });
+}
+
+function declinedBy(
+  actor: StampedActor,
+  resolution: Resolution,
+): NonNullable<CallState['declined']> {
+  const reason = resolution.type === 'decline' ? resolution.reason : undefined;
+  return { actor, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** An approval with an edit counts once the edit has been checked. */
+function approvedBy(
+  actor: StampedActor,
+  input: Json | undefined,
+  at: { readonly requestId: string; readonly deadline: string },
+): Pick<CallState, 'approver' | 'edit'> {
+  return input === undefined ? { approver: actor } : { edit: { input, actor, ...at } };
+}
+
+/** The answer was not one after all: forgotten with its request id, so that the same caller may send a better one. */
+export function reverted(
+  state: ConversationState,
+  { toolCallId, run, problems }: ResolutionReverted,
+): ConversationState {
+  const { answer, edit } = state.calls[toolCallId] ?? {};
+  const taken = answer ?? edit;
+  if (taken === undefined) return state;
+  const { requestId, deadline } = taken;
+  const requests = state.requests.filter((known) => !isResolutionOf(known, requestId, toolCallId));
+  return withCall({ ...state, requests }, toolCallId, (call) => {
+    const { answer: _refused, edit: _neither, resolvedBy: _by, resolvedAt: _at, ...rest } = call;
+    const ended = run === undefined ? {} : { runsEnded: run };
+    const shown = problems.slice(0, MAX_SHOWN_REASONS);
+    return { ...rest, ...ended, reopenUntil: deadline, reverted: { requestId, problems: shown } };
+  });
+}
+
+export function expired(state: ConversationState, event: Stamped<Expired>): ConversationState {
+  return withCall(state, event.toolCallId, (call) => {
+    const { suspension: closed, ...rest } = call;
+    const late = closed !== undefined && takesLate(call, closed.kind);
+    return {
+      ...rest,
+      status: 'expired',
+      since: event.seq,
+      resolvedAt: event.deadline,
+      // Whoever held it holds it no more: the first valid result is taken, from anybody.
+      ...(late ? { closedWait: withoutClaim(closed) } : {}),
+    };
+  });
+}
+
+export function toolResult(
+  state: ConversationState,
+  event: Stamped<ToolResultEvent>,
+): ConversationState {
+  const call = state.calls[event.toolCallId];
+  if (call === undefined || call.result !== undefined) return state;
+  if (event.result.status === 'detached') return stepSettled(detached(state, call, event.result));
+  const { suspension, ...rest } = call;
+  const deadline =
+    suspension?.deadline ?? (call.status === 'expired' ? call.resolvedAt : undefined);
+  const by = event.result.actor?.id ?? call.resolvedBy;
+  const tombstone: Tombstone = {
+    toolCallId: event.toolCallId,
+    name: event.name,
+    turnId: event.turnId,
+    status: event.result.status,
+    at: event.at,
+    ...(by === undefined ? {} : { by }),
+    ...(event.result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
+    ...endingCode(event.result),
+  };
+  const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
+  if (call.executed === true) {
+    const { [event.toolCallId]: _shown, ...calls } = state.calls;
+    return { ...state, calls, tombstones };
+  }
+  const ended = lateCall({ ...rest, status: event.result.status, result: event.result });
+  const noted = withFailure(state, event.name, event.result);
+  const next: ConversationState = {
+    ...noted,
+    calls: { ...state.calls, [event.toolCallId]: ended },
+    tombstones,
+  };
+  return stepSettled(next);
+}
+
+/** The step is over when the model has a result of each of its calls. */
+function stepSettled(state: ConversationState): ConversationState {
+  const calls = stepCalls(state);
+  return calls.length > 0 && calls.every(isAnswered) ? stepEnded(state) : state;
+}
+
+function isAnswered({ result, ack }: CallState): boolean {
+  return result !== undefined || ack !== undefined;
+}
+
+/** All calls of the step have their result: they enter the transcript in the model's order. */
+function stepEnded(state: ConversationState): ConversationState {
+  const { turn } = state;
+  if (turn === undefined) return state;
+  const parts: ToolResultPart[] = [];
+  for (const call of stepCalls(state)) {
+    const { toolCallId, name } = call.plan;
+    const result = call.ack ?? call.result;
+    if (result !== undefined)
+      parts.push({
+        type: 'tool_result',
+        toolCallId,
+        name,
+        envelope: result.envelope,
+        ...(result.provenance === 'untrusted' ? { provenance: result.provenance } : {}),
+      });
+  }
+  return nextStep(withResults({ ...state, calls: keptAside(state) }, turn, parts));
+}
+
+/** Notes a call that was let run, where a bound needs to know. */
+export function countCall(state: ConversationState, call: PlannedCall): ConversationState {
+  const { error, unplanned } = call;
+  if (error !== undefined || unplanned !== undefined || !isCounted(state)) return state;
+  return withTurn(state, (turn) => withSpent(turn, call));
+}
+
+/** Notes a result that ends the turn, where the agent wants that: a failed tool, or one that it does not have. */
+export function withFailure(
+  state: ConversationState,
+  name: string,
+  { status, envelope }: ToolResult,
+): ConversationState {
+  const { onToolError, onUnknownTool } = state.settings;
+  if (status !== 'errored' || envelope.ok) return state;
+  const { error } = envelope;
+  // Like a denial: a person has decided, and no tool has failed.
+  if (error.code === 'declined') return state;
+  const isFatal =
+    error.code === 'unknown_tool' ? onUnknownTool === 'abort_turn' : onToolError === 'abort_turn';
+  if (!isFatal) return state;
+  return withTurn(state, (turn) => ({ ...turn, failure: turn.failure ?? { name, error } }));
+}
+
+/** The model goes on with `pending`; the call does not end. */
+export function detached(
+  state: ConversationState,
+  call: CallState,
+  ack: ToolResult,
+): ConversationState {
+  // One that was awaited until now keeps its wait, and is from here on as if it had been detached from the start.
+  const plan: PlannedCall = { ...call.plan, mode: 'detach' };
+  const { suspension } = call;
+  return withCall(state, plan.toolCallId, (entry) => ({
+    ...entry,
+    ...(entry.asker === undefined ? askerOf(plan, state.turn) : {}),
+    ...(suspension === undefined ? {} : { suspension: { ...suspension, detached: true } }),
+    plan,
+    aside: 'detached',
+    status: 'detached',
+    ack,
+  }));
+}

@@ -1,0 +1,79 @@
+/** Folds inbox events, and the results of calls that ran in the background. Pure. */
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
+import type { InboxEvent } from '../../protocol/log/events.js';
+import { askerOfInput } from '../calls/audience.js';
+import { endOfWait } from '../calls/claim.js';
+import { endingCode } from '../calls/definitions.js';
+import { lateCall } from '../calls/detached.js';
+import { withMessage } from '../context/transcript.js';
+import { contentDigest } from '../memory/duplicates.js';
+import type { CallState, ConversationState, InboxEntry, Tombstone } from '../state/state.js';
+import type { Stamped } from '../state/update.js';
+import { remember } from '../state/update.js';
+
+/** What came in waits for the next model call. */
+export function withInboxEvent(
+  state: ConversationState,
+  event: Stamped<InboxEvent>,
+): ConversationState {
+  const { eventId, seq, payload, kind } = event;
+  const entry: InboxEntry = { eventId, text: textOf(event), requester: askerOfInput(event) };
+  const next = { ...state, inbox: [...(state.inbox ?? []), entry] };
+  if (event.toolCallId !== undefined) return next;
+  const digest = contentDigest(kind, payload);
+  return remember(next, {
+    requestId: eventId,
+    operation: 'inbox',
+    digest,
+    reply: { eventId, seq },
+  });
+}
+
+function textOf({ eventId, kind, payload, toolCallId, name, result }: InboxEvent): string {
+  return toolCallId !== undefined && name !== undefined && result !== undefined
+    ? TEXTS.inboxResult(name, toolCallId, JSON.stringify(result.envelope))
+    : TEXTS.inboxEvent(kind, eventId, JSON.stringify(payload ?? null));
+}
+
+/** All that waits enters the transcript as messages of the turn, in the order in which it came. */
+export function withInboxRead(state: ConversationState, turnId: string): ConversationState {
+  const { inbox, ...rest } = state;
+  if (inbox === undefined) return state;
+  let next: ConversationState = rest;
+  for (const { eventId, text } of inbox) {
+    const id = `${turnId}.inbox.${eventId}`;
+    const parts = [{ type: 'text' as const, text }];
+    next = withMessage(next, { role: 'user', id, turnId, parts, inbox: eventId });
+  }
+  return next;
+}
+
+/** The call is over, or has expired and may still be answered once. */
+export function asideEnded(
+  state: ConversationState,
+  event: Stamped<InboxEvent>,
+): ConversationState {
+  const { toolCallId = '', result, at } = event;
+  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+  if (call === undefined || result === undefined || result.status === 'detached') return state;
+  const by = result.actor?.id ?? call.resolvedBy;
+  const deadline = call.closedWait === undefined ? undefined : endOfWait(call.closedWait);
+  const tombstone: Tombstone = {
+    toolCallId,
+    name: call.plan.name,
+    turnId: call.turnId,
+    status: result.status,
+    at,
+    ...(by === undefined ? {} : { by }),
+    ...(result.status === 'expired' && deadline !== undefined ? { deadline } : {}),
+    ...endingCode(result),
+  };
+  const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
+  const { aside, suspension: _closed, answer: _taken, ...rest } = call;
+  const ended: CallState = { ...rest, status: result.status, result: call.result ?? result };
+  const left = aside === 'detached' ? lateCall(ended) : ended;
+  const { [toolCallId]: _gone, ...others } = state.calls;
+  const stays = left.aside !== undefined || state.turn?.callIds.includes(toolCallId) === true;
+  return { ...state, tombstones, calls: stays ? { ...state.calls, [toolCallId]: left } : others };
+}

@@ -1,0 +1,93 @@
+/** The state with which a conversation begins, or goes on when it is opened again. Pure. */
+
+import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
+import type { ToolResultPart } from '../../protocol/conversation/messages.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
+import type { ConversationStarted } from '../../protocol/log/events.js';
+import { detachedCalls } from '../calls/detached.js';
+import { withoutOldest, withResults } from '../context/transcript.js';
+import type { ConversationState, Tombstone } from '../state/state.js';
+import { NO_USAGE } from '../state/usage.js';
+
+/** What is remembered goes on: transcript, ended calls, request ids, usage. Nothing of the old run is under way. */
+export function startedState(
+  before: ConversationState | undefined,
+  event: ConversationStarted & { readonly seq: number; readonly at: string },
+): ConversationState {
+  const ended = before === undefined ? undefined : endedState(before, event);
+  return {
+    tenant: event.tenant,
+    conversationId: event.conversationId,
+    agent: event.agent,
+    chain: event.chain,
+    settings: event.settings,
+    startedAt: ended?.startedAt ?? event.at,
+    updatedAt: event.at,
+    lastSeq: event.seq,
+    turnCount: 0,
+    closed: false,
+    queue: [],
+    ...(ended?.inbox === undefined ? {} : { inbox: ended.inbox }),
+    calls: {},
+    transcript: ended?.transcript ?? [],
+    transcriptBytes: ended?.transcriptBytes ?? 0,
+    ...(ended?.forgotten === undefined ? {} : { forgotten: ended.forgotten }),
+    ...(ended?.context === undefined ? {} : { context: ended.context }),
+    tombstones: ended?.tombstones ?? [],
+    requests: ended?.requests ?? [],
+    ...(ended?.earlier === undefined ? {} : { earlier: ended.earlier }),
+    usage: ended?.usage ?? NO_USAGE,
+    ...(ended?.rules === undefined ? {} : { rules: ended.rules }),
+  };
+}
+
+function endedState(
+  before: ConversationState,
+  { droppedMessages = 0, at }: ConversationStarted & { readonly at: string },
+): ConversationState {
+  return withoutDetached(withoutOpenStep(withoutOldest(before, droppedMessages), at), at);
+}
+
+/** Their ids stay taken, and whoever answers them later is told that they are over. */
+function withoutDetached(state: ConversationState, at: string): ConversationState {
+  const left = detachedCalls(state).map(
+    ({ plan, turnId }): Tombstone => ({
+      toolCallId: plan.toolCallId,
+      name: plan.name,
+      turnId,
+      status: 'cancelled',
+      at,
+    }),
+  );
+  if (left.length === 0) return state;
+  return { ...state, tombstones: [...state.tombstones, ...left].slice(-MAX_TOMBSTONES) };
+}
+
+const CANCELLED: ToolResultEnvelope = {
+  ok: false,
+  error: { code: 'cancelled', message: TEXTS.cancelled },
+};
+
+/**
+ * A run that was terminated, not closed, may have left its step open. No provider takes a call without its result, so every
+ * call gets one, and whoever answers it later is told that it is over.
+ */
+function withoutOpenStep(state: ConversationState, at: string): ConversationState {
+  const last = state.transcript.at(-1);
+  if (last?.role !== 'assistant') return state;
+  const { turnId, step } = last;
+  const parts: ToolResultPart[] = [];
+  const left: Tombstone[] = [];
+  for (const part of last.parts) {
+    if (part.type !== 'tool_call') continue;
+    const { toolCallId, name } = part;
+    const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+    const result = call?.ack ?? call?.result;
+    parts.push({ type: 'tool_result', toolCallId, name, envelope: result?.envelope ?? CANCELLED });
+    if (result === undefined) left.push({ toolCallId, name, turnId, status: 'cancelled', at });
+  }
+  if (parts.length === 0) return state;
+  const tombstones = [...state.tombstones, ...left].slice(-MAX_TOMBSTONES);
+  return withResults({ ...state, tombstones }, { turnId, step }, parts);
+}

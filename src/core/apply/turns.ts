@@ -1,0 +1,185 @@
+/** Folds the events of turns: queued, started, steered, answered by the model, cancelled, ended. See `apply.ts` for the invariants. */
+import { withoutRules } from '../../protocol/calls/rules.js';
+import { textOf } from '../../protocol/conversation/messages.js';
+import type {
+  AssistantMessageEvent,
+  CancelRequested,
+  ModelCallEvent,
+  TurnEnded,
+  TurnLimitReached,
+  TurnStarted,
+  UserMessageEvent,
+} from '../../protocol/log/events.js';
+import { keptAside } from '../calls/detached.js';
+import { withMessage } from '../context/transcript.js';
+import { messageDigest } from '../input/attachments.js';
+import type { CallState, ConversationState, TurnState } from '../state/state.js';
+import type { Stamped } from '../state/update.js';
+import { remember, withTurn } from '../state/update.js';
+import { addUsage, NO_USAGE, takenBy } from '../state/usage.js';
+import { withInboxRead } from './inbox.js';
+
+export function queued(
+  state: ConversationState,
+  event: Stamped<UserMessageEvent>,
+): ConversationState {
+  const { turnId, messageId, parts, actor, requestId, seq, onBusy, output } = event;
+  const form = output === undefined ? {} : { output };
+  const patience = onBusy === 'queue' ? { patient: true as const } : {};
+  const message = { turnId, messageId, parts, actor, ...form, ...patience };
+  const isSteering = onBusy === 'steer' && state.turn?.turnId === turnId;
+  const waiting = state.queue.length + (state.turn === undefined ? 0 : 1);
+  const ahead = onBusy === undefined || onBusy === 'queue' ? waiting : 0;
+  const reply = { turnId, messageId, seq, ahead, ...(isSteering ? { steers: true as const } : {}) };
+  const digest = messageDigest(parts, output);
+  const noted = remember(state, { requestId, operation: 'message', digest, reply });
+  if (isSteering)
+    return withTurn(withAsker(noted, turnId, actor.id), (turn) => ({
+      ...turn,
+      steering: [...(turn.steering ?? []), message],
+      ...(output === undefined ? {} : { outputSchema: output }),
+      ...joinedBy(turn, actor.id),
+    }));
+  return {
+    ...noted,
+    turnCount: state.turnCount + 1,
+    queue: onBusy === 'interrupt' ? [message, ...state.queue] : [...state.queue, message],
+  };
+}
+
+/** Calls that may outlive the turn know who asked: whoever joins it has, whenever the call was made. */
+function withAsker(state: ConversationState, turnId: string, userId: string): ConversationState {
+  const calls = Object.entries(state.calls).map(([id, call]) => {
+    const { asker } = call;
+    if (asker === undefined || call.turnId !== turnId) return [id, call] as const;
+    return [id, { ...call, asker: { ...asker, ...joinedBy(asker, userId) } }] as const;
+  });
+  return { ...state, calls: Object.fromEntries(calls) };
+}
+
+/** Nobody is listed twice, and who began the turn is not. */
+function joinedBy(
+  { joined = [], requester }: NonNullable<CallState['asker']>,
+  userId: string,
+): Pick<TurnState, 'joined'> {
+  return userId === requester.id || joined.includes(userId) ? {} : { joined: [...joined, userId] };
+}
+
+export function turnStarted(
+  state: ConversationState,
+  event: Pick<TurnStarted, 'turnId' | 'messageId' | 'inbox'> & { readonly at: string },
+): ConversationState {
+  const message = state.queue.find((entry) => entry.turnId === event.turnId);
+  const requester = message?.actor ?? state.inbox?.[0]?.requester;
+  if (requester === undefined || (message === undefined && event.inbox === undefined)) return state;
+  const turn: TurnState = {
+    turnId: event.turnId,
+    messageId: event.messageId,
+    requester,
+    startedAt: event.at,
+    step: 1,
+    shownStep: 1,
+    phase: 'model',
+    callIds: [],
+    lastText: '',
+    usage: NO_USAGE,
+    ...(message?.output === undefined ? {} : { outputSchema: message.output }),
+  };
+  const begun = withInboxRead({ ...state, turn }, event.turnId);
+  if (message === undefined) return { ...begun, turnCount: state.turnCount + 1 };
+  const queue = state.queue.filter((entry) => entry !== message);
+  const { turnId, messageId: id, parts } = message;
+  return withMessage({ ...begun, queue }, { role: 'user', id, turnId, parts });
+}
+
+export function modelCalled(state: ConversationState, event: ModelCallEvent): ConversationState {
+  const { usage, step, context } = event;
+  const { inputTokens } = usage;
+  const known = context === undefined ? {} : { context: { ...context, inputTokens } };
+  const taken = takenBy(event);
+  return withTurn({ ...state, usage: addUsage(state.usage, taken), ...known }, (turn) => ({
+    ...turn,
+    shownStep: step,
+    usage: addUsage(turn.usage, taken),
+  }));
+}
+
+export function assistantSaid(
+  state: ConversationState,
+  event: Stamped<AssistantMessageEvent>,
+): ConversationState {
+  // What was made of its text is for whoever asked; the model has said the text.
+  const { type: _type, messageId, seq: _seq, at: _at, output, ...rest } = event;
+  const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
+  const isLast = event.partial === true || event.synthetic === true;
+  const asks = event.parts.some((part) => part.type === 'tool_call');
+  const next = withTurn(said, ({ output: _before, ...turn }) => ({
+    ...turn,
+    ...(output === undefined ? {} : { output }),
+    lastText: textOf(event.parts),
+    phase: asks && event.partial !== true ? 'tools' : 'ending',
+  }));
+  const isSteered = (next.turn?.steering?.length ?? 0) > 0 || isInboxDue(next);
+  // What was said meanwhile is answered before the turn ends.
+  return isLast || asks || !isSteered ? next : nextStep(next);
+}
+
+/** What came in meanwhile is read before the turn ends, unless that would take it over its bound of steps. */
+function isInboxDue({ inbox, turn, settings }: ConversationState): boolean {
+  return inbox !== undefined && turn !== undefined && turn.step < settings.maxSteps;
+}
+
+export function cancelRequested(
+  state: ConversationState,
+  event: Stamped<CancelRequested>,
+): ConversationState {
+  const { requestId, turnId, seq, actor } = event;
+  const noted =
+    requestId === undefined
+      ? state
+      : remember(state, { requestId, operation: 'cancel', reply: { turnId, seq } });
+  // A queued turn has nothing to abort, and must not stop the one that runs.
+  return noted.turn?.turnId === turnId
+    ? withTurn(noted, (turn) => ({ ...turn, cancel: { actor } }))
+    : noted;
+}
+
+export function turnEnded(before: ConversationState, event: TurnEnded): ConversationState {
+  const state = withoutRules(before, ({ turnId }) => turnId === event.turnId);
+  const queue = state.queue.filter((entry) => entry.turnId !== event.turnId);
+  if (state.turn?.turnId !== event.turnId) return { ...state, queue };
+  // A message that no model call of the turn has read is not lost: the next turn's will.
+  const { turn: _ended, ...rest } = withSteering(state);
+  return { ...rest, queue, calls: keptAside(state) };
+}
+
+export function limitReached(
+  state: ConversationState,
+  { turnId, limit }: TurnLimitReached,
+): ConversationState {
+  return state.turn?.turnId === turnId
+    ? withTurn(state, (turn) => ({ ...turn, stop: limit }))
+    : state;
+}
+
+/** What waits to join the turn enters the transcript, in the order in which it came. */
+export function withSteering(state: ConversationState): ConversationState {
+  const { turn } = state;
+  if (turn?.steering === undefined) return state;
+  let next = withTurn(state, ({ steering: _read, ...rest }) => rest);
+  for (const { messageId, parts } of turn.steering)
+    next = withMessage(next, { role: 'user', id: messageId, turnId: turn.turnId, parts });
+  return next;
+}
+
+/** The turn goes on with another model call, which reads everything that was said until now. */
+export function nextStep(state: ConversationState): ConversationState {
+  const steered = withSteering(state);
+  const read = steered.turn === undefined ? steered : withInboxRead(steered, steered.turn.turnId);
+  return withTurn(read, (turn) => ({
+    ...turn,
+    step: turn.step + 1,
+    phase: 'model',
+    callIds: [],
+  }));
+}

@@ -1,0 +1,88 @@
+/** Whether an actor may resolve a call: a pure function of the call's plan, the turn and the actor. Never throws. */
+
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { ResolutionType } from '../../protocol/calls/resolutions.js';
+import { RESOLVES } from '../../protocol/calls/resolutions.js';
+import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { EventBody, InboxEvent } from '../../protocol/log/events.js';
+import type { JudgedActor, StampedActor } from '../../protocol/values/actors.js';
+import type { Audience } from '../../protocol/values/audience.js';
+import { REQUESTER } from '../../protocol/values/audience.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import { askAudience } from './ask.js';
+
+/** Who may resolve a wait of this kind; undefined = anybody. An approval's audience says nothing about the phase after it. */
+export function audienceOf(plan: PlannedCall, kind: SuspensionKind): Audience | undefined {
+  if (kind !== 'approval') return plan.answerAudience;
+  return plan.approval.needed ? plan.approval.audience : undefined;
+}
+
+/**
+ * Why the actor may not send a resolution of this type, or undefined. The type names the phase that it is meant for, also
+ * when another one is open by now; without a type of ours, the open one counts.
+ */
+export function forbiddenReason(
+  state: ConversationState,
+  by: {
+    readonly call: CallState;
+    readonly type: ResolutionType | undefined;
+    readonly actor: StampedActor;
+  },
+): string | undefined {
+  const { call, type, actor } = by;
+  const kind = type === undefined ? call.suspension?.kind : RESOLVES[type][0];
+  const audience =
+    kind === undefined ? undefined : (askAudience(call, kind) ?? audienceOf(call.plan, kind));
+  return audience === undefined
+    ? undefined
+    : outsideReason(audience, actor, requestersOf(state, call));
+}
+
+/** Whether it keeps out whoever asked, by itself or by one that it goes with. */
+export function excludesRequester({ exclude, also }: Audience): boolean {
+  return exclude?.includes(REQUESTER) === true || also?.some(excludesRequester) === true;
+}
+
+/** Ids of everybody who sent a message of the turn that asked, also when it is over. */
+export function requestersOf({ turn }: ConversationState, call: CallState): readonly string[] {
+  const asker = turn?.turnId === call.turnId ? turn : (call.asker ?? turn);
+  return asker === undefined ? [] : [asker.requester.id, ...(asker.joined ?? [])];
+}
+
+/** The same from the log: of the messages of the turn and, where none began it, of the input that did. */
+export function requestersIn(events: readonly EventBody[]): readonly string[] {
+  const ids = events.flatMap((event) => {
+    if (event.type === 'user_message') return [event.actor.id];
+    return event.type === 'inbox_event' ? [askerOfInput(event).id] : [];
+  });
+  return [...new Set(ids)];
+}
+
+/** Whose turn it is that such input begins. */
+export function askerOfInput({ requester, actor }: InboxEvent): StampedActor {
+  return requester ?? actor;
+}
+
+/** Why the actor is not in the audience, or undefined. */
+export function outsideReason(
+  audience: Audience,
+  actor: JudgedActor,
+  requesters: readonly string[],
+): string | undefined {
+  const { users, roles, exclude, requireVerified, also } = audience;
+  if (requireVerified === true && !actor.verified)
+    return 'the actor is not verified, and must be to decide this call';
+  if (exclude?.includes(actor.id) === true) return 'the actor is excluded from deciding this call';
+  if (exclude?.includes(REQUESTER) === true && requesters.includes(actor.id))
+    return 'whoever asked for this call may not decide it';
+  const isNamed =
+    users?.includes(actor.id) === true ||
+    actor.roles?.some((role) => roles?.includes(role) === true) === true;
+  if ((users !== undefined || roles !== undefined) && !isNamed)
+    return 'the actor is not in the audience of this call';
+  for (const other of also ?? []) {
+    const reason = outsideReason(other, actor, requesters);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}

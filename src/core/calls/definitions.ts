@@ -1,0 +1,92 @@
+/** Questions about a call whose tool may have changed since the call was planned. Pure. */
+import type {
+  AnswerOffer,
+  SuspensionChanged,
+  ToolChanged,
+} from '../../protocol/calls/definitions.js';
+import type { ToolErrorCode, ToolResult, ToolResultError } from '../../protocol/calls/results.js';
+import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json.js';
+import type { CallState } from '../state/state.js';
+import type { Loss } from './results.js';
+
+/** Of calls that no run of ours begins: their first run is their offer. */
+export function isToBeChecked(call: CallState): boolean {
+  const { plan, gateWaited, answer, reopenUntil } = call;
+  const isOffered = answer !== undefined || reopenUntil !== undefined;
+  return plan.definition !== undefined && gateWaited === true && !isOffered;
+}
+
+/** Whether a worker has said so in a form that can be recorded; workers in any language do. */
+export function isToolChanged(outcome: object): outcome is ToolChanged {
+  const { changed } = outcome as { readonly changed?: unknown };
+  return isRecord(changed) && typeof changed['definition'] === 'string';
+}
+
+/** Why an approval may be meant for what the call was before. */
+export function revisedDigestProblems(
+  { revised }: Suspension,
+  argsDigest: unknown,
+): readonly FieldProblem[] {
+  if (revised !== true || argsDigest !== undefined) return [];
+  const message =
+    'must be given: the tool was changed and the call carried over, and without the digest of the pending one the approval may be meant for what it was before';
+  return [{ path: '/argsDigest', message }];
+}
+
+/** What of an error whoever answers later is told: that it was no answer that ended the call. */
+export function endingCode({ envelope }: ToolResult): { readonly code?: ToolErrorCode } {
+  const told: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
+  return !envelope.ok && told.includes(envelope.error.code) ? { code: envelope.error.code } : {};
+}
+
+/** No worker that took the work has the agent. */
+export function isAgentGone({ code }: Loss): boolean {
+  return code === 'unknown_agent';
+}
+
+/** An agent that no worker has is told by its name. */
+export function lossError(name: string, loss: Loss): ToolResultError {
+  return isAgentGone(loss)
+    ? { code: 'not_available', message: TEXTS.agentNotServed(name, loss.message) }
+    : { code: 'tool_crashed', message: TEXTS.toolCrashed(loss.message) };
+}
+
+const ANSWERED: readonly SuspensionKind[] = [
+  'elicitation',
+  'client_execution',
+  'external_execution',
+];
+
+/** The definition that judges answers of a wait; absent for approvals, and for what the code of a tool asks. */
+export function offeredDefinition(
+  { plan, ask }: CallState,
+  kind: SuspensionKind,
+): Pick<Suspension, 'definition'> {
+  const { answerDefinition } = plan;
+  const isOurs = ANSWERED.includes(kind) && ask === undefined;
+  return isOurs && answerDefinition !== undefined ? { definition: answerDefinition } : {};
+}
+
+/** The call as it is offered from here on. */
+export function offerChangedEvent(call: CallState, offer: AnswerOffer): SuspensionChanged {
+  const { plan, turnId } = call;
+  const { toolCallId } = plan;
+  const argsDigest = `offer:${fingerprint(canonicalJson([toolCallId, plan.argsDigest, offer]))}`;
+  return { type: 'suspension_changed', turnId, toolCallId, argsDigest, offer };
+}
+
+/** The wait as readers see it from here on. */
+export function withOffer<Wait extends Suspension>(wait: Wait, event: SuspensionChanged): Wait {
+  const { answerSchema: _before, ...rest } = wait;
+  const { offer, form, argsDigest } = event;
+  const answerSchema = form === undefined ? offer?.answerSchema : form;
+  return {
+    ...rest,
+    argsDigest,
+    ...(answerSchema === undefined ? {} : { answerSchema }),
+    ...(offer === undefined ? {} : { definition: offer.definition }),
+  } as Suspension as Wait;
+}

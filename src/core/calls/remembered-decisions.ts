@@ -1,0 +1,121 @@
+/** Remembered decisions: what an approver asks to be remembered, and which rule decides a call. Pure. */
+import type { Rule } from '../../protocol/calls/rules.js';
+import { ruleKey } from '../../protocol/calls/rules.js';
+import {
+  MAX_ANSWER_DEPTH,
+  MAX_RULE_MATCH_BYTES,
+  MAX_RULE_MATCHES,
+  MAX_RULES,
+} from '../../protocol/limits/limits.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import type { Json } from '../../protocol/values/json.js';
+import { canonicalJson, isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import { outsideReason, requestersOf } from './audience.js';
+
+const PATH = '/resolution/remember';
+
+/** Why a decision on this call cannot be remembered like that. */
+export function rememberProblems(
+  state: ConversationState,
+  call: CallState,
+  resolution: Readonly<Record<string, unknown>>,
+): readonly FieldProblem[] {
+  const { remember, input } = resolution;
+  if (remember === undefined) return [];
+  if (!isRecord(remember)) return [{ path: PATH, message: 'must be an object such as {for}' }];
+  const problems: FieldProblem[] = Object.keys(remember)
+    .filter((field) => field !== 'for' && field !== 'match')
+    .map((field) => ({ path: `${PATH}/${field}`, message: 'is not supported here' }));
+  const { for: scope, match } = remember;
+  const isScope = scope === 'turn' || scope === 'conversation';
+  if (!isScope) problems.push({ path: `${PATH}/for`, message: 'must be "turn" or "conversation"' });
+  const planned = call.plan.input ?? null;
+  if (input !== undefined && canonicalJson(input) !== canonicalJson(planned))
+    problems.push({ path: PATH, message: 'an edit of one call says nothing about others' });
+  const faults = matchProblems(match, planned);
+  if (!isScope || faults.length + problems.length > 0) return [...problems, ...faults];
+  const matched = match === undefined ? {} : { match: match as NonNullable<Rule['match']> };
+  const key = keyFor(call, { for: scope, ...matched });
+  const others = (state.rules ?? []).filter((rule) => ruleKey(rule) !== key);
+  return others.length < MAX_RULES
+    ? []
+    : [{ path: PATH, message: `there are ${MAX_RULES} rules already; revoke one first` }];
+}
+
+type Remembered = Pick<Rule, 'for' | 'match'>;
+
+function keyFor(call: CallState, remember: Remembered): string {
+  const { plan, turnId } = call;
+  const ofTurn = remember.for === 'turn' ? { turnId } : {};
+  return ruleKey({ ...remember, ...ofTurn, tool: plan.name } as Rule);
+}
+
+function matchProblems(match: unknown, input: Json): readonly FieldProblem[] {
+  const path = `${PATH}/match`;
+  if (match === undefined) return [];
+  if (!isRecord(match)) return [{ path, message: 'must map JSON Pointers to values' }];
+  if (!isBoundedJson(match, MAX_ANSWER_DEPTH)) return [{ path, message: 'must be JSON' }];
+  const entries = Object.entries(match);
+  if (entries.length === 0)
+    return [{ path, message: 'must name a field, or be left out to mean any input' }];
+  if (entries.length > MAX_RULE_MATCHES)
+    return [{ path, message: `must name at most ${MAX_RULE_MATCHES} fields` }];
+  if (utf8Bytes(JSON.stringify(match)) > MAX_RULE_MATCH_BYTES)
+    return [{ path, message: `must be at most ${MAX_RULE_MATCH_BYTES} bytes` }];
+  return entries
+    .filter(([pointer, value]) => !equalsAt(input, pointer, value as Json))
+    .map(([pointer]) => ({
+      path: `${path}/${pointer.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      message: 'is not so in this call: a JSON Pointer such as "/to", and the value there',
+    }));
+}
+
+function equalsAt(input: Json, pointer: string, value: Json): boolean {
+  const found = valueAt(input, pointer);
+  return found !== undefined && canonicalJson(found) === canonicalJson(value);
+}
+
+/** What stands at a JSON Pointer; undefined when nothing of the input's own does. */
+function valueAt(input: Json, pointer: string): Json | undefined {
+  if (pointer !== '' && !pointer.startsWith('/')) return undefined;
+  let value: Json | undefined = input;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && !/^\d+$/.test(key)) return undefined;
+    value = (value as Readonly<Record<string, Json | undefined>>)[key];
+  }
+  return value;
+}
+
+/** What `remember` may hold, and nothing else. */
+export function rememberOf({ remember }: { readonly remember?: Remembered }): {
+  remember?: Remembered;
+} {
+  if (remember === undefined) return {};
+  const { for: scope, match } = remember;
+  return { remember: { for: scope, ...(match === undefined ? {} : { match }) } };
+}
+
+/** The rule that decides a call which is about to ask for an approval for the first time. */
+export function ruleFor(state: ConversationState, call: CallState): Rule | undefined {
+  const { plan, suspension, approver, edit, result, reopenUntil } = call;
+  if (state.rules === undefined || !plan.approval.needed || plan.error !== undefined)
+    return undefined;
+  // It was decided about what the call was before.
+  if (call.revised === true) return undefined;
+  const isDecided = approver !== undefined || edit !== undefined || result !== undefined;
+  if (isDecided || suspension !== undefined || reopenUntil !== undefined) return undefined;
+  const { audience } = plan.approval;
+  const requesters = requestersOf(state, call);
+  const input = plan.input ?? null;
+  const fitting = state.rules.filter(
+    ({ tool, turnId, match, actor }) =>
+      tool === plan.name &&
+      (turnId === undefined || turnId === call.turnId) &&
+      Object.entries(match ?? {}).every(([pointer, value]) => equalsAt(input, pointer, value)) &&
+      (audience === undefined || outsideReason(audience, actor, requesters) === undefined),
+  );
+  return fitting.find(({ decision }) => decision === 'deny') ?? fitting.at(-1);
+}

@@ -1,0 +1,257 @@
+/**
+ * Messages whose bodies lie in the blob store. The state of a run has stand-ins in their places: of the same turn, of the same
+ * size, with the ids of their calls, and empty otherwise. All that the core decides about messages without reading them is
+ * decided about stand-ins alike; whoever sends messages to a worker says where these lie. Pure.
+ *
+ * W1  A stand-in is known by its identity, so it is never copied; JSON of a state does not have it. Only what this module
+ *     carries and restores goes from one run to the next.
+ * W2  A summary is never stored, nor a step that has not ended. Of a turn in progress finished steps may be (core revision 10).
+ */
+import type { EarlierResult } from '../../protocol/calls/results.js';
+import type { Message, ToolResultPart } from '../../protocol/conversation/messages.js';
+import { resultsIn } from '../../protocol/conversation/messages.js';
+import {
+  type CarriedChunk,
+  type CarriedMessage,
+  type CarriedTurn,
+  type ChunkRef,
+  isStoredPart,
+  type StoredPart,
+  type TranscriptPiece,
+} from '../../protocol/conversation/offloaded-messages.js';
+import type { ConversationState } from '../state/state.js';
+import { measured, messageBytes } from './transcript.js';
+
+interface Place {
+  readonly chunk: ChunkRef;
+  readonly index: number;
+}
+
+const places = new WeakMap<Message, Place>();
+
+export function isStored(message: Message): boolean {
+  return places.has(message);
+}
+
+/** What is known of a stored message: its size, and the ids of its calls. */
+const STORED_BYTES = 128;
+const STORED_BYTES_PER_PART = 160;
+
+/** Of a message in a payload, about, where stored ones are named and not sent. */
+export function sizeInPayload(message: Message): number {
+  if (!isStored(message)) return messageBytes(message);
+  return STORED_BYTES + message.parts.length * STORED_BYTES_PER_PART;
+}
+
+/** Index after the last stored message; 0 when none is. */
+export function storedEnd(messages: readonly Message[]): number {
+  return messages.findLastIndex(isStored) + 1;
+}
+
+/** The same messages with the stored ones as parts of their chunks, as few as possible. */
+export function piecesOf(messages: readonly Message[]): readonly TranscriptPiece[] {
+  const pieces: TranscriptPiece[] = [];
+  let whole: Message[] | undefined;
+  for (const message of messages) {
+    const place = places.get(message);
+    if (place === undefined) {
+      if (whole === undefined) {
+        whole = [];
+        pieces.push({ messages: whole });
+      }
+      whole.push(message);
+      continue;
+    }
+    whole = undefined;
+    const last = pieces.at(-1);
+    if (last !== undefined && isStoredPart(last) && goesOn(last, place))
+      pieces[pieces.length - 1] = { ...last, to: place.index + 1 };
+    else pieces.push({ ...place.chunk, from: place.index, to: place.index + 1 });
+  }
+  return pieces;
+}
+
+function goesOn(part: StoredPart, { chunk, index }: Place): boolean {
+  return part.id === chunk.id && part.to === index;
+}
+
+/** Messages that are to be stored, whole turns or finished steps that follow each other; `chunks` is how many go into each. */
+export interface SpillPlan {
+  readonly messages: readonly Message[];
+  readonly chunks: readonly number[];
+}
+
+export interface Spilled {
+  readonly plan: SpillPlan;
+  /** Of each chunk. */
+  readonly ids: readonly string[];
+}
+
+/** The state with stand-ins for what was stored; as it is, when some of that has left the transcript meanwhile. */
+export function withStored(state: ConversationState, { plan, ids }: Spilled): ConversationState {
+  const transcript = [...state.transcript];
+  const [first] = plan.messages;
+  let at = first === undefined ? -1 : transcript.indexOf(first);
+  if (at < 0) return state;
+  const open = openTurns(state);
+  for (const [ordinal, count] of plan.chunks.entries()) {
+    const messages = transcript.slice(at, at + count);
+    const chunk: ChunkRef = { id: ids[ordinal] ?? '', ...extentOf(state, { at, count }) };
+    const turns = turnsOf(messages, open);
+    transcript.splice(at, count, ...standIns({ ...chunk, at, from: 0, turns }));
+    at += count;
+  }
+  return { ...state, transcript };
+}
+
+/** Which turns these messages are of, and which of their messages where they are not all. */
+function extentOf(
+  { transcript, turn }: ConversationState,
+  { at, count }: { readonly at: number; readonly count: number },
+): Omit<ChunkRef, 'id'> {
+  const first = transcript[at];
+  const last = transcript[at + count - 1];
+  const fromTurnId = first?.turnId ?? '';
+  const throughTurnId = last?.turnId ?? '';
+  const isWhole =
+    transcript[at - 1]?.turnId !== fromTurnId &&
+    transcript[at + count]?.turnId !== throughTurnId &&
+    turn?.turnId !== throughTurnId;
+  if (isWhole) return { fromTurnId, throughTurnId };
+  return {
+    fromTurnId,
+    throughTurnId,
+    fromMessageId: first?.id ?? '',
+    throughMessageId: last?.id ?? '',
+  };
+}
+
+/** What a roll-over carries of the transcript: the messages that it has, and what is known of the stored ones. */
+export interface CarriedTranscript {
+  readonly messages: readonly Message[];
+  readonly chunks: readonly CarriedChunk[];
+}
+
+export function carriedTranscript(state: ConversationState): CarriedTranscript {
+  const { transcript } = state;
+  if (storedEnd(transcript) === 0) return { messages: transcript, chunks: [] };
+  const open = openTurns(state);
+  const chunks: CarriedChunk[] = [];
+  let at = 0;
+  for (const piece of piecesOf(transcript)) {
+    if (!isStoredPart(piece)) {
+      at += piece.messages.length;
+      continue;
+    }
+    const { to, ...chunk } = piece;
+    const turns = turnsOf(transcript.slice(at, at + to - chunk.from), open);
+    chunks.push({ ...chunk, at, turns });
+    at += to - chunk.from;
+  }
+  return { messages: transcript.filter((message) => !isStored(message)), chunks };
+}
+
+/** The inverse. */
+export function restoredTranscript({ messages, chunks }: CarriedTranscript): readonly Message[] {
+  const transcript = [...messages];
+  for (const chunk of chunks) transcript.splice(chunk.at, 0, ...standIns(chunk));
+  return transcript;
+}
+
+/** Ids of the chunks that the transcript refers to. */
+export function chunkIdsIn(messages: readonly Message[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const message of messages) {
+    const place = places.get(message);
+    if (place !== undefined) ids.add(place.chunk.id);
+  }
+  return ids;
+}
+
+/** Turns of which a call is open, or may come yet: what it is asked of later may look at the turn's results. */
+function openTurns({ calls, turn }: ConversationState): ReadonlySet<string> {
+  const ofCalls = Object.values(calls).map(({ turnId }) => turnId);
+  return new Set(turn === undefined ? ofCalls : [...ofCalls, turn.turnId]);
+}
+
+function turnsOf(messages: readonly Message[], open: ReadonlySet<string>): readonly CarriedTurn[] {
+  const turns: CarriedTurn[] = [];
+  let from = 0;
+  while (from < messages.length) {
+    const turnId = messages[from]?.turnId ?? '';
+    let to = from + 1;
+    while (to < messages.length && messages[to]?.turnId === turnId) to += 1;
+    const ofTurn = messages.slice(from, to);
+    turns.push({
+      turnId,
+      lastId: ofTurn.at(-1)?.id ?? '',
+      messages: ofTurn.map((message) => carriedMessage(message, open.has(turnId))),
+    });
+    from = to;
+  }
+  return turns;
+}
+
+function carriedMessage(message: Message, isOpen: boolean): CarriedMessage {
+  const calls =
+    message.role === 'assistant'
+      ? message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.toolCallId] : []))
+      : [];
+  const results = isOpen ? resultsIn(message) : [];
+  return {
+    role: message.role,
+    bytes: messageBytes(message),
+    ...(calls.length === 0 ? {} : { calls }),
+    ...(results.length === 0 ? {} : { results }),
+  };
+}
+
+function standIns(carried: CarriedChunk): readonly Message[] {
+  const { at: _at, from, turns, ...chunk } = carried;
+  let index = from;
+  return turns.flatMap(({ turnId, lastId, messages }) =>
+    messages.map((message, ordinal) => {
+      const isLast = ordinal === messages.length - 1;
+      const standIn = standInFor(message, { turnId, id: isLast ? lastId : '' });
+      measured(standIn, message.bytes);
+      places.set(standIn, { chunk, index });
+      index += 1;
+      return standIn;
+    }),
+  );
+}
+
+function standInFor(
+  { role, calls = [], results = [] }: CarriedMessage,
+  own: Pick<Message, 'id' | 'turnId'>,
+): Message {
+  switch (role) {
+    case 'user':
+      return { role, ...own, parts: [] };
+    case 'assistant':
+      return {
+        role,
+        ...own,
+        step: 0,
+        parts: calls.map((toolCallId) => ({
+          type: 'tool_call',
+          toolCallId,
+          name: '',
+          argumentsJson: '',
+        })),
+        ...(results.length === 0 ? {} : { providerResults: results }),
+      };
+    case 'tool':
+      return { role, ...own, step: 0, parts: results.map(resultStandIn) };
+  }
+}
+
+function resultStandIn({ toolCallId, name, ok, provenance }: EarlierResult): ToolResultPart {
+  return {
+    type: 'tool_result',
+    toolCallId,
+    name,
+    envelope: ok ? { ok, result: null } : { ok, error: { code: 'tool_error', message: '' } },
+    ...(provenance === 'untrusted' ? { provenance } : {}),
+  };
+}

@@ -1,0 +1,29 @@
+/** What policies of a turn's later calls may know of its earlier ones. Pure. */
+
+import type { EarlierResult } from '../../protocol/calls/results.js';
+import { earlierResult, resultsOfTurn } from '../../protocol/conversation/messages.js';
+import { MAX_EARLIER_RESULTS } from '../../protocol/limits/limits.js';
+import type { ConversationState } from '../state/state.js';
+import { stepCalls } from '../state/state.js';
+
+/** The results that a turn has by now: of its earlier steps, then of the calls of its present step that are over. */
+export function turnResults(state: ConversationState, turnId: string): readonly EarlierResult[] {
+  const before = resultsOfTurn(state.transcript, turnId);
+  const inStep = stepCalls(state).flatMap(({ plan, result, ack, turnId: own }) => {
+    const given = ack ?? result;
+    if (given === undefined || own !== turnId) return [];
+    const { toolCallId, name } = plan;
+    const { envelope, provenance } = given;
+    return [earlierResult({ toolCallId, name, envelope, provenance })];
+  });
+  return [...before, ...inStep].slice(-MAX_EARLIER_RESULTS);
+}
+
+/** The same as a field of an activity's input; nothing where there are none. */
+export function earlierResultsOf(
+  state: ConversationState,
+  turnId: string,
+): { readonly results?: readonly EarlierResult[] } {
+  const results = turnResults(state, turnId);
+  return results.length === 0 ? {} : { results };
+}

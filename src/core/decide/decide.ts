@@ -1,0 +1,254 @@
+/**
+ * `decide(state)`: everything that should be going on now, as data. Pure: depends on the state alone, so it can be asked
+ * again at any time, after any kill. The driver (workflow shell or test harness) compares the answer with what it has under
+ * way, starts what is missing and stops what is no longer wanted.
+ */
+
+import { relaxedSchema } from '../../json-schema/relaxed.js';
+import { mayHaveUnknownKeys } from '../../json-schema/unknown-keys.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { Resolution } from '../../protocol/calls/resolutions.js';
+import type { ToolResult, ToolResultError } from '../../protocol/calls/results.js';
+import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
+import type { Json } from '../../protocol/values/json.js';
+import { dueAside } from '../calls/busy.js';
+import { warningAt } from '../calls/clocks.js';
+import { isToBeChecked } from '../calls/definitions.js';
+import { asideCalls, detachResult } from '../calls/detached.js';
+import { needsPreflight } from '../calls/preflight.js';
+import { ruleFor } from '../calls/remembered-decisions.js';
+import { answeredResult } from '../calls/results.js';
+import { limitOf, turnDeadline } from '../calls/turn-limits.js';
+import { needsRoom } from '../context/request-window.js';
+import type { CallState, ConversationState, TurnState } from '../state/state.js';
+import { isFinal, stepCalls } from '../state/state.js';
+import type { Effect, TimerEffect } from './effects.js';
+import { decideSummary } from './summaries.js';
+import { decidePreflight, decideServerCall } from './tool-runs.js';
+
+/** What should be under way in this state, in a stable order. */
+export function decide(state: ConversationState): readonly Effect[] {
+  if (state.closed) return [];
+  const beside = asideCalls(state).flatMap((call) => ruledCall(state, call) ?? decideCall(call));
+  return [...decideAttended(state), ...beside, ...decideSummary(state)];
+}
+
+/** What a turn waits for, or the turn that is due. */
+function decideAttended(state: ConversationState): readonly Effect[] {
+  const { turn } = state;
+  if (turn === undefined) {
+    const [next] = state.queue;
+    if (next !== undefined) return [{ type: 'start_turn', turnId: next.turnId }];
+    return state.inbox === undefined ? [] : [{ type: 'start_inbox_turn' }];
+  }
+  const deadline = turnDeadline(state, turn);
+  const effects = decideTurn(state, turn);
+  return deadline === undefined
+    ? effects
+    : [...effects, { type: 'await_turn_limit', turnId: turn.turnId, deadline }];
+}
+
+function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[] {
+  const { turnId, step } = turn;
+  if (turn.failure !== undefined) return [{ type: 'fail_turn', turnId }];
+  switch (turn.phase) {
+    case 'ending':
+      return [{ type: 'end_turn', turnId }];
+    case 'model': {
+      if (turn.cancel !== undefined || turn.stop !== undefined)
+        return [{ type: 'abort_model', turnId, step }];
+      const limit = limitOf(state, turn);
+      if (limit !== undefined) return [{ type: 'stop_at_limit', turnId, limit }];
+      return [{ type: needsRoom(state) ? 'make_room' : 'call_model', turnId, step }];
+    }
+    case 'tools':
+      return turn.stop === undefined
+        ? decideStep(state)
+        : [{ type: 'stop_at_limit', turnId, limit: turn.stop }];
+  }
+}
+
+function decideStep(state: ConversationState): readonly Effect[] {
+  const aside = dueAside(state);
+  return aside.length === 0
+    ? dueCalls(state).flatMap((call) => stepEffects(state, call))
+    : aside.map(({ plan: { toolCallId } }) => ({ type: 'set_aside', toolCallId }));
+}
+
+/** The calls whose turn it is: all, or the first that has not ended. Those that were set aside wait for nothing here. */
+function dueCalls(state: ConversationState): readonly CallState[] {
+  const calls = stepCalls(state).filter(({ aside }) => aside === undefined);
+  if (state.settings.toolExecution !== 'sequential') return calls;
+  return calls.filter(({ result }) => result === undefined).slice(0, 1);
+}
+
+function stepEffects(state: ConversationState, call: CallState): readonly Effect[] {
+  const { plan, result } = call;
+  if (plan.unplanned !== undefined) return decideCall(call);
+  if (plan.mode !== 'detach' || plan.error !== undefined || result !== undefined)
+    return ruledCall(state, call) ?? decideCall(call);
+  const { toolCallId } = plan;
+  return [{ type: 'record_result', toolCallId, result: detachResult(state, plan) }];
+}
+
+function ruledCall(state: ConversationState, call: CallState): readonly Effect[] | undefined {
+  // What is approved is what was prepared, so that comes first.
+  const rule = needsPreflight(call) ? undefined : ruleFor(state, call);
+  if (rule === undefined) return undefined;
+  return [{ type: 'apply_rule', toolCallId: call.plan.toolCallId, rule }];
+}
+
+/** What one call needs now. */
+export function decideCall(call: CallState): readonly Effect[] {
+  const isAnsweredLate = call.aside === 'late' && call.answer !== undefined;
+  if (isFinal(call.status) && call.result !== undefined && !isAnsweredLate) return [];
+  const { plan, suspension } = call;
+  const { toolCallId } = plan;
+  if (suspension !== undefined) {
+    const { kind, name, deadline } = suspension;
+    const wait = { toolCallId, kind, name };
+    const warnAt = warningAt(call);
+    return [
+      endTimer(suspension),
+      ...(warnAt === undefined
+        ? []
+        : [{ type: 'await_warning' as const, ...wait, deadline: warnAt, ends: deadline }]),
+    ];
+  }
+  if (plan.unplanned !== undefined) return [{ type: 'plan_call', toolCallId }];
+  if (plan.error !== undefined)
+    return [
+      {
+        type: 'record_result',
+        toolCallId,
+        result: plannedErrorResult(plan.error),
+      },
+    ];
+  if (call.changed !== undefined) return [{ type: 'check_definition', toolCallId }];
+  if (needsPreflight(call)) return decidePreflight(call);
+  if (plan.approval.needed && call.approver === undefined) {
+    if (call.edit !== undefined)
+      return [{ type: 'check_edit', toolCallId, requestId: call.edit.requestId }];
+    return [{ type: 'open_suspension', toolCallId, kind: 'approval' }];
+  }
+  return decideExecution(call);
+}
+
+/** A policy's denial is the system's: nobody else decided it. */
+export function plannedErrorResult(error: ToolResultError): ToolResult {
+  const result = { envelope: { ok: false, error }, provenance: 'trusted' } as const;
+  return error.code === 'denied'
+    ? { ...result, status: 'denied', actor: SYSTEM_ACTOR }
+    : { ...result, status: 'errored' };
+}
+
+function decideExecution(call: CallState): readonly Effect[] {
+  const { toolCallId, executor } = call.plan;
+  if (executor === 'server') return decideServerCall(call);
+  return isToBeChecked(call) ? [{ type: 'check_definition', toolCallId }] : decideOffer(call);
+}
+
+/** What a call needs whose definition is known to be as it was. */
+export function decideOffer(call: CallState): readonly Effect[] {
+  const { toolCallId, executor, input } = call.plan;
+  switch (executor) {
+    case 'server':
+      return decideServerCall(call);
+    case 'internal':
+      return [
+        {
+          type: 'record_result',
+          toolCallId,
+          result: {
+            status: 'resolved',
+            envelope: { ok: true, result: { success: true, args: input ?? null } },
+            provenance: 'trusted',
+          },
+        },
+      ];
+    case 'human':
+    case 'client':
+    case 'external': {
+      const { answer } = call;
+      if (answer === undefined)
+        return [{ type: 'open_suspension', toolCallId, kind: WAIT_OF[executor] }];
+      if (needsCheck(call.plan, answer.value))
+        return [{ type: 'check_answer', toolCallId, requestId: answer.requestId }];
+      return [{ type: 'record_result', toolCallId, result: answeredResult(call, answer.value) }];
+    }
+    case 'provider':
+      // The provider ran it inside the model call: there is nothing to dispatch, and its plan carries no wait.
+      return [
+        {
+          type: 'record_result',
+          toolCallId,
+          result: {
+            status: 'errored',
+            envelope: {
+              ok: false,
+              error: { code: 'not_available', message: TEXTS.noLongerAvailable(call.plan.name) },
+            },
+            provenance: 'trusted',
+          },
+        },
+      ];
+    default:
+      return unknownExecutor(executor, call);
+  }
+}
+
+/** Whether a worker still has to judge what was just accepted for a call. */
+export function isUnchecked({ plan, ask }: CallState, resolution: Resolution): boolean {
+  switch (resolution.type) {
+    case 'approve':
+      return resolution.input !== undefined;
+    case 'answer':
+    case 'result':
+      return ask === undefined
+        ? needsCheck(plan, resolution.value)
+        : ask.recheck === true || ask.question.byCode === true;
+    case 'deny':
+    case 'decline':
+    case 'error':
+    case 'outcome':
+      return false;
+  }
+}
+
+/** Whether what was accepted under a request id still waits for a worker to judge it. */
+export function awaitsCheck(call: CallState, requestId: string): boolean {
+  const { answer, edit, ask } = call;
+  if (call.result !== undefined && call.aside !== 'late') return false;
+  if (edit !== undefined) return edit.requestId === requestId;
+  if (answer?.requestId !== requestId) return false;
+  const isChecked = answer.checked === true && ask?.question.byCode !== true;
+  return !isChecked && isUnchecked(call, { type: 'answer', value: answer.value });
+}
+
+/** The worker looks at an answer again where the schema in the workflow could not say, or would not change, everything. */
+function needsCheck(plan: PlannedCall, value: Json): boolean {
+  const { recheckAnswer, recheckOnly, answerSchema } = plan;
+  if (recheckAnswer !== true) return false;
+  const judged = answerSchema === undefined ? undefined : relaxedSchema(answerSchema);
+  return recheckOnly !== 'unknown_keys' || mayHaveUnknownKeys(judged, value);
+}
+
+function unknownExecutor(executor: never, call: CallState): never {
+  throw new TypeError(`unknown executor ${String(executor)} of call ${call.plan.toolCallId}`);
+}
+
+const WAIT_OF: Readonly<Record<'human' | 'client' | 'external', SuspensionKind>> = {
+  human: 'elicitation',
+  client: 'client_execution',
+  external: 'external_execution',
+};
+
+/** What ends the wait as things stand: one timer, for each costs history. */
+export function endTimer({ toolCallId, kind, name, claimBy, deadline }: Suspension): TimerEffect {
+  const wait = { toolCallId, kind, name };
+  return claimBy === undefined || Date.parse(claimBy) >= Date.parse(deadline)
+    ? { type: 'await_deadline', ...wait, deadline }
+    : { type: 'await_claim', ...wait, deadline: claimBy };
+}

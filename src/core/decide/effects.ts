@@ -1,0 +1,134 @@
+/** What the core orders, as data: decisions that the machine carries out at once, and orders to the outside. Pure. */
+
+import type { ToolResult } from '../../protocol/calls/results.js';
+import type { Rule } from '../../protocol/calls/rules.js';
+import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
+import type { TurnLimit } from '../../protocol/conversation/turns.js';
+import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
+
+/** Decisions that need nobody outside: the machine turns them into events at once. */
+export type InternalEffect =
+  | { readonly type: 'start_turn'; readonly turnId: TurnId }
+  /** What is in the inbox is answered in a turn of its own. */
+  | { readonly type: 'start_inbox_turn' }
+  | {
+      readonly type: 'open_suspension';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+    }
+  /** A remembered decision takes the place of the approver. */
+  | { readonly type: 'apply_rule'; readonly toolCallId: ToolCallId; readonly rule: Rule }
+  | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
+  /** The call waits for a person, and a message for the turn: the turn goes on without the call. */
+  | { readonly type: 'set_aside'; readonly toolCallId: ToolCallId }
+  | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
+  | { readonly type: 'fail_turn'; readonly turnId: TurnId }
+  | { readonly type: 'end_turn'; readonly turnId: TurnId };
+
+/** Orders to the outside; each has a key (`effectKey`) under which the driver knows what it has under way. */
+export type ExternalEffect =
+  | { readonly type: 'call_model'; readonly turnId: TurnId; readonly step: number }
+  /** Have finished steps of the turn stored: its next model call could not be sent what is not. */
+  | { readonly type: 'make_room'; readonly turnId: TurnId; readonly step: number }
+  /** Stop the model call of the step, if any is under way, and report how far it came. */
+  | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
+  /** `run` counts from 1: a call may be entered again. */
+  | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId; readonly run: number }
+  /** Let the tool shape the request of a client call. */
+  | { readonly type: 'preflight_tool'; readonly toolCallId: ToolCallId }
+  /** Ask the tool what its lost run did. */
+  | { readonly type: 'reconcile_tool'; readonly toolCallId: ToolCallId; readonly run: number }
+  /** The turn of a call has come in a step whose calls run one after the other: validate and gate it. */
+  | { readonly type: 'plan_call'; readonly toolCallId: ToolCallId }
+  | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
+  | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
+  /** Have the call judged by the definition of its tool that workers have now. */
+  | { readonly type: 'check_definition'; readonly toolCallId: ToolCallId }
+  | {
+      readonly type: 'await_deadline';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+      readonly name: string;
+      readonly deadline: string;
+    }
+  /** Give up a call that nobody claims. */
+  | {
+      readonly type: 'await_claim';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+      readonly name: string;
+      readonly deadline: string;
+    }
+  /** Have the oldest turns summarised. Nothing waits for it. */
+  | { readonly type: 'summarize'; readonly ordinal: number }
+  | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string }
+  /** Announce the end of a wait; `deadline` is the time for that, `ends` the end of the wait. */
+  | {
+      readonly type: 'await_warning';
+      readonly toolCallId: ToolCallId;
+      readonly kind: SuspensionKind;
+      readonly name: string;
+      readonly deadline: string;
+      readonly ends: string;
+    };
+
+export type Effect = InternalEffect | ExternalEffect;
+
+/** Orders that cost nothing while they are under way, and that a roll-over carries as instants. */
+export type TimerEffect = Extract<ExternalEffect, { readonly deadline: string }>;
+
+export function isTimer(effect: ExternalEffect): effect is TimerEffect {
+  return 'deadline' in effect;
+}
+
+const INTERNAL: readonly Effect['type'][] = [
+  'start_turn',
+  'start_inbox_turn',
+  'open_suspension',
+  'set_aside',
+  'apply_rule',
+  'record_result',
+  'stop_at_limit',
+  'fail_turn',
+  'end_turn',
+];
+
+export function isInternal(effect: Effect): effect is InternalEffect {
+  return INTERNAL.includes(effect.type);
+}
+
+/** The identity of an order: equal keys mean the same piece of work. */
+export function effectKey(effect: ExternalEffect): string {
+  switch (effect.type) {
+    case 'call_model':
+      return `model:${effect.turnId}:${effect.step}`;
+    case 'make_room':
+      return `room:${effect.turnId}:${effect.step}`;
+    case 'abort_model':
+      return `abort:${effect.turnId}:${effect.step}`;
+    case 'run_tool':
+      return `tool:${effect.toolCallId}:${effect.run}`;
+    case 'preflight_tool':
+      return `preflight:${effect.toolCallId}`;
+    case 'reconcile_tool':
+      return `reconcile:${effect.toolCallId}:${effect.run}`;
+    case 'plan_call':
+      return `plan:${effect.toolCallId}`;
+    case 'check_answer':
+      return `check:${effect.toolCallId}:${effect.requestId}`;
+    case 'check_edit':
+      return `edit:${effect.toolCallId}:${effect.requestId}`;
+    case 'check_definition':
+      return `definition:${effect.toolCallId}`;
+    case 'summarize':
+      return `summarize:${effect.ordinal}`;
+    case 'await_warning':
+      return `warning:${effect.toolCallId}:${effect.kind}:${effect.ends}`;
+    case 'await_deadline':
+      return `deadline:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
+    case 'await_claim':
+      return `claim:${effect.toolCallId}:${effect.kind}:${effect.deadline}`;
+    case 'await_turn_limit':
+      return `limit:${effect.turnId}:${effect.deadline}`;
+  }
+}

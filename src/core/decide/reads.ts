@@ -1,0 +1,57 @@
+/**
+ * Reads: calls of tools without effects that may run inside the model activity which asked for them. Pure, and the same on both
+ * sides: the worker asks before it runs a read, the workflow before it takes a result.
+ *
+ * L1  A read runs there only where `decide` wants the first run of just that call, under that id.
+ * L2  Reads hold up a tool of the same answer that runs as an activity by `INLINE_READS_BESIDE_MS` at most, and a preflight not at
+ *     all: none runs beside one.
+ */
+
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import { INLINE_READS_BESIDE_MS, INLINE_READS_MS } from '../../protocol/limits/limits.js';
+import type { CallModelResult } from '../../protocol/workflow/activities.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import { decide } from './decide.js';
+
+export interface DueReads {
+  /** In call order. */
+  readonly calls: readonly CallState[];
+  /** How long they may take together, in milliseconds. */
+  readonly withinMs: number;
+}
+
+/** The reads of the step that a worker may run in this state. */
+export function dueReads(state: ConversationState): DueReads {
+  const reads = wantedReads(state);
+  const others = decide(state).filter((effect) => {
+    if (effect.type !== 'run_tool' && effect.type !== 'preflight_tool') return false;
+    return !reads.some(({ plan }) => plan.toolCallId === effect.toolCallId);
+  });
+  const isPreparing = others.some(({ type }) => type === 'preflight_tool');
+  return {
+    calls: isPreparing ? [] : reads,
+    withinMs: others.length === 0 ? INLINE_READS_MS : INLINE_READS_BESIDE_MS,
+  };
+}
+
+/** The reads of the step whose results the workflow may take in this state, in call order. */
+export function wantedReads(state: ConversationState): readonly CallState[] {
+  if (state.settings.toolExecution === 'sequential') return [];
+  return decide(state).flatMap((effect) => {
+    if (effect.type !== 'run_tool' || effect.run !== 1) return [];
+    const call = state.calls[effect.toolCallId];
+    return call !== undefined && call.aside === undefined && isRead(call.plan) ? [call] : [];
+  });
+}
+
+/** False for most answers. In one whose provider has run tools, nothing runs before the workflow has recorded them. */
+export function mayHaveReads({ calls, providerCalls = [] }: CallModelResult): boolean {
+  return providerCalls.length === 0 && calls.some(({ plan }) => isRead(plan));
+}
+
+function isRead(plan: PlannedCall): boolean {
+  const { inline, executor, effects, mode, approval, error } = plan;
+  if (inline !== true || executor !== 'server' || effects !== 'none') return false;
+  const isElsewhere = plan.taskQueue !== undefined || plan.preflight === true;
+  return mode === 'await' && !approval.needed && error === undefined && !isElsewhere;
+}

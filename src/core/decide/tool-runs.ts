@@ -1,0 +1,87 @@
+/** Decides what a call of a server tool does next: preflight, run, ask, reconcile. Pure. */
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { ToolResult } from '../../protocol/calls/results.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { idempotencyKeyFor } from '../../protocol/values/ids.js';
+import type { RunToolInput } from '../../protocol/workflow/activities.js';
+import { entryOf, runOf } from '../calls/ask.js';
+import { errorResult } from '../calls/results.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import type { Effect } from './effects.js';
+
+/** What a call that has passed its gate needs now. */
+export function decideServerCall(call: CallState): readonly Effect[] {
+  const { plan, lost } = call;
+  const { toolCallId } = plan;
+  if (lost === undefined)
+    return [decideAsk(call) ?? { type: 'run_tool', toolCallId, run: runOf(call) }];
+  if (lost.outcome === undefined && plan.reconcile === true)
+    return [{ type: 'reconcile_tool', toolCallId, run: runOf(call) }];
+  if (lost.outcome === 'not_happened')
+    return [{ type: 'record_result', toolCallId, result: neverHappened(call) }];
+  if (plan.onOutcomeUnknown === 'hold')
+    return [{ type: 'open_suspension', toolCallId, kind: 'outcome' }];
+  return [{ type: 'record_result', toolCallId, result: unknownOutcome(plan) }];
+}
+
+function unknownOutcome({ name }: PlannedCall): ToolResult {
+  return errorResult('errored', { code: 'outcome_unknown', message: TEXTS.outcomeUnknown(name) });
+}
+
+function neverHappened(call: CallState): ToolResult {
+  const message = TEXTS.lostEachTime(call.plan.name, attemptsOf(call));
+  return errorResult('errored', { code: 'tool_crashed', message });
+}
+
+/** Runs that were begun, but for those that ended with a question: the first, and one after each loss without an effect. */
+export function attemptsOf({ reruns = 0 }: CallState): number {
+  return reruns + 1;
+}
+
+/** Who asks for a call whose turn is gone. */
+export const UNKNOWN_REQUESTER: StampedActor = {
+  id: 'unknown',
+  verified: false,
+  channel: 'system',
+};
+
+/** What a run of the call is given, wherever it runs. */
+export function runInputOf(state: ConversationState, call: CallState): RunToolInput {
+  const { tenant, conversationId, agent, turn } = state;
+  const { plan, turnId, step, approver } = call;
+  const { toolCallId, name, effects, timeouts, maxAttempts, mcp, input, raw, definition } = plan;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    turnId,
+    step,
+    call: {
+      ...{ toolCallId, name, effects, timeouts, maxAttempts },
+      ...(mcp === undefined ? {} : { mcp }),
+      input: input ?? null,
+      ...(raw === undefined ? {} : { raw }),
+      ...(definition === undefined ? {} : { definition }),
+    },
+    idempotencyKey: idempotencyKeyFor(state, { ...plan, turnId, step }),
+    requester: call.asker?.requester ?? turn?.requester ?? UNKNOWN_REQUESTER,
+    ...(approver === undefined ? {} : { approver }),
+    ...entryOf(call),
+  };
+}
+
+type AskEffect = Extract<Effect, { type: 'open_suspension' | 'check_answer' }>;
+
+/** What a call that has asked needs before its tool may be entered again; undefined when nothing. */
+export function decideAsk({ ask, answer, declined, plan }: CallState): AskEffect | undefined {
+  if (ask === undefined || declined !== undefined) return undefined;
+  const { toolCallId } = plan;
+  if (answer === undefined) return { type: 'open_suspension', toolCallId, kind: 'elicitation' };
+  if (answer.checked === true || ask.recheck !== true) return undefined;
+  return { type: 'check_answer', toolCallId, requestId: answer.requestId };
+}
+
+export function decidePreflight(call: CallState): readonly Effect[] {
+  return [{ type: 'preflight_tool', toolCallId: call.plan.toolCallId }];
+}

@@ -1,0 +1,102 @@
+/**
+ * Calls whose tool has changed since they were planned. Pure.
+ *
+ * D1  A call that waited for its approval is judged by the present definition of its tool before it is offered to anybody, or
+ *     before its arguments become its result. A server call is judged by the worker that is about to run it for the first time.
+ * D2  Never once a run of it has begun or it was offered: what was shown, and what may have taken effect, stays as it is.
+ * D3  A call that was carried over has a new input under a new digest. Where it is gated, it is approved anew, by a person, and
+ *     an approval has to name the digest.
+ */
+
+import type {
+  CheckDefinitionResult,
+  DefinitionChanged,
+  InputMigrated,
+  MigratedCall,
+} from '../../protocol/calls/definitions.js';
+import type { ApprovalPlan } from '../../protocol/calls/plan.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import type { EventBody } from '../../protocol/log/events.js';
+import { lossError } from '../calls/definitions.js';
+import type { Loss } from '../calls/results.js';
+import { errorResult } from '../calls/results.js';
+import { decideOffer, plannedErrorResult } from '../decide/decide.js';
+import { isInternal } from '../decide/effects.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import { internalEvents } from './internal.js';
+import { resultEvent } from './results.js';
+
+/** None where there is nothing to compare with. */
+export function changedEvent(
+  { plan, turnId, approver }: CallState,
+  definition: string,
+): readonly DefinitionChanged[] {
+  const { toolCallId, name, definition: from } = plan;
+  if (from === undefined) return [];
+  const by = approver === undefined ? {} : { approver };
+  return [{ type: 'definition_changed', turnId, toolCallId, name, from, definition, ...by }];
+}
+
+export function migratedEvent(call: CallState, migrated: MigratedCall): InputMigrated {
+  const { plan, turnId, aside } = call;
+  const { toolCallId, name, executor, definition: from = '' } = plan;
+  return {
+    type: 'input_migrated',
+    ...{ turnId, toolCallId, name, executor, from },
+    ...migrated,
+    approval: stricter(plan.approval, migrated.approval),
+    ...(plan.preflight === true ? { preflight: true } : {}),
+    ...(aside === 'detached' ? { detached: true as const } : {}),
+  };
+}
+
+/** What a person had to agree to, a person agrees to again, whatever the policies say of the new input. */
+function stricter(before: ApprovalPlan, now: ApprovalPlan): ApprovalPlan {
+  return before.needed && !now.needed ? before : now;
+}
+
+/** `nowMs`: when a wait that is opened by it begins. */
+export function definitionCheckedEvents(
+  state: ConversationState,
+  call: CallState,
+  { outcome, nowMs }: { readonly outcome: CheckDefinitionResult; readonly nowMs: number },
+): readonly EventBody[] {
+  const isKnown = call.changed !== undefined;
+  switch (outcome.outcome) {
+    case 'same':
+      return isKnown ? [severalDefinitions(call)] : offerEvents(state, call, nowMs);
+    case 'migrated':
+      return [
+        ...(isKnown ? [] : changedEvent(call, outcome.definition)),
+        migratedEvent(call, outcome.call),
+      ];
+    case 'ended': {
+      const { definition, error } = outcome;
+      const changed = isKnown || definition === undefined ? [] : changedEvent(call, definition);
+      return [...changed, resultEvent(call, plannedErrorResult(error))];
+    }
+  }
+}
+
+function offerEvents(
+  state: ConversationState,
+  call: CallState,
+  nowMs: number,
+): readonly EventBody[] {
+  return decideOffer(call)
+    .filter(isInternal)
+    .flatMap((effect) => internalEvents(state, effect, nowMs));
+}
+
+/** A run was refused by one worker, and another says that nothing has changed: neither can be relied upon. */
+function severalDefinitions(call: CallState): EventBody {
+  const { name } = call.plan;
+  const problem = 'workers with different definitions of it run side by side';
+  const message = TEXTS.definitionChanged(name, problem);
+  return resultEvent(call, errorResult('errored', { code: 'definition_changed', message }));
+}
+
+/** No worker could look at it: it is neither run nor offered unchecked. */
+export function definitionNotCheckedEvents(call: CallState, loss: Loss): readonly EventBody[] {
+  return [resultEvent(call, errorResult('errored', lossError(call.plan.name, loss)))];
+}

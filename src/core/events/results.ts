@@ -1,0 +1,54 @@
+/** Events that several outcomes end in. Pure. */
+
+import type { ToolResult } from '../../protocol/calls/results.js';
+import { RESULT_EVENT_PREFIX } from '../../protocol/conversation/inbox.js';
+import type { EventBody, InboxEvent, TurnEnded } from '../../protocol/log/events.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
+import { withNotice } from '../calls/results.js';
+import type { CallState, TurnState } from '../state/state.js';
+
+/** The one result of a call; beside the step it is new input. */
+export function resultEvent(call: CallState, result: ToolResult): EventBody {
+  if (call.aside !== undefined) return asideResultEvent(call, result);
+  const { turnId, plan } = call;
+  const { toolCallId, name } = plan;
+  return { type: 'tool_result', turnId, toolCallId, name, result: withNotice(plan, result) };
+}
+
+/** The end of the turn in progress. */
+export function turnEndedEvent(
+  turn: TurnState,
+  end: Pick<TurnEnded, 'status' | 'reason' | 'error'>,
+): TurnEnded {
+  return {
+    type: 'turn_ended',
+    turnId: turn.turnId,
+    ...end,
+    text: turn.lastText,
+    ...(turn.output === undefined || end.status !== 'completed' || end.reason !== undefined
+      ? {}
+      : { output: turn.output }),
+    steps: turn.step,
+    usage: turn.usage,
+  };
+}
+
+/** What became of a call beside the step, as new input. Its id makes it one event for ever. */
+export function asideResultEvent(call: CallState, result: ToolResult): InboxEvent {
+  const { plan, turnId, asker, aside } = call;
+  const { toolCallId, name, mode } = plan;
+  const suffix = aside === 'late' && mode === 'detach' ? ':late' : '';
+  const actor: StampedActor = result.actor ?? SYSTEM_ACTOR;
+  return {
+    type: 'inbox_event',
+    eventId: `${RESULT_EVENT_PREFIX}${toolCallId}${suffix}`,
+    kind: 'tool_result',
+    toolCallId,
+    name,
+    originTurnId: turnId,
+    result,
+    actor,
+    ...(asker === undefined ? {} : { requester: asker.requester }),
+  };
+}

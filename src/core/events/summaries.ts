@@ -1,0 +1,26 @@
+/** Events of summaries. Pure. */
+import type { EventBody } from '../../protocol/log/events.js';
+import type { SummarizeResult } from '../../protocol/workflow/activities.js';
+import { nextSummary, summarizable } from '../context/summaries.js';
+import { headLength } from '../context/turn-spans.js';
+import type { ConversationState } from '../state/state.js';
+
+/** Nothing, when the summary is of messages that are no longer there, or not old: it was made for another state. */
+export function summarizedEvents(
+  state: ConversationState,
+  ordinal: number,
+  made: SummarizeResult,
+): readonly EventBody[] {
+  const { transcript } = state;
+  const { throughMessageId, text, tokensBefore, tokensAfter, version, model, usage } = made;
+  const { failedAttempts } = made;
+  const last = transcript.findIndex(({ id }) => id === throughMessageId);
+  const messages = last + 1;
+  const throughTurnId = transcript[last]?.turnId;
+  const isWhole = throughTurnId !== transcript[messages]?.turnId;
+  if (throughTurnId === undefined || !isWhole || ordinal !== nextSummary(state)) return [];
+  if (messages <= headLength(transcript) || messages > summarizable(state)) return [];
+  const covers = { throughTurnId, throughMessageId, messages, text, tokensBefore, tokensAfter };
+  const failed = failedAttempts === undefined ? {} : { failedAttempts };
+  return [{ type: 'summary', ordinal, version, ...covers, model, usage, ...failed }];
+}

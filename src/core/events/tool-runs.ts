@@ -1,0 +1,213 @@
+/**
+ * From outcomes to events: of runs, of preflights, of losses, and of reads that came with the answer of the model. Pure functions of (state,
+ * outcome, time); the machine commits what they return.
+ */
+import type { ToolChanged } from '../../protocol/calls/definitions.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { FOREIGN_QUEUE_TIMEOUT_MS } from '../../protocol/limits/limits.js';
+import type { EventBody } from '../../protocol/log/events.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type {
+  CallModelResult,
+  InlineRead,
+  PreflightToolResult,
+  ReconcileToolResult,
+  RunToolResult,
+  ToolEnded,
+} from '../../protocol/workflow/activities.js';
+import { toolAsked } from '../apply/tool-runs.js';
+import { runOf } from '../calls/ask.js';
+import { noRoomResult } from '../calls/capacity.js';
+import { isToolChanged } from '../calls/definitions.js';
+import type { Loss } from '../calls/results.js';
+import { errorResult, isHeld, ranResult } from '../calls/results.js';
+import { withinBounds } from '../calls/turn-limits.js';
+import { mayHaveReads, wantedReads } from '../decide/reads.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import { isoOf } from '../state/time.js';
+import { answerRefusedEvents, askedEvents } from './asks.js';
+import { changedEvent } from './definitions.js';
+import { resultEvent } from './results.js';
+import { suspensionEvent } from './suspension.js';
+
+/** A tool run is over. */
+export function toolFinishedEvents(
+  state: ConversationState,
+  call: CallState,
+  outcome: RunToolResult,
+): readonly EventBody[] {
+  if (!isToolEnd(outcome)) {
+    const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
+    return [resultEvent(call, errorResult('errored', error))];
+  }
+  if (isToolChanged(outcome)) return toolChangedEvents(call, outcome);
+  if ('ask' in outcome) return withRoom(state, call, askedEvents(call, outcome.ask));
+  if ('refused' in outcome) return answerRefusedEvents(call, outcome);
+  const loss = lossTold(call, outcome);
+  if (loss !== undefined) return toolLostEvents(call, loss);
+  return [resultEvent(call, ranResult(call.plan, outcome))];
+}
+
+/** Nothing has run. What a plan does not pin cannot have changed, and a later run is never refused by it: its worker was wrong. */
+function toolChangedEvents(call: CallState, { changed }: ToolChanged): readonly EventBody[] {
+  const events = runOf(call) > 1 ? [] : changedEvent(call, changed.definition);
+  if (events.length > 0) return events;
+  const error = { code: 'tool_error' as const, message: TEXTS.faultyEnd(call.plan.name) };
+  return [resultEvent(call, errorResult('errored', error))];
+}
+
+/** A question that finds no room is not even written down: until its step ends, a call holds what it has asked. */
+function withRoom(
+  state: ConversationState,
+  call: CallState,
+  events: readonly EventBody[],
+): readonly EventBody[] {
+  const [event] = events;
+  if (event?.type !== 'tool_asked') return events;
+  // What is shown is as large at any time.
+  const then = { seq: 0, at: isoOf(0) };
+  const asked = toolAsked(state, { ...event, ...then }).calls[event.toolCallId] ?? call;
+  const { suspension } = suspensionEvent(asked, 'elicitation', 0);
+  const noRoom = noRoomResult(state, asked, suspension);
+  return noRoom === undefined ? events : [resultEvent(call, noRoom)];
+}
+
+/** Workers in any language end calls, and what they say stands in the history: a wrong form must not fail the task for ever. */
+function isToolEnd(outcome: unknown): boolean {
+  if (!isRecord(outcome)) return false;
+  const { envelope } = outcome;
+  if ('ask' in outcome || 'refused' in outcome || isToolChanged(outcome)) return true;
+  if (!isRecord(envelope)) return false;
+  const { ok, result, error } = envelope;
+  if (ok === true) return result !== undefined;
+  return (
+    isRecord(error) && typeof error['code'] === 'string' && typeof error['message'] === 'string'
+  );
+}
+
+/** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
+export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
+  const { plan } = call;
+  // The run of a held call goes on with what is under way: nobody knows what became of that, and it is not made again.
+  const isHeldOpen = call.ask?.question.heldAt !== undefined;
+  if (loss.neverStarted === true && !isHeldOpen) {
+    const message = TEXTS.notTaken(plan.name, FOREIGN_QUEUE_TIMEOUT_MS);
+    return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
+  }
+  if (isHeld(plan)) return [lostEvent(call, loss)];
+  if (plan.effects === 'once' || isHeldOpen)
+    return [
+      resultEvent(
+        call,
+        errorResult('errored', {
+          code: 'outcome_unknown',
+          message: TEXTS.outcomeUnknown(plan.name),
+        }),
+      ),
+    ];
+  if (loss.code === 'unknown_agent') {
+    const message = TEXTS.agentNotServed(plan.name, loss.message);
+    return [resultEvent(call, errorResult('errored', { code: 'not_available', message }))];
+  }
+  const error = loss.timedOut
+    ? { code: 'timeout' as const, message: TEXTS.timeout(plan.timeouts.runMs) }
+    : { code: 'tool_crashed' as const, message: TEXTS.toolCrashed(loss.message) };
+  return [resultEvent(call, errorResult('errored', error))];
+}
+
+/** The turn of a call has come, and a worker has validated and gated it. Bounds are looked at now. */
+export function plannedEvents(
+  state: ConversationState,
+  call: CallState,
+  plan: PlannedCall,
+): readonly EventBody[] {
+  const { turn } = state;
+  if (turn === undefined || call.plan.unplanned === undefined) return [];
+  const { toolCallId } = call.plan;
+  const { unplanned: _due, ...planned } = { ...plan, toolCallId };
+  return withinBounds(state, turn, [planned]).map((bounded) => ({
+    type: 'call_planned' as const,
+    turnId: call.turnId,
+    step: call.step,
+    call: bounded,
+  }));
+}
+
+export function notPlannedEvents(call: CallState, { message }: Loss): readonly EventBody[] {
+  if (call.plan.unplanned === undefined) return [];
+  const error = { code: 'tool_crashed' as const, message: TEXTS.toolCrashed(message) };
+  return [resultEvent(call, errorResult('errored', error))];
+}
+
+/** A `once` call whose activity was delivered again was not run: like a lost run, only that a worker says so. */
+export function lossTold(call: CallState, outcome: ToolEnded): Loss | undefined {
+  const { envelope } = outcome;
+  return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
+    ? { timedOut: false, message: 'the call was delivered a second time' }
+    : undefined;
+}
+
+export function lostEvent(call: CallState, loss: Loss): EventBody {
+  const { turnId, plan } = call;
+  const { toolCallId } = plan;
+  return { type: 'tool_lost', turnId, toolCallId, run: runOf(call), reason: loss.message };
+}
+
+/** The tool was asked what its lost run did. */
+export function reconciledEvents(
+  call: CallState,
+  outcome: ReconcileToolResult,
+): readonly EventBody[] {
+  const { turnId, plan } = call;
+  const { toolCallId } = plan;
+  const event: EventBody = {
+    type: 'tool_reconciled',
+    turnId,
+    toolCallId,
+    run: runOf(call),
+    outcome: outcome.outcome,
+    ...(outcome.outcome === 'unknown' ? { reason: outcome.reason } : {}),
+  };
+  if (outcome.outcome !== 'happened') return [event];
+  return [event, resultEvent(call, ranResult(plan, { envelope: outcome.envelope }))];
+}
+
+/** The payload is there, or the call cannot be offered to anybody. */
+export function preflightEvents(
+  call: CallState,
+  outcome: PreflightToolResult,
+): readonly EventBody[] {
+  if (!outcome.ok && 'changed' in outcome) return changedEvent(call, outcome.changed.definition);
+  if (!outcome.ok) return [resultEvent(call, errorResult('errored', outcome.error))];
+  const { turnId, plan } = call;
+  const { payload, argsDigest } = outcome;
+  const { toolCallId } = plan;
+  return [{ type: 'call_prepared', turnId, toolCallId, payload, argsDigest }];
+}
+
+/**
+ * The results that came with an answer, in call order, those that ran under another id than their call has now left out.
+ * `recorded`: the events of the answer.
+ */
+export function offeredReads(
+  outcome: CallModelResult,
+  recorded: readonly EventBody[],
+): readonly InlineRead[] {
+  if (!mayHaveReads(outcome)) return [];
+  const asked = recorded.flatMap((event) =>
+    event.type === 'tool_call' && event.executed !== true ? [event.call.toolCallId] : [],
+  );
+  return outcome.calls.flatMap(({ read }, index) =>
+    read !== undefined && read.toolCallId === asked[index] ? [read] : [],
+  );
+}
+
+/** None where the call does not want its first run now: then the result is dropped, and what is due is done as ever. */
+export function readEvents(state: ConversationState, read: InlineRead): readonly EventBody[] {
+  const { toolCallId, ended } = read;
+  const call = wantedReads(state).find(({ plan }) => plan.toolCallId === toolCallId);
+  // Questions and refused answers are left to an activity.
+  if (call === undefined || !isRecord(ended) || !('envelope' in ended)) return [];
+  return toolFinishedEvents(state, call, ended);
+}

@@ -1,0 +1,79 @@
+/**
+ * What came over the wire, as plain data. Everything that judges or records an input reads this copy: so nothing that a
+ * sender can send (values nested beyond any stack, and in process also getters, proxies, cycles and class instances) makes a
+ * handler throw, and nothing that is recorded can change afterwards or differ from what JSON makes of it.
+ */
+import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
+
+/** Stands for what is not JSON, or nested too deep: no field accepts it. */
+const UNREADABLE = Symbol('unreadable');
+
+/** An answer sits below `input.resolution.value`. */
+const MAX_INPUT_DEPTH = MAX_ANSWER_DEPTH + 3;
+
+/** More than any answer of the largest size has; stops shared structures, which unfold without end. */
+const MAX_INPUT_NODES = MAX_ANSWER_BYTES;
+
+/** Copies made here: whoever judges after another need not copy again. They are never handed out, so they never change. */
+const copies = new WeakSet();
+
+/** A copy of plain JSON; whatever is none becomes a value that every check refuses. Never throws. */
+export function plainInput(input: unknown): unknown {
+  if (typeof input === 'object' && input !== null && copies.has(input)) return input;
+  try {
+    const plain = copyOf(input, MAX_INPUT_DEPTH, { left: MAX_INPUT_NODES });
+    if (typeof plain === 'object' && plain !== null) copies.add(plain);
+    return plain;
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+interface Budget {
+  left: number;
+}
+
+function copyOf(value: unknown, depth: number, nodes: Budget): unknown {
+  nodes.left -= 1;
+  if (nodes.left < 0) return UNREADABLE;
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+    case 'undefined':
+      return value;
+    case 'number':
+      // JSON has no negative zero.
+      return Number.isFinite(value) ? value + 0 : UNREADABLE;
+    case 'object':
+      if (value === null) return null;
+      if (depth <= 0) return UNREADABLE;
+      return Array.isArray(value)
+        ? copyOfList(value, depth - 1, nodes)
+        : copyOfRecord(value, depth - 1, nodes);
+    default:
+      return UNREADABLE;
+  }
+}
+
+function copyOfList(list: readonly unknown[], depth: number, nodes: Budget): unknown {
+  if (list.length > nodes.left) return UNREADABLE;
+  const items: unknown[] = [];
+  for (const item of list) items.push(copyOf(item, depth, nodes));
+  return items;
+}
+
+function copyOfRecord(record: object, depth: number, nodes: Budget): unknown {
+  const prototype: unknown = Object.getPrototypeOf(record);
+  // Objects of another realm (a sandbox) have that realm's root prototype.
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return UNREADABLE;
+  const fields: [string, unknown][] = [];
+  for (const key of Object.keys(record)) {
+    const item = copyOf((record as Readonly<Record<string, unknown>>)[key], depth, nodes);
+    if (item !== undefined) fields.push([key, item]);
+  }
+  // Unlike an assignment, this makes a key of `__proto__`.
+  return Object.fromEntries(fields);
+}
+
+/** A record as `plainInput` makes it: reading it has no effects and cannot fail. */
+export type PlainRecord = Readonly<Record<string, unknown>>;

@@ -1,0 +1,126 @@
+/** The entries of a set of results, in the form in which clients send them: what they say in ours, and what is wrong with them. Pure. */
+import type { BatchFault } from '../../protocol/calls/batches.js';
+import type { Verdict } from '../../protocol/calls/resolutions.js';
+import { MAX_BATCH_BYTES, MAX_ID_CHARS, MAX_RUN_TIMEOUT_MS } from '../../protocol/limits/limits.js';
+import { requestIdProblem } from '../../protocol/values/ids.js';
+import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
+import type { PlainRecord } from '../input/plain-input.js';
+import { REUSED } from '../memory/duplicates.js';
+import type { AcceptableResolution } from './resolutions.js';
+
+/** What the engine's own form of the result is, or what is wrong with its shape. */
+export function resolutionOf(
+  entry: PlainRecord,
+  path: string,
+): { readonly faults: readonly BatchFault[]; readonly resolution?: PlainRecord } {
+  const { resultJson, errorMessage, executionMs } = entry;
+  const faults = Object.keys(entry)
+    .filter((field) => !FIELDS.includes(field))
+    .slice(0, MAX_REPORTED_FIELDS)
+    .map((field) => fault(`${path}/${field.slice(0, MAX_ID_CHARS)}`, 'is not known here'));
+  if (executionMs !== undefined && !isDuration(executionMs))
+    faults.push(fault(`${path}/executionMs`, 'must be a number of milliseconds from 0'));
+  if ((resultJson === undefined) === (errorMessage === undefined))
+    return {
+      faults: [...faults, fault(path, 'must have either resultJson or errorMessage')],
+    };
+  if (errorMessage !== undefined)
+    return { faults, resolution: { type: 'error', message: errorMessage } };
+  const value = typeof resultJson === 'string' ? parsed(resultJson) : undefined;
+  if (value === undefined)
+    return { faults: [...faults, fault(`${path}/resultJson`, 'must be a text that is JSON')] };
+  return { faults, resolution: { type: 'result', value } };
+}
+
+/** A refusal has to fit into a reply, whatever was sent. */
+const MAX_REPORTED_FIELDS = 20;
+
+const FIELDS: readonly string[] = [
+  'toolCallId',
+  'resultJson',
+  'errorMessage',
+  'executionMs',
+  'claimId',
+];
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= MAX_RUN_TIMEOUT_MS;
+}
+
+/** Undefined when it is no JSON; that is no JSON value itself. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of all texts together. */
+export function sizeFaults(entries: readonly unknown[]): readonly BatchFault[] {
+  const bytes = entries.reduce((sum: number, entry) => {
+    const { resultJson, errorMessage } = isRecord(entry) ? entry : {};
+    return sum + [resultJson, errorMessage].reduce((own: number, text) => own + bytesOf(text), 0);
+  }, 0);
+  return bytes > MAX_BATCH_BYTES
+    ? [fault('/results', `must be at most ${MAX_BATCH_BYTES} bytes together, got ${bytes}`)]
+    : [];
+}
+
+function bytesOf(text: unknown): number {
+  return typeof text === 'string' ? utf8Bytes(text) : 0;
+}
+
+/** Of the id of the whole set. */
+export function requestIdFaults(requestId: unknown): readonly BatchFault[] {
+  if (requestId === undefined) return [];
+  const message = requestIdProblem('requestId', requestId);
+  return message === undefined ? [] : [fault('/requestId', message)];
+}
+
+/** What a result alone is told, as a fault of the set. One that would be taken late is: on its own. */
+export function faultsOf(
+  judged: Verdict | AcceptableResolution,
+  at: { readonly path: string; readonly toolCallId: string },
+): readonly BatchFault[] {
+  const { path, toolCallId } = at;
+  switch (judged.verdict) {
+    case 'forbidden':
+      return [{ path, toolCallId, verdict: 'forbidden', message: judged.reason }];
+    case 'expired':
+    case 'acceptable': {
+      const message = 'came after the deadline of its call';
+      return [{ path, toolCallId, verdict: 'expired', message }];
+    }
+    case 'stale': {
+      const message = `${judged.why}: the call is ${judged.status}`;
+      return [{ path, toolCallId, verdict: 'stale', message }];
+    }
+    case 'duplicate':
+      return [{ path, toolCallId, verdict: 'stale', message: 'was accepted before' }];
+    case 'invalid':
+      return judged.problems.map((problem) => ({
+        toolCallId,
+        verdict: 'invalid',
+        path: problem === REUSED ? problem.path : pathOf(path, problem.path),
+        message: problem.message,
+      }));
+    // It is no call of this step, as its place says already.
+    case 'unknown':
+    case 'accepted':
+    case 'accepted_late':
+    case 'queued':
+      return [];
+  }
+}
+
+function pathOf(path: string, inner: string): string {
+  return inner
+    .replace(/^\/resolution\/value/, `${path}/resultJson`)
+    .replace(/^\/resolution\/message/, `${path}/errorMessage`);
+}
+
+/** What makes the set `invalid`. */
+export function fault(path: string, message: string): BatchFault {
+  return { path, message, verdict: 'invalid' };
+}

@@ -1,0 +1,172 @@
+/**
+ * Results of all client calls of a step as one set: accepted whole or not at all. Each result is judged like a resolution of
+ * its own; here is added what concerns the set. Pure, takes what came over the wire, and never throws on it.
+ */
+
+import type { AcceptedBatch, BatchFault, BatchVerdict } from '../../protocol/calls/batches.js';
+import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
+import type { StepId } from '../../protocol/values/ids.js';
+import { parseStepId, requestIdProblem } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { clientWait } from '../calls/claim.js';
+import type { PlainRecord } from '../input/plain-input.js';
+import { plainInput } from '../input/plain-input.js';
+import { REUSED, repeatVerdict } from '../memory/duplicates.js';
+import { isKnownTurn } from '../memory/memory.js';
+import type { ConversationState } from '../state/state.js';
+import { stepCalls } from '../state/state.js';
+import { fault, faultsOf, requestIdFaults, resolutionOf, sizeFaults } from './batch-entries.js';
+import type { AcceptableResolution } from './resolutions.js';
+import { judgeResolution, resolutionRequestId } from './resolutions.js';
+
+export type BatchRefusal = Exclude<BatchVerdict, { verdict: 'accepted' }>;
+
+interface AcceptableBatch {
+  readonly verdict: 'acceptable';
+  readonly stepId: StepId;
+  readonly results: readonly (AcceptableResolution & { readonly executionMs?: number })[];
+}
+
+/** Judges a set of results. `acceptable` is the only outcome that may be recorded. */
+export function judgeBatch(
+  state: ConversationState,
+  received: unknown,
+  nowMs: number,
+): BatchRefusal | AcceptableBatch {
+  const input = plainInput(received);
+  const stepId = isRecord(input) ? input['stepId'] : undefined;
+  if (!isRecord(input) || typeof stepId !== 'string')
+    return invalid('/stepId', 'must be a text such as "turn_abc_1.2"');
+  const entries: readonly unknown[] = Array.isArray(input['results']) ? input['results'] : [];
+  const step = parseStepId(stepId);
+  const first = step && firstReply(state, stepId, { ...input, results: entries });
+  if (first !== undefined) return first;
+  const { turn } = state;
+  if (step === undefined || !isKnownTurn(state, step.turnId)) return unknownStep();
+  if (turn?.turnId !== step.turnId || step.step < turn.step)
+    return { verdict: 'stale', faults: [] };
+  if (step.step > turn.step) return unknownStep();
+  const calls = stepCalls(state).flatMap((call) => {
+    const waitsFor = clientWait(call);
+    return waitsFor === undefined ? [] : [{ call, waitsFor }];
+  });
+  if (calls.length === 0) return { verdict: 'stale', faults: [] };
+  const waiting = calls.flatMap(({ call, waitsFor }) =>
+    waitsFor === 'client'
+      ? []
+      : [{ toolCallId: call.plan.toolCallId, name: call.plan.name, waitsFor }],
+  );
+  if (waiting.length > 0) return { verdict: 'not_ready', waiting };
+  const open = calls.map(({ call }) => call.plan.toolCallId);
+  return judgeSet(state, { input, entries, stepId, open, nowMs });
+}
+
+interface OpenBatch {
+  readonly input: PlainRecord;
+  readonly entries: readonly unknown[];
+  readonly stepId: StepId;
+  /** Ids of the calls that must be answered, in their order. */
+  readonly open: readonly string[];
+  readonly nowMs: number;
+}
+
+function judgeSet(state: ConversationState, batch: OpenBatch): BatchRefusal | AcceptableBatch {
+  const { input, entries, stepId, open } = batch;
+  const faults: BatchFault[] = [...requestIdFaults(input['requestId'])];
+  if (entries.length !== open.length) {
+    const message = `must have ${open.length} entries, for ${open.join(', ')} in this order; got ${entries.length}`;
+    faults.push(fault('/results', message));
+  }
+  faults.push(...sizeFaults(entries));
+  const results: AcceptableBatch['results'][number][] = [];
+  for (const [index, entry] of entries.slice(0, open.length).entries()) {
+    const path = `/results/${index}`;
+    const judged = judgeEntry(state, batch, { entry, path, expected: open[index] ?? '' });
+    if ('faults' in judged) faults.push(...judged.faults);
+    else results.push(judged);
+  }
+  const worst = PRECEDENCE.find((name) => faults.some(({ verdict }) => verdict === name));
+  return worst === undefined
+    ? { verdict: 'acceptable', stepId, results }
+    : { verdict: worst, faults };
+}
+
+const PRECEDENCE = ['forbidden', 'stale', 'expired', 'invalid'] as const;
+
+interface Place {
+  readonly entry: unknown;
+  readonly path: string;
+  /** The call whose result belongs here. */
+  readonly expected: string;
+}
+
+function judgeEntry(
+  state: ConversationState,
+  { input, nowMs }: OpenBatch,
+  { entry, path, expected }: Place,
+): AcceptableBatch['results'][number] | { readonly faults: readonly BatchFault[] } {
+  if (!isRecord(entry)) return { faults: [fault(path, 'must be an object with "toolCallId"')] };
+  const { toolCallId, executionMs, claimId } = entry;
+  const given = resolutionOf(entry, path);
+  const faults = [...given.faults, ...placeFaults(toolCallId, { path, expected })];
+  // Out of place, it is no less forbidden, stale or malformed.
+  if (typeof toolCallId !== 'string' || given.resolution === undefined) return { faults };
+  const { requestId, actor, receivedAt } = input;
+  const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt, claimId };
+  const judged = judgeResolution(state, { ...one, requestId: usable(requestId) }, nowMs);
+  if (judged.verdict !== 'acceptable' || judged.late === true)
+    return { faults: [...faults, ...faultsOf(judged, { path, toolCallId })] };
+  if (faults.length > 0) return { faults };
+  return { ...judged, ...(executionMs === undefined ? {} : { executionMs: Number(executionMs) }) };
+}
+
+function usable(requestId: unknown): unknown {
+  return requestIdProblem('requestId', requestId) === undefined ? requestId : undefined;
+}
+
+function placeFaults(
+  toolCallId: unknown,
+  { path, expected }: Omit<Place, 'entry'>,
+): readonly BatchFault[] {
+  return toolCallId === expected
+    ? []
+    : [fault(`${path}/toolCallId`, `must be "${expected}": the results come in the calls' order`)];
+}
+
+function invalid(path: string, message: string): BatchRefusal {
+  return { verdict: 'invalid', faults: [fault(path, message)] };
+}
+
+function unknownStep(): BatchRefusal {
+  return { verdict: 'unknown', what: 'step' };
+}
+
+/** What this request was told, when for every one of its calls a result was accepted under its id. */
+function firstReply(
+  state: ConversationState,
+  stepId: StepId,
+  { results, requestId, actor }: PlainRecord & { readonly results: readonly unknown[] },
+): BatchRefusal | undefined {
+  const replies: AcceptedVerdict[] = [];
+  let isReused = false;
+  for (const entry of results) {
+    const toolCallId = isRecord(entry) ? entry['toolCallId'] : undefined;
+    if (!isRecord(entry) || typeof toolCallId !== 'string') return undefined;
+    const { resolution } = resolutionOf(entry, '');
+    const one = { toolCallId, resolution, requestId, actor };
+    const id = resolutionRequestId(one);
+    const repeated = repeatVerdict(state, one, { requestId: id, toolCallId });
+    if (repeated === undefined) return undefined;
+    if (repeated.verdict === 'duplicate') replies.push(repeated.first);
+    else isReused = true;
+  }
+  if (isReused) return invalid(REUSED.path, REUSED.message);
+  return replies.length === 0
+    ? undefined
+    : { verdict: 'duplicate', first: acceptedBatch(stepId, replies) };
+}
+
+export function acceptedBatch(stepId: StepId, results: readonly AcceptedVerdict[]): AcceptedBatch {
+  const seq = Math.max(...results.map((result) => result.seq));
+  return { verdict: 'accepted', stepId, seq, results };
+}

@@ -1,0 +1,42 @@
+/** What a request to stop a turn means. Takes `unknown`, never throws. */
+
+import type { CancelTurnReply } from '../../protocol/conversation/conversation.js';
+import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
+import type { CancelRequested } from '../../protocol/log/events.js';
+import { actorFrom } from '../../protocol/values/actors.js';
+import { requestIdProblem } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
+import { plainInput } from '../input/plain-input.js';
+import { rememberedCancel } from '../memory/memory.js';
+import type { ConversationState } from '../state/state.js';
+
+export type JudgedCancel =
+  | { readonly reply: CancelTurnReply }
+  | { readonly cancel: Omit<CancelRequested, 'type'> };
+
+/** The reply, when there is nothing (more) to stop; else what is to be recorded. */
+export function judgeCancel(state: ConversationState, input: unknown): JudgedCancel {
+  const plain = plainInput(input) ?? {};
+  // Something that cannot be read, or names no turn of ours, must not stop whichever runs.
+  if (!isRecord(plain)) return { reply: { cancelled: false } };
+  const { turnId, requestId, reason, actor } = plain;
+  const known = rememberedCancel(state, requestId);
+  if (known !== undefined) return { reply: { cancelled: true, ...known } };
+  const { turn, queue } = state;
+  const wanted = turnId === undefined ? turn?.turnId : turnId;
+  const isOurs = turn?.turnId === wanted || queue.some((entry) => entry.turnId === wanted);
+  if (typeof wanted !== 'string' || !isOurs) return { reply: { cancelled: false } };
+  if (turn?.turnId === wanted && turn.cancel !== undefined)
+    return { reply: { cancelled: true, turnId: wanted } };
+  return {
+    cancel: {
+      turnId: wanted,
+      actor: actorFrom(actor),
+      ...(requestIdProblem('requestId', requestId) === undefined
+        ? { requestId: String(requestId) }
+        : {}),
+      ...(typeof reason === 'string' ? { reason: cutText(reason, MAX_REASON_CHARS) } : {}),
+    },
+  };
+}

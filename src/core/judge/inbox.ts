@@ -1,0 +1,88 @@
+/**
+ * The inbox within the state. What it holds enters the transcript before the next model call of a turn; when no turn runs,
+ * it starts one. Everything that comes over the wire is `unknown` here, and nothing throws.
+ */
+
+import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
+import { RESULT_EVENT_PREFIX } from '../../protocol/conversation/inbox.js';
+import {
+  MAX_ANSWER_DEPTH,
+  MAX_INBOX_EVENTS,
+  MAX_MESSAGE_BYTES,
+} from '../../protocol/limits/limits.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { requestIdProblem } from '../../protocol/values/ids.js';
+import { isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
+import { textProblems } from '../../protocol/values/well-formed.js';
+import { plainInput } from '../input/plain-input.js';
+import { contentDigest } from '../memory/duplicates.js';
+import { remembered } from '../memory/memory.js';
+import { isSameDigest } from '../memory/packed-requests.js';
+import type { ConversationState } from '../state/state.js';
+import type { Refusal } from './messages.js';
+import { misplacedRefusal } from './messages.js';
+
+const KIND = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+/** The shape rules of an event; clients apply them before anything is sent. */
+export function inboxFieldProblems(received: unknown): readonly FieldProblem[] {
+  const input = plainInput(received);
+  if (!isRecord(input)) return [{ path: '', message: 'must be an object with "eventId"' }];
+  const { eventId, kind, payload, agent } = input;
+  const problems: FieldProblem[] = [...textProblems(input)];
+  const idProblem = requestIdProblem('eventId', eventId);
+  if (idProblem !== undefined) problems.push({ path: '/eventId', message: idProblem });
+  else if (String(eventId).startsWith(RESULT_EVENT_PREFIX))
+    problems.push({ path: '/eventId', message: `must not begin with "${RESULT_EVENT_PREFIX}"` });
+  if (typeof kind !== 'string' || !KIND.test(kind))
+    problems.push({ path: '/kind', message: 'must be a word such as "payment.settled"' });
+  if (!isBoundedJson(payload, MAX_ANSWER_DEPTH))
+    problems.push({
+      path: '/payload',
+      message: `must be JSON, nested at most ${MAX_ANSWER_DEPTH} deep`,
+    });
+  else if (utf8Bytes(JSON.stringify(payload)) > MAX_MESSAGE_BYTES)
+    problems.push({ path: '/payload', message: `must be at most ${MAX_MESSAGE_BYTES} bytes` });
+  if (agent !== undefined && typeof agent !== 'string')
+    problems.push({ path: '/agent', message: 'must be a string' });
+  return problems;
+}
+
+/** With code `duplicate`: what the first try was answered. */
+export interface InboxRefusal extends Omit<Refusal, 'reply'> {
+  readonly reply?: InboxEventReply;
+}
+
+/** Why an event cannot be taken, or undefined. */
+export function judgeInbox(state: ConversationState, received: unknown): InboxRefusal | undefined {
+  const input = plainInput(received);
+  const problems = inboxFieldProblems(input);
+  if (problems.length > 0 || !isRecord(input))
+    return { code: 'invalid_request', message: 'The event breaks a rule', problems };
+  const { eventId, kind, payload, agent } = input;
+  const known = remembered(state, { operation: 'inbox', requestId: String(eventId) });
+  if (known?.operation === 'inbox')
+    return knownRefusal(known, contentDigest(String(kind), payload));
+  const misplaced = misplacedRefusal(state, agent);
+  if (misplaced !== undefined) return misplaced;
+  const waiting = state.inbox ?? [];
+  const bytes = waiting.reduce((sum, entry) => sum + utf8Bytes(entry.text), 0);
+  if (waiting.length >= MAX_INBOX_EVENTS || bytes > 2 * MAX_MESSAGE_BYTES)
+    return { code: 'queue_full', message: `${waiting.length} events wait already` };
+  return undefined;
+}
+
+/** An id names one event for ever: with other content it is a mistake of the sender, who must hear of it. */
+function knownRefusal(
+  known: { readonly digest: string; readonly reply: InboxEventReply },
+  digest: string,
+): InboxRefusal {
+  if (isSameDigest(known.digest, digest))
+    return { code: 'duplicate', message: 'Accepted before', reply: known.reply };
+  const message = 'was used before for an event with other content';
+  return {
+    code: 'invalid_request',
+    message: 'The event breaks a rule',
+    problems: [{ path: '/eventId', message }],
+  };
+}

@@ -1,0 +1,56 @@
+/** Judges a request to offer a waiting call anew. Never throws. Pure. */
+import { jsonSchemaProblems } from '../../json-schema/relaxed.js';
+import type { AnswerOffer, SuspensionChanged } from '../../protocol/calls/definitions.js';
+import type { Verdict } from '../../protocol/calls/resolutions.js';
+import { MAX_ANSWER_DEPTH, MAX_OFFER_BYTES } from '../../protocol/limits/limits.js';
+import { isBoundedJson, isRecord, utf8Bytes } from '../../protocol/values/json.js';
+import { offerChangedEvent } from '../calls/definitions.js';
+import { plainInput } from '../input/plain-input.js';
+import type { ConversationState } from '../state/state.js';
+
+export type OfferRefusal = Extract<Verdict, { verdict: 'stale' | 'unknown' | 'invalid' }>;
+
+export function judgeOffer(
+  state: ConversationState,
+  received: unknown,
+): SuspensionChanged | OfferRefusal {
+  const input = plainInput(received);
+  const { toolCallId, offer } = isRecord(input) ? input : {};
+  const call =
+    typeof toolCallId === 'string' && Object.hasOwn(state.calls, toolCallId)
+      ? state.calls[toolCallId]
+      : undefined;
+  if (call === undefined) return { verdict: 'unknown', what: 'tool_call' };
+  const { suspension, status } = call;
+  const offered = suspension?.definition;
+  // Whoever holds the call works by what it was offered with.
+  if (suspension === undefined || offered === undefined || suspension.claim !== undefined)
+    return { verdict: 'stale', why: 'other_kind', status };
+  const known = offerOf(offer);
+  if (known === undefined)
+    return { verdict: 'invalid', problems: [{ path: '/offer', message: 'is no offer' }] };
+  if (known.definition === offered) return { verdict: 'stale', why: 'already_resolved', status };
+  return offerChangedEvent(call, known);
+}
+
+/** Known fields only. Undefined for what could not be carried out. */
+function offerOf(offer: unknown): AnswerOffer | undefined {
+  if (!isRecord(offer) || !isBoundedJson(offer, MAX_ANSWER_DEPTH)) return undefined;
+  if (utf8Bytes(JSON.stringify(offer)) > MAX_OFFER_BYTES) return undefined;
+  const { definition, answerSchema, recheckAnswer, recheckOnly, onExpireDefault } = offer;
+  if (typeof definition !== 'string' || definition === '') return undefined;
+  const isSchema =
+    answerSchema === undefined ||
+    (isRecord(answerSchema) && jsonSchemaProblems(answerSchema).length === 0);
+  const isDefault =
+    onExpireDefault === undefined || (isRecord(onExpireDefault) && 'value' in onExpireDefault);
+  if (!isSchema || !isDefault) return undefined;
+  const value = isRecord(onExpireDefault) ? onExpireDefault['value'] : undefined;
+  return {
+    definition,
+    ...(answerSchema === undefined ? {} : { answerSchema }),
+    ...(recheckAnswer === true ? { recheckAnswer } : {}),
+    ...(recheckOnly === 'unknown_keys' ? { recheckOnly } : {}),
+    ...(value === undefined ? {} : { onExpireDefault: { value } }),
+  };
+}

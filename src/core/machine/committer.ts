@@ -1,0 +1,117 @@
+/**
+ * Writes the log of a conversation: gives each event its number and its time, folds it into the state, and then carries out
+ * every decision that needs nobody outside, until only orders to the outside are left. Knows nothing of inputs.
+ */
+import type { CanonicalEvent, EventBody } from '../../protocol/log/events.js';
+import { apply } from '../apply/apply.js';
+import { turnTooLong, turnTooLongText } from '../context/request-window.js';
+import { decide } from '../decide/decide.js';
+import { isInternal } from '../decide/effects.js';
+import { internalEvents } from '../events/internal.js';
+import { modelFailedEvents } from '../events/model-calls.js';
+import { inboxTurnEvent } from '../events/turns.js';
+import type { ConversationState } from '../state/state.js';
+import { isoOf } from '../state/time.js';
+
+export interface MachineOptions {
+  readonly state: ConversationState;
+  /** Milliseconds since the epoch; workflow time or a virtual clock. */
+  readonly now: () => number;
+  readonly onEvent: (event: CanonicalEvent) => void;
+  /**
+   * A token for each new turn's id, other after every reset of the workflow: the ordinals of turns begin again there, and
+   * whoever waits for the new turn must not be given the end of the old one. Absent where nothing is ever reset.
+   */
+  readonly turnToken?: () => string;
+}
+
+export class Committer {
+  readonly turnToken: (() => string) | undefined;
+  #state: ConversationState;
+  readonly #now: () => number;
+  readonly #onEvent: (event: CanonicalEvent) => void;
+  #refusals = 0;
+
+  constructor(options: MachineOptions) {
+    this.#state = options.state;
+    this.#now = options.now;
+    this.#onEvent = options.onEvent;
+    this.turnToken = options.turnToken;
+  }
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  get nowMs(): number {
+    return this.#now();
+  }
+
+  /** @throws {RangeError} where an event is missing before it */
+  adopt(event: CanonicalEvent): void {
+    const { lastSeq } = this.#state;
+    if (event.seq <= lastSeq) return;
+    if (event.seq !== lastSeq + 1)
+      throw new RangeError(`event ${event.seq} cannot follow event ${lastSeq}`);
+    this.#state = apply(this.#state, event);
+    this.#onEvent(event);
+  }
+
+  /** For what is no event: the conversation has said the same. */
+  replace(state: ConversationState): void {
+    this.#state = state;
+  }
+
+  /** Each event is folded before the next is numbered. */
+  commit(bodies: readonly EventBody[]): void {
+    const at = isoOf(this.#now());
+    for (const body of bodies) {
+      const event: CanonicalEvent = {
+        ...body,
+        seq: this.#state.lastSeq + 1,
+        at,
+        ...this.#counted(),
+      };
+      this.#state = apply(this.#state, event);
+      this.#onEvent(event);
+    }
+  }
+
+  /** A refusal that is not written down: the next event has the count. A roll-over and a close are events, so none is lost. */
+  countRefusal(): void {
+    this.#refusals += 1;
+  }
+
+  #counted(): { readonly unrecordedRefusals?: number } {
+    const unrecordedRefusals = this.#refusals;
+    this.#refusals = 0;
+    return unrecordedRefusals === 0 ? {} : { unrecordedRefusals };
+  }
+
+  /** Carries out internal decisions until only orders to the outside are left. */
+  settle(): void {
+    for (;;) {
+      if (this.#turnOutgrown()) continue;
+      const due = decide(this.#state).filter(isInternal);
+      if (due.length === 0) return;
+      // They concern different calls, so none makes another void; asking again after each would be quadratic.
+      for (const effect of due)
+        this.commit(
+          effect.type === 'start_inbox_turn'
+            ? inboxTurnEvent(this.#state, this.turnToken)
+            : internalEvents(this.#state, effect, this.#now()),
+        );
+    }
+  }
+
+  /** A turn whose own messages exceed one model call's input cannot go on; the next turn can. */
+  #turnOutgrown(): boolean {
+    const { turn } = this.#state;
+    const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;
+    if (turn?.phase !== 'model' || isStopping || !turnTooLong(this.#state)) return false;
+    const message = turnTooLongText(this.#state);
+    const error = { code: 'model_context_too_long', message };
+    this.commit(modelFailedEvents(turn, { error }));
+    return true;
+  }
+}

@@ -1,0 +1,24 @@
+/** The machine offers a waiting call anew after the definition of its tool has changed. Pure. */
+import type { ChangeSuspensionReply } from '../../protocol/calls/definitions.js';
+import type { OfferRefusal } from '../judge/offers.js';
+import { judgeOffer } from '../judge/offers.js';
+import type { ConversationMachine } from './machine.js';
+
+/** Why the call cannot be offered like that, or undefined. What is offered so already is refused, so repeats are safe. */
+export function refuseOffer(
+  { state }: ConversationMachine,
+  received: unknown,
+): OfferRefusal | undefined {
+  const judged = judgeOffer(state, received);
+  return 'verdict' in judged ? judged : undefined;
+}
+
+/** Offers the call as it is told, or says why not. Synchronous and total. */
+export function changeSuspension(
+  machine: ConversationMachine,
+  received: unknown,
+): ChangeSuspensionReply | OfferRefusal {
+  const judged = judgeOffer(machine.state, received);
+  if ('verdict' in judged) return judged;
+  return { changed: true, seq: machine.record([judged]) };
+}

@@ -1,0 +1,43 @@
+/** Applies inputs of a part of history that was thrown away by a reset. Pure; the workflow shell says when. */
+import type { RecoveredEntry } from '../../protocol/workflow/recovery.js';
+import { resolveBatch } from './batches.js';
+import { claimToolCall, leaseLost } from './claims.js';
+import { extendToolCall } from './extensions.js';
+import { takeInboxEvent, takeInboxSignal } from './inbox.js';
+import type { ConversationMachine } from './machine.js';
+import { revokeRule } from './rules.js';
+
+type Take = (machine: ConversationMachine, input: unknown) => unknown;
+type Input = Extract<RecoveredEntry, { type: 'input' }>;
+
+/** Senders have their replies: what an update answers now is told to no one. */
+const UPDATES: Readonly<Record<string, Take>> = {
+  sendMessage: (machine, input) => machine.sendMessage(input),
+  resolveToolCall: (machine, input) => machine.resolve(input),
+  cancelTurn: (machine, input) => machine.cancelTurn(input),
+  closeConversation: (machine, input) => machine.close('requested', input),
+  resolveBatch,
+  extendToolCall,
+  claimToolCall,
+  leaseLost,
+  inboxEvent: takeInboxEvent,
+  revokeRule,
+};
+
+const SIGNALS: Readonly<Record<string, Take>> = {
+  sendMessage: (machine, input) => {
+    machine.sendMessageBySignal(input);
+  },
+  resolveToolCall: (machine, input) => machine.resolveBySignal(input),
+  cancelTurn: (machine, input) => machine.cancelTurn(input),
+  inboxEvent: takeInboxSignal,
+};
+
+/** Judged as when it came; one that the conversation has taken already changes nothing. Names that are not known are ignored. */
+export function applyRecoveredInput(
+  machine: ConversationMachine,
+  { by, name, input }: Input,
+): void {
+  const known = by === 'update' ? UPDATES : SIGNALS;
+  if (Object.hasOwn(known, name)) known[name]?.(machine, input);
+}

@@ -1,0 +1,22 @@
+/** What a fired timer means. Safe to repeat, and when what it was about is over. */
+
+import type { TimerEffect } from '../decide/effects.js';
+import { graceOver } from './claims.js';
+import { warningDue } from './extensions.js';
+import type { ConversationMachine } from './machine.js';
+
+export function timerFired(machine: ConversationMachine, timer: TimerEffect): void {
+  switch (timer.type) {
+    case 'await_deadline':
+      machine.deadlinePassed(timer.toolCallId, timer.deadline);
+      return;
+    case 'await_claim':
+      graceOver(machine, timer);
+      return;
+    case 'await_turn_limit':
+      machine.turnTimePassed(timer.turnId);
+      return;
+    case 'await_warning':
+      warningDue(machine, timer);
+  }
+}

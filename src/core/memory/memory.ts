@@ -1,0 +1,105 @@
+/** What a conversation remembers, of this run and of those before it: ended calls and accepted requests. Pure. */
+import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
+import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
+import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
+import type { RememberedRequest, RememberedResolution } from '../state/requests.js';
+import type { ConversationState, Tombstone } from '../state/state.js';
+import { earlierCall, earlierRequest, isEarlierTurn } from './packed-memory.js';
+import type { SoughtRequest } from './packed-requests.js';
+
+export function tombstoneOf(state: ConversationState, callId: ToolCallId): Tombstone | undefined {
+  return (
+    state.tombstones.findLast((tombstone) => tombstone.toolCallId === callId) ??
+    earlierCall(state, callId)
+  );
+}
+
+/** Whether the turn runs, or one of its ended calls is remembered. */
+export function isKnownTurn(state: ConversationState, turnId: string): boolean {
+  return (
+    state.turn?.turnId === turnId ||
+    state.tombstones.some((entry) => entry.turnId === turnId) ||
+    isEarlierTurn(state, turnId)
+  );
+}
+
+/** Whether every call that ever ended is remembered. */
+export function remembersAllCalls({ tombstones, earlier }: ConversationState): boolean {
+  return tombstones.length < MAX_TOMBSTONES && earlier?.forgetsCalls !== true;
+}
+
+/** Which of the ids were ever used for a call in what this conversation still remembers. One pass, however many ids. */
+export function takenCallIds(
+  state: ConversationState,
+  callIds: readonly ToolCallId[],
+): ReadonlySet<ToolCallId> {
+  if (callIds.length === 0) return new Set();
+  const asked = new Set(callIds);
+  const taken = new Set(
+    callIds.filter(
+      (callId) => Object.hasOwn(state.calls, callId) || earlierCall(state, callId) !== undefined,
+    ),
+  );
+  const see = (callId: ToolCallId): void => {
+    if (asked.has(callId)) taken.add(callId);
+  };
+  for (const { toolCallId } of state.tombstones) see(toolCallId);
+  // Until they overflow, the tombstones have every call that ever ended: no need to walk the transcript at each step.
+  if (remembersAllCalls(state)) return taken;
+  for (const message of state.transcript)
+    if (message.role === 'assistant')
+      for (const part of message.parts) if (part.type === 'tool_call') see(part.toolCallId);
+  return taken;
+}
+
+/** The accepted message with this request id. Messages and resolutions may share ids: a job's id serves for both. */
+export function rememberedMessage(
+  state: ConversationState,
+  requestId: string,
+): { readonly digest: string; readonly reply: SendMessageReply } | undefined {
+  const known = remembered(state, { operation: 'message', requestId });
+  return known?.operation === 'message' ? known : undefined;
+}
+
+/** The accepted cancel with this request id. */
+export function rememberedCancel(
+  state: ConversationState,
+  requestId: unknown,
+): { readonly turnId: TurnId; readonly seq: number } | undefined {
+  if (typeof requestId !== 'string') return undefined;
+  const known = remembered(state, { operation: 'cancel', requestId });
+  return known?.operation === 'cancel' ? known.reply : undefined;
+}
+
+/** The accepted resolution of this call with this request id. */
+export function rememberedResolution(
+  state: ConversationState,
+  requestId: string,
+  toolCallId: ToolCallId,
+): RememberedResolution | undefined {
+  const known = remembered(state, { operation: 'resolution', requestId, toolCallId });
+  return known?.operation === 'resolution' ? known : undefined;
+}
+
+/** The newest accepted request that is meant. A claim of which is not known who made it is taken for the asker's. */
+export function remembered(
+  state: ConversationState,
+  sought: SoughtRequest,
+): RememberedRequest | undefined {
+  const { requests, earlier } = state;
+  const known = requests.findLast((request) => isMeant(request, sought));
+  if (known !== undefined || earlier === undefined) return known;
+  const found = earlierRequest(state, sought);
+  if (found !== undefined || sought.operation !== 'claim') return found;
+  const { operation, requestId, toolCallId } = sought;
+  return earlierRequest(state, { operation, requestId, toolCallId });
+}
+
+function isMeant(request: RememberedRequest, sought: SoughtRequest): boolean {
+  if (request.operation !== sought.operation || request.requestId !== sought.requestId)
+    return false;
+  if (!('toolCallId' in sought) || !('toolCallId' in request.reply)) return true;
+  if (request.reply.toolCallId !== sought.toolCallId) return false;
+  const { actor } = request.operation === 'claim' ? request : {};
+  return actor === undefined || actor === sought.actor;
+}

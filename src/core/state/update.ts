@@ -1,0 +1,36 @@
+/** Small steps that folding is made of. Pure. */
+
+import { MAX_REMEMBERED_REQUESTS } from '../../protocol/limits/limits.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { RememberedRequest } from './requests.js';
+import type { CallState, ConversationState, TurnState } from './state.js';
+
+/** An event's body with its place in the log. */
+export type Stamped<Body> = Body & { readonly seq: number; readonly at: string };
+
+export function withTurn(
+  state: ConversationState,
+  change: (turn: TurnState) => TurnState,
+): ConversationState {
+  return state.turn === undefined ? state : { ...state, turn: change(state.turn) };
+}
+
+export function withCall(
+  state: ConversationState,
+  callId: string,
+  change: (call: CallState) => CallState,
+): ConversationState {
+  const call = state.calls[callId];
+  if (call === undefined) return state;
+  return { ...state, calls: { ...state.calls, [callId]: change(call) } };
+}
+
+/** Keeps what a request was answered, so that its repeats get the same. */
+export function remember(state: ConversationState, request: RememberedRequest): ConversationState {
+  return { ...state, requests: [...state.requests, request].slice(-MAX_REMEMBERED_REQUESTS) };
+}
+
+/** What was refused or summarised is written down, but is no sign of life: it must not keep an idle conversation open. */
+export function isNoise({ type }: CanonicalEvent): boolean {
+  return type === 'resolution_refused' || type === 'message_refused' || type === 'summary';
+}

@@ -1,0 +1,156 @@
+/** How the view of a conversation changes with the events of single calls. Pure. */
+
+import type { InputMigrated } from '../../protocol/calls/definitions.js';
+import type { InFlightTool, PlannedCall } from '../../protocol/calls/plan.js';
+import type { PendingCall, Suspension } from '../../protocol/calls/suspensions.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import { formatRef } from '../../protocol/values/ids.js';
+import { withClaim, withMovedEnd, withoutClaim } from '../calls/claim.js';
+import { withOffer } from '../calls/definitions.js';
+import { needsPreflight } from '../calls/preflight.js';
+
+type CallEvent = Extract<
+  CanonicalEvent,
+  {
+    type:
+      | 'tool_call'
+      | 'call_planned'
+      | 'suspension'
+      | 'call_prepared'
+      | 'resolution'
+      | 'input_edited'
+      | 'input_migrated'
+      | 'suspension_changed'
+      | 'expired'
+      | 'extended'
+      | 'claimed'
+      | 'lease_lost'
+      | 'tool_result'
+      | 'inbox_event';
+  }
+>;
+
+export function callChanged(view: ConversationSnapshot, event: CallEvent): ConversationSnapshot {
+  switch (event.type) {
+    case 'call_planned':
+    case 'tool_call': {
+      const { call } = event;
+      const isDue = call.error === undefined && call.unplanned === undefined;
+      const runs =
+        isDue &&
+        (needsPreflight({ plan: call }) || (call.executor === 'server' && !call.approval.needed));
+      return runs
+        ? withInFlight(view, { ...call, turnId: event.turnId, ...detachedBy(call) })
+        : view;
+    }
+    case 'suspension': {
+      const opened = pendingOf(view, event.suspension);
+      return {
+        ...view,
+        pending: [...without(view.pending, opened), opened],
+        inFlightTools: without(view.inFlightTools, opened),
+      };
+    }
+    case 'resolution': {
+      const { rule, toolCallId, turnId } = event;
+      const suspended =
+        rule === undefined
+          ? view.pending.find((entry) => entry.toolCallId === toolCallId)
+          : { ...rule, toolCallId, turnId };
+      const rest = { ...view, pending: without(view.pending, event) };
+      const { resolution } = event;
+      // A server tool goes on with whatever was resolved, unless it must not run, or not yet.
+      const isHeld =
+        resolution.type === 'deny' ||
+        (resolution.type === 'approve' && resolution.input !== undefined);
+      const runs = !isHeld && suspended?.executor === 'server';
+      return runs ? withInFlight(rest, suspended) : rest;
+    }
+    case 'input_edited':
+      return event.executor === 'server' ? withInFlight(view, event) : view;
+    case 'input_migrated':
+      return callMigrated(view, event);
+    case 'suspension_changed':
+      return withPending(view, event, (entry) => withOffer(entry, event));
+    case 'call_prepared':
+      return { ...view, inFlightTools: without(view.inFlightTools, event) };
+    case 'expired':
+      return { ...view, pending: without(view.pending, event) };
+    case 'extended':
+      return withPending(view, event, (entry) => withMovedEnd(entry, event));
+    case 'claimed':
+      return withPending(view, event, (entry) => withClaim(entry, event));
+    case 'lease_lost':
+      return withPending(view, event, withoutClaim);
+    case 'inbox_event':
+      return event.toolCallId === undefined ? view : callEnded(view, event.toolCallId);
+    case 'tool_result':
+      return event.result.status === 'detached'
+        ? callDetached(view, event.toolCallId)
+        : callEnded(view, event.toolCallId);
+  }
+}
+
+/** It runs on only where nobody has to approve it anew. */
+function callMigrated(view: ConversationSnapshot, event: InputMigrated): ConversationSnapshot {
+  const { executor, approval, preflight } = event;
+  const runs = preflight === true || (executor === 'server' && !approval.needed);
+  return runs
+    ? withInFlight(view, event)
+    : { ...view, inFlightTools: without(view.inFlightTools, event) };
+}
+
+function withPending(
+  view: ConversationSnapshot,
+  { toolCallId }: { readonly toolCallId: string },
+  change: (entry: PendingCall) => PendingCall,
+): ConversationSnapshot {
+  const pending = view.pending.map((entry) =>
+    entry.toolCallId === toolCallId ? change(entry) : entry,
+  );
+  return { ...view, pending };
+}
+
+/** Nobody waits for it any more; it is still pending. */
+function callDetached(view: ConversationSnapshot, toolCallId: string): ConversationSnapshot {
+  const pending = view.pending.map((entry) =>
+    entry.toolCallId === toolCallId ? { ...entry, detached: true as const } : entry,
+  );
+  return { ...view, pending };
+}
+
+function callEnded(view: ConversationSnapshot, toolCallId: string): ConversationSnapshot {
+  const call = { toolCallId };
+  return {
+    ...view,
+    pending: without(view.pending, call),
+    inFlightTools: without(view.inFlightTools, call),
+  };
+}
+
+function detachedBy(call: PlannedCall): { detached?: true } {
+  return call.mode === 'detach' ? { detached: true } : {};
+}
+
+function pendingOf(view: ConversationSnapshot, suspension: Suspension): PendingCall {
+  const { tenant, conversationId } = view;
+  return {
+    ...suspension,
+    ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
+  };
+}
+
+function withInFlight(view: ConversationSnapshot, call: InFlightTool): ConversationSnapshot {
+  const { toolCallId, name, executor, turnId, detached } = call;
+  const flag = detached === undefined ? {} : { detached };
+  const entry: InFlightTool = { toolCallId, name, executor, turnId, ...flag };
+  return { ...view, inFlightTools: [...without(view.inFlightTools, call), entry] };
+}
+
+function without<Entry extends { readonly toolCallId: string }>(
+  entries: readonly Entry[],
+  gone: { readonly toolCallId: string },
+): readonly Entry[] {
+  return entries.filter((entry) => entry.toolCallId !== gone.toolCallId);
+}

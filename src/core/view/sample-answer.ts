@@ -1,0 +1,141 @@
+/** An answer that a waiting call takes as it stands, from somebody who may give it: for the commands that people copy. Pure. */
+
+import { isRelaxed } from '../../json-schema/relaxed.js';
+import type { Resolution } from '../../protocol/calls/resolutions.js';
+import type { Suspension } from '../../protocol/calls/suspensions.js';
+import type { Actor } from '../../protocol/values/actors.js';
+import { type Audience, REQUESTER } from '../../protocol/values/audience.js';
+import { outsideReason } from '../calls/audience.js';
+import { answerProblems } from '../input/answer.js';
+import { sampleValue } from './sample-value.js';
+import { shownJson, shownText } from './shown-text.js';
+
+/** Stand for whoever copies the command, where no name is asked for. */
+const SOMEBODY: readonly string[] = ['operator', 'operator-2', 'operator-3'];
+const MAX_NAMES = 6;
+const MAX_PARTS = 3;
+const MAX_FORM_CHARS = 300;
+/** As JSON; more is no answer that a person edits in a terminal. */
+const MAX_VALUE_CHARS = 600;
+
+export type AnsweredCall = Pick<
+  Suspension,
+  'toolCallId' | 'kind' | 'answerSchema' | 'audience' | 'argsDigest' | 'ask' | 'revised' | 'claim'
+>;
+
+/** What `resolveToolCall` takes. */
+export interface SampleAnswer {
+  readonly toolCallId: string;
+  readonly resolution: Resolution;
+  readonly argsDigest: string | undefined;
+  readonly claimId: string | undefined;
+  readonly actor: Actor;
+}
+
+/**
+ * The answer; undefined where nobody whom the audience admits can be named by hand. `requesters`: ids of whoever asked for the call, who may
+ * be excluded. `hint` says, as Markdown, what of it to edit.
+ */
+export function sampleAnswer(
+  call: AnsweredCall,
+  requesters: readonly string[],
+): { readonly answer: SampleAnswer; readonly hint: string | undefined } | undefined {
+  const actor = answererOf(call, requesters);
+  if (actor === undefined) return undefined;
+  const { toolCallId, ask, revised, claim } = call;
+  const { resolution, hint } = sampleResolution(call);
+  // Whatever the call was shown as before, the answer is meant for what is shown now.
+  const argsDigest = ask !== undefined || revised === true ? call.argsDigest : undefined;
+  return { answer: { toolCallId, resolution, argsDigest, claimId: claim?.claimId, actor }, hint };
+}
+
+function sampleResolution({ kind, answerSchema }: AnsweredCall): {
+  readonly resolution: Resolution;
+  readonly hint?: string | undefined;
+} {
+  switch (kind) {
+    case 'approval':
+      return { resolution: { type: 'approve' } };
+    case 'outcome':
+      return {
+        resolution: { type: 'outcome', value: {} },
+        hint: 'put what the lost run returned in place of `{}`, or give `"error"` with what became of it instead of `"value"`',
+      };
+    case 'elicitation':
+    case 'client_execution':
+    case 'external_execution': {
+      const otherwise = kind === 'elicitation' ? 'an answer' : {};
+      const sample = sampleValue(answerSchema, otherwise) as Sample;
+      const value = JSON.stringify(sample).length > MAX_VALUE_CHARS ? otherwise : sample;
+      const type = kind === 'elicitation' ? 'answer' : 'result';
+      return { resolution: { type, value }, hint: hintFor(value, answerSchema) };
+    }
+  }
+}
+
+type Sample = Extract<Resolution, { type: 'answer' }>['value'];
+
+function hintFor(value: unknown, schema: Suspension['answerSchema']): string {
+  const edit = 'the value is a sample: put the real one in its place';
+  if (schema === undefined) return edit;
+  const [problem] = answerProblems(value, schema);
+  const refused = problem === undefined ? '' : `, which as it stands ${shownText(problem.message)}`;
+  const judged = isRelaxed(schema) ? ', and a worker judges it by all of it' : '';
+  return `${edit}${refused}. Its form${judged}: ${shownJson(schema, MAX_FORM_CHARS)}`;
+}
+
+/** Nobody checks who sends a signal or request by hand, so an audience of verified actors has nobody. */
+function answererOf(
+  { audience, claim }: AnsweredCall,
+  requesters: readonly string[],
+): Actor | undefined {
+  const parts = partsOf(audience);
+  const users = parts.flatMap((part) => part.users ?? []);
+  const ids = claim === undefined ? [...users, ...SOMEBODY] : [claim.by];
+  const roles = [...new Set(parts.flatMap((part) => part.roles?.slice(0, 1) ?? []))];
+  const actors: Actor[] = ids.map((id) => ({ id }));
+  for (const id of ids) actors.push({ id, roles });
+  const admits = ({ id, roles: given = [] }: Actor): boolean =>
+    outsideReason(audience ?? {}, { id, roles: given, verified: false }, requesters) === undefined;
+  return actors.find(admits);
+}
+
+function partsOf(audience: Audience | undefined): readonly Audience[] {
+  return audience === undefined ? [] : [audience, ...(audience.also ?? []).flatMap(partsOf)];
+}
+
+/** Why the answer before was no answer, as Markdown; none where there was none. */
+export function whyTakenBack({ reverted }: Pick<Suspension, 'reverted'>): readonly string[] {
+  if (reverted === undefined) return [];
+  const [problem] = reverted.problems;
+  return [`an answer was taken back: ${shownText(problem?.message ?? 'it was refused')}`];
+}
+
+/** Who may answer, as Markdown. */
+export function whoMayAnswer({ audience, claim }: Pick<Suspension, 'audience' | 'claim'>): string {
+  const parts = partsOf(audience).map(partText);
+  const left = parts.length - MAX_PARTS;
+  const shown = left > 0 ? [...parts.slice(0, MAX_PARTS), `… ${left} more conditions`] : parts;
+  const who = shown.length === 0 ? 'anybody' : shown.join('; and ');
+  return claim === undefined ? who : `only ${shownText(claim.by)}, who holds the call (${who})`;
+}
+
+function partText({ users, roles, exclude, requireVerified }: Audience): string {
+  const named = [
+    ...(users === undefined ? [] : [`user ${names(users)}`]),
+    ...(roles === undefined ? [] : [`role ${names(roles)}`]),
+  ];
+  const others = exclude?.filter((name) => name !== REQUESTER) ?? [];
+  return [
+    named.length === 0 ? 'anybody' : named.join(' or '),
+    ...(exclude?.includes(REQUESTER) === true ? ['but not whoever asked'] : []),
+    ...(others.length === 0 ? [] : [`but not ${names(others)}`]),
+    ...(requireVerified === true ? ['and verified'] : []),
+  ].join(', ');
+}
+
+function names(list: readonly string[]): string {
+  const rest = list.length - MAX_NAMES;
+  const shown = list.slice(0, MAX_NAMES).map((name) => shownText(name, 60));
+  return [...shown, ...(rest > 0 ? [`… ${rest} more`] : [])].join(', ');
+}

@@ -1,0 +1,104 @@
+/**
+ * What models, tools and callers wrote, as pages and terminals show it: all of it can be seen, and nothing of it acts. It stands in a code
+ * span, which renderers of Markdown leave as it is, and holds neither the end of one nor of a quoted shell word. Pure.
+ */
+import { isRecord } from '../../protocol/values/json.js';
+import { cutText } from '../../protocol/values/well-formed.js';
+
+/**
+ * Ends of code spans and quoted words, beginnings of tags and cells, all that cannot be seen (control, bidi, zero-width), and the names
+ * that the Temporal UI replaces before it renders a page.
+ */
+const ACTIVE = new RegExp(
+  // Put together here: bundlers would write its classes out, in ten thousand characters.
+  [
+    "[<>&`|']",
+    '(?![ \\n])[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}]',
+    '\\{(?=(?:namespace|workflowId|runId)\\})',
+  ].join('|'),
+  'gu',
+);
+/** Of several spaces, and of those at an end, renderers show one or none. */
+const LOST_SPACE = / (?= |$)|^ /g;
+
+const MAX_TEXT_CHARS = 200;
+const MAX_DEPTH = 6;
+
+/** The same JSON, in which every string is written so that nothing in it acts. No shell quotes but two `'` around it are needed. */
+export function safeJson(value: unknown, indent?: number): string {
+  return safe(JSON.stringify(value, undefined, indent));
+}
+
+/** A text as a code span, and behind it how much of it was left out. */
+export function shownText(text: string, maxChars = MAX_TEXT_CHARS): string {
+  if (text === '') return '`""`';
+  const kept = cut(text, maxChars);
+  const written = JSON.stringify(kept).slice(1, -1).replaceAll('\\"', '"');
+  return `${codeSpan(written)}${more(text.length - kept.length, ' characters')}`;
+}
+
+/** A value of JSON as a code span of about `maxChars` at most; within it, outside of all quotes, stands what was left out. */
+export function shownJson(value: unknown, maxChars: number): string {
+  return codeSpan(written(value, { left: maxChars }, 0));
+}
+
+/** One word for a POSIX shell, whatever is in it. */
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What is shown whole is shown as it is, half a surrogate pair included. */
+function cut(text: string, maxChars: number): string {
+  return text.length > maxChars ? cutText(text, maxChars) : text;
+}
+
+function codeSpan(text: string): string {
+  return `\`${safe(text).replaceAll(LOST_SPACE, '\\u0020')}\``;
+}
+
+function safe(text: string): string {
+  return text.replaceAll(ACTIVE, (found) =>
+    Array.from({ length: found.length }, (_, index) => {
+      const unit = found.charCodeAt(index).toString(16);
+      return `\\u${unit.padStart(4, '0')}`;
+    }).join(''),
+  );
+}
+
+function more(count: number, what = ''): string {
+  return count > 0 ? ` … ${count} more${what}` : '';
+}
+
+interface Room {
+  left: number;
+}
+
+function written(value: unknown, room: Room, depth: number): string {
+  const inner = depth < MAX_DEPTH ? room : { left: 0 };
+  const below = (item: unknown): string => written(item, room, depth + 1);
+  if (Array.isArray(value)) return `[${listed(value, inner, below)}]`;
+  if (isRecord(value)) {
+    const fields = Object.entries(value).filter(([, item]) => item !== undefined);
+    const field = ([name, item]: [string, unknown]): string => `${below(name)}: ${below(item)}`;
+    return `{${listed(fields, inner, field)}}`;
+  }
+  const text = typeof value === 'string' ? cutString(value, room) : JSON.stringify(value ?? null);
+  room.left -= text.length;
+  return text;
+}
+
+function listed<Item>(items: readonly Item[], room: Room, write: (item: Item) => string): string {
+  const parts: string[] = [];
+  for (const item of items) {
+    if (room.left <= 0) break;
+    room.left -= 2;
+    parts.push(write(item));
+  }
+  return `${parts.join(', ')}${more(items.length - parts.length)}`.trimStart();
+}
+
+/** At least the beginning of it. */
+function cutString(text: string, { left }: Room): string {
+  const kept = cut(text, Math.max(20, Math.min(MAX_TEXT_CHARS, left)));
+  return `${JSON.stringify(kept)}${more(text.length - kept.length, ' characters')}`;
+}

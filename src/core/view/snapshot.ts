@@ -1,0 +1,102 @@
+/** The snapshot of a state: what readers see. Equal to the view that the store folds from the same events. */
+
+import type { InFlightTool } from '../../protocol/calls/plan.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import { openStatus } from '../../protocol/conversation/statuses.js';
+import { formatRef, stepIdFor } from '../../protocol/values/ids.js';
+import type { ToolCallView } from '../../protocol/workflow/messaging.js';
+import { needsPreflight } from '../calls/preflight.js';
+import { tombstoneOf } from '../memory/memory.js';
+import type { CallState, ConversationState } from '../state/state.js';
+import { isFinal, shownCalls } from '../state/state.js';
+import { contextShown } from './view.js';
+
+export function snapshotOf(state: ConversationState): ConversationSnapshot {
+  const { tenant, conversationId, turn } = state;
+  const inFlightTools = inFlightOf(state);
+  const pending = byAge(shownCalls(state)).flatMap(({ suspension }) =>
+    suspension === undefined
+      ? []
+      : [
+          {
+            ...suspension,
+            ref: formatRef({ tenant, conversationId, toolCallId: suspension.toolCallId }),
+          },
+        ],
+  );
+  return {
+    tenant,
+    conversationId,
+    agent: state.agent,
+    status: state.closed
+      ? 'closed'
+      : openStatus({
+          hasTurn: turn !== undefined,
+          awaited: attended(pending),
+          pending: pending.length,
+          working: attended(inFlightTools),
+        }),
+    seq: state.lastSeq,
+    startedAt: state.startedAt,
+    updatedAt: state.updatedAt,
+    ...(turn === undefined
+      ? {}
+      : {
+          turn: {
+            turnId: turn.turnId,
+            step: turn.shownStep,
+            stepId: stepIdFor(turn.turnId, turn.shownStep),
+            startedAt: turn.startedAt,
+          },
+        }),
+    queued: state.queue.map((entry) => entry.turnId),
+    pending,
+    inFlightTools,
+    usage: state.usage,
+    ...(state.context === undefined ? {} : { context: contextShown(state.context) }),
+    ...(state.rules === undefined ? {} : { rules: state.rules }),
+  };
+}
+
+/** In the order in which they came where they are: a fold of events cannot know another. */
+function byAge(calls: readonly CallState[]): readonly CallState[] {
+  return calls.toSorted((left, right) => left.since - right.since);
+}
+
+function inFlightOf(state: ConversationState): readonly InFlightTool[] {
+  return byAge(shownCalls(state))
+    .filter((call) => !isFinal(call.status) && call.plan.unplanned === undefined)
+    .filter((call) => needsPreflight(call) || runs(call))
+    .map(({ plan, turnId }) => ({
+      toolCallId: plan.toolCallId,
+      name: plan.name,
+      executor: plan.executor,
+      turnId,
+      ...(plan.mode === 'detach' ? { detached: true as const } : {}),
+    }));
+}
+
+function runs({ plan, suspension, approver }: CallState): boolean {
+  return (
+    plan.executor === 'server' &&
+    plan.error === undefined &&
+    suspension === undefined &&
+    (!plan.approval.needed || approver !== undefined)
+  );
+}
+
+/** How many a turn waits for. */
+function attended(entries: readonly { readonly detached?: true }[]): number {
+  return entries.filter((entry) => entry.detached !== true).length;
+}
+
+/** One call of the conversation, as far as it is remembered. */
+export function toolCallView(state: ConversationState, toolCallId: string): ToolCallView | null {
+  const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
+  if (call !== undefined)
+    return { toolCallId, name: call.plan.name, status: call.status, turnId: call.turnId };
+  const ended = tombstoneOf(state, toolCallId);
+  return ended === undefined
+    ? null
+    : { toolCallId, name: ended.name, status: ended.status, turnId: ended.turnId };
+}

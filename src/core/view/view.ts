@@ -1,0 +1,208 @@
+/**
+ * The reader's view of a conversation as a fold over canonical events: what snapshots show. Pure; runs anywhere.
+ * The store folds it as it appends; it must always equal what the workflow itself would show (a property test holds that).
+ */
+
+import { withoutRules, withRule } from '../../protocol/calls/rules.js';
+import type { ModelContext } from '../../protocol/conversation/context.js';
+import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
+import type { ConversationStatus } from '../../protocol/conversation/statuses.js';
+import { openStatus } from '../../protocol/conversation/statuses.js';
+import type {
+  CanonicalEvent,
+  ModelCallEvent,
+  UserMessageEvent,
+} from '../../protocol/log/events.js';
+import type { TurnId } from '../../protocol/values/ids.js';
+import { stepIdFor } from '../../protocol/values/ids.js';
+import { isNoise } from '../state/update.js';
+import { addUsage, NO_USAGE, takenBy } from '../state/usage.js';
+import { callChanged } from './calls.js';
+
+/** Folds one event; `undefined` before the first. Events that say nothing about the view only move `seq`. */
+export function foldView(
+  view: ConversationSnapshot | undefined,
+  event: CanonicalEvent,
+): ConversationSnapshot | undefined {
+  if (event.type === 'conversation_started') {
+    return {
+      tenant: event.tenant,
+      conversationId: event.conversationId,
+      agent: event.agent,
+      status: 'idle',
+      seq: event.seq,
+      startedAt: view?.startedAt ?? event.at,
+      updatedAt: event.at,
+      queued: [],
+      pending: [],
+      inFlightTools: [],
+      usage: view?.usage ?? NO_USAGE,
+      ...(view?.context === undefined ? {} : { context: view.context }),
+      ...(view?.rules === undefined ? {} : { rules: view.rules }),
+    };
+  }
+  if (event.type === 'events_lost' && event.snapshot !== undefined) return event.snapshot;
+  if (view === undefined) return undefined;
+  // That snapshot knows what the gap and a few events after it would tell.
+  if (event.seq <= view.seq) return view;
+  const next = withStatus(changed(view, event));
+  return { ...next, seq: event.seq, updatedAt: isNoise(event) ? view.updatedAt : event.at };
+}
+
+type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;
+
+function changed(view: ConversationSnapshot, event: LaterEvent): ConversationSnapshot {
+  switch (event.type) {
+    case 'user_message':
+      return withQueued(view, event);
+    case 'turn_started':
+      return withTurn(view, event.turnId, event.at);
+    case 'model_call':
+      return withModelCall(view, event);
+    case 'summary':
+      return { ...view, usage: addUsage(view.usage, event.usage) };
+    case 'tool_call':
+    case 'call_planned':
+    case 'suspension':
+    case 'call_prepared':
+    case 'resolution':
+    case 'input_edited':
+    case 'input_migrated':
+    case 'suspension_changed':
+    case 'expired':
+    case 'extended':
+    case 'claimed':
+    case 'lease_lost':
+    case 'tool_result':
+    case 'inbox_event':
+      return callChanged(view, event);
+    case 'rule_remembered':
+      return { ...view, ...withRule(view.rules, { ...event.rule, at: event.at }) };
+    case 'rule_revoked':
+      return withoutRules(view, ({ ruleId }) => ruleId === event.ruleId);
+    case 'turn_ended':
+      return withoutTurn(view, event.turnId);
+    case 'conversation_closed':
+    case 'run_ended':
+      return closedView(view);
+    case 'assistant_message':
+    case 'message_refused':
+    case 'resolution_refused':
+    case 'resolution_reverted':
+    case 'tool_lost':
+    case 'tool_reconciled':
+    case 'tool_asked':
+    case 'answer_checked':
+    case 'definition_changed':
+    case 'cancel_requested':
+    case 'turn_limit_reached':
+    case 'suspension_expiring':
+    case 'rolled_over':
+    case 'events_lost':
+    case 'log_rewritten':
+      return view;
+    default:
+      return ignoreUnknown(event, view);
+  }
+}
+
+function withTurn(
+  view: ConversationSnapshot,
+  turnId: TurnId,
+  startedAt: string,
+): ConversationSnapshot {
+  const queued = view.queued.filter((waiting) => waiting !== turnId);
+  return { ...view, queued, turn: { turnId, step: 1, stepId: stepIdFor(turnId, 1), startedAt } };
+}
+
+function closedView(view: ConversationSnapshot): ConversationSnapshot {
+  const { turn: _ended, ...rest } = view;
+  return { ...rest, status: 'closed', queued: [], pending: [], inFlightTools: [] };
+}
+
+function withoutTurn(view: ConversationSnapshot, ended: TurnId): ConversationSnapshot {
+  const queued = view.queued.filter((turnId) => turnId !== ended);
+  const left = withoutRules(view, ({ turnId }) => turnId === ended);
+  if (view.turn?.turnId !== ended) return { ...left, queued };
+  const { turn: _ended, ...rest } = left;
+  return {
+    ...rest,
+    queued,
+    pending: view.pending.filter(isDetached),
+    inFlightTools: view.inFlightTools.filter(isDetached),
+  };
+}
+
+function withQueued(view: ConversationSnapshot, event: UserMessageEvent): ConversationSnapshot {
+  const { turnId, onBusy } = event;
+  if (turnId === view.turn?.turnId) return view;
+  const queued = onBusy === 'interrupt' ? [turnId, ...view.queued] : [...view.queued, turnId];
+  return { ...view, queued };
+}
+
+function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): ConversationSnapshot {
+  const usage = addUsage(view.usage, takenBy(event));
+  const { turn, ...rest } = view;
+  const context = event.context === undefined ? {} : { context: contextShown(event.context) };
+  if (turn === undefined) return { ...rest, ...context, usage };
+  const { step } = event;
+  return {
+    ...rest,
+    ...context,
+    usage,
+    turn: { ...turn, step, stepId: stepIdFor(turn.turnId, step) },
+  };
+}
+
+/** What of it readers are shown: what it took, and what was left out. */
+export function contextShown(context: ModelContext): NonNullable<ConversationSnapshot['context']> {
+  const { tokens, budget, messages, droppedTurns, evictedResults, summary } = context;
+  return {
+    tokens,
+    budget,
+    messages,
+    ...(droppedTurns === undefined ? {} : { droppedTurns }),
+    ...(evictedResults === undefined ? {} : { evictedResults }),
+    ...(summary === undefined ? {} : { summary }),
+  };
+}
+
+/** A later version's event: compile-time exhaustive, run-time tolerant. */
+function ignoreUnknown(_event: never, view: ConversationSnapshot): ConversationSnapshot {
+  return view;
+}
+
+function withStatus(view: ConversationSnapshot): ConversationSnapshot {
+  return { ...view, status: statusOf(view) };
+}
+
+/** No turn waits for it, and it outlives the turn that asked. */
+function isDetached(entry: { readonly detached?: true }): boolean {
+  return entry.detached === true;
+}
+
+function statusOf(view: ConversationSnapshot): ConversationStatus {
+  if (view.status === 'closed') return 'closed';
+  const attended = (entries: readonly { readonly detached?: true }[]): number =>
+    entries.filter((entry) => !isDetached(entry)).length;
+  return openStatus({
+    hasTurn: view.turn !== undefined,
+    awaited: attended(view.pending),
+    pending: view.pending.length,
+    working: attended(view.inFlightTools),
+  });
+}
+
+/**
+ * The `waiting` result of a turn, when only people, clients or other backends can move it on now: its own calls, or those of
+ * the turn that it is queued behind.
+ */
+export function waitingResult(
+  snapshot: ConversationSnapshot,
+  turnId: TurnId,
+): Extract<TurnResult, { status: 'waiting' }> | undefined {
+  const { turn, queued, status, inFlightTools, pending } = snapshot;
+  const concerned = turn?.turnId === turnId || queued.includes(turnId);
+  const waits = concerned && status === 'awaiting_input' && inFlightTools.every(isDetached);
+  return waits ? { status: 'waiting', turnId, pending, seq: snapshot.seq } : undefined;
+}

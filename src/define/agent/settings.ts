@@ -1,0 +1,200 @@
+/** The settings of an agent: how its conversations behave. Judged at definition; data from then on. Runs anywhere. */
+import { type AgentSettings, ON_BUSY, type OnBusy } from '../../protocol/conversation/agents.js';
+import type { TurnBudgets } from '../../protocol/conversation/turns.js';
+import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
+import {
+  DEFAULT_IDLE_CLOSE_MS,
+  DEFAULT_MAX_STEPS,
+  MAX_MAX_STEPS,
+} from '../../protocol/limits/service-limits.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
+import { type Duration, durationMs, durationProblem } from '../checks/durations.js';
+import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
+import type { AgentTimeoutsSpec } from '../tool-rules/timeouts.js';
+
+/** What one turn may spend. A turn that would go over ends with a message that names the bound; a call gets an error result. */
+export interface TurnBudgetsSpec {
+  /** Tokens of all model calls of the turn. Looked at before each call, so the last one may go over. */
+  readonly tokens?: number;
+  /**
+   * What all model calls of the turn may cost, in units of the currency of the model's prices: 0.5 is half a dollar. The model must
+   * have prices. Looked at before each call, so the last one may go over; what a provider charges for its own tools is not in it.
+   */
+  readonly cost?: number;
+  /** From the turn's start, waits for people included. What runs then is stopped. */
+  readonly time?: Duration;
+  /** Tool calls in all. */
+  readonly calls?: number;
+  /** Tool calls by the name of the tool. */
+  readonly callsOf?: Readonly<Record<string, number>>;
+}
+
+export interface AgentSettingsSpec {
+  /** Model calls of one turn before the engine ends it. @defaultValue 25 */
+  readonly maxSteps?: number;
+  /**
+   * What a message does that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or `steer`
+   * it (the turn's next model call reads the message). A message may say otherwise, and so does `whileWaiting` of a turn that waits
+   * for a person. @defaultValue 'reject'
+   */
+  readonly onBusy?: OnBusy;
+  /** An idle conversation closes after this. @defaultValue 30 days */
+  readonly idleClose?: Duration;
+  /**
+   * What a model call is sent of the transcript: what is new since the last one (workers remember the rest, or ask for it), or
+   * all of it, which makes histories grow with the square of the conversation. @defaultValue 'delta'
+   */
+  readonly transcripts?: 'delta' | 'full';
+  /** @defaultValue no bounds but `maxSteps` */
+  readonly budgets?: TurnBudgetsSpec;
+  /** Clocks of calls whose tools do not set them themselves. @defaultValue those of the engine */
+  readonly timeouts?: AgentTimeoutsSpec;
+  /**
+   * From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. The repetition before
+   * runs, and a `notice` beside its result warns the model. @defaultValue never
+   */
+  readonly repeatLimit?: number;
+  /** What a tool's failure does: tell the model, or end the turn as failed. @defaultValue 'feed_back' */
+  readonly onToolError?: ToolErrorRule;
+  /** What a call of a tool does that the agent does not have. @defaultValue 'feed_back' */
+  readonly onUnknownTool?: ToolErrorRule;
+  /**
+   * What a message does while calls wait for a person: set them aside (`detach`): the model reads that they are pending and answers
+   * the message; their answers come later as new input. Or what `onBusy` says (`block`): that is for turns that work, and counts for
+   * turns that wait only here, or where a message itself says `onBusy: 'queue'`, `'reject'` or `'interrupt'`.
+   * @defaultValue 'detach'
+   */
+  readonly whileWaiting?: 'detach' | 'block';
+  /**
+   * How the calls of one step run: all at once, or one after the other, each validated and gated when its turn comes (one
+   * activity more a call). The model reads the results in its own order either way. @defaultValue 'parallel'
+   */
+  readonly toolExecution?: 'parallel' | 'sequential';
+}
+
+export type ToolErrorRule = 'feed_back' | 'abort_turn';
+
+const TOOL_ERROR_RULES: readonly ToolErrorRule[] = ['feed_back', 'abort_turn'];
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  onBusy: ON_BUSY,
+  whileWaiting: ['block', 'detach'],
+  toolExecution: ['parallel', 'sequential'],
+  onToolError: TOOL_ERROR_RULES,
+  transcripts: ['delta', 'full'],
+  onUnknownTool: TOOL_ERROR_RULES,
+};
+const LATER_FIELDS = ['plugins'];
+const COUNTS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit'];
+const FIELDS = [...COUNTS, 'timeouts', ...Object.keys(VALUES)];
+const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
+const MICROS_PER_UNIT = 1_000_000;
+/** More is no bound, and its millionths would not be exact. */
+const MAX_COST = 1_000_000;
+
+/** Settings as conversations carry them. What is not given is left out, so that it stays the engine's default. */
+export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string): AgentSettings {
+  const { budgets, repeatLimit, onToolError, onUnknownTool } = spec ?? {};
+  return {
+    maxSteps: spec?.maxSteps ?? DEFAULT_MAX_STEPS,
+    onBusy: spec?.onBusy ?? 'reject',
+    idleCloseMs: durationMs(spec?.idleClose) ?? DEFAULT_IDLE_CLOSE_MS,
+    ...(budgets === undefined ? {} : { budgets: budgetsOf(budgets, currency) }),
+    ...(repeatLimit === undefined ? {} : { repeatLimit }),
+    ...(spec?.whileWaiting === 'block' ? {} : { whileWaiting: 'detach' }),
+    ...(spec?.toolExecution === 'sequential' ? { toolExecution: 'sequential' } : {}),
+    ...(spec?.transcripts === 'full' ? { transcripts: 'full' } : {}),
+    ...(onToolError === 'abort_turn' ? { onToolError } : {}),
+    ...(onUnknownTool === 'abort_turn' ? { onUnknownTool } : {}),
+    coreRevision: CORE_REVISION,
+  };
+}
+
+function budgetsOf({ time, cost, ...counts }: TurnBudgetsSpec, currency: string): TurnBudgets {
+  const timeMs = durationMs(time);
+  return {
+    ...counts,
+    ...(cost === undefined
+      ? {}
+      : { cost: { micros: Math.round(cost * MICROS_PER_UNIT), currency } }),
+    ...(timeMs === undefined ? {} : { timeMs }),
+  };
+}
+
+/** Adds every fault. `isTool`: whether the agent has, or may come to have, a tool of the name. */
+export function checkSettings(
+  settings: unknown,
+  isTool: (name: string) => boolean,
+  problems: ProblemList,
+): void {
+  if (settings === undefined) return;
+  if (!isRecord(settings)) {
+    problems.add('settings', `must be an object, got ${shown(settings)}`);
+    return;
+  }
+  for (const field of LATER_FIELDS)
+    if (settings[field] !== undefined) problems.add(`settings.${field}`, 'is not yet supported');
+  checkKeys(problems, settings, { prefix: 'settings.', allowed: [...FIELDS, ...LATER_FIELDS] });
+  const { maxSteps, idleClose, repeatLimit, budgets } = settings;
+  if (maxSteps !== undefined && !isCount(maxSteps, 1, MAX_MAX_STEPS))
+    problems.add('settings.maxSteps', `must be a whole number from 1 to ${MAX_MAX_STEPS}`);
+  if (repeatLimit !== undefined && !isCount(repeatLimit, 2))
+    problems.add('settings.repeatLimit', 'must be a whole number from 2');
+  if (idleClose !== undefined)
+    problems.addIf(
+      'settings.idleClose',
+      durationProblem(idleClose, { minMs: 1, maxMs: MAX_WAIT_MS }),
+    );
+  checkBudgets(budgets, isTool, problems);
+  checkValues(settings, problems);
+}
+
+function checkBudgets(
+  budgets: unknown,
+  isTool: (name: string) => boolean,
+  problems: ProblemList,
+): void {
+  if (budgets === undefined) return;
+  if (!isRecord(budgets)) {
+    problems.add('settings.budgets', `must be an object, got ${shown(budgets)}`);
+    return;
+  }
+  checkKeys(problems, budgets, { prefix: 'settings.budgets.', allowed: BUDGETS });
+  const { time, callsOf, cost } = budgets;
+  for (const field of ['tokens', 'calls'])
+    if (budgets[field] !== undefined && !isCount(budgets[field], 1))
+      problems.add(`settings.budgets.${field}`, 'must be a whole number from 1');
+  if (cost !== undefined && !isCost(cost))
+    problems.add('settings.budgets.cost', `must be a number from 0.000001 to ${MAX_COST}`);
+  if (time !== undefined)
+    problems.addIf(
+      'settings.budgets.time',
+      durationProblem(time, { minMs: 1, maxMs: MAX_WAIT_MS }),
+    );
+  if (callsOf === undefined) return;
+  if (!isRecord(callsOf)) {
+    problems.add('settings.budgets.callsOf', 'must be an object such as {"notes.search": 3}');
+    return;
+  }
+  for (const [name, count] of Object.entries(callsOf)) {
+    const field = `settings.budgets.callsOf.${name}`;
+    if (!isCount(count, 0)) problems.add(field, 'must be a whole number from 0');
+    if (!isTool(name)) problems.add(field, 'is no tool of this agent');
+  }
+}
+
+function isCost(value: unknown): boolean {
+  return typeof value === 'number' && value >= 1 / MICROS_PER_UNIT && value <= MAX_COST;
+}
+
+function isCount(value: unknown, from: number, to = Number.MAX_SAFE_INTEGER): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to;
+}
+
+function checkValues(settings: Untyped, problems: ProblemList): void {
+  for (const [field, allowed] of Object.entries(VALUES)) {
+    const value = settings[field];
+    if (value === undefined || allowed.some((name) => name === value)) continue;
+    problems.add(`settings.${field}`, `must be one of ${allowed.join(', ')}, got ${shown(value)}`);
+  }
+}

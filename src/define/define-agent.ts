@@ -1,0 +1,249 @@
+/** `defineAgent`: a model, instructions and tools under a name, and the manifest that the rest of the world sees. Runs anywhere. */
+
+import { MAY_BE_GATED } from '../protocol/calls/executors.js';
+import type {
+  AgentManifest,
+  AgentSettings,
+  ToolManifest,
+} from '../protocol/conversation/agents.js';
+import type { Model, ProviderTool } from '../protocol/model/model.js';
+import { idProblem } from '../protocol/values/ids.js';
+import { isRecord } from '../protocol/values/json.js';
+import { toWireName } from '../protocol/values/tool-names.js';
+import { type AgentContext, type ContextSpec, checkContext, contextOf } from './agent/context.js';
+import { type AnswerForm, type AnswersIn, answerFormOf, checkAgentOutput } from './agent/output.js';
+import { checkPrices } from './agent/prices.js';
+import { type AgentSettingsSpec, checkSettings, settingsOf } from './agent/settings.js';
+import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
+import { checkMcpServers, isNameOfListed } from './mcp/agent-servers.js';
+import type { AnyMcpServer, McpServer } from './mcp-server.js';
+import type { Schema } from './schemas/schema.js';
+import type { UntypedServices } from './tool/context.js';
+import type { ToolPolicy } from './tool/policy.js';
+import type { AnyTool, Tool } from './tool/types.js';
+import { modelProblem } from './tool-rules/provider.js';
+import { agentTimeoutsOf, type ClockDefaults, checkAgentTimeouts } from './tool-rules/timeouts.js';
+
+export interface AgentSpec<Services> {
+  /** Letters, digits, "_", "." and "-"; up to 128 characters. A conversation never changes its agent. */
+  readonly name: string;
+  readonly description?: string;
+  readonly model: Model;
+  /** The system prompt; the usage texts of the tools follow it. */
+  readonly instructions: string;
+  readonly tools?: readonly Tool<Services>[];
+  /** Servers whose tools the agent has, besides; which these are is known when they have listed them. */
+  readonly mcpServers?: readonly McpServer<Services>[];
+  /** Decides over every call of every tool, beside the tools' own gates; the stricter wins. Fails closed. */
+  readonly toolPolicy?: ToolPolicy<Services>;
+  readonly settings?: AgentSettingsSpec;
+  /** What the model is given of a long conversation. */
+  readonly context?: ContextSpec;
+  /**
+   * What final answers have to be, an object at the top: zod, or JSON Schema through `jsonSchema()`. They are checked in the worker, asked for
+   * once more where they are wrong, and given as `output` of the turn's result. @defaultValue texts
+   */
+  readonly output?: Schema;
+}
+
+/** An agent as the engine knows it; made by `defineAgent` only. */
+export interface Agent<
+  Services = UntypedServices,
+  Tools extends readonly AnyTool[] = readonly Tool<Services>[],
+> {
+  readonly kind: 'agent';
+  readonly name: string;
+  readonly description?: string;
+  readonly model: Model;
+  readonly instructions: string;
+  readonly tools: Tools;
+  /** Absent: none. */
+  readonly mcpServers?: readonly McpServer<Services>[];
+  readonly toolPolicy?: ToolPolicy<Services>;
+  readonly settings: AgentSettings;
+  /** Clocks of calls whose tools say nothing of them. Absent: the engine's. */
+  readonly timeouts?: ClockDefaults;
+  readonly context: AgentContext;
+  /** Present where final answers have a form. */
+  readonly output?: AnswerForm;
+}
+
+/** Any agent, whatever services its tools ask for: to look at, not to run. */
+export type AnyAgent = Agent<never>;
+
+const FIELDS = [
+  ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
+  ...['context', 'output', 'mcpServers'],
+];
+/** Fields of later work: known, but not taken. */
+const LATER_FIELDS = ['plugins'];
+
+/**
+ * Declares an agent.
+ * @throws {DefinitionError} invalid_definition with every broken rule of the definition.
+ */
+export function defineAgent<
+  Services = UntypedServices,
+  const Tools extends readonly AnyTool[] = readonly Tool<Services>[],
+  Output extends Schema = Schema,
+>(
+  spec: AgentSpec<Services> & { readonly tools?: Tools; readonly output?: Output },
+): Agent<Services, Tools> & AnswersIn<Output> {
+  const problems = new ProblemList();
+  const untyped: unknown = spec;
+  if (isRecord(untyped)) checkAgent(untyped, problems);
+  else problems.add('', `must be an object, got ${shown(untyped)}`);
+  problems.throwIfAny(isRecord(untyped) ? `agent ${shown(untyped['name'])}` : 'an agent');
+  const { name, description, model, instructions, tools, mcpServers, toolPolicy, settings } = spec;
+  const context = contextOf(spec.context, model);
+  return Object.freeze({
+    kind: 'agent',
+    name,
+    ...(description === undefined ? {} : { description }),
+    model,
+    instructions,
+    // The same tools, frozen.
+    tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
+    ...(mcpServers === undefined || mcpServers.length === 0
+      ? {}
+      : { mcpServers: Object.freeze([...mcpServers]) }),
+    ...(toolPolicy === undefined ? {} : { toolPolicy }),
+    settings: {
+      ...settingsOf(settings, currencyOf(model)),
+      ...(context.summarize === false ? {} : { summaries: true as const }),
+    },
+    ...(settings?.timeouts === undefined ? {} : { timeouts: agentTimeoutsOf(settings.timeouts) }),
+    context,
+    ...(spec.output === undefined ? {} : { output: answerFormOf(spec.output) }),
+  });
+}
+
+function currencyOf({ prices }: Model): string {
+  return prices?.currency ?? 'USD';
+}
+
+/** What clients, API and operators may know of an agent: data only. */
+export function manifestOf(agent: AnyAgent): AgentManifest {
+  return {
+    name: agent.name,
+    ...(agent.description === undefined ? {} : { description: agent.description }),
+    model: agent.model.name,
+    ...(agent.model.prices === undefined ? {} : { currency: currencyOf(agent.model) }),
+    settings: agent.settings,
+    ...(agent.output === undefined ? {} : { output: agent.output.jsonSchema }),
+    tools: agent.tools.map((tool) => toolManifestOf(tool, agent)),
+    ...(agent.mcpServers === undefined
+      ? {}
+      : { mcpServers: agent.mcpServers.map(({ name }: AnyMcpServer) => ({ name })) }),
+  };
+}
+
+function toolManifestOf(tool: AnyTool, agent: AnyAgent): ToolManifest {
+  return {
+    name: tool.name,
+    description: tool.description,
+    executor: tool.executor,
+    approval: approvalOf(tool, agent),
+    streaming: tool.streaming,
+    executesFully: tool.executesFully,
+    inputSchema: tool.inputSchema,
+  };
+}
+
+function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['approval'] {
+  // A gate that is a function is pinned as needed until it has decided.
+  if (tool.approval.needed && tool.policy === undefined) return 'required';
+  const isDecided = tool.policy !== undefined || toolPolicy !== undefined;
+  return isDecided && MAY_BE_GATED[tool.executor] ? 'policy' : 'auto';
+}
+
+function checkAgent(spec: Untyped, problems: ProblemList): void {
+  for (const field of LATER_FIELDS)
+    if (spec[field] !== undefined) problems.add(field, 'is not yet supported');
+  checkKeys(problems, spec, { prefix: '', allowed: [...FIELDS, ...LATER_FIELDS] });
+  problems.addIf('name', idProblem('name', spec['name']));
+  const { description, instructions, model } = spec;
+  if (description !== undefined && typeof description !== 'string')
+    problems.add('description', 'must be a text');
+  if (typeof instructions === 'function')
+    problems.add('instructions', 'a function is not yet supported');
+  else if (typeof instructions !== 'string' || instructions.trim() === '')
+    problems.add('instructions', 'must be a non-empty text');
+  if (!isModel(model)) problems.add('model', 'must be a model, such as openaiModel("...")');
+  else {
+    const settings = isRecord(spec['settings']) ? spec['settings'] : {};
+    checkPrices(model.prices, settings['budgets'], problems);
+  }
+  const { toolPolicy } = spec;
+  if (toolPolicy !== undefined && typeof toolPolicy !== 'function')
+    problems.add('toolPolicy', `must be a function, got ${shown(toolPolicy)}`);
+  checkTools(spec['tools'] ?? [], problems);
+  checkMcpServers(spec['mcpServers'], problems);
+  checkHosted(spec, problems);
+  checkContext(spec, problems);
+  checkAgentOutput(spec['output'], problems);
+  const own = toolNamesOf(spec['tools']);
+  const isTool = (tool: string): boolean =>
+    own.includes(tool) || isNameOfListed(spec['mcpServers'], tool);
+  checkSettings(spec['settings'], isTool, problems);
+  const settings = isRecord(spec['settings']) ? spec['settings'] : {};
+  checkAgentTimeouts(settings['timeouts'], toolsIn(spec['tools']), problems);
+}
+
+function isModel(value: unknown): value is Model {
+  return (
+    isRecord(value) && typeof value['name'] === 'string' && typeof value['generate'] === 'function'
+  );
+}
+
+/** Told here, not by the provider in the middle of somebody's turn. */
+function checkHosted({ model, tools, settings }: Untyped, problems: ProblemList): void {
+  if (!isModel(model) || !Array.isArray(tools)) return;
+  const budgets = isRecord(settings) ? settings['budgets'] : undefined;
+  const callsOf = isRecord(budgets) && isRecord(budgets['callsOf']) ? budgets['callsOf'] : {};
+  for (const [index, tool] of (tools as readonly unknown[]).entries()) {
+    if (!isRecord(tool) || !isRecord(tool['provider'])) continue;
+    const problem = modelProblem(model, tool['provider'] as ProviderTool);
+    problems.addIf(`tools[${index}]`, problem);
+    const name = String(tool['name']);
+    if (Object.hasOwn(callsOf, name))
+      problems.add(`settings.budgets.callsOf.${name}`, 'cannot be bounded: the provider runs it');
+  }
+}
+
+function toolNamesOf(tools: unknown): readonly string[] {
+  if (!Array.isArray(tools)) return [];
+  return (tools as readonly unknown[]).flatMap((tool) =>
+    isRecord(tool) && typeof tool['name'] === 'string' ? [tool['name']] : [],
+  );
+}
+
+function toolsIn(tools: unknown): readonly AnyTool[] {
+  if (!Array.isArray(tools)) return [];
+  return (tools as readonly unknown[]).filter(
+    (tool): tool is AnyTool => isRecord(tool) && tool['kind'] === 'tool',
+  );
+}
+
+function checkTools(tools: unknown, problems: ProblemList): void {
+  if (!Array.isArray(tools)) {
+    problems.add('tools', `must be a list of tools, got ${shown(tools)}`);
+    return;
+  }
+  const places = new Map<string, string>();
+  for (const [index, tool] of (tools as readonly unknown[]).entries()) {
+    if (!isRecord(tool) || tool['kind'] !== 'tool' || typeof tool['name'] !== 'string') {
+      problems.add(`tools[${index}]`, 'must come from defineTool');
+      continue;
+    }
+    const wireName = toWireName(tool['name']);
+    const other = places.get(wireName);
+    if (other === tool['name']) problems.add(`tools[${index}]`, `duplicate name "${other}"`);
+    else if (other !== undefined)
+      problems.add(
+        `tools[${index}]`,
+        `"${tool['name']}" and "${other}" are both "${wireName}" on the wire`,
+      );
+    else places.set(wireName, tool['name']);
+  }
+}

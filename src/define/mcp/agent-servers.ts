@@ -1,0 +1,33 @@
+/** The MCP servers of an agent, judged together. Runs anywhere. */
+import { isRecord } from '../../protocol/values/json.js';
+import { type ProblemList, shown } from '../checks/problems.js';
+
+/** Adds what is wrong with an agent's list of servers. */
+export function checkMcpServers(servers: unknown, problems: ProblemList): void {
+  if (servers === undefined) return;
+  if (!Array.isArray(servers)) {
+    problems.add('mcpServers', `must be a list of servers, got ${shown(servers)}`);
+    return;
+  }
+  const names = new Set<unknown>();
+  for (const [index, server] of (servers as readonly unknown[]).entries()) {
+    if (!isRecord(server) || server['kind'] !== 'mcp_server') {
+      problems.add(`mcpServers[${index}]`, 'must come from mcpServer');
+      continue;
+    }
+    const { name } = server;
+    if (names.has(name)) problems.add(`mcpServers[${index}]`, `duplicate name ${shown(name)}`);
+    names.add(name);
+  }
+}
+
+/** Whether one of the servers may come to list a tool that goes by this name; what they list is known only later. */
+export function isNameOfListed(servers: unknown, tool: string): boolean {
+  if (!Array.isArray(servers)) return false;
+  return (servers as readonly unknown[]).some((server) => {
+    if (!isRecord(server)) return false;
+    const { name, spec } = server;
+    const isPlain = isRecord(spec) && spec['prefix'] === false;
+    return isPlain || tool.startsWith(`${String(name)}.`);
+  });
+}

@@ -1,0 +1,83 @@
+/** The calls of an agent that wait for somebody, typed by the tools that it was defined with. Runs anywhere. */
+
+import type { Executor } from '../../protocol/calls/executors.js';
+import type { PendingCall, SuspensionKind } from '../../protocol/calls/suspensions.js';
+import { isRecord, type Json } from '../../protocol/values/json.js';
+
+/** What JSON makes of a value; `Json` where nothing is known of it. */
+export type JsonOf<Value> = unknown extends Value
+  ? Json
+  : Value extends string | number | boolean | null
+    ? Value
+    : Value extends { toJSON(): infer Shown }
+      ? JsonOf<Shown>
+      : Value extends bigint
+        ? string
+        : Value extends undefined
+          ? null
+          : Value extends readonly (infer Item)[]
+            ? readonly JsonOf<Item>[]
+            : Value extends object
+              ? { readonly [Key in keyof Value]: JsonField<Value[Key]> }
+              : Json;
+
+type JsonField<Value> = undefined extends Value
+  ? JsonOf<Exclude<Value, undefined>> | undefined
+  : JsonOf<Value>;
+
+/** What calls of an executor can wait for. Any that may be gated can wait for an approval: the agent's policy may want one. */
+interface KindsOf {
+  readonly server: 'approval' | 'outcome' | 'elicitation';
+  readonly human: 'elicitation';
+  readonly client: 'approval' | 'client_execution';
+  readonly external: 'approval' | 'external_execution';
+  readonly internal: 'approval';
+  readonly provider: never;
+}
+
+interface ToolShape {
+  readonly name: string;
+  readonly executor: Executor;
+  readonly '~types'?: { readonly prompt: unknown };
+}
+
+/** What a tool's code asks for in mid-run is its own affair. */
+type PromptOf<Tool extends ToolShape, Kind> = [Tool['executor'], Kind] extends [
+  'server',
+  'elicitation',
+]
+  ? Json
+  : JsonOf<NonNullable<Tool['~types']>['prompt']>;
+
+/** One member for each kind, so that a look at `kind` narrows. */
+type PendingOfTool<Tool> = Tool extends ToolShape
+  ? {
+      [Kind in SuspensionKind]: Kind extends KindsOf[Tool['executor']]
+        ? Omit<PendingCall, 'name' | 'kind' | 'prompt'> & {
+            readonly name: Tool['name'];
+            readonly kind: Kind;
+            readonly prompt: PromptOf<Tool, Kind>;
+          }
+        : never;
+    }[SuspensionKind]
+  : never;
+
+/**
+ * The pending calls that an agent can have: `name` tells the tool, `kind` what it waits for, and `prompt` has the type of the tool's
+ * input, or of what its preflight shapes.
+ * @example for (const call of snapshot.pending) if (isPendingOf(support, call)) show(call)
+ */
+export type Pending<Agent extends { readonly tools: readonly unknown[] }> = PendingOfTool<
+  Agent['tools'][number]
+>;
+
+/**
+ * Whether a pending call is of one of the agent's tools, and so has the types that they give it. It goes by the tool's name: a call
+ * that was made before the tool was changed keeps the shape that it had then.
+ */
+export function isPendingOf<Agent extends { readonly tools: readonly { readonly name: string }[] }>(
+  agent: Agent,
+  call: unknown,
+): call is Pending<Agent> {
+  return isRecord(call) && agent.tools.some(({ name }) => name === call['name']);
+}

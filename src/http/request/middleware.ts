@@ -1,0 +1,98 @@
+/** What every request passes: an id, one log line, security headers, a JSON body with a bound. */
+import { randomUUID } from 'node:crypto';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { checkTexts } from '../../client/api/checks.js';
+import { EngineError } from '../../client/api/errors.js';
+import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
+import { register } from '../../watchdog/operations.js';
+import type { AppDeps } from './deps.js';
+import { sendProblem } from './problem.js';
+
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
+
+/** Takes the caller's `X-Request-Id` where it is plain, mints one otherwise, and answers with it. */
+export function requestId(): RequestHandler {
+  return (request, response, next) => {
+    const given = request.get('x-request-id');
+    response.setHeader(
+      'X-Request-Id',
+      given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
+    );
+    next();
+  };
+}
+
+/**
+ * Notes each request for the watchdog, until its headers are sent: an event stream is open for hours, and does little. The query may hold
+ * what nobody should log, so only the path is noted.
+ */
+export function requestNote(): RequestHandler {
+  return (request, response, next) => {
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const leave = register.enter(`request ${request.method} ${path}`);
+    const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => Response;
+    response.writeHead = (...given: unknown[]) => {
+      leave();
+      return writeHead(...given);
+    };
+    response.once('close', leave);
+    next();
+  };
+}
+
+/** One line for each request, when it is over. The query may hold what nobody should log, so only the path is. */
+export function requestLog(log: NonNullable<AppDeps['log']>): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    response.once('close', () => {
+      const line = {
+        requestId: response.getHeader('x-request-id'),
+        method: request.method,
+        path: request.originalUrl.split('?', 1)[0],
+        status: response.statusCode,
+        durationMs: Math.round(performance.now() - startedAt),
+        ...(response.writableFinished ? {} : { aborted: true }),
+      };
+      log.info(line, 'request');
+    });
+    next();
+  };
+}
+
+/** Parses JSON bodies; a body of another type is refused, none at all is fine. */
+export function jsonBody(limit: number = MAX_HTTP_BODY_BYTES): RequestHandler[] {
+  const isJson = ['application/json', 'application/*+json'];
+  return [
+    (request, response, next) => {
+      if (!hasBody(request) || request.is(isJson) !== false) {
+        next();
+        return;
+      }
+      refuseType(request, response);
+    },
+    express.json({ limit, type: isJson, strict: false }),
+    (request, _response, next) => {
+      checkTexts(request.body);
+      next();
+    },
+  ];
+}
+
+function hasBody(request: Request): boolean {
+  const length = request.headers['content-length'];
+  return (
+    request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+  );
+}
+
+function refuseType(request: Request, response: Response): void {
+  const type = request.get('content-type');
+  const got = type === undefined ? 'no content type' : `"${type}"`;
+  sendProblem(
+    response,
+    new EngineError(
+      'unsupported_media_type',
+      `Send JSON with content-type: application/json, got ${got}`,
+    ),
+  );
+}

@@ -1,0 +1,136 @@
+/** Reading requests: bodies and queries by schema, path parameters by the rules of ids. Every refusal names its field. */
+import type { Request } from 'express';
+import type { z } from 'zod';
+import { type Duration, durationMs } from '../../client/api/checks.js';
+import { EngineError, invalidField } from '../../client/api/errors.js';
+import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { FieldProblem } from '../../protocol/values/field-problem.js';
+import { requestIdProblem } from '../../protocol/values/ids.js';
+import type { ActorSchema } from './schemas.js';
+
+/** @throws {EngineError} invalid_request with a JSON Pointer for every field that breaks a rule */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  request: Request,
+): z.output<Schema> {
+  // A request without a body is an empty one: `cancel` and `close` need none.
+  const parsed = schema.safeParse(request.body === undefined ? {} : request.body);
+  if (parsed.success) return parsed.data;
+  throw invalid(
+    'The body breaks a rule',
+    problemsOf(parsed.error, (path) => pointer(path)),
+  );
+}
+
+/** @throws {EngineError} invalid_request naming the query parameter */
+export function parseQuery<Schema extends z.ZodType>(
+  schema: Schema,
+  request: Request,
+): z.output<Schema> {
+  const parsed = schema.safeParse(request.query);
+  if (parsed.success) return parsed.data;
+  throw invalid(
+    'The query breaks a rule',
+    problemsOf(parsed.error, (path) => `?${path.join('.')}`),
+  );
+}
+
+export function pathParameter(request: Request, name: string): string {
+  const value = request.params[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** `Idempotency-Key`, or the body's `requestId`; they must not differ. */
+export function requestIdOf(request: Request, inBody: string | undefined): { requestId?: string } {
+  const header = request.get('idempotency-key');
+  if (header === undefined) return inBody === undefined ? {} : { requestId: inBody };
+  const problem = requestIdProblem('Idempotency-Key', header);
+  if (problem !== undefined) throw invalidField('Idempotency-Key', problem);
+  if (inBody !== undefined && inBody !== header)
+    throw invalidField('/requestId', 'must equal the Idempotency-Key header, or be left out');
+  return { requestId: header };
+}
+
+/** Nobody checked who asks: the actor is what the body claims, and is marked so. */
+export function actorOf(claimed: z.output<typeof ActorSchema> | undefined): StampedActor {
+  const { id, name, roles } = claimed ?? { id: 'anonymous' };
+  return {
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(roles === undefined ? {} : { roles }),
+    verified: false,
+    channel: 'api',
+  };
+}
+
+/** `?timeout=20s`, at most 30 s: longer waits are for the event stream. */
+export function timeoutOf(text: string | undefined, otherwiseMs: number): number {
+  if (text === undefined) return otherwiseMs;
+  let milliseconds: number;
+  try {
+    milliseconds = durationMs('timeout', text as Duration);
+  } catch {
+    throw invalidField('?timeout', 'must be a duration such as "20s"');
+  }
+  if (milliseconds > MAX_WAIT_RESULT_MS)
+    throw invalidField('?timeout', `must be at most ${MAX_WAIT_RESULT_MS / 1000}s`);
+  return milliseconds;
+}
+
+/** Aborts when the client goes away, so that nothing waits for nobody. */
+export function goneSignal(request: Request): AbortSignal {
+  const gone = new AbortController();
+  request.res?.once('close', () => {
+    gone.abort();
+  });
+  return gone.signal;
+}
+
+function invalid(message: string, problems: readonly FieldProblem[]): EngineError {
+  const [first] = problems;
+  const detail =
+    first === undefined ? message : `${message}: ${first.path || 'it'} ${first.message}`;
+  return new EngineError('invalid_request', detail, { problems });
+}
+
+type Path = readonly PropertyKey[];
+
+/** An unknown field is one problem each, at its own path. */
+function problemsOf(error: z.ZodError, place: (path: Path) => string): readonly FieldProblem[] {
+  return error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          path: place([...issue.path, key]),
+          message: 'is not known here',
+        }))
+      : [{ path: place(issue.path), message: messageOf(issue) }],
+  );
+}
+
+/** Zod's issues in the words of the other refusals. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type': {
+      if (issue.message.endsWith('received undefined')) return 'is required';
+      const article = /^[aeiou]/.test(issue.expected) ? 'an' : 'a';
+      return `must be ${article} ${issue.expected}`;
+    }
+    case 'too_big':
+      return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`;
+    case 'too_small':
+      return issue.origin === 'string'
+        ? 'must not be empty'
+        : `must have at least ${issue.minimum} items`;
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+function pointer(path: Path): string {
+  return path
+    .map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('');
+}

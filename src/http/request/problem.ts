@@ -1,0 +1,86 @@
+/** Failures as RFC 9457 problem documents: the one place that turns an error into a response. */
+import type { ErrorRequestHandler, Response } from 'express';
+import { EngineError } from '../../client/api/errors.js';
+import { fromTemporal } from '../../client/temporal/errors.js';
+import { FAILURES, type FailureCode } from '../../protocol/failures/failures.js';
+import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
+import type { AppDeps } from './deps.js';
+
+/** Retryable refusals say when: soon. Roll-overs and restarts last a second or two. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** RFC 9457, with the failure table's code. @see https://www.rfc-editor.org/rfc/rfc9457 */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  /** The fields that break a rule; `path` is a JSON Pointer into the body, or `?name` for a query parameter. */
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+}
+
+export function problemOf(error: EngineError): ProblemDocument {
+  const { title, httpStatus } = FAILURES[error.code];
+  return {
+    type: `urn:colloquy:problem:${error.code}`,
+    title,
+    status: httpStatus,
+    // The message of an internal error is for the log: it may name files, hosts or data.
+    detail:
+      error.code === 'internal'
+        ? 'Something went wrong here; the log has the details'
+        : error.message,
+    code: error.code,
+    ...(error.problems === undefined ? {} : { errors: error.problems }),
+  };
+}
+
+/** Sends a problem, with members of its own where a route has some (`verdict`). */
+export function sendProblem(
+  response: Response,
+  error: EngineError,
+  extension: Readonly<Record<string, unknown>> = {},
+): void {
+  const { retryable, httpStatus } = FAILURES[error.code];
+  if (retryable && (httpStatus === 503 || httpStatus === 429))
+    response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
+  response
+    .status(httpStatus)
+    .type('application/problem+json')
+    .send(JSON.stringify({ ...problemOf(error), ...extension }));
+}
+
+/** The last middleware: whatever a route threw becomes a problem; nothing it throws ends the process. */
+export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler {
+  const handle = (...[thrown, request, response]: Parameters<ErrorRequestHandler>): void => {
+    const error = fromHttp(thrown) ?? fromTemporal(thrown);
+    if (error.httpStatus >= 500)
+      deps.log?.error({ err: error, cause: error.cause, path: request.path }, 'request failed');
+    if (response.headersSent) response.destroy();
+    else sendProblem(response, error);
+  };
+  // Express knows an error handler by its four parameters.
+  return Object.defineProperty(handle, 'length', { value: 4 });
+}
+
+/** Errors of express and its body parser carry an HTTP status and, mostly, a type. */
+function fromHttp(thrown: unknown): EngineError | undefined {
+  if (!(thrown instanceof Error) || EngineError.isInstance(thrown)) return undefined;
+  const { status, type, limit } = thrown as Error & Readonly<Record<string, unknown>>;
+  const made = (code: FailureCode, message: string): EngineError =>
+    new EngineError(code, message, { cause: thrown });
+  if (type === 'entity.parse.failed')
+    return made('malformed_json', `The body is not JSON: ${thrown.message}`);
+  if (status === 413)
+    return made(
+      'body_too_large',
+      `A body may have at most ${typeof limit === 'number' ? limit : MAX_HTTP_BODY_BYTES} bytes`,
+    );
+  if (status === 415) return made('unsupported_media_type', thrown.message);
+  if (thrown instanceof URIError)
+    return made('not_found', 'The path is not valid percent-encoding');
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return made('malformed_json', `The body cannot be read: ${thrown.message}`);
+  return undefined;
+}

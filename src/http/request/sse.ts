@@ -1,0 +1,66 @@
+/**
+ * Server-sent events: the bytes. Canonical events carry `id: <generation>-<seq>`, so that a reconnect resumes exactly after
+ * what was received; live events carry none, so that they never move that position.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+import { once } from 'node:events';
+import type { Response } from 'express';
+import type { WatchFrame } from '../../client/ports/reader.js';
+import { formatCursor } from '../../protocol/values/cursor.js';
+
+/** How long a client waits before it reconnects. */
+export const RETRY_MS = 2_000;
+/** Below the idle time-outs of the usual proxies (30 s and more). */
+export const HEARTBEAT_MS = 15_000;
+
+/** One frame. JSON has no raw line breaks, so one data line is always enough. */
+export function formatFrame(frame: WatchFrame): string {
+  if (frame.type === 'live')
+    return `event: live.${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
+  return `id: ${formatCursor(frame.cursor)}\nevent: ${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
+}
+
+export interface StreamOptions {
+  readonly signal: AbortSignal;
+  readonly heartbeatMs: number;
+}
+
+/**
+ * Writes frames until they end, the signal aborts or the client goes. A slow client is waited for, so its frames pile up
+ * nowhere; live events that come meanwhile are its reader's to drop.
+ */
+export async function streamFrames(
+  response: Response,
+  frames: AsyncIterable<WatchFrame>,
+  options: StreamOptions,
+): Promise<void> {
+  openStream(response);
+  const heartbeat = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(': ping\n\n');
+  }, options.heartbeatMs);
+  try {
+    for await (const frame of frames) {
+      if (options.signal.aborted) break;
+      if (!response.write(formatFrame(frame))) await drained(response, options.signal);
+    }
+  } finally {
+    clearInterval(heartbeat);
+    response.end();
+  }
+}
+
+/** `no-transform` keeps compressors from holding frames back, `x-accel-buffering` does for nginx. */
+function openStream(response: Response): void {
+  response.status(200);
+  response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  response.setHeader('Cache-Control', 'no-cache, no-transform');
+  response.setHeader('X-Accel-Buffering', 'no');
+  response.setHeader('Connection', 'keep-alive');
+  response.flushHeaders();
+  response.write(`: open\nretry: ${RETRY_MS}\n\n`);
+}
+
+async function drained(response: Response, signal: AbortSignal): Promise<void> {
+  // An abort is the normal end of a stream; the loop sees it.
+  await once(response, 'drain', { signal }).catch(() => undefined);
+}

@@ -1,0 +1,23 @@
+/** Routes that are answered with a verdict: the body is the verdict, the status is the verdict's. */
+import type { Response } from 'express';
+import { EngineError } from '../../client/api/errors.js';
+import { sendProblem } from './problem.js';
+
+export interface Answered {
+  readonly httpStatus: number;
+  readonly shown: object;
+}
+
+export async function answerWith(
+  response: Response,
+  judge: () => Promise<Answered>,
+): Promise<void> {
+  try {
+    const { httpStatus, shown } = await judge();
+    response.status(httpStatus).json(shown);
+  } catch (error) {
+    if (!EngineError.isInstance(error) || error.code !== 'invalid_request') throw error;
+    // The door and the conversation say "invalid" in one way, so that a caller needs to read only one.
+    sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Whether a value may hold keys that its schema does not know. Says so rather too often: whatever is not plainly an object with
+ * named properties, a list or a single value counts as "may". Pure.
+ */
+import { isRecord, type Json } from '../protocol/values/json.js';
+
+/** What may stand beside `type` without a say in which keys are known. */
+const SILENT: readonly string[] = [
+  ...[
+    'type',
+    'properties',
+    'required',
+    'additionalProperties',
+    'propertyNames',
+    'items',
+    'enum',
+    'const',
+    'default',
+  ],
+  ...['title', 'description', 'examples', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+];
+
+/** @param schema the relaxed JSON Schema by which the value was taken */
+export function mayHaveUnknownKeys(schema: unknown, value: Json): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  if (!isRecord(schema) || Object.keys(schema).some((key) => !SILENT.includes(key))) return true;
+  if (Array.isArray(value))
+    return schema['items'] === undefined
+      ? value.length > 0
+      : (value as readonly Json[]).some((item) => mayHaveUnknownKeys(schema['items'], item));
+  const { properties, additionalProperties } = schema;
+  const named = isRecord(properties) ? properties : {};
+  return Object.entries(value).some(([key, inner]) => {
+    if (Object.hasOwn(named, key)) return mayHaveUnknownKeys(named[key], inner as Json);
+    return (
+      !isRecord(additionalProperties) || mayHaveUnknownKeys(additionalProperties, inner as Json)
+    );
+  });
+}

@@ -1,9 +1,0 @@
-/** How model calls end when their caller wants no more. */
-import type { AbortSignalLike } from '../protocol/model.js';
-
-/** @throws the signal's reason, which says who stopped the call; an `AbortError` where signals have none */
-export function throwIfAborted(signal: AbortSignalLike): void {
-  if (!signal.aborted) return;
-  if (signal instanceof AbortSignal) signal.throwIfAborted();
-  throw new DOMException('The model call was aborted', 'AbortError');
-}

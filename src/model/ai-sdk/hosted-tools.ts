@@ -1,0 +1,102 @@
+/** Tools that the provider of an answer runs by itself: shown while they run, kept as items, and told with what came of them. */
+
+import type { Message } from '../../protocol/conversation/messages.js';
+import type { ModelCallOptions, ModelRequest, ProviderCall } from '../../protocol/model/model.js';
+import type { Json } from '../../protocol/values/json.js';
+import { fromWireName } from '../../protocol/values/tool-names.js';
+import { NO_FILES } from '../shared/files.js';
+import { type AiSdkItem, itemOf, markedBy } from './items.js';
+import type { StreamPart } from './stream-parts.js';
+
+interface HostedOrigin {
+  /** As the language model names it. */
+  readonly provider: string;
+  readonly request: ModelRequest;
+  readonly onEvent: ModelCallOptions['onEvent'];
+}
+
+/** Those of one answer. */
+export class HostedCalls {
+  readonly #origin: HostedOrigin;
+  readonly #calls: ProviderCall[] = [];
+  /** Names of those that watchers have been told of, by id. */
+  readonly #announced = new Map<string, string>();
+  /** JSON texts of what they were given, by id. */
+  readonly #inputs = new Map<string, string>();
+
+  constructor(origin: HostedOrigin) {
+    this.#origin = origin;
+  }
+
+  /** Those that are over. */
+  get calls(): readonly ProviderCall[] {
+    return this.#calls;
+  }
+
+  /** Safe to repeat. */
+  begin(id: string, toolName: string): void {
+    if (this.#announced.has(id)) return;
+    this.#announced.set(id, fromWireName(toolName));
+    this.#origin.onEvent({ type: 'provider_call', id, name: fromWireName(toolName) });
+  }
+
+  /** What one is given, in pieces; pieces of another are passed over. */
+  grow({ id, delta: text }: StreamPart<'tool-input-delta'>): void {
+    const name = this.#announced.get(id);
+    if (name === undefined) return;
+    this.#origin.onEvent({ type: 'provider_call_progress', id, name, status: 'called', text });
+  }
+
+  /** The item that the call is kept as. */
+  call(part: StreamPart<'tool-call'>): AiSdkItem {
+    const { type, toolCallId, toolName, input, providerMetadata } = part;
+    this.begin(toolCallId, toolName);
+    this.#inputs.set(toolCallId, input);
+    return { type, toolCallId, toolName, input, ...markedBy(providerMetadata) };
+  }
+
+  /** The item that its result is kept as. */
+  result(part: StreamPart<'tool-result'>): AiSdkItem {
+    const { type, toolCallId, toolName, isError = false, providerMetadata } = part;
+    const result = part.result as Json;
+    this.#calls.push({
+      id: toolCallId,
+      name: fromWireName(toolName),
+      input: parsed(this.#inputs.get(toolCallId) ?? this.#earlierInput(toolCallId)),
+      outcome: isError ? { error: plain(result) } : { output: result },
+    });
+    const error = isError ? { isError } : {};
+    return { type, toolCallId, toolName, result, ...error, ...markedBy(providerMetadata) };
+  }
+
+  /** Some providers answer a call of theirs one request later. */
+  #earlierInput(toolCallId: string): string {
+    const { provider, request } = this.#origin;
+    for (const item of itemsOf(request.messages, provider))
+      if (item.type === 'tool-call' && 'toolCallId' in item && item.toolCallId === toolCallId)
+        return item.input;
+    return '{}';
+  }
+}
+
+function* itemsOf(messages: readonly Message[], provider: string): Generator<AiSdkItem> {
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'assistant') continue;
+    for (const part of message.parts) {
+      const item = part.type === 'provider_item' ? itemOf(provider, part, NO_FILES) : undefined;
+      if (item !== undefined) yield item;
+    }
+  }
+}
+
+function parsed(json: string): Json {
+  try {
+    return JSON.parse(json) as Json;
+  } catch {
+    return json;
+  }
+}
+
+function plain(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

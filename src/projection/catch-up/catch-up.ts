@@ -1,0 +1,285 @@
+/**
+ * Brings the stored log of one conversation up to its workflow. Callers see to it that one catch-up a conversation runs at
+ * a time.
+ *
+ * C1  The first event asked for is the newest stored one: if it differs, the log has diverged, however far it got since.
+ * C2  After a change of run, or where C1 fails, everything that the current run still has is compared.
+ * C3  A run that is current and ends its log earlier than what another run left in the store was reset: the rest goes.
+ * C4  A current run that was ended from outside is never asked (`RunEndedFromOutside`): its log ends with a marker.
+ * C5  What the current run does not have is asked of the runs before it; what these have no more is marked (`older-runs.ts`).
+ */
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { EventsPage } from '../../protocol/workflow/messaging.js';
+import type { LiveChannel } from '../../store/ports/live.js';
+import type { AppendBatch, EventLog } from '../../store/ports/log.js';
+import type { ProjectionLogger } from '../source/outages.js';
+import type { EndedBy, EventsWanted, WorkflowSource } from '../source/workflow-source.js';
+import { RunEndedFromOutside } from '../source/workflow-source.js';
+import { OlderRuns } from './older-runs.js';
+import type { EndedRun } from './run-ended.js';
+import { markRunEnded } from './run-ended.js';
+import type { StoredHead } from './stored-heads.js';
+import { StoredHeads } from './stored-heads.js';
+
+/** What is believed of a workflow, from a hint or a look at it. */
+export interface Target {
+  readonly runId: string;
+  /** Absent when not known: ask in any case. */
+  readonly seq?: number;
+  /** Read before the events are asked for, so that what comes later is looked at again. */
+  readonly historyLength?: number;
+  /** The run was seen to be ended from outside. */
+  readonly endedBy?: EndedBy;
+  /** The run is this far at least, and says nothing new: a store that has as much is not compared with it. */
+  readonly doubt?: true;
+}
+
+export interface Progress {
+  /** Stored seq; 0 when nothing is stored. */
+  readonly storedSeq: number;
+  /** Newest seq that the workflow told of, when it was asked. */
+  readonly workflowSeq?: number;
+  /**
+   * `gap`: the run no longer has what the store lacks, and who may have it does not answer; for good where more is lost at one place than the log is marked for
+   * (`older-runs.ts`). `gone`: there is no such workflow. `ended`: the run was ended from
+   * outside, and its stored log, if any, is closed. `deleted`: nothing of it is to be stored.
+   */
+  readonly outcome: 'caught_up' | 'gap' | 'gone' | 'ended' | 'deleted';
+}
+
+export interface CatchUpDeps {
+  readonly log: EventLog;
+  readonly live: LiveChannel;
+  readonly source: WorkflowSource;
+  readonly logger: ProjectionLogger;
+}
+
+/** Fresh tries when another process moves the log while pages are fetched. */
+const MAX_GAPS = 3;
+/** Conversations with a gap are remembered, so that each is reported once. */
+const MAX_REPORTED_GAPS = 1_000;
+
+interface Round {
+  readonly runId: string;
+  readonly after: number;
+  readonly historyLength?: number;
+  readonly patient?: true;
+  /** The head before the run was looked at, when the run is current and another one than the head's. */
+  readonly replaces?: StoredHead;
+}
+
+export class CatchUp {
+  readonly #deps: CatchUpDeps;
+  readonly #heads: StoredHeads;
+  readonly #older: OlderRuns;
+  readonly #reportedGaps = new Set<string>();
+
+  constructor(deps: CatchUpDeps) {
+    this.#deps = deps;
+    this.#heads = new StoredHeads(deps.log);
+    this.#older = new OlderRuns({
+      ...deps,
+      heads: this.#heads,
+      publish: (head) => {
+        this.#publish(head);
+      },
+    });
+  }
+
+  /** Safe to repeat; what was stored before an error stays stored. @throws what the store or the source throw. */
+  async run(key: ConversationKey, target: Target): Promise<Progress> {
+    try {
+      return target.endedBy === undefined
+        ? await this.#advance(key, target)
+        : await this.#compareAll(key, target);
+    } catch (error) {
+      if (!(error instanceof RunEndedFromOutside)) throw error;
+      // A newer run may have begun; that one can be asked.
+      return await this.#compareAll(key, target);
+    }
+  }
+
+  async #advance(key: ConversationKey, target: Target): Promise<Progress> {
+    const stored = await this.#heads.get(key);
+    const isSameRun = stored?.runId === target.runId;
+    if (stored !== undefined && isSameRun && stored.lastSeq === target.seq)
+      return { storedSeq: stored.lastSeq, outcome: 'caught_up' };
+    if (target.doubt === true && (await this.#isIdle(key, target, stored)))
+      return { storedSeq: stored?.lastSeq ?? 0, outcome: 'caught_up' };
+    const isBehind = stored !== undefined && (target.seq ?? stored.lastSeq) < stored.lastSeq;
+    if (stored === undefined) {
+      const page = await this.#deps.source.events(key, wantedOf(target, 0));
+      return await this.#follow(key, { ...target, ...patienceOf(target), after: 0 }, page);
+    }
+    if (isSameRun && !isBehind) {
+      const progress = await this.#continue(key, target, stored);
+      if (progress !== undefined) return progress;
+    }
+    return await this.#compareAll(key, target);
+  }
+
+  /** The store has as much, or the doubt is of an older run, which is replayed where somebody asks it. */
+  async #isIdle(
+    key: ConversationKey,
+    { runId, seq = 0 }: Target,
+    stored: StoredHead | undefined,
+  ): Promise<boolean> {
+    if (stored !== undefined && stored.lastSeq >= seq) return true;
+    return (await this.#deps.source.describe(key))?.runId !== runId;
+  }
+
+  /** Goes on from what is stored. Undefined when the newest stored event is not the workflow's: see C1. */
+  async #continue(
+    key: ConversationKey,
+    target: Target,
+    stored: StoredHead,
+  ): Promise<Progress | undefined> {
+    const { source } = this.#deps;
+    const after = Math.max(0, stored.lastSeq - 1);
+    const page = await source.events(key, wantedOf(target, after));
+    const first = page.events[0];
+    if (first?.seq === stored.lastSeq) {
+      if (!(await this.#heads.isTail(key, stored, first))) return undefined;
+    } else if (page.lastSeq < stored.lastSeq) return undefined;
+    return await this.#follow(key, { ...target, ...patienceOf(target), after }, page);
+  }
+
+  async #compareAll(key: ConversationKey, target: Target): Promise<Progress> {
+    // The order matters: a head that is read before the run is found to be current cannot be of a later run.
+    const stored = await this.#heads.refresh(key);
+    const current = await this.#deps.source.describe(key);
+    if (current === undefined) return { storedSeq: stored?.lastSeq ?? 0, outcome: 'gone' };
+    const { runId, historyLength, endedBy } = current;
+    if (endedBy !== undefined) return await this.#end(key, { ...current, endedBy }, stored);
+    const isOtherRun = stored !== undefined && stored.runId !== runId;
+    return await this.#follow(key, {
+      runId,
+      ...patienceOf(target),
+      historyLength:
+        runId === target.runId ? (target.historyLength ?? historyLength) : historyLength,
+      after: 0,
+      ...(isOtherRun ? { replaces: stored } : {}),
+    });
+  }
+
+  /** C4. `stored` was read before the run was seen, so nothing of a later run is behind the marker. */
+  async #end(
+    key: ConversationKey,
+    run: EndedRun,
+    stored: StoredHead | undefined,
+  ): Promise<Progress> {
+    if (stored === undefined) return { storedSeq: 0, outcome: 'ended' };
+    // The run before it may have ended by itself: what is missed of that one is honest.
+    const reached = await this.#older.fill(key, run.runId, stored.lastSeq);
+    const position = reached > stored.lastSeq ? ((await this.#heads.get(key)) ?? stored) : stored;
+    if (position.runId === stored.runId || position.runId === run.runId) {
+      const head = await markRunEnded(this.#deps.log, { key, run, position });
+      if (head !== undefined) this.#publish(head);
+    }
+    const { lastSeq } = (await this.#heads.refresh(key)) ?? stored;
+    return { storedSeq: lastSeq, outcome: 'ended' };
+  }
+
+  async #follow(key: ConversationKey, round: Round, firstPage?: EventsPage): Promise<Progress> {
+    const { log, source } = this.#deps;
+    let after = round.after;
+    let storedSeq = (await this.#heads.get(key))?.lastSeq ?? 0;
+    let page = firstPage;
+    for (let gaps = 0; ; page = undefined) {
+      page ??= await source.events(key, { after, runId: round.runId, ...patienceOf(round) });
+      const batch = batchOf(key, round, page);
+      // A run that begins with what its predecessor did not get stored has nothing to give, but tells how far it is.
+      const isEmptyAhead = batch === undefined && page.lastSeq > storedSeq;
+      if (batch === undefined && !isEmptyAhead)
+        return { storedSeq, workflowSeq: page.lastSeq, outcome: 'caught_up' };
+      const result =
+        batch === undefined
+          ? ({ outcome: 'gap', lastSeq: storedSeq } as const)
+          : await log.append(batch);
+      if (result.outcome === 'gap') {
+        this.#heads.forget(key);
+        gaps += 1;
+        storedSeq = result.lastSeq;
+        // Somebody else rewrote the log, or it was lost: what is there now has not been compared with this run.
+        after = 0;
+        const isLost = isEmptyAhead || page.firstSeq > storedSeq + 1;
+        const reached =
+          isLost && gaps === 1 ? await this.#older.fill(key, round.runId, storedSeq) : storedSeq;
+        const isFilled = reached > storedSeq;
+        storedSeq = reached;
+        if ((isLost && !isFilled) || gaps > MAX_GAPS)
+          return this.#gap(key, { page, storedSeq, runId: round.runId });
+        continue;
+      }
+      if (result.outcome === 'deleted') {
+        this.#heads.forget(key);
+        return { storedSeq: 0, workflowSeq: page.lastSeq, outcome: 'deleted' };
+      }
+      const { head } = result;
+      storedSeq = head.lastSeq;
+      this.#heads.remember(head, page.events.at(-1));
+      if (result.added > 0 || result.outcome === 'rewritten') this.#publish(head);
+      if (!page.more) return { storedSeq, workflowSeq: page.lastSeq, outcome: 'caught_up' };
+      after = page.events.at(-1)?.seq ?? after;
+    }
+  }
+
+  #publish(
+    head: ConversationKey & { readonly generation: number; readonly lastSeq: number },
+  ): void {
+    const { tenant, conversationId, generation, lastSeq } = head;
+    this.#deps.live.publish({ type: 'appended', tenant, conversationId, generation, lastSeq });
+  }
+
+  #gap(
+    key: ConversationKey,
+    found: { readonly page: EventsPage; readonly storedSeq: number; readonly runId: string },
+  ): Progress {
+    const { page, storedSeq, runId } = found;
+    const conversation = conversationKey(key);
+    if (!this.#reportedGaps.has(conversation)) {
+      if (this.#reportedGaps.size >= MAX_REPORTED_GAPS) this.#reportedGaps.clear();
+      this.#reportedGaps.add(conversation);
+      this.#deps.logger.warn(
+        `The event log of ${conversation} ends at seq ${storedSeq}, its run begins at ${page.firstSeq}: the events between are lost, unless an older run answers again`,
+        { conversation, runId },
+      );
+    }
+    return { storedSeq, workflowSeq: page.lastSeq, outcome: 'gap' };
+  }
+}
+
+function wantedOf(target: Target, after: number): EventsWanted {
+  const { runId, seq } = target;
+  return { after, runId, ...(seq && { upTo: seq }), ...patienceOf(target) };
+}
+
+/** What is looked for without a hint may have been held by a worker that is gone. */
+function patienceOf(looked: Target | Round): { readonly patient?: true } {
+  const isLook = 'after' in looked ? looked.patient === true : isLookFor(looked);
+  return isLook ? { patient: true } : {};
+}
+
+function isLookFor({ seq, doubt }: Target): boolean {
+  return seq === undefined || doubt === true;
+}
+
+/** Undefined when there is nothing to tell the store. */
+function batchOf(key: ConversationKey, round: Round, page: EventsPage): AppendBatch | undefined {
+  const { tenant, conversationId } = key;
+  const { runId, historyLength, replaces } = round;
+  const endsEarlier = replaces !== undefined && !page.more && page.lastSeq < replaces.lastSeq;
+  // A run that admitted nothing yet says nothing about the log of its predecessor.
+  const cutsOff =
+    endsEarlier && page.lastSeq > 0 ? { lastSeq: page.lastSeq, head: replaces } : undefined;
+  if (page.events.length === 0 && cutsOff === undefined) return undefined;
+  return {
+    tenant,
+    conversationId,
+    runId,
+    events: page.events,
+    ...(historyLength === undefined ? {} : { historyLength }),
+    ...(cutsOff === undefined ? {} : { cutsOff }),
+  };
+}

@@ -1,0 +1,57 @@
+/** Makes the stored log of a closed conversation whole before its state is rebuilt from it. */
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { LiveChannel } from '../../store/ports/live.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { StoreUnavailable } from '../../store/ports/log.js';
+import { SILENT } from '../source/outages.js';
+import type { WorkflowSource } from '../source/workflow-source.js';
+import { CatchUp } from './catch-up.js';
+
+/** The store lacks the end of a log that Temporal still has, and no worker tells it. Safe to try again. */
+export class LogIncomplete extends Error {
+  readonly code = 'no_worker';
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'LogIncomplete';
+  }
+}
+
+/**
+ * Fetches what a closed run has beyond the store: hints may have been lost with a store outage that covered the close. The
+ * store is all there is when Temporal does not know the workflow, or its run was ended from outside. Safe to repeat.
+ * @throws {LogIncomplete} when the run is known but cannot be read.
+ * @throws {StoreUnavailable}
+ */
+export async function completeLog(
+  deps: {
+    readonly log: EventLog;
+    readonly live: LiveChannel | undefined;
+    readonly source: WorkflowSource;
+  },
+  key: ConversationKey,
+): Promise<void> {
+  const { log, live = NOBODY, source } = deps;
+  const run = await source.describe(key);
+  if (run?.status !== 'closed') return;
+  const head = await log.head(key);
+  if (head?.runId === run.runId && head.snapshot.status === 'closed') return;
+  try {
+    await new CatchUp({ log, live, source, logger: SILENT }).run(key, run);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    throw new LogIncomplete(
+      `The event log does not have the end of ${conversationKey(key)}, and no worker tells it`,
+      { cause: error },
+    );
+  }
+}
+
+/** Readers without a live channel find by polling what is appended. */
+const NOBODY: LiveChannel = {
+  publish: () => undefined,
+  subscribe: () => () => undefined,
+  watched: () => undefined,
+  onJoin: () => () => undefined,
+  close: () => Promise.resolve(),
+};

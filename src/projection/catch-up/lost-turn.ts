@@ -1,0 +1,72 @@
+/** The result of a turn that never ended: its run was over before. */
+import { addUsage, NO_USAGE, takenBy } from '../../core/state/usage.js';
+import type { TurnResult } from '../../protocol/conversation/conversation.js';
+import { textOf } from '../../protocol/conversation/messages.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { TurnId } from '../../protocol/values/ids.js';
+import type { EventLog } from '../../store/ports/log.js';
+import type { LogHead } from '../../store/ports/log-head.js';
+import { ENDED_TEXTS } from './run-ended.js';
+
+/**
+ * `failed`, when the turn is stored without its end and is not open in the snapshot: the conversation is closed, or was
+ * opened again since. `events` are those of the turn, read after the head.
+ * @throws {StoreUnavailable}
+ */
+export async function resultOfLostTurn(
+  log: EventLog,
+  found: {
+    readonly head: LogHead;
+    readonly events: readonly CanonicalEvent[];
+    readonly turnId: TurnId;
+  },
+): Promise<TurnResult | undefined> {
+  const { head, events, turnId } = found;
+  const { turn, queued } = head.snapshot;
+  const last = events.at(-1);
+  if (last === undefined || turn?.turnId === turnId || queued.includes(turnId)) return undefined;
+  // The turn may be newer than the head that was looked at: then it is not open there, either.
+  const now = await log.head(head);
+  if (now?.generation !== head.generation || now.lastSeq !== head.lastSeq) return undefined;
+  const end = await endAfter(log, head, last.seq);
+  if (end === undefined) return undefined;
+  let text = '';
+  let usage = NO_USAGE;
+  for (const event of events) {
+    if (event.type === 'assistant_message') text = textOf(event.parts);
+    if (event.type === 'model_call') usage = addUsage(usage, takenBy(event));
+  }
+  const code = end.type === 'events_lost' ? 'internal' : 'conversation_closed';
+  const error = { code, message: messageOf(end) };
+  return { status: 'failed', turnId, error, text, usage, seq: end.seq };
+}
+
+/** The event that cleared away what was open, at or after a seq. */
+async function endAfter(
+  log: EventLog,
+  head: LogHead,
+  seq: number,
+): Promise<CanonicalEvent | undefined> {
+  for (let afterSeq = seq; ; ) {
+    const read = await log.read(head, { generation: head.generation, afterSeq });
+    const end = read?.events.find((event) => ENDS.includes(event.type));
+    if (end !== undefined || read?.more !== true) return end;
+    afterSeq = read.events.at(-1)?.seq ?? head.lastSeq;
+  }
+}
+
+const ENDS: readonly string[] = [
+  'run_ended',
+  'conversation_closed',
+  'conversation_started',
+  'events_lost',
+] satisfies readonly CanonicalEvent['type'][];
+
+function messageOf(end: CanonicalEvent): string {
+  if (end.type === 'run_ended')
+    return `The workflow run of the conversation ${ENDED_TEXTS[end.status]} before the turn ended`;
+  if (end.type === 'events_lost') return 'What became of the turn is lost: the event log has a gap';
+  if (end.type === 'conversation_closed')
+    return 'The conversation was closed before the turn ended';
+  return 'The workflow run of the conversation was over before the turn ended; the conversation was opened again';
+}

@@ -1,0 +1,185 @@
+/**
+ * Announces what this worker serves, and offers waiting calls anew whose tools have changed: once all workers that serve an agent have
+ * the same definitions of it, its calls that wait for an answer are compared with these. Runs in workers, beside the sweep.
+ *
+ * D1  While old and new workers run side by side nothing is offered anew: two of them would take turns.
+ * D2  One worker at a time looks through the calls of an agent, by a lock of the store. Looking twice does no harm: a call that is
+ *     offered so already refuses it, and that leaves no history.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { refusalOf } from '../../client/temporal/errors.js';
+import type {
+  AnswerOffer,
+  ChangeSuspensionInput,
+  ChangeSuspensionReply,
+} from '../../protocol/calls/definitions.js';
+import type { PendingCall, SuspensionKind } from '../../protocol/calls/suspensions.js';
+import { PRESENCE_INTERVAL_MS, UPDATE_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import { type ConversationKey, conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { UPDATES } from '../../protocol/workflow/messaging.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
+import { Passes } from '../source/passes.js';
+import { Gate } from '../source/semaphore.js';
+
+/** An agent as this worker serves it. */
+export interface ServedAgent {
+  readonly name: string;
+  /** Of how its tools take answers: equal where calls would be offered alike. */
+  readonly digest: string;
+  /** How a call of the tool is offered; undefined for tools that it does not have, or that wait for nobody. */
+  readonly offerOf: (tool: string) => AnswerOffer | undefined;
+}
+
+/** `refused`: the conversation does not run, or its call is offered so, held or over. Rejects when nobody answers. */
+export type TellOffer = (
+  key: ConversationKey,
+  input: ChangeSuspensionInput,
+) => Promise<'changed' | 'refused'>;
+
+export interface DefinitionWatchDeps {
+  readonly log: Pick<
+    EventLog,
+    'announceWorker' | 'withdrawWorker' | 'liveWorkers' | 'list' | 'acquireLease' | 'releaseLease'
+  >;
+  readonly agents: readonly ServedAgent[];
+  readonly tell: TellOffer;
+  readonly logger?: ProjectionLogger;
+  /** Of this worker, as it announces itself. @defaultValue one of its own */
+  readonly id?: string;
+  /** @defaultValue `PRESENCE_INTERVAL_MS` */
+  readonly intervalMs?: number;
+}
+
+const KINDS: readonly SuspensionKind[] = ['elicitation', 'client_execution', 'external_execution'];
+const PAGE_SIZE = 100;
+const TOLD_AT_ONCE = 8;
+/** A page of calls, each with its update. */
+const LOCK_MS = 60_000;
+
+export class DefinitionWatch {
+  readonly #deps: Required<DefinitionWatchDeps>;
+  readonly #id: string;
+  readonly #outages: Outages;
+  readonly #gate = new Gate(TOLD_AT_ONCE);
+  readonly #passes: Passes;
+  /** Agents whose waiting calls are offered as this worker has them. */
+  readonly #done = new Set<string>();
+
+  constructor(deps: DefinitionWatchDeps) {
+    this.#deps = { logger: SILENT, intervalMs: PRESENCE_INTERVAL_MS, id: randomUUID(), ...deps };
+    this.#id = this.#deps.id;
+    this.#outages = new Outages(this.#deps.logger);
+    this.#passes = new Passes({
+      pass: () => this.pass(),
+      name: 'watch of definitions',
+      outages: this.#outages,
+      intervalMs: this.#deps.intervalMs,
+      firstAfterMs: 0,
+    });
+  }
+
+  /** Announces the worker at once, and then again and again. Does not keep the process alive. */
+  start(): void {
+    this.#passes.start();
+  }
+
+  /** Ends after the pass that runs, and says that the worker is gone. Never throws. */
+  async stop(): Promise<void> {
+    await this.#passes.stop();
+    await this.#deps.log.withdrawWorker(this.#id).catch(() => undefined);
+  }
+
+  /** One pass now: how many calls were offered anew. @throws {StoreUnavailable} */
+  async pass(): Promise<number> {
+    const { log, agents } = this.#deps;
+    const served = Object.fromEntries(agents.map(({ name, digest }) => [name, digest]));
+    await log.announceWorker({ id: this.#id, agents: served });
+    const workers = await log.liveWorkers();
+    let changed = 0;
+    for (const agent of agents) {
+      const others = workers.map((worker) => worker.agents[agent.name]);
+      const isAgreed = others.every((digest) => digest === undefined || digest === agent.digest);
+      if (!isAgreed) this.#done.delete(agent.name);
+      else if (!this.#done.has(agent.name)) changed += await this.#lookThrough(agent);
+    }
+    return changed;
+  }
+
+  async #lookThrough(agent: ServedAgent): Promise<number> {
+    const { log } = this.#deps;
+    const lock = { name: `definitions:${agent.name}`, holder: this.#id };
+    if (!(await log.acquireLease({ ...lock, ttlMs: LOCK_MS }))) return 0;
+    try {
+      let [changed, left] = [0, 0];
+      for (const pendingKind of KINDS)
+        for (let cursor: string | undefined, more = true; more; ) {
+          const asked = { agent: agent.name, pendingKind, limit: PAGE_SIZE };
+          const page = await log.list(cursor === undefined ? asked : { ...asked, cursor });
+          const found = page.conversations.flatMap((one) =>
+            one.pending
+              .filter(({ kind }) => kind === pendingKind)
+              .map((call) => this.#gate.run(() => this.#look(one, call, agent))),
+          );
+          for (const outcome of await Promise.all(found)) {
+            if (outcome === 'changed') changed += 1;
+            if (outcome === 'left') left += 1;
+          }
+          cursor = page.nextCursor;
+          more = cursor !== undefined && !this.#passes.isStopping;
+        }
+      if (left === 0) this.#done.add(agent.name);
+      return changed;
+    } finally {
+      await log.releaseLease(lock).catch(() => undefined);
+    }
+  }
+
+  /** `left`: it is looked at again in the next pass. */
+  async #look(
+    { tenant, conversationId }: ConversationKey,
+    { toolCallId, name, definition, claim }: PendingCall,
+    agent: ServedAgent,
+  ): Promise<'same' | 'changed' | 'left'> {
+    const offer = definition === undefined ? undefined : agent.offerOf(name);
+    if (offer === undefined || offer.definition === definition) return 'same';
+    if (claim !== undefined) return 'left';
+    const key = { tenant, conversationId };
+    try {
+      const outcome = await this.#deps.tell(key, { toolCallId, offer });
+      return outcome === 'changed' ? 'changed' : 'same';
+    } catch (error) {
+      this.#outages.failed(error, conversationKey(key));
+      return 'left';
+    }
+  }
+}
+
+/** By update: one that the conversation refuses leaves no history, and a repeat is the same update. */
+export function createTellOffer(client: Client): TellOffer {
+  return async (key, input) => {
+    const { toolCallId, offer } = input;
+    const updateId = updateIdFor({
+      operation: UPDATES.changeSuspension,
+      callId: toolCallId,
+      requestId: `${offer.definition}~${randomUUID()}`,
+    });
+    const handle = client.workflow.getHandle(workflowIdFor(key));
+    try {
+      await client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () =>
+        handle.executeUpdate<ChangeSuspensionReply, [ChangeSuspensionInput]>(
+          UPDATES.changeSuspension,
+          { updateId, args: [input] },
+        ),
+      );
+      return 'changed';
+    } catch (error) {
+      // Only a verdict is the conversation's word: an update that met a roll-over fails, too, and was never looked at.
+      const isRefused = refusalOf(error)?.type === 'verdict';
+      if (isRefused || error instanceof WorkflowNotFoundError) return 'refused';
+      throw error;
+    }
+  };
+}

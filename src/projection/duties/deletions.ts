@@ -1,0 +1,55 @@
+/** The client's deletions port over the event log, and the blobs beside it. */
+import type { DeletionsPort } from '../../client/ports/deletions.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { BlobStore } from '../../store/ports/blobs.js';
+import type { EventLog } from '../../store/ports/log.js';
+
+const PAGE = 200;
+
+/**
+ * Whether what a run stores comes after the deletion of its conversation. False as well when another conversation has begun
+ * under the id: what is stored lies with that one, and goes with it.
+ */
+export function createIsDeletedRun(
+  log: Pick<EventLog, 'deletion' | 'head'>,
+): (key: ConversationKey, runId: string) => Promise<boolean> {
+  return async (key, runId) =>
+    (await log.deletion(key))?.runIds.includes(runId) === true &&
+    (await log.head(key)) === undefined;
+}
+
+export function createDeletions(deps: {
+  readonly log: EventLog;
+  readonly blobs?: BlobStore | undefined;
+}): DeletionsPort {
+  const { log, blobs } = deps;
+  return {
+    isKnown: async (key) =>
+      (await log.head(key)) !== undefined || (await log.deletion(key)) !== undefined,
+    isDeletedRun: async (key, runId) => (await log.deletion(key))?.runIds.includes(runId) === true,
+    begin: async ({ unlessMoved, ...request }) => {
+      const onlyAt = unlessMoved === undefined ? {} : { onlyAt: unlessMoved };
+      const begun = await log.beginDeletion({ ...request, ...onlyAt });
+      if (begun !== undefined) await blobs?.delete(request);
+      return begun?.runIds;
+    },
+    extend: (request) => log.extendDeletion(request),
+    finish: async (key) => {
+      // Again: until its runs had ended, their tools could store more. Unless another conversation has begun under the id.
+      if ((await log.head(key)) === undefined) await blobs?.delete(key);
+      await log.finishDeletion(key);
+    },
+    ofTenant: async function* (tenant) {
+      for (let after: string | undefined; ; ) {
+        const page = await log.keysOfTenant({
+          tenant,
+          limit: PAGE,
+          ...(after === undefined ? {} : { after }),
+        });
+        yield* page;
+        after = page.at(-1)?.conversationId;
+        if (after === undefined || page.length < PAGE) return;
+      }
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** The client's holders port over the event log and its live channel. */
+import type { HoldersPort } from '../../client/ports/holders.js';
+import type { CallLeases } from '../../store/ports/leases.js';
+import type { LiveChannel } from '../../store/ports/live.js';
+
+export function createHolders(deps: {
+  readonly log: Pick<CallLeases, 'renewCallLease'>;
+  readonly live: LiveChannel;
+}): HoldersPort {
+  return {
+    renew: async (renewal) => (await deps.log.renewCallLease(renewal))?.leaseUntil,
+    show: ({ tenant, conversationId }, event) => {
+      try {
+        deps.live.publish({ type: 'live', tenant, conversationId, event });
+      } catch {
+        // Nothing may depend on a live event.
+      }
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * What the leader of the sweep does besides: goes on with deletions that somebody began and nobody finished, deletes conversations
+ * that were closed long enough ago, and forgets old tombstones. A bounded piece of each at a time.
+ */
+import type { Client } from '@temporalio/client';
+import type { DeleteOutcome } from '../../client/api/types.js';
+import { deleteConversation } from '../../client/deletion/delete.js';
+import { Executions } from '../../client/temporal/executions.js';
+import { Door } from '../../client/temporal/temporal-gateway.js';
+import {
+  DELETIONS_AT_ONCE,
+  DELETIONS_PER_PASS,
+  RESUME_DELETION_AFTER_MS,
+  TOMBSTONE_MS,
+} from '../../protocol/limits/service-limits.js';
+import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { Deletions } from '../../store/ports/deletions.js';
+import type { ClosedHead, ConversationLists } from '../../store/ports/lists.js';
+import type { OpenLog } from '../source/open-log.js';
+import type { ProjectionLogger } from '../source/outages.js';
+import { SILENT } from '../source/outages.js';
+import { Gate } from '../source/semaphore.js';
+import { createDeletions } from './deletions.js';
+
+/** `deleteConversation` of the client, as it is meant here: undefined when the conversation has moved since. */
+export type Delete = (
+  key: ConversationKey,
+  request: {
+    readonly onlyClosedAt?: Pick<ClosedHead, 'generation' | 'runId' | 'lastSeq'>;
+    readonly resumes?: readonly string[];
+  },
+) => Promise<DeleteOutcome | undefined>;
+
+export interface HousekeepingDeps {
+  readonly log: Pick<ConversationLists, 'closedBefore'> &
+    Pick<Deletions, 'unfinishedDeletions' | 'forgetDeletions'>;
+  readonly delete: Delete;
+  readonly logger?: ProjectionLogger;
+  /** Conversations that were closed longer ago are deleted. Absent: none are. */
+  readonly closedAfterMs?: number | undefined;
+  /** The time, in milliseconds. */
+  readonly now?: () => number;
+  /** How long whoever began a deletion is left to finish it. @defaultValue `RESUME_DELETION_AFTER_MS` */
+  readonly resumeAfterMs?: number;
+}
+
+/** How many conversations. */
+export interface HousekeepingReport {
+  readonly resumed: number;
+  readonly expired: number;
+  /** Could not be deleted now; the next pass tries again. */
+  readonly failed: number;
+}
+
+export class Housekeeping {
+  readonly #deps: HousekeepingDeps;
+  readonly #gate = new Gate(DELETIONS_AT_ONCE);
+
+  constructor(deps: HousekeepingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Safe to repeat, and in several processes at once. @throws {StoreUnavailable} */
+  async pass(): Promise<HousekeepingReport> {
+    const { log, closedAfterMs, now = Date.now, resumeAfterMs } = this.#deps;
+    const limit = DELETIONS_PER_PASS;
+    const forMs = resumeAfterMs ?? RESUME_DELETION_AFTER_MS;
+    const unfinished = await log.unfinishedDeletions({ limit, forMs });
+    const resumed = await this.#all(unfinished, ({ runIds }) => ({ resumes: runIds }));
+    const closed =
+      closedAfterMs === undefined
+        ? []
+        : await log.closedBefore({ closedBeforeMs: now() - closedAfterMs, limit });
+    const expired = await this.#all(closed, ({ generation, runId, lastSeq }) => ({
+      onlyClosedAt: { generation, runId, lastSeq },
+    }));
+    await log.forgetDeletions({ limit: limit * 10, forMs: TOMBSTONE_MS });
+    return {
+      resumed: resumed.done,
+      expired: expired.done,
+      failed: resumed.failed + expired.failed,
+    };
+  }
+
+  async #all<Key extends ConversationKey>(
+    keys: readonly Key[],
+    requestOf: (key: Key) => Parameters<Delete>[1],
+  ): Promise<{ readonly done: number; readonly failed: number }> {
+    let [done, failed] = [0, 0];
+    const work = async (one: Key): Promise<void> => {
+      const { tenant, conversationId } = one;
+      try {
+        if ((await this.#deps.delete({ tenant, conversationId }, requestOf(one))) !== undefined)
+          done += 1;
+      } catch (error) {
+        failed += 1;
+        const reason = error instanceof Error ? error.message : String(error);
+        (this.#deps.logger ?? SILENT).warn(
+          `${conversationKey(one)} could not be deleted, and is tried again: ${reason}`,
+          { conversation: conversationKey(one) },
+        );
+      }
+    };
+    await Promise.all(keys.map((one) => this.#gate.run(() => work(one))));
+    return { done, failed };
+  }
+}
+
+/** With deletions by a Temporal client, as `system`. */
+export function createHousekeeping(
+  deps: {
+    readonly client: Client;
+    readonly opened: Pick<OpenLog, 'log' | 'blobs'>;
+    readonly taskQueue: string;
+  } & Pick<HousekeepingDeps, 'logger' | 'closedAfterMs' | 'now' | 'resumeAfterMs'>,
+): Housekeeping {
+  const { client, opened, taskQueue, ...rest } = deps;
+  const parts = {
+    door: new Door({ temporal: client, taskQueue, searchAttributes: true }),
+    executions: new Executions(client),
+    deletions: createDeletions(opened),
+    actor: SYSTEM_ACTOR,
+  };
+  return new Housekeeping({
+    ...rest,
+    log: opened.log,
+    delete: (key, request) => deleteConversation(parts, key, request),
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * Watches the leases of claims: those that have lapsed are told to their conversations, until their rows are gone. So neither
+ * holding nor renewing costs a workflow anything. One process at a time, by a lock of the store; runs in workers, beside the
+ * sweep. While the store is down nobody loses a lease; the deadline of the call ends it all the same.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { refusalOf } from '../../client/temporal/errors.js';
+import type { LeaseLostInput, LeaseLostReply } from '../../protocol/calls/claims.js';
+import {
+  LEASE_WATCH_INTERVAL_MS,
+  UPDATE_DEADLINE_MS,
+} from '../../protocol/limits/service-limits.js';
+import { conversationKey, workflowIdFor } from '../../protocol/values/ids.js';
+import { UPDATES } from '../../protocol/workflow/messaging.js';
+import { updateIdFor } from '../../protocol/workflow/update-ids.js';
+import type { CallLease } from '../../store/ports/leases.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
+import { Passes } from '../source/passes.js';
+import { Gate } from '../source/semaphore.js';
+
+/** `unknown`: the conversation does not run, or knows nothing of such a claim. Rejects when nobody answers. */
+export type TellLost = (lease: CallLease) => Promise<'told' | 'unknown'>;
+
+export interface LeaseWatchDeps {
+  readonly log: Pick<
+    EventLog,
+    'acquireLease' | 'releaseLease' | 'lapsedCallLeases' | 'dropCallLease'
+  >;
+  readonly tell: TellLost;
+  readonly logger?: ProjectionLogger;
+  /** @defaultValue `LEASE_WATCH_INTERVAL_MS` */
+  readonly intervalMs?: number;
+}
+
+const LOCK = 'call-leases';
+/** The leader may miss a few renewals. */
+const LOCK_INTERVALS = 5;
+const PAGE_SIZE = 200;
+const TOLD_AT_ONCE = 8;
+
+export class LeaseWatch {
+  readonly #deps: Required<LeaseWatchDeps>;
+  readonly #holder = randomUUID();
+  readonly #outages: Outages;
+  readonly #gate = new Gate(TOLD_AT_ONCE);
+  readonly #passes: Passes;
+
+  constructor(deps: LeaseWatchDeps) {
+    this.#deps = { logger: SILENT, intervalMs: LEASE_WATCH_INTERVAL_MS, ...deps };
+    this.#outages = new Outages(this.#deps.logger);
+    this.#passes = new Passes({
+      pass: () => this.pass(),
+      name: 'watch of leases',
+      outages: this.#outages,
+      intervalMs: this.#deps.intervalMs,
+    });
+  }
+
+  /** Begins to watch. Does not keep the process alive. */
+  start(): void {
+    this.#passes.start();
+  }
+
+  /** Ends after the pass that runs, and hands the lock on. Never throws. */
+  async stop(): Promise<void> {
+    await this.#passes.stop();
+    await this.#deps.log.releaseLease({ name: LOCK, holder: this.#holder }).catch(() => undefined);
+  }
+
+  /** One pass now: how many conversations were told. Undefined when another process leads. @throws {StoreUnavailable} */
+  async pass(): Promise<number | undefined> {
+    const { log, intervalMs } = this.#deps;
+    const lock = { name: LOCK, holder: this.#holder, ttlMs: intervalMs * LOCK_INTERVALS };
+    if (!(await log.acquireLease(lock))) return undefined;
+    let told = 0;
+    for (let after: CallLease | undefined; ; ) {
+      const page = await log.lapsedCallLeases({
+        limit: PAGE_SIZE,
+        ...(after === undefined ? {} : { after }),
+      });
+      const outcomes = await Promise.all(
+        page.map((lease) => this.#gate.run(async () => await this.#tell(lease))),
+      );
+      told += outcomes.filter((isTold) => isTold).length;
+      after = page.at(-1);
+      if (after === undefined || page.length < PAGE_SIZE) return told;
+    }
+  }
+
+  async #tell(lease: CallLease): Promise<boolean> {
+    const { log, tell } = this.#deps;
+    try {
+      if ((await tell(lease)) === 'told') return true;
+      await log.dropCallLease(lease);
+    } catch (error) {
+      this.#outages.failed(error, conversationKey(lease));
+    }
+    return false;
+  }
+}
+
+/** By update: one that the conversation refuses leaves no history, and a repeat is the same update. */
+export function createTellLost(client: Client): TellLost {
+  return async (lease) => {
+    const { toolCallId, claimId, seq } = lease;
+    const updateId = updateIdFor({
+      operation: UPDATES.leaseLost,
+      callId: toolCallId,
+      requestId: `${claimId}~${seq}`,
+    });
+    const handle = client.workflow.getHandle(workflowIdFor(lease));
+    try {
+      await client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () =>
+        handle.executeUpdate<LeaseLostReply, [LeaseLostInput]>(UPDATES.leaseLost, {
+          updateId,
+          args: [{ toolCallId, claimId, seq }],
+        }),
+      );
+      return 'told';
+    } catch (error) {
+      // Only a verdict is the conversation's word: an update that met a roll-over fails, too, and was never looked at.
+      const isRefused = refusalOf(error)?.type === 'verdict';
+      if (isRefused || error instanceof WorkflowNotFoundError) return 'unknown';
+      throw error;
+    }
+  };
+}

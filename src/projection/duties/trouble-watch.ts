@@ -1,0 +1,72 @@
+/**
+ * Keeps the marks of conversations whose workflow tasks come to no end. Found by the looks of the sweep, and by the API where an input
+ * is not answered; cleared when a look finds that tasks are completed again. Never throws: what it could not note, the next look finds.
+ */
+import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import { PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
+import type { Troubles } from '../../store/ports/troubles.js';
+import type { ProjectionLogger } from '../source/outages.js';
+import { SILENT } from '../source/outages.js';
+
+export interface TroubleWatchDeps {
+  readonly log: Troubles;
+  readonly logger?: ProjectionLogger;
+  /** Called after each recheck with how many conversations have a mark. Must not throw. */
+  readonly count?: (counts: TroubleCounts) => void;
+}
+
+export interface TroubleCounts {
+  readonly failing: number;
+  readonly slow: number;
+}
+
+/** Marks that one recheck looks at: as many as the looks of a pass of the sweep. */
+const RECHECKED = 300;
+
+export class TroubleWatch {
+  readonly #deps: Required<TroubleWatchDeps>;
+
+  constructor(deps: TroubleWatchDeps) {
+    this.#deps = { logger: SILENT, count: () => undefined, ...deps };
+  }
+
+  /** Notes what a look has found. Fewer attempts than are trouble are no reason for a mark. */
+  async found(key: ConversationKey, trouble: Trouble): Promise<void> {
+    if (trouble.attempts <= PASSING_TASK_ATTEMPTS) return;
+    const { log, logger } = this.#deps;
+    const isNews = await log.markTrouble(key, trouble).catch(() => false);
+    if (isNews) logger.warn(textOf(key, trouble), { conversation: conversationKey(key), trouble });
+  }
+
+  /** Looks again at everything that has a mark, and counts. `look` rejects where the server does not say. */
+  async recheck(look: (key: ConversationKey) => Promise<Trouble | undefined>): Promise<void> {
+    const { log, count } = this.#deps;
+    const counts = { failing: 0, slow: 0 };
+    for (const { tenant, conversationId, trouble: before } of await log.troubles({
+      limit: RECHECKED,
+    })) {
+      const key = { tenant, conversationId };
+      const now = await look(key).catch(() => before);
+      if (now === undefined) await this.#cleared(key);
+      else {
+        counts[now.kind] += 1;
+        await this.found(key, now);
+      }
+    }
+    count(counts);
+  }
+
+  async #cleared(key: ConversationKey): Promise<void> {
+    const { log, logger } = this.#deps;
+    if (!(await log.clearTrouble(key).catch(() => false))) return;
+    const conversation = conversationKey(key);
+    logger.info(`The workflow of ${conversation} completes its tasks again`, { conversation });
+  }
+}
+
+function textOf(key: ConversationKey, { kind, attempts, since, error }: Trouble): string {
+  const conversation = conversationKey(key);
+  if (kind === 'slow')
+    return `The workflow of ${conversation} is slow: ${attempts} attempts at a task timed out since ${since}`;
+  return `The workflow of ${conversation} fails: ${attempts} attempts since ${since}${error === undefined ? '' : `: ${error}`}. Next: npx colloquy doctor`;
+}

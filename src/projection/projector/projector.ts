@@ -1,0 +1,298 @@
+/**
+ * Copies canonical events from workflows into the event log: worker side, off the critical path. Hints say where it is
+ * worth to look; what is stored is only what was committed (`told-source.ts`). Nothing here ever stops a turn.
+ *
+ * J1  One look at a conversation at a time.
+ * J2  A hint that comes while its conversation is being asked is looked at afterwards, never dropped.
+ * J3  A store outage loses nothing: hints are kept and tried again until the process ends; then the sweep finds them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PROJECTION_DELAY_MS } from '../../protocol/limits/service-limits.js';
+import { mostUrgent, type Urgency } from '../../protocol/log/urgency.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { Hint } from '../../protocol/workflow/messaging.js';
+import type { LiveChannel } from '../../store/ports/live.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { StoreUnavailable } from '../../store/ports/log.js';
+import type { Progress, Target } from '../catch-up/catch-up.js';
+import { CatchUp } from '../catch-up/catch-up.js';
+import type { ProjectionLogger } from '../source/outages.js';
+import { Outages, SILENT } from '../source/outages.js';
+import { Gate } from '../source/semaphore.js';
+import type { WorkflowSource } from '../source/workflow-source.js';
+import { type Doubt, SettledDoubts } from './settled-doubts.js';
+
+export interface ProjectorDeps {
+  readonly log: EventLog;
+  readonly live: LiveChannel;
+  readonly source: WorkflowSource;
+  readonly logger?: ProjectionLogger;
+}
+
+/**
+ * What is waited for (a turn's end, a suspension) is fetched at once when somebody watches, and brings all that came
+ * before it along; what only people wait for while the turn goes on, soon. The rest waits a little, and longer the more conversations
+ * move at once: to look after every task of a short turn would cost more than the turn.
+ */
+const SOON_MS = 250;
+const DELAY_PER_LANE_MS = 25;
+const MAX_DELAY_MS = 1_000;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 5_000;
+/** A workflow that does not answer (no worker, a broken task) is left to the sweep after about a minute. */
+const MAX_QUERY_TRIES = 15;
+/** After an outage all conversations come at once; workers have turns to run, too. */
+const MAX_QUERIES_AT_ONCE = 32;
+const DRAIN_MS = 5_000;
+const FLUSH_TRIES = 6;
+const FLUSH_RETRY_MS = 100;
+
+type Wanted = Target & {
+  readonly urgency: Urgency;
+  readonly again?: true;
+  /** A look is among what is wanted, and something new as well. */
+  readonly soon?: true;
+};
+
+/** What goes on for one conversation; exists only while something does. */
+interface Lane {
+  readonly key: ConversationKey;
+  readonly name: string;
+  wanted?: Wanted | undefined;
+  timer?: NodeJS.Timeout | undefined;
+  dueAt: number;
+  running?: Promise<void> | undefined;
+  failures: number;
+}
+
+export class Projector {
+  readonly #deps: Required<ProjectorDeps>;
+  readonly #catchUp: CatchUp;
+  readonly #outages: Outages;
+  readonly #gate = new Gate(MAX_QUERIES_AT_ONCE);
+  readonly #settled = new SettledDoubts();
+  readonly #lanes = new Map<string, Lane>();
+  #draining = false;
+
+  constructor(deps: ProjectorDeps) {
+    this.#deps = { logger: SILENT, ...deps };
+    this.#catchUp = new CatchUp(this.#deps);
+    this.#outages = new Outages(this.#deps.logger);
+  }
+
+  /** Notes that a conversation is said to have got further. Never throws, never waits; repeats are free. */
+  hint(hint: Hint): void {
+    const { runId, seq, urgency, tenant, conversationId, doubt } = hint;
+    const key = { tenant, conversationId };
+    if (doubt === true) {
+      if (!this.#settled.has({ runId, seq })) this.look(key, { runId, seq, doubt });
+      return;
+    }
+    this.#deps.source.told?.(hint);
+    this.#want(key, { runId, seq, urgency });
+  }
+
+  /**
+   * Looks at one conversation at once, and again while it does not answer: for what may have been lost with another worker. Never
+   * throws, never waits; repeats are free.
+   */
+  look(key: ConversationKey, target: Target): void {
+    this.#want(key, { ...target, urgency: 'now' });
+  }
+
+  #want(key: ConversationKey, wanted: Wanted): void {
+    const lane = this.#laneOf(key);
+    lane.wanted = joined(lane.wanted, wanted);
+    if (lane.running === undefined && lane.failures === 0) this.#schedule(lane);
+  }
+
+  /**
+   * Makes sure that the store has everything through a seq, hints or not: for the step before a roll-over or a close.
+   * Safe to repeat.
+   * @throws {StoreUnavailable} when it does not have it after about three seconds and as many tries as fit.
+   */
+  async flush(key: ConversationKey, throughSeq: number): Promise<{ readonly storedSeq: number }> {
+    let failure: unknown;
+    for (let attempt = 1; attempt <= FLUSH_TRIES; attempt += 1) {
+      try {
+        const current = await this.#deps.source.describe(key);
+        if (current === undefined) throw new Error('the workflow is gone');
+        const { storedSeq, outcome } = await this.catchUp(key, { runId: current.runId });
+        // Nobody will read it, so nothing has to be stored before the run may end.
+        if (outcome === 'deleted') return { storedSeq: throughSeq };
+        if (storedSeq >= throughSeq) return { storedSeq };
+        failure = new Error(`stored through seq ${storedSeq}`);
+      } catch (error) {
+        failure = error;
+      }
+      if (attempt < FLUSH_TRIES) await sleep(FLUSH_RETRY_MS * 2 ** (attempt - 1));
+    }
+    const reason = failure instanceof Error ? failure.message : String(failure);
+    throw new StoreUnavailable(
+      `The event log does not have ${conversationKey(key)} through seq ${throughSeq}: ${reason}`,
+      { cause: failure },
+    );
+  }
+
+  /** Looks at one workflow now, in turn with its hints. For the sweep. @throws what the store or the source throw. */
+  async catchUp(key: ConversationKey, target: Target): Promise<Progress> {
+    let lane = this.#laneOf(key);
+    while (lane.running !== undefined) {
+      await lane.running;
+      // Lanes end with their work; another one may have begun.
+      lane = this.#laneOf(key);
+    }
+    const work = this.#gate.run(async () => await this.#catchUp.run(key, target));
+    lane.running = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await work;
+    } finally {
+      this.#finish(lane);
+    }
+  }
+
+  /**
+   * Asks at once for everything hinted so far and waits for it, one try each: for shutdown, while a worker still answers
+   * queries. Never throws, ends after five seconds at most; hints that come later are taken as ever.
+   */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const giveUpAt = performance.now() + DRAIN_MS;
+    try {
+      // A worker that still runs brings new hints for ever.
+      while (this.#lanes.size > 0 && performance.now() < giveUpAt) {
+        for (const lane of this.#lanes.values()) this.#start(lane);
+        await Promise.all([...this.#lanes.values()].map(async (lane) => await lane.running));
+      }
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  #laneOf(key: ConversationKey): Lane {
+    const name = conversationKey(key);
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: Lane = { key, name, dueAt: Number.POSITIVE_INFINITY, failures: 0 };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.wanted === undefined) return;
+    const delayMs = lane.failures > 0 ? retryDelay(lane.failures) : this.#delayFor(lane);
+    if (delayMs === 0) {
+      // A timer takes a millisecond at least. The task that hints goes to the server first.
+      setImmediate(() => {
+        if (lane.wanted !== undefined) this.#start(lane);
+      });
+      return;
+    }
+    const dueAt = performance.now() + delayMs;
+    if (lane.timer !== undefined && lane.dueAt <= dueAt) return;
+    clearTimeout(lane.timer);
+    lane.dueAt = dueAt;
+    lane.timer = setTimeout(() => {
+      this.#start(lane);
+    }, delayMs);
+    // What is not stored when a process ends, the sweep of another finds.
+    lane.timer.unref();
+  }
+
+  #delayFor(lane: Lane): number {
+    const { wanted } = lane;
+    const { urgency = 'later', again } = wanted ?? {};
+    const delayMs = PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS;
+    if (wanted !== undefined && isLook(wanted)) return 0;
+    if (wanted?.soon === true) return Math.min(delayMs, SOON_MS);
+    const isLater = urgency === 'later' || again === true;
+    if (isLater || this.#deps.live.watched(lane.key) === undefined)
+      return Math.min(delayMs, MAX_DELAY_MS);
+    return urgency === 'now' ? 0 : Math.min(delayMs, SOON_MS);
+  }
+
+  #start(lane: Lane): void {
+    clearTimeout(lane.timer);
+    lane.timer = undefined;
+    if (lane.running !== undefined) return;
+    const { wanted } = lane;
+    lane.wanted = undefined;
+    lane.running = (wanted === undefined ? Promise.resolve() : this.#project(lane, wanted)).then(
+      () => {
+        this.#finish(lane);
+      },
+    );
+  }
+
+  async #project(lane: Lane, wanted: Wanted): Promise<void> {
+    const doubt = doubtOf(wanted);
+    if (doubt !== undefined && this.#settled.has(doubt)) return;
+    try {
+      const progress = await this.#gate.run(async () => await this.#catchUp.run(lane.key, wanted));
+      lane.failures = 0;
+      this.#outages.succeeded();
+      // The hint may have overtaken its own task: one more look, unless the task was lost and there is no more.
+      const isShort = isBelow(progress.workflowSeq, wanted.seq);
+      if (isShort && progress.outcome === 'caught_up' && wanted.again !== true)
+        lane.wanted = joined({ ...wanted, again: true }, lane.wanted);
+      else if (doubt !== undefined) this.#settled.settle(doubt);
+    } catch (error) {
+      lane.failures += 1;
+      this.#outages.failed(error, lane.name);
+      const isHopeless = !(error instanceof StoreUnavailable) && lane.failures >= MAX_QUERY_TRIES;
+      if (!isHopeless && !this.#draining) lane.wanted = joined(wanted, lane.wanted);
+    }
+  }
+
+  /** After whatever ran for a conversation: goes on with what came meanwhile, or forgets the lane. */
+  #finish(lane: Lane): void {
+    lane.running = undefined;
+    if (lane.wanted !== undefined) this.#schedule(lane);
+    else if (lane.timer === undefined) this.#lanes.delete(lane.name);
+  }
+}
+
+/** Joins two hints; the later one tells the run. */
+function joined(earlier: Wanted | undefined, later: Wanted): Wanted;
+function joined(earlier: Wanted, later: Wanted | undefined): Wanted;
+function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted | undefined {
+  if (earlier === undefined || later === undefined) return later ?? earlier;
+  // An older run may be replayed, and in doubt, after a newer one has told what is new.
+  if (earlier.runId !== later.runId)
+    return isDoubtful(later) && !isDoubtful(earlier) ? earlier : later;
+  const urgency = mostUrgent(earlier.urgency, later.urgency);
+  const { runId } = later;
+  // One of them asks whatever the store has.
+  if (earlier.seq === undefined || later.seq === undefined) return { runId, urgency };
+  const seq = Math.max(earlier.seq, later.seq);
+  if (earlier.doubt === true && later.doubt === true) return { runId, seq, urgency, doubt: true };
+  // What is new settles the doubt. Its task is on its way to the server, so it is waited for.
+  const soon = [earlier, later].some((wanted) => wanted.soon === true || wanted.doubt === true);
+  return { runId, seq, urgency, ...(soon ? { soon } : {}) };
+}
+
+function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {
+  return doubt === true && seq !== undefined ? { runId, seq } : undefined;
+}
+
+/** Of what may have been lost long ago: nothing is gained by waiting. */
+function isLook(wanted: Wanted): boolean {
+  return isDoubtful(wanted) && wanted.again !== true;
+}
+
+/** Says nothing new. */
+function isDoubtful({ seq, doubt }: Wanted): boolean {
+  return seq === undefined || doubt === true;
+}
+
+function isBelow(seq: number | undefined, wanted: number | undefined): boolean {
+  return seq !== undefined && wanted !== undefined && seq < wanted;
+}
+
+function retryDelay(failures: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+}

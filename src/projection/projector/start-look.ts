@@ -1,0 +1,151 @@
+/**
+ * What a worker looks at when it starts, and when another one is lost: conversations of which a worker that was lost may have told nobody the last. The sweep finds
+ * them, too, but readers would wait for its next pass.
+ *
+ * L1  A bounded number of conversations: those that something was stored of lately, the newest first, then those that began last.
+ * L2  Workers that start together share looks: whatever was lost before a worker started is found by any look that begins after that.
+ * L3  A conversation that does not answer is asked again for about a minute (`Projector.look`).
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  START_LOOK_INTERVAL_MS,
+  SWEEP_LOOKS,
+  SWEEP_RECENT_MS,
+} from '../../protocol/limits/service-limits.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { OpenHead } from '../../store/ports/lists.js';
+import type { EventLog } from '../../store/ports/log.js';
+import type { ProjectionLogger } from '../source/outages.js';
+import { Outages, SILENT } from '../source/outages.js';
+import { Gate } from '../source/semaphore.js';
+import type { WorkflowSource } from '../source/workflow-source.js';
+import type { Projector } from './projector.js';
+
+export interface StartLookDeps {
+  readonly log: EventLog;
+  readonly source: WorkflowSource;
+  readonly projector: Projector;
+  readonly logger?: ProjectionLogger;
+  /** @defaultValue `START_LOOK_INTERVAL_MS` */
+  readonly intervalMs?: number;
+  /** Conversations that are looked at, at most. @defaultValue `SWEEP_LOOKS` */
+  readonly looks?: number;
+}
+
+const LEASE = 'start-look';
+const TRIES_IN_INTERVAL = 5;
+/** Where several workers were killed in turn, the newest losses are among what changed last. */
+const JUST_NOW_MS = 30_000;
+const MAX_PAGES = 10;
+const LOOKS_AT_ONCE = 16;
+
+export class StartLook {
+  readonly #deps: Required<StartLookDeps>;
+  readonly #outages: Outages;
+  readonly #gate = new Gate(LOOKS_AT_ONCE);
+
+  constructor(deps: StartLookDeps) {
+    this.#deps = {
+      logger: SILENT,
+      intervalMs: START_LOOK_INTERVAL_MS,
+      looks: SWEEP_LOOKS,
+      ...deps,
+    };
+    this.#outages = new Outages(this.#deps.logger);
+  }
+
+  /**
+   * Resolves with how many conversations had moved, once all of these are being looked at; undefined where another worker's look serves.
+   * Never throws: the sweep comes after it.
+   */
+  async run(): Promise<number | undefined> {
+    try {
+      return (await this.#mayLook()) ? await this.#look() : undefined;
+    } catch (error) {
+      this.#outages.failed(error, '(look at the start)');
+      return undefined;
+    }
+  }
+
+  /** False once the lease must have changed hands since this worker started: so another look has begun since then. */
+  async #mayLook(): Promise<boolean> {
+    const { log, intervalMs } = this.#deps;
+    const lease = { name: LEASE, holder: randomUUID(), ttlMs: intervalMs };
+    for (let tried = 0; tried <= TRIES_IN_INTERVAL; tried += 1) {
+      if (await log.acquireLease(lease)) return true;
+      await sleep((intervalMs / TRIES_IN_INTERVAL) * 1.1);
+    }
+    return false;
+  }
+
+  async #look(): Promise<number> {
+    const { log, looks } = this.#deps;
+    const justNow = await this.#changedJustNow();
+    const lately =
+      justNow.length < looks
+        ? await log.recentHeads({ limit: looks, withinMs: SWEEP_RECENT_MS })
+        : [];
+    const heads = new Map(
+      [...newestFirst(justNow), ...newestFirst(lately)].map((head) => [
+        conversationKey(head),
+        head,
+      ]),
+    );
+    const known = [...heads.values()].slice(0, looks).map((head) => this.#compare(head, head));
+    const [moved, begun] = await Promise.all([Promise.all(known), this.#begunLast()]);
+    return [...moved, ...begun].filter(Boolean).length;
+  }
+
+  /** In pages, since they come the oldest first. */
+  async #changedJustNow(): Promise<readonly OpenHead[]> {
+    const { log, looks } = this.#deps;
+    let heads: readonly OpenHead[] = [];
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const after = heads.at(-1);
+      const next = await log.recentHeads({
+        limit: looks,
+        withinMs: JUST_NOW_MS,
+        ...(after === undefined ? {} : { after }),
+      });
+      heads = [...heads, ...next];
+      if (next.length < looks) break;
+    }
+    return heads;
+  }
+
+  /** Of a conversation whose first worker was lost the store may know nothing at all. */
+  async #begunLast(): Promise<readonly boolean[]> {
+    const { log, source, looks } = this.#deps;
+    if (source.running === undefined) return [];
+    const keys: ConversationKey[] = [];
+    for await (const key of source.running()) if (keys.push(key) >= looks) break;
+    const unknown = await log.notOpen(keys);
+    return await Promise.all(unknown.map((key) => this.#compare(key, undefined)));
+  }
+
+  /** Whether the run is another or has gone on since it was stored; its events are then asked for. */
+  async #compare(
+    { tenant, conversationId }: ConversationKey,
+    head: OpenHead | undefined,
+  ): Promise<boolean> {
+    const key = { tenant, conversationId };
+    const { source, projector } = this.#deps;
+    try {
+      const found = await this.#gate.run(async () => await source.describe(key));
+      if (found === undefined) return false;
+      const { runId, historyLength } = found;
+      if (runId === head?.runId && historyLength === head.historyLength) return false;
+      projector.look(key, found);
+      return true;
+    } catch (error) {
+      this.#outages.failed(error, conversationKey(key));
+      return false;
+    }
+  }
+}
+
+function newestFirst(heads: readonly OpenHead[]): readonly OpenHead[] {
+  return [...heads].sort((one, other) => other.changedAtMs - one.changedAtMs);
+}

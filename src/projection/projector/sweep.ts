@@ -1,0 +1,327 @@
+/**
+ * Repairs lost hints: one process at a time looks at open conversations, and asks those whose run or history length moved since
+ * they were last projected. Closes the logs of conversations whose run was ended from outside. Runs in workers, beside the
+ * projector.
+ *
+ * S1  A pass makes a bounded number of looks, however many conversations wait: at those that something was stored of lately,
+ *     where a hint may just have been lost, and at the others in turn.
+ * S2  Where all open conversations fit into one pass, each pass looks at all of them.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  SWEEP_BEAT_MS,
+  SWEEP_INTERVAL_MS,
+  SWEEP_LOOKS,
+  SWEEP_PAUSE_MS,
+  SWEEP_RECENT_LOOKS,
+  SWEEP_RECENT_MS,
+} from '../../protocol/limits/service-limits.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { OpenHead } from '../../store/ports/lists.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { ENDED_TEXTS } from '../catch-up/run-ended.js';
+import type { TroubleWatch } from '../duties/trouble-watch.js';
+import type { ProjectionLogger } from '../source/outages.js';
+import { Outages, SILENT } from '../source/outages.js';
+import { Passes } from '../source/passes.js';
+import { Gate } from '../source/semaphore.js';
+import type { EndedBy, WorkflowDescription, WorkflowSource } from '../source/workflow-source.js';
+import { ClosedSearch } from './closed-search.js';
+import type { Projector } from './projector.js';
+
+export interface SweepDeps {
+  readonly log: EventLog;
+  readonly source: WorkflowSource;
+  readonly projector: Projector;
+  readonly logger?: ProjectionLogger;
+  /** @defaultValue `SWEEP_INTERVAL_MS` */
+  readonly intervalMs?: number;
+  /** Looks of one pass at most. @defaultValue `SWEEP_LOOKS` */
+  readonly looksPerPass?: number;
+  /** Keeps marks of conversations whose tasks come to no end. Absent: there are none. */
+  readonly troubles?: TroubleWatch | undefined;
+  /** What else a leader does after each pass. */
+  readonly afterPass?: () => Promise<void>;
+}
+
+/** What one pass found. */
+export interface SweepReport {
+  /** Conversations that were compared with Temporal; see S1. */
+  readonly looked: number;
+  /** Conversations whose workflow was asked, because it had moved. */
+  readonly asked: number;
+  /** Conversations that run, but were not in the store, or closed there; and closed ones that were not there. */
+  readonly found: number;
+  /** Open in the store, but Temporal does not know the workflow (any more). */
+  readonly gone: number;
+  /** Open in the store, but the workflow ended without saying so. Terminated, timed out, failed: closed in the store now. */
+  readonly endedSilently: number;
+  /** Looked at in vain: the store or the workflow did not answer. */
+  readonly failed: number;
+}
+
+const LEASE = 'sweep';
+/** The lease is renewed so often between two passes at least, and lost after two renewals that were missed. */
+const BEATS = 6;
+const LEASE_BEATS = 3;
+/** The lease is renewed after so many looks. */
+const LOOKS_A_LEASE = 100;
+/** Keys that the store is asked about in one statement. */
+const KEYS_AT_ONCE = 500;
+const LOOKS_AT_ONCE = 8;
+/** Conversations that the store has never heard of are searched for less often: listing costs the server more. */
+const SEARCH_EVERY_PASSES = 10;
+const MAX_REPORTED = 10_000;
+
+type Finding = 'still' | 'asked' | 'gone' | 'endedSilently' | 'failed';
+
+export class Sweep {
+  readonly #deps: Required<SweepDeps>;
+  /** Where the next pass goes on; undefined = at the first. */
+  #recentAfter: OpenHead | undefined;
+  #openAfter: OpenHead | undefined;
+  readonly #holder = randomUUID();
+  readonly #outages: Outages;
+  readonly #gate = new Gate(LOOKS_AT_ONCE);
+  readonly #reported = new Set<string>();
+  readonly #closed: ClosedSearch;
+  readonly #beats: Passes;
+  #passes = 0;
+  #isLeading = false;
+  #passedAt = 0;
+  #passing: Promise<unknown> | undefined;
+
+  constructor(deps: SweepDeps) {
+    this.#deps = {
+      logger: SILENT,
+      intervalMs: SWEEP_INTERVAL_MS,
+      looksPerPass: SWEEP_LOOKS,
+      afterPass: () => Promise.resolve(),
+      troubles: undefined,
+      ...deps,
+    };
+    this.#outages = new Outages(this.#deps.logger);
+    this.#closed = new ClosedSearch(this.#deps);
+    this.#beats = new Passes({
+      pass: () => this.#beat(),
+      name: 'sweep',
+      outages: this.#outages,
+      intervalMs: this.#beatMs(),
+    });
+  }
+
+  /** Begins to sweep, the first time as soon as it leads. Does not keep the process alive. */
+  start(): void {
+    this.#beats.start();
+  }
+
+  /** Ends after the pass that runs, and hands the lease on. Never throws. */
+  async stop(): Promise<void> {
+    await this.#beats.stop();
+    await this.#passing;
+    await this.#deps.log.releaseLease({ name: LEASE, holder: this.#holder }).catch(() => undefined);
+  }
+
+  /** One pass now. Undefined when another process leads. @throws {StoreUnavailable} when the store cannot be read. */
+  async pass(): Promise<SweepReport | undefined> {
+    const counts: Record<Finding, number> = {
+      still: 0,
+      asked: 0,
+      gone: 0,
+      endedSilently: 0,
+      failed: 0,
+    };
+    if (!(await this.#lead())) return undefined;
+    const heads = await this.#chosen();
+    for (let from = 0; from < heads.length && !this.#beats.isStopping; from += LOOKS_A_LEASE) {
+      if (from > 0 && !(await this.#lead())) return undefined;
+      const findings = heads
+        .slice(from, from + LOOKS_A_LEASE)
+        .map((head) => this.#gate.run(async () => await this.#look(head)));
+      for (const finding of await Promise.all(findings)) counts[finding] += 1;
+    }
+    const { still, asked, gone, endedSilently, failed } = counts;
+    const looked = still + asked + gone + endedSilently + failed;
+    const isSearchDue = this.#passes % SEARCH_EVERY_PASSES === 0;
+    const found = isSearchDue ? (await this.#search()) + (await this.#searchClosed()) : 0;
+    await this.#recheckTroubles();
+    this.#passes += 1;
+    if (!this.#beats.isStopping) await this.#deps.afterPass();
+    return { looked, asked, found, gone, endedSilently, failed };
+  }
+
+  #beatMs(): number {
+    return Math.min(this.#deps.intervalMs / BEATS, SWEEP_BEAT_MS);
+  }
+
+  /**
+   * Keeps or gets the lease; whoever has just got it, or led for an interval, makes a pass. A pass may take longer than the lease lasts, so
+   * it is not waited for.
+   */
+  async #beat(): Promise<void> {
+    const hasLed = this.#isLeading;
+    this.#isLeading = false;
+    this.#isLeading = await this.#lead();
+    if (!this.#isLeading) return;
+    const now = performance.now();
+    const { intervalMs } = this.#deps;
+    const pauseMs = hasLed ? intervalMs : Math.min(intervalMs, SWEEP_PAUSE_MS);
+    const isTooSoon = this.#passedAt > 0 && now - this.#passedAt < pauseMs;
+    if (isTooSoon || this.#passing !== undefined) return;
+    this.#passedAt = now;
+    this.#passing = this.pass().then(
+      () => {
+        this.#passing = undefined;
+      },
+      (error: unknown) => {
+        this.#passing = undefined;
+        this.#outages.failed(error, '(sweep)');
+      },
+    );
+  }
+
+  async #lead(): Promise<boolean> {
+    const ttlMs = Math.round(this.#beatMs() * LEASE_BEATS);
+    return await this.#deps.log.acquireLease({ name: LEASE, holder: this.#holder, ttlMs });
+  }
+
+  /** S1: two statements, whatever the number of conversations. */
+  async #chosen(): Promise<readonly OpenHead[]> {
+    const { log, looksPerPass } = this.#deps;
+    const recentLimit = Math.min(SWEEP_RECENT_LOOKS, Math.ceil((looksPerPass * 2) / 3));
+    const recent = await log.recentHeads({
+      limit: recentLimit,
+      withinMs: SWEEP_RECENT_MS,
+      ...(this.#recentAfter === undefined ? {} : { after: this.#recentAfter }),
+    });
+    this.#recentAfter = recent.length < recentLimit ? undefined : recent.at(-1);
+    const limit = looksPerPass - recent.length;
+    const { tenant, conversationId } = this.#openAfter ?? {};
+    const inTurn = await log.openHeads({
+      limit,
+      ...(tenant === undefined || conversationId === undefined
+        ? {}
+        : { after: { tenant, conversationId } }),
+    });
+    this.#openAfter = inTurn.length < limit ? undefined : inTurn.at(-1);
+    return [
+      ...new Map([...inTurn, ...recent].map((head) => [conversationKey(head), head])).values(),
+    ];
+  }
+
+  async #look(head: OpenHead): Promise<Finding> {
+    const { log, source, projector } = this.#deps;
+    try {
+      const found = await source.describe(head);
+      if (found === undefined) return this.#silent(head, 'gone');
+      await this.#noteTrouble(head, found);
+      const key = { tenant: head.tenant, conversationId: head.conversationId };
+      const { runId, historyLength, status } = found;
+      if (found.endedBy !== undefined) {
+        const { outcome } = await projector.catchUp(key, found);
+        return outcome === 'ended' ? this.#silent(head, 'endedSilently', found.endedBy) : 'asked';
+      }
+      const hasMoved = runId !== head.runId || historyLength !== head.historyLength;
+      if (!hasMoved) return status === 'closed' ? this.#silent(head, 'endedSilently') : 'still';
+      const progress = await projector.catchUp(key, { runId, historyLength });
+      // Otherwise the head keeps the run that may still have what is missing.
+      if (progress.outcome === 'caught_up') await log.touch(key, { runId, historyLength });
+      return 'asked';
+    } catch (error) {
+      this.#outages.failed(error, conversationKey(head));
+      return 'failed';
+    }
+  }
+
+  async #noteTrouble(key: ConversationKey, { trouble }: WorkflowDescription): Promise<void> {
+    const { tenant, conversationId } = key;
+    if (trouble !== undefined)
+      await this.#deps.troubles?.found({ tenant, conversationId }, trouble);
+  }
+
+  /** Those that the server reports are found at once, however many conversations there are; a server that reports none is asked in vain. */
+  async #recheckTroubles(): Promise<void> {
+    const { troubles, source } = this.#deps;
+    if (troubles === undefined || this.#beats.isStopping) return;
+    try {
+      for await (const key of source.reported?.() ?? []) {
+        const found = await source.describe(key);
+        if (found !== undefined) await this.#noteTrouble(key, found);
+      }
+    } catch {
+      // The server does not know the search attribute, or cannot be asked now: the looks above find them, only later.
+    }
+    await troubles.recheck(async (key) => (await source.describe(key))?.trouble);
+  }
+
+  /** Said once. The log says what the conversation decided; only what ended it from outside is added. */
+  #silent(head: OpenHead, finding: 'gone' | 'endedSilently', endedBy?: EndedBy): Finding {
+    const conversation = conversationKey(head);
+    if (!this.#reported.has(conversation)) {
+      if (this.#reported.size >= MAX_REPORTED) this.#reported.clear();
+      this.#reported.add(conversation);
+      const ended = endedBy === undefined ? 'ended without closing' : ENDED_TEXTS[endedBy];
+      const what = finding === 'gone' ? 'is not known to Temporal' : ended;
+      const then = endedBy === undefined ? 'stays as it is' : 'is closed';
+      this.#deps.logger.warn(`The workflow of ${conversation} ${what}; its log ${then}`, {
+        conversation,
+        runId: head.runId,
+      });
+    }
+    return finding;
+  }
+
+  /** Finds running conversations that are not in the store, or closed there: all their hints were lost. */
+  async #search(): Promise<number> {
+    const { log, source } = this.#deps;
+    if (source.running === undefined) return 0;
+    let count = 0;
+    const compare = async (keys: readonly ConversationKey[]): Promise<void> => {
+      const unknown = await log.notOpen(keys);
+      const found = await Promise.all(
+        unknown.map((key) => this.#gate.run(async () => await this.#bringIn(key))),
+      );
+      count += found.filter(Boolean).length;
+    };
+    try {
+      let keys: ConversationKey[] = [];
+      for await (const key of source.running()) {
+        if (this.#beats.isStopping) break;
+        if (keys.push(key) < KEYS_AT_ONCE) continue;
+        await compare(keys);
+        keys = [];
+      }
+      await compare(keys);
+    } catch (error) {
+      this.#outages.failed(error, '(search for unknown conversations)');
+    }
+    return count;
+  }
+
+  async #searchClosed(): Promise<number> {
+    try {
+      const keys = await this.#closed.next();
+      const found = keys.map((key) => this.#gate.run(async () => await this.#bringIn(key)));
+      return (await Promise.all(found)).filter(Boolean).length;
+    } catch (error) {
+      this.#outages.failed(error, '(search for closed conversations)');
+      return 0;
+    }
+  }
+
+  /** One whose worker is gone fails after as long as a query may take, which must not hold up the others. */
+  async #bringIn(key: ConversationKey): Promise<boolean> {
+    if (this.#beats.isStopping) return false;
+    const { source, projector } = this.#deps;
+    try {
+      const found = await source.describe(key);
+      if (found === undefined) return false;
+      await this.#noteTrouble(key, found);
+      return (await projector.catchUp(key, found)).outcome !== 'deleted';
+    } catch (error) {
+      this.#outages.failed(error, conversationKey(key));
+      return false;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/** Waits for a conversation to move: woken by the live channel, or by the clock where nothing comes through it. */
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import type { LiveChannel, LiveMessage } from '../../store/ports/live.js';
+
+const FIRST_POLL_MS = 100;
+const MAX_POLL_MS = 1_000;
+/** A watcher that does not read keeps this many messages; older ones are dropped. */
+const MAX_KEPT_MESSAGES = 2_000;
+
+export interface WakerOptions {
+  readonly live: LiveChannel | undefined;
+  readonly key: ConversationKey;
+  readonly signal?: AbortSignal | undefined;
+  /** Live events, too, and all messages are kept for `take`; without it those of the log wake, and that is all. */
+  readonly keepMessages?: boolean;
+}
+
+export class Waker {
+  readonly #signal: AbortSignal | undefined;
+  readonly #subscribe: () => () => void;
+  #stop: () => void;
+  readonly #messages: LiveMessage[] = [];
+  #woken = false;
+  #resolve: (() => void) | undefined;
+  #pollMs = FIRST_POLL_MS;
+  #pollAt: number;
+
+  /** Subscribes at once, so that nothing is missed between a look at the store and the wait. */
+  constructor(options: WakerOptions) {
+    const { live, key, signal, keepMessages = false } = options;
+    this.#signal = signal;
+    this.#pollAt = performance.now() + this.#pollMs;
+    const hear = (message: LiveMessage): void => {
+      if (keepMessages) this.#messages.push(message);
+      if (this.#messages.length > MAX_KEPT_MESSAGES) this.#messages.shift();
+      this.#wake();
+    };
+    this.#subscribe = () => live?.subscribe(key, { live: keepMessages }, hear) ?? (() => undefined);
+    this.#stop = this.#subscribe();
+    signal?.addEventListener('abort', this.#wake);
+  }
+
+  /** Subscribes anew, before the old subscription ends: whoever streams says again what it has streamed so far. */
+  joinAgain(): void {
+    const stop = this.#stop;
+    this.#stop = this.#subscribe();
+    stop();
+  }
+
+  /** The oldest kept message. */
+  take(): LiveMessage | undefined {
+    return this.#messages.shift();
+  }
+
+  /** Whether it is time to look at the store without having been told. */
+  isPollDue(): boolean {
+    return performance.now() >= this.#pollAt;
+  }
+
+  /** To be called after each look: polls come often at first and while something happens, later each second. */
+  looked(hasMoved: boolean): void {
+    this.#pollMs = hasMoved ? FIRST_POLL_MS : Math.min(this.#pollMs * 1.5, MAX_POLL_MS);
+    this.#pollAt = performance.now() + this.#pollMs;
+  }
+
+  /** Resolves on a message, on abort, when the next poll is due, or after `atMostMs`. */
+  async wait(atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const untilPollMs = Math.max(0, this.#pollAt - performance.now());
+    if (!this.#woken && this.#signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(untilPollMs, atMostMs));
+        this.#resolve = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#resolve = undefined;
+    this.#woken = false;
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#wake);
+    this.#stop();
+  }
+
+  readonly #wake = (): void => {
+    this.#woken = true;
+    this.#resolve?.();
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * The client's reader over the event log. The store answers; the workflow is asked only for what a caller knows to be
+ * recorded and the store does not have yet, because a workflow buffers one query and has turns to run.
+ */
+import type {
+  BeforePosition,
+  ConversationPage,
+  ConversationReader,
+  ListedBy,
+  LogPage,
+  ReadPosition,
+  WatchFrame,
+} from '../../client/ports/reader.js';
+import { foldView } from '../../core/view/view.js';
+import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
+import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { CarriedState } from '../../protocol/workflow/messaging.js';
+import { needing } from '../../store/plans/presence.js';
+import { shownWith } from '../../store/plans/troubles.js';
+import type { CallLease } from '../../store/ports/leases.js';
+import type { LiveChannel } from '../../store/ports/live.js';
+import type { EventLog } from '../../store/ports/log.js';
+import type { LogHead } from '../../store/ports/log-head.js';
+import { completeLog } from '../catch-up/complete-log.js';
+import type { WorkflowSource } from '../source/workflow-source.js';
+import { Waker } from './change-waiter.js';
+import { seedOf } from './restore-state.js';
+import { waitForTurn } from './turn-result.js';
+import { readAfter, readBefore, watchLog } from './watch-log.js';
+
+export interface StoreReaderDeps {
+  readonly log: EventLog;
+  /** Without it, everything works by polling. */
+  readonly live?: LiveChannel;
+  /**
+   * The workflows (`createWorkflowSource(temporal)`), asked for what a caller knows to be recorded and the store lacks, and for the end of a
+   * log that is opened again. `'none'`: readers see what is stored, however old, as where nothing but the store can be reached.
+   */
+  readonly source: WorkflowSource | 'none';
+}
+
+export function createStoreReader(deps: StoreReaderDeps): ConversationReader {
+  return new StoreReader(deps);
+}
+
+class StoreReader implements ConversationReader {
+  readonly #log: EventLog;
+  readonly #live: LiveChannel | undefined;
+  readonly #source: WorkflowSource | undefined;
+
+  constructor(deps: StoreReaderDeps) {
+    this.#log = deps.log;
+    this.#live = deps.live;
+    this.#source = deps.source === 'none' ? undefined : deps.source;
+  }
+
+  async snapshot(
+    key: ConversationKey,
+    options: { atLeastSeq?: number } = {},
+  ): Promise<ConversationSnapshot | undefined> {
+    const snapshot = await this.#shown(await this.#logged(key, options));
+    if (snapshot?.pending.some(({ claim }) => claim !== undefined) !== true) return snapshot;
+    return withLeases(snapshot, await this.#log.callLeases(key));
+  }
+
+  /** Only what the log says of an open conversation can be wrong about whether it goes on. */
+  async #shown(
+    snapshot: ConversationSnapshot | undefined,
+  ): Promise<ConversationSnapshot | undefined> {
+    if (snapshot === undefined || snapshot.status === 'closed') return snapshot;
+    const [trouble, gone] = await Promise.all([
+      this.#log.trouble(snapshot),
+      this.#log.goneAgents(),
+    ]);
+    return needing(shownWith(snapshot, trouble), gone);
+  }
+
+  async #logged(
+    key: ConversationKey,
+    options: { atLeastSeq?: number } = {},
+  ): Promise<ConversationSnapshot | undefined> {
+    const stored = await this.#log.head(key);
+    if (stored === undefined && (await this.#isDeleted(key))) return undefined;
+    const atLeastSeq = options.atLeastSeq ?? 1;
+    if (this.#source === undefined || (stored?.lastSeq ?? 0) >= atLeastSeq) return stored?.snapshot;
+    if (options.atLeastSeq === undefined && !(await this.#isRunning(key))) return undefined;
+    const head = await this.#waitFor(key, atLeastSeq);
+    if ((head?.lastSeq ?? 0) >= atLeastSeq) return head?.snapshot;
+    return await this.#withTail(key, head);
+  }
+
+  async events(
+    key: ConversationKey,
+    options: ReadPosition & { limit?: number; before?: BeforePosition } = {},
+  ): Promise<LogPage | undefined> {
+    const { after, before, limit } = options;
+    const bound = limit === undefined ? {} : { limit };
+    const read = async () =>
+      before === undefined
+        ? await readAfter(this.#log, key, { after, ...bound })
+        : await readBefore(this.#log, key, { before, ...bound });
+    let page = await read();
+    if (page === undefined && !(await this.#isDeleted(key)) && (await this.#isRunning(key))) {
+      await this.#waitFor(key, 1);
+      page = await read();
+    }
+    if (page === undefined) return undefined;
+    const { generation, events, more, lastSeq } = page;
+    const seq = events.at(-1)?.seq ?? after?.seq ?? 0;
+    const tail = before === 'end' ? { tail: { generation, seq: lastSeq } } : {};
+    return { generation, events, cursor: { generation, seq }, more, ...tail };
+  }
+
+  async list(options: ListedBy): Promise<ConversationPage> {
+    return await this.#log.list(options);
+  }
+
+  async turnResult(
+    key: ConversationKey,
+    turnId: TurnId,
+    options: {
+      timeoutMs: number;
+      signal?: AbortSignal;
+      returnWhenWaiting?: boolean;
+      atLeastSeq?: number;
+    },
+  ): Promise<TurnResult | undefined> {
+    const { returnWhenWaiting = true } = options;
+    const deps = { log: this.#log, live: this.#live };
+    return await waitForTurn(deps, { ...options, key, turnId, returnWhenWaiting });
+  }
+
+  watch(
+    key: ConversationKey,
+    options: ReadPosition & { signal: AbortSignal },
+  ): AsyncIterable<WatchFrame> {
+    return watchLog({ log: this.#log, live: this.#live }, key, options);
+  }
+
+  async seed(key: ConversationKey): Promise<CarriedState | undefined> {
+    if (this.#source !== undefined)
+      await completeLog({ log: this.#log, live: this.#live, source: this.#source }, key);
+    const events: CanonicalEvent[] = [];
+    let generation: number | undefined;
+    for (let more = true; more; ) {
+      const read = await this.#log.read(key, {
+        afterSeq: events.at(-1)?.seq ?? 0,
+        ...(generation === undefined ? {} : { generation }),
+      });
+      if (read === undefined) return undefined;
+      generation = read.generation;
+      events.push(...read.events);
+      more = read.more;
+    }
+    return seedOf(events);
+  }
+
+  async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {
+    return await this.#log.readTurn(key, turnId);
+  }
+
+  async isDeletedRun(key: ConversationKey, runId: string): Promise<boolean> {
+    return (await this.#log.deletion(key))?.runIds.includes(runId) === true;
+  }
+
+  async findTurn(turnId: TurnId): Promise<ConversationKey | undefined> {
+    return await this.#log.findTurn(turnId);
+  }
+
+  /** Whether what Temporal may still have under the id is what was deleted, and not another conversation. */
+  async #isDeleted(key: ConversationKey): Promise<boolean> {
+    const deletion = await this.#log.deletion(key);
+    if (deletion === undefined) return false;
+    const run = await this.#source?.describe(key).catch(() => undefined);
+    return run === undefined || deletion.runIds.includes(run.runId);
+  }
+
+  /** Whether a conversation that the store does not know is about to appear there; needs no worker. */
+  async #isRunning(key: ConversationKey): Promise<boolean> {
+    try {
+      return (await this.#source?.describe(key))?.status === 'running';
+    } catch {
+      return false;
+    }
+  }
+
+  /** Gives the projector its time: what it stores, everybody can read; what a query answers, only one. */
+  async #waitFor(key: ConversationKey, seq: number): Promise<LogHead | undefined> {
+    const giveUpAt = performance.now() + QUERY_DEADLINE_MS;
+    const waker = new Waker({ live: this.#live, key });
+    try {
+      for (;;) {
+        const head = await this.#log.head(key);
+        const leftMs = giveUpAt - performance.now();
+        if ((head?.lastSeq ?? 0) >= seq || leftMs <= 0) return head;
+        waker.looked(true);
+        await waker.wait(leftMs);
+      }
+    } finally {
+      waker.close();
+    }
+  }
+
+  /** The stored snapshot with what the workflow has beyond it; the stored one when the workflow does not answer. */
+  async #withTail(
+    key: ConversationKey,
+    head: LogHead | undefined,
+  ): Promise<ConversationSnapshot | undefined> {
+    let view = head?.snapshot;
+    try {
+      for (let more = true; more; ) {
+        const page = await this.#source?.events(key, { after: view?.seq ?? 0 });
+        const next = page?.events[0]?.seq;
+        if (page === undefined || next !== (view?.seq ?? 0) + 1) return view;
+        for (const event of page.events) view = foldView(view, event);
+        more = page.more;
+      }
+    } catch {
+      // An old state is better than none; its `seq` says how old it is.
+    }
+    return head === undefined || view === undefined
+      ? view
+      : { ...view, generation: head.generation };
+  }
+}
+
+/** Renewals are in no log. */
+function withLeases(
+  snapshot: ConversationSnapshot,
+  leases: readonly CallLease[],
+): ConversationSnapshot {
+  const pending = snapshot.pending.map((entry) => {
+    const { claim } = entry;
+    const lease = leases.find(({ claimId }) => claimId === claim?.claimId);
+    if (claim === undefined || lease === undefined) return entry;
+    return { ...entry, claim: { ...claim, leaseMs: lease.leaseMs, leaseUntil: lease.leaseUntil } };
+  });
+  return { ...snapshot, pending };
+}

@@ -1,0 +1,143 @@
+/**
+ * Messages of transcripts in the blob store, in chunks named by their content. What the blob store has lost, or has otherwise than
+ * it was put, is made again from the event log, to the byte, and put back: the log has every message.
+ */
+import { apply } from '../../core/apply/apply.js';
+import type { ConversationState } from '../../core/state/state.js';
+import type { Message } from '../../protocol/conversation/messages.js';
+import {
+  type ChunkRef,
+  chunkText,
+  messagesOfChunk,
+  type StoredPart,
+} from '../../protocol/conversation/offloaded-messages.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { BlobType } from '../../protocol/values/blobs.js';
+import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
+import { type BlobStore, blobRefOf } from '../../store/ports/blobs.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { type ProjectionLogger, SILENT } from '../source/outages.js';
+
+const TYPE: BlobType = 'application/json';
+
+/** The id that a chunk of these messages has, stored or not. */
+export function chunkIdOf(messages: readonly Message[]): string {
+  return blobRefOf({ type: TYPE, content: Buffer.from(chunkText(messages)) }).id;
+}
+
+/** Neither the blob store nor the event log has the messages; another try may find that they are back. */
+export class TranscriptLost extends Error {
+  readonly code = 'transcript_lost';
+
+  constructor({ id, fromTurnId, throughTurnId }: ChunkRef) {
+    super(
+      `Messages of the conversation are lost: chunk ${id}, turns ${fromTurnId} to ${throughTurnId}, is neither in the blob store nor in the event log`,
+    );
+    this.name = 'TranscriptLost';
+  }
+}
+
+export interface TranscriptChunksDeps {
+  /** Absent: nothing is put, and everything is read from the event log. */
+  readonly blobs?: Pick<BlobStore, 'put' | 'get' | 'delete'> | undefined;
+  readonly log: Pick<EventLog, 'read'>;
+  readonly logger?: ProjectionLogger;
+}
+
+export class TranscriptChunks {
+  readonly #deps: TranscriptChunksDeps;
+
+  constructor(deps: TranscriptChunksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Id of the chunk; undefined where there is no blob store. Safe to repeat. @throws {StoreUnavailable} */
+  async put(key: ConversationKey, messages: readonly Message[]): Promise<string | undefined> {
+    const content = Buffer.from(chunkText(messages));
+    return (await this.#deps.blobs?.put(key, { type: TYPE, content }))?.id;
+  }
+
+  /** Removes chunks that nothing refers to any more. Safe to repeat. @throws {StoreUnavailable} */
+  async remove(key: ConversationKey, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#deps.blobs?.delete(key, ids);
+  }
+
+  /** @throws {TranscriptLost}; {StoreUnavailable} when that cannot be known now */
+  async get(key: ConversationKey, part: StoredPart): Promise<readonly Message[]> {
+    const messages = (await this.#stored(key, part)) ?? (await this.#madeAgain(key, part));
+    return messages.slice(part.from, part.to);
+  }
+
+  /** Undefined when the blob is absent, or is not what it is named by. */
+  async #stored(key: ConversationKey, { id }: ChunkRef): Promise<readonly Message[] | undefined> {
+    const found = await this.#deps.blobs?.get(key, id);
+    if (found === undefined) return undefined;
+    const { ref, content } = found;
+    if (blobRefOf({ type: ref.type, content }).id !== id) return undefined;
+    return messagesOfChunk(Buffer.from(content).toString());
+  }
+
+  async #madeAgain(key: ConversationKey, chunk: ChunkRef): Promise<readonly Message[]> {
+    const { blobs, log, logger = SILENT } = this.#deps;
+    const messages = await messagesOfTurns(eventsOf(log, key), chunk);
+    const content = Buffer.from(chunkText(messages));
+    if (blobRefOf({ type: TYPE, content }).id !== chunk.id) throw new TranscriptLost(chunk);
+    if (blobs === undefined) return messages;
+    const about = { conversation: conversationKey(key), chunk: chunk.id };
+    logger.warn('stored messages were lost or damaged, and are made again from the log', about);
+    // Putting what is there under the id would leave it as it is.
+    await blobs.delete(key, [chunk.id]);
+    await blobs.put(key, { type: TYPE, content });
+    return messages;
+  }
+}
+
+/** All messages from the first of one turn to the last of another, or from one message to another, as they entered the transcript. */
+async function messagesOfTurns(
+  events: AsyncIterable<CanonicalEvent>,
+  { fromTurnId, throughTurnId, fromMessageId, throughMessageId }: ChunkRef,
+): Promise<readonly Message[]> {
+  const found: Message[] = [];
+  let state: ConversationState | undefined;
+  for await (const event of events) {
+    const before = state?.transcript.at(-1);
+    state = apply(state, event);
+    const { transcript } = state;
+    const known = before === undefined ? -1 : transcript.lastIndexOf(before);
+    for (const message of transcript.slice(known + 1)) {
+      if (isSummary(message)) continue;
+      const { turnId, id } = message;
+      const isFirst =
+        turnId === fromTurnId && (fromMessageId === undefined || id === fromMessageId);
+      const isOver = found.at(-1)?.turnId === throughTurnId && turnId !== throughTurnId;
+      if (isOver) return found;
+      if (isFirst || found.length > 0) found.push(message);
+      if (found.length > 0 && turnId === throughTurnId && id === throughMessageId) return found;
+    }
+  }
+  return found;
+}
+
+function isSummary(message: Message): boolean {
+  return message.role === 'user' && message.summary !== undefined;
+}
+
+/** The stored log of the newest generation. @throws {StoreUnavailable} */
+async function* eventsOf(
+  log: Pick<EventLog, 'read'>,
+  key: ConversationKey,
+): AsyncGenerator<CanonicalEvent> {
+  let afterSeq = 0;
+  let generation: number | undefined;
+  for (let more = true; more; ) {
+    const read = await log.read(key, {
+      afterSeq,
+      ...(generation === undefined ? {} : { generation }),
+    });
+    if (read === undefined) return;
+    generation = read.generation;
+    yield* read.events;
+    afterSeq = read.events.at(-1)?.seq ?? afterSeq;
+    more = read.more;
+  }
+}

@@ -1,0 +1,23 @@
+/** Messages of a transcript, asked of the run that holds them: for workers that do not remember what came before. */
+import type { Client } from '@temporalio/client';
+import { askAgain } from '../../client/temporal/query-retry.js';
+import { TRANSCRIPT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
+import type { TranscriptQuery, TranscriptSlice } from '../../protocol/workflow/activities.js';
+import { QUERIES } from '../../protocol/workflow/messaging.js';
+
+/**
+ * One page. The run is pinned, whatever run is current by now: messages of one run and epoch never change.
+ * @throws when no worker answers within 5 s (`TRANSCRIPT_DEADLINE_MS`)
+ */
+export async function fetchTranscript(
+  client: Client,
+  run: { readonly workflowId: string; readonly runId: string },
+  query: TranscriptQuery,
+): Promise<TranscriptSlice> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId);
+  return await client.withDeadline(Date.now() + TRANSCRIPT_DEADLINE_MS, () =>
+    askAgain(() =>
+      handle.query<TranscriptSlice, [TranscriptQuery]>(QUERIES.transcriptSlice, query),
+    ),
+  );
+}

@@ -1,0 +1,95 @@
+/** What became of a turn, read from the store; waits for it when asked to. */
+import { waitingResult } from '../../core/view/view.js';
+import type { TurnResult } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent, TurnEnded } from '../../protocol/log/events.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { LiveChannel } from '../../store/ports/live.js';
+import type { EventLog } from '../../store/ports/log.js';
+import { resultOfLostTurn } from '../catch-up/lost-turn.js';
+import { Waker } from './change-waiter.js';
+
+export interface TurnWait {
+  readonly key: ConversationKey;
+  readonly turnId: TurnId;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly returnWhenWaiting: boolean;
+  /** The caller knows that this was recorded: what waited before it may wait no more. */
+  readonly atLeastSeq?: number | undefined;
+}
+
+/**
+ * Waits until the turn has ended, or only outside waits remain, or the time is up; an abort counts as time up.
+ * @throws {StoreUnavailable}
+ */
+export async function waitForTurn(
+  deps: { readonly log: EventLog; readonly live?: LiveChannel | undefined },
+  wait: TurnWait,
+): Promise<TurnResult | undefined> {
+  const { key, turnId, signal } = wait;
+  const giveUpAt = performance.now() + wait.timeoutMs;
+  const waker = new Waker({ live: deps.live, key, signal });
+  let lookedAt: string | undefined;
+  let isKnown = false;
+  try {
+    for (;;) {
+      const head = await deps.log.head(key);
+      const position = head && `${head.generation}-${head.lastSeq}`;
+      const hasMoved = position !== lookedAt;
+      if (head !== undefined && hasMoved) {
+        const isRunning = head.snapshot.turn?.turnId === turnId;
+        const events = isRunning ? [] : await deps.log.readTurn(key, turnId);
+        isKnown = isRunning || events.length > 0;
+        const isRecent = head.lastSeq >= (wait.atLeastSeq ?? 0);
+        const ended = isRunning
+          ? undefined
+          : (resultOf(events) ?? (await resultOfLostTurn(deps.log, { head, events, turnId })));
+        const result =
+          ended ??
+          (wait.returnWhenWaiting && isRecent ? waitingResult(head.snapshot, turnId) : undefined);
+        if (result !== undefined) return result;
+      }
+      lookedAt = position;
+      const leftMs = giveUpAt - performance.now();
+      if (leftMs <= 0 || signal?.aborted === true)
+        return isKnown ? { status: 'timeout', turnId } : undefined;
+      waker.looked(hasMoved);
+      await waker.wait(leftMs);
+    }
+  } finally {
+    waker.close();
+  }
+}
+
+function resultOf(events: readonly CanonicalEvent[]): TurnResult | undefined {
+  for (const event of events) if (event.type === 'turn_ended') return endOf(event);
+  return undefined;
+}
+
+function endOf(event: TurnEnded & { readonly seq: number }): TurnResult {
+  const { turnId, text, usage, seq, status, reason, output } = event;
+  switch (status) {
+    case 'completed':
+      return {
+        status,
+        turnId,
+        text,
+        ...(output === undefined ? {} : { output }),
+        usage,
+        seq,
+        ...(reason === undefined ? {} : { reason }),
+      };
+    case 'cancelled':
+      return { status, turnId, text, usage, seq };
+    case 'failed': {
+      const error = event.error ?? { code: reason ?? 'internal', message: 'The turn failed' };
+      return { status, turnId, error, text, usage, seq };
+    }
+    default:
+      return unknownStatus(status);
+  }
+}
+
+function unknownStatus(status: never): never {
+  throw new TypeError(`unknown turn status ${String(status)}`);
+}

@@ -1,0 +1,67 @@
+/** What goes wrong for long is said once when it begins and once when it ends, not a thousand times between. */
+import { StoreUnavailable } from '../../store/ports/log.js';
+
+/** Where the projection reports; the shape of Temporal's own logger. */
+export interface ProjectionLogger {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+}
+
+export const SILENT: ProjectionLogger = { info: () => undefined, warn: () => undefined };
+
+/** An outage that ends and begins again within this is not worth another line. */
+const QUIET_MS = 30_000;
+
+type Side = 'store' | 'workflow' | 'history' | 'unknown_call';
+
+const BEGUN: Readonly<Record<Side, string>> = {
+  store: 'The event log cannot be written; conversations go on, readers see an older state',
+  workflow: 'A conversation workflow does not answer the events query; it is asked again',
+  history:
+    'The ends of histories cannot be read on the server; until they can, queries of conversations are refused, and events are asked for',
+  unknown_call:
+    'The server does not know GetWorkflowExecutionHistoryReverse; queries of conversations are answered unchecked (decision 19)',
+};
+const ENDED: Readonly<Record<Side, string>> = {
+  store: 'The event log can be written again',
+  workflow: 'Conversation workflows answer the events query again',
+  history: 'The ends of histories can be read again',
+  unknown_call:
+    'The server knows GetWorkflowExecutionHistoryReverse after all; queries are checked',
+};
+
+export class Outages {
+  readonly #logger: ProjectionLogger;
+  readonly #begun = new Set<Side>();
+  readonly #saidAt = new Map<Side, number>();
+
+  constructor(logger: ProjectionLogger) {
+    this.#logger = logger;
+  }
+
+  failed(
+    error: unknown,
+    conversation: string,
+    side: Side = error instanceof StoreUnavailable ? 'store' : 'workflow',
+  ): void {
+    const now = Date.now();
+    const isNews = !this.#begun.has(side) && now - (this.#saidAt.get(side) ?? 0) > QUIET_MS;
+    if (!isNews) return;
+    this.#begun.add(side);
+    this.#saidAt.set(side, now);
+    this.#logger.warn(BEGUN[side], { reason: reasonOf(error), conversation });
+  }
+
+  /** What was begun has ended: a projection or a look went through, so all sides of it work. */
+  succeeded(): void {
+    for (const side of this.#begun) this.#logger.info(ENDED[side]);
+    this.#begun.clear();
+  }
+}
+
+/** With its cause: Temporal's own message says only that a query failed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

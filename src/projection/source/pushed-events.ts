@@ -1,0 +1,77 @@
+/**
+ * Events as the tasks of this worker told them along with their hints. They are not facts yet: a task may be lost after it
+ * spoke. Who uses a page of them must first see its task completed in the history (`committed.ts`).
+ *
+ * T1  Kept are only events without a gap, of one run, and of one unbroken life of the workflow's instance: before the last of
+ *     its tasks could be completed, all the earlier ones had to be.
+ * T2  A task that is tried again tells its events again; the later telling counts.
+ */
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { conversationKey } from '../../protocol/values/ids.js';
+import type { EventsPage, Hint } from '../../protocol/workflow/messaging.js';
+import type { TaskAttempt } from './history-tail.js';
+
+/** Conversations that are forgotten here are asked by query. */
+const MAX_CONVERSATIONS = 2_000;
+const MAX_EVENTS = 500;
+
+interface Told {
+  readonly runId: string;
+  /** Of the newest event. */
+  readonly task: TaskAttempt;
+  /** By `performance.now()`. */
+  readonly toldAt: number;
+  readonly events: readonly CanonicalEvent[];
+}
+
+export interface ToldPage {
+  readonly page: EventsPage;
+  readonly task: TaskAttempt;
+  readonly toldAt: number;
+}
+
+export class ToldEvents {
+  readonly #told = new Map<string, Told>();
+
+  take(hint: Hint): void {
+    const name = conversationKey(hint);
+    const before = this.#told.get(name);
+    this.#told.delete(name);
+    const { runId, told } = hint;
+    const first = told?.events[0];
+    if (told === undefined || first === undefined) return;
+    const kept = before?.runId === runId ? before.events : [];
+    const earlier = kept.filter(({ seq }) => seq >= told.liveFrom && seq < first.seq);
+    const isWhole = earlier.at(-1)?.seq === first.seq - 1;
+    const events = isWhole ? [...earlier, ...told.events] : told.events;
+    if (events.length > MAX_EVENTS) return;
+    const { task: id, startedAt } = told;
+    this.#told.set(name, { runId, task: { id, startedAt }, toldAt: performance.now(), events });
+    if (this.#told.size <= MAX_CONVERSATIONS) return;
+    const oldest = this.#told.keys().next();
+    if (oldest.done !== true) this.#told.delete(oldest.value);
+  }
+
+  /** Everything after a seq, when it was told without a gap and at least through `upTo`. */
+  page(
+    key: ConversationKey,
+    query: { readonly runId: string; readonly after: number; readonly upTo: number },
+  ): ToldPage | undefined {
+    const name = conversationKey(key);
+    const told = this.#told.get(name);
+    const first = told?.events[0];
+    const last = told?.events.at(-1);
+    if (told === undefined || first === undefined || last === undefined) return undefined;
+    const { runId, after, upTo } = query;
+    if (told.runId !== runId || first.seq > after + 1 || last.seq < upTo) return undefined;
+    const events = told.events.filter(({ seq }) => seq > after);
+    // Nobody asks for older ones again, unless something is wrong, and then by query.
+    this.#told.set(name, { ...told, events });
+    return {
+      page: { events, lastSeq: last.seq, firstSeq: first.seq, more: false },
+      task: told.task,
+      toldAt: told.toldAt,
+    };
+  }
+}

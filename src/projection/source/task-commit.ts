@@ -1,0 +1,70 @@
+/**
+ * Whether a workflow task of this worker was completed, read from the history on the server: a fraction of what a query
+ * costs, and no worker has to answer.
+ *
+ * The event after a task's start says what became of it. It counts when it is its completion, by this very process, and the start is that of
+ * this very attempt: attempts after the first share one place in the history, so another one may stand there, and another worker's.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { workflowIdFor } from '../../protocol/values/ids.js';
+import type { HistoryLooks } from './history-probe.js';
+import { idOf, isCompletedBy, type TaskAttempt } from './history-tail.js';
+
+export interface TaskOfRun {
+  readonly runId: string;
+  readonly task: TaskAttempt;
+  /** By `performance.now()`: since then its completion is on its way. */
+  readonly toldAt: number;
+}
+
+/** False when it cannot be said, too. Never throws. */
+export type IsCommitted = (key: ConversationKey, target: TaskOfRun) => Promise<boolean>;
+
+export interface CommittedOptions {
+  /** What this worker's completions are signed with; must be its alone. */
+  readonly identity: string;
+}
+
+const MAX_LOOKS = 6;
+const MIN_WAIT_MS = 1;
+const MAX_WAIT_MS = 60;
+
+type Look = 'yes' | 'no' | 'not_yet';
+
+/**
+ * A hint is given just before its task is sent to the server, so the first look is at about as long after it as that took
+ * lately: later after a look that came too early, a little earlier after one that did not. A look that meets the server while it
+ * takes the completion is not too early: it is answered after that.
+ */
+export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions): IsCommitted {
+  const { identity } = options;
+  let waitMs = MIN_WAIT_MS;
+  const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
+    for await (const events of looks.tail({ workflowId: workflowIdFor(key), runId })) {
+      const [newest] = events;
+      if (newest === undefined || idOf(newest) <= task.id) return 'not_yet';
+      const isCompleted = isCompletedBy(identity, task, events);
+      if (isCompleted !== undefined) return isCompleted ? 'yes' : 'no';
+    }
+    return 'no';
+  };
+  return async (key, target) => {
+    if (looks.isUseless) return false;
+    try {
+      for (let looked = 1; looked <= MAX_LOOKS; looked += 1) {
+        const leftMs = looked === 1 ? target.toldAt + waitMs - performance.now() : waitMs;
+        if (leftMs > 0) await sleep(leftMs);
+        const found = await look(key, target);
+        if (found === 'not_yet') waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
+        else {
+          if (looked === 1) waitMs = Math.max(waitMs * 0.95, MIN_WAIT_MS);
+          return found === 'yes';
+        }
+      }
+    } catch {
+      // The looks tell of it.
+    }
+    return false;
+  };
+}

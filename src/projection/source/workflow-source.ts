@@ -1,0 +1,284 @@
+/** Where canonical events come from: the conversation workflows themselves, asked by query, so only committed state is seen. */
+import type { Client } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  QueryRejectedError,
+  WorkflowClient,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
+import { requiredTsToDate } from '@temporalio/common/lib/time.js';
+import { isOpenRun } from '../../client/temporal/executions.js';
+import { REPORTED_PROBLEMS, troubleOf } from '../../client/temporal/find-trouble.js';
+import { askAgain } from '../../client/temporal/query-retry.js';
+import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
+import type { RunEnded } from '../../protocol/log/events.js';
+import type { ConversationKey } from '../../protocol/values/ids.js';
+import { parseWorkflowId, workflowIdFor } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { Trouble } from '../../protocol/values/trouble.js';
+import type {
+  CarriedState,
+  EventsPage,
+  EventsQuery,
+  Hint,
+} from '../../protocol/workflow/messaging.js';
+import { QUERIES, WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
+
+/** How a run was ended by something else than its own code. */
+export type EndedBy = RunEnded['status'];
+
+export interface WorkflowDescription {
+  readonly runId: string;
+  /** Number of history events of that run. */
+  readonly historyLength: number;
+  readonly status: 'running' | 'closed';
+  /** Present when the run did not end by itself: it said nothing more, and is not to be asked any more. */
+  readonly endedBy?: EndedBy;
+  /** ISO 8601; when a run is closed. */
+  readonly closedAt?: string;
+  /** Its workflow tasks come to no end. Absent where they are completed. */
+  readonly trouble?: Trouble;
+}
+
+/**
+ * The run was ended from outside. A query would replay it past its last completed task and could show events that were never
+ * committed, so it is not asked.
+ */
+export class RunEndedFromOutside extends Error {
+  constructor() {
+    super('The run was ended from outside');
+    this.name = 'RunEndedFromOutside';
+  }
+}
+
+/** The server does not know the run (any more). */
+export class RunUnknown extends Error {
+  constructor() {
+    super('The run is not known to Temporal');
+    this.name = 'RunUnknown';
+  }
+}
+
+/** With what a run began. */
+export interface RunStart {
+  /** ISO 8601 */
+  readonly at: string;
+  /** Absent when it began with nothing. */
+  readonly carried?: CarriedState;
+}
+
+export interface EventsWanted {
+  readonly after: number;
+  /** @defaultValue the current run */
+  readonly runId?: string;
+  /** A page through here will do, however far the run is: it may come from what was told with hints. */
+  readonly upTo?: number;
+  /**
+   * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any other. A query that is
+   * given up before is asked in vain.
+   */
+  readonly patient?: true;
+}
+
+export interface WorkflowSource {
+  /**
+   * One page of events after a seq. Rejects when no worker answers in time.
+   * @throws {RunEndedFromOutside} when the run was terminated, timed out or failed.
+   * @throws {RunUnknown} when the server does not have the run any more.
+   */
+  events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
+  /** The current run; needs no worker. Undefined when the server does not know the workflow (any more). */
+  describe(key: ConversationKey): Promise<WorkflowDescription | undefined>;
+  /**
+   * The run before one of the same conversation: what it was continued from, or the last one before it was opened again. Undefined
+   * when the server knows none (any more). Absent where the source cannot tell.
+   */
+  previousRun?(key: ConversationKey, runId: string): Promise<string | undefined>;
+  /** With what a run began; needs no worker. Undefined when the server does not know the run. Absent where the source cannot tell. */
+  startOf?(key: ConversationKey, runId: string): Promise<RunStart | undefined>;
+  /** Takes what came with a hint, for later pages. Never throws. Absent where every page is asked for. */
+  told?(hint: Hint): void;
+  /** Conversations whose workflows run now. Absent where the source cannot list. */
+  running?(): AsyncIterable<ConversationKey>;
+  /** Conversations that the server itself reports as failing or slow; none where it does not. Absent where the source cannot list. */
+  reported?(): AsyncIterable<ConversationKey>;
+  /** Conversations of which a run was closed by its own code; the same one more than once. Absent where the source cannot list. */
+  closed?(): AsyncIterable<ConversationKey>;
+}
+
+/** For what needs no worker: a connection that swallows requests must not hold a lane, a pass or an HTTP read for long. */
+const LOOK_DEADLINE_MS = 3_000;
+
+const ENDED_BY: Readonly<Record<string, EndedBy>> = {
+  TERMINATED: 'terminated',
+  FAILED: 'failed',
+  TIMED_OUT: 'timed_out',
+};
+/** `WorkflowExecutionStatus` of Temporal's API: what a refused query tells. */
+const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
+
+/**
+ * Asks through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`, a patient one 2 s), because a workflow buffers only one,
+ * everything else `lookDeadlineMs`.
+ */
+export function createWorkflowSource(
+  client: Client,
+  options: { readonly lookDeadlineMs?: number } = {},
+): WorkflowSource {
+  const { lookDeadlineMs = LOOK_DEADLINE_MS } = options;
+  const look = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    await client.withDeadline(Date.now() + lookDeadlineMs, work);
+  const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
+    await client.withDeadline(Date.now() + target.deadlineMs, () =>
+      askAgain(() =>
+        asked
+          .getHandle(target.workflowId, target.runId)
+          .query<EventsPage, [EventsQuery]>(QUERIES.events, { after }),
+      ),
+    );
+  const careful = withRejection(client);
+  return {
+    events: async (key, { after, runId, patient }) => {
+      const deadlineMs = QUERY_DEADLINE_MS + (patient === true ? STICKY_TIMEOUT_MS : 0);
+      const target = { workflowId: workflowIdFor(key), runId, deadlineMs };
+      try {
+        return await query(careful, target, after);
+      } catch (error) {
+        if (isNotFound(error)) throw new RunUnknown();
+        if (!(error instanceof QueryRejectedError)) throw error;
+        if (ENDED_BY_CODES.includes(error.status)) throw new RunEndedFromOutside();
+        // Cancelled or rolled over: closed by its own code, so its history is whole.
+        return await query(client.workflow, target, after);
+      }
+    },
+    describe: async (key) => {
+      try {
+        const handle = client.workflow.getHandle(workflowIdFor(key));
+        const run = await look(() => handle.describe());
+        const { runId, historyLength, status, closeTime } = run;
+        const endedBy = ENDED_BY[status.name];
+        const trouble = await look(() => troubleOf(client, run));
+        return {
+          runId,
+          historyLength,
+          status: isOpenRun(run) ? 'running' : 'closed',
+          ...(endedBy === undefined ? {} : { endedBy }),
+          ...(closeTime === undefined ? {} : { closedAt: closeTime.toISOString() }),
+          ...(trouble === undefined ? {} : { trouble }),
+        };
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined;
+        throw error;
+      }
+    },
+    previousRun: async (key, runId) => await previousRun(client, look, { key, runId }),
+    startOf: async (key, runId) => await startOf(client, look, { key, runId }),
+    reported: () =>
+      listed(client, look, `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`),
+    running: () => listed(client, look, `ExecutionStatus = 'Running'`),
+    closed: () => listed(client, look, `ExecutionStatus IN ('Completed', 'Canceled')`),
+  };
+}
+
+/** Newest first, 1,000 in a call. */
+async function* listed(
+  client: Client,
+  look: Look,
+  condition: string,
+): AsyncGenerator<ConversationKey, void, undefined> {
+  const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ${condition}`;
+  const runs = client.workflow.list({ query })[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await look(() => runs.next());
+    if (next.done === true) return;
+    const key = parseWorkflowId(next.value.workflowId);
+    if (key !== undefined) yield key;
+  }
+}
+
+type Look = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+interface Run {
+  readonly key: ConversationKey;
+  readonly runId: string;
+}
+
+/** The event with which a run began. @throws what the server answers: NOT_FOUND for a run that it does not have */
+async function firstEvent(client: Client, look: Look, { key, runId }: Run) {
+  const { history } = await look(() =>
+    client.workflowService.getWorkflowExecutionHistory({
+      namespace: client.options.namespace,
+      execution: { workflowId: workflowIdFor(key), runId },
+      maximumPageSize: 1,
+    }),
+  );
+  return history?.events?.[0];
+}
+
+async function startOf(client: Client, look: Look, run: Run): Promise<RunStart | undefined> {
+  try {
+    const event = await firstEvent(client, look, run);
+    const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
+    const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
+    const carried = isRecord(input) ? (input['carried'] as CarriedState | undefined) : undefined;
+    const at = requiredTsToDate(event?.eventTime, 'eventTime').toISOString();
+    return { at, ...(carried === undefined ? {} : { carried }) };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function previousRun(
+  client: Client,
+  look: Look,
+  { key, runId }: Run,
+): Promise<string | undefined> {
+  const workflowId = workflowIdFor(key);
+  try {
+    const event = await firstEvent(client, look, { key, runId });
+    const started = event?.workflowExecutionStartedEventAttributes;
+    const continuedFrom = started?.continuedExecutionRunId ?? '';
+    if (continuedFrom !== '') return continuedFrom;
+    const { startTime } = await look(() => client.workflow.getHandle(workflowId, runId).describe());
+    // The first of its chain; one that was closed and opened again has chains before.
+    let newest: { readonly runId: string; readonly startTime: Date } | undefined;
+    for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
+      if (run.startTime < startTime && (newest === undefined || run.startTime > newest.startTime))
+        newest = run;
+    return newest?.runId;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** gRPC status NOT_FOUND; the history of a run is read without a handle, whose errors say it by their class. */
+const NOT_FOUND = 5;
+
+function isNotFound(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+  return code === NOT_FOUND;
+}
+
+interface Target {
+  readonly workflowId: string;
+  readonly runId: string | undefined;
+  readonly deadlineMs: number;
+}
+
+/** The same client, but the server refuses its queries of runs that did not complete. */
+function withRejection(client: Client): WorkflowClient {
+  const { connection, workflow } = client;
+  const dataConverter = workflow.options.loadedDataConverter;
+  const queryRejectCondition = 'NOT_COMPLETED_CLEANLY';
+  return new WorkflowClient({
+    ...workflow.options,
+    connection,
+    dataConverter,
+    queryRejectCondition,
+  });
+}

@@ -1,0 +1,40 @@
+/** Who produces the result of a call. */
+export type Executor = 'server' | 'human' | 'client' | 'external' | 'provider' | 'internal';
+
+export const EXECUTORS: readonly Executor[] = [
+  'server',
+  'human',
+  'client',
+  'external',
+  'provider',
+  'internal',
+];
+
+export type ToolMode = 'await' | 'detach';
+
+export type Effects = 'none' | 'idempotent' | 'once';
+
+export type LateResult = 'reject' | 'inbox';
+
+/**
+ * Whether an executor may stand behind an approval gate.
+ * `human` is circular (the answer is already a decision); `provider` runs inside the model call, where nothing can be held.
+ */
+export const MAY_BE_GATED: Readonly<Record<Executor, boolean>> = {
+  server: true,
+  client: true,
+  external: true,
+  internal: true,
+  human: false,
+  provider: false,
+};
+
+/** Whether a call of the executor waits for somebody outside, besides its approval. */
+export const WAITS_OUTSIDE: Readonly<Record<Executor, boolean>> = {
+  server: false,
+  human: true,
+  client: true,
+  external: true,
+  provider: false,
+  internal: false,
+};

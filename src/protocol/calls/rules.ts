@@ -1,0 +1,69 @@
+/** Remembered decisions: what an approver wants done with later calls of the same tool. Wire format: only ever extended. */
+import type { Actor, StampedActor } from '../values/actors.js';
+import type { TurnId } from '../values/ids.js';
+import { canonicalJson, type Json } from '../values/json.js';
+
+export type RuleScope = 'turn' | 'conversation';
+
+/** Stands on `approve` and `deny`. */
+export interface Remember {
+  /** A rule of a turn ends with it. */
+  readonly for: RuleScope;
+  /** JSON Pointers into the input and the values that must stand there. Absent = any input. */
+  readonly match?: Readonly<Record<string, Json>>;
+}
+
+/**
+ * A remembered decision. It decides as its author would: only calls that wait for an approval, only where the author is in
+ * their audience, and never against a policy that denies. Where several fit, a denial counts.
+ */
+export interface Rule extends Remember {
+  readonly ruleId: string;
+  /** Name of the tool. */
+  readonly tool: string;
+  readonly decision: 'approve' | 'deny';
+  readonly reason?: string;
+  readonly actor: StampedActor;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Present on rules of a turn. */
+  readonly turnId?: TurnId;
+}
+
+/** Payload of the update `revokeRule`. */
+export interface RevokeRuleInput {
+  readonly ruleId: string;
+  readonly requestId?: string;
+  readonly actor?: Actor | StampedActor;
+}
+
+export interface RevokeRuleReply {
+  readonly ruleId: string;
+  /** Sequence number of the recorded revocation. */
+  readonly seq: number;
+}
+
+/** Equal for two rules of which only the newer can count: same tool, scope and match. */
+export function ruleKey({ tool, for: scope, turnId, match }: Omit<Rule, 'ruleId'>): string {
+  return canonicalJson([tool, scope, turnId ?? null, match ?? {}]);
+}
+
+/** The rules with a new one, which replaces any with the same key. */
+export function withRule(
+  rules: readonly Rule[] | undefined,
+  rule: Rule,
+): { rules: readonly Rule[] } {
+  const others = (rules ?? []).filter((known) => ruleKey(known) !== ruleKey(rule));
+  return { rules: [...others, rule] };
+}
+
+/** Something with rules, without some of them. No list is left behind empty: without rules there is none. */
+export function withoutRules<Holder extends { readonly rules?: readonly Rule[] }>(
+  holder: Holder,
+  gone: (rule: Rule) => boolean,
+): Holder {
+  if (holder.rules === undefined) return holder;
+  const { rules, ...rest } = holder;
+  const left = rules.filter((rule) => !gone(rule));
+  return (left.length === 0 ? rest : { ...rest, rules: left }) as Holder;
+}

@@ -1,0 +1,27 @@
+/**
+ * The inbox: input that is neither a message of a user nor the answer of a waiting call. Results of detached calls, results
+ * that came late, and events of other systems. Each has a stable id and enters the conversation once. Wire format.
+ */
+import type { Actor, StampedActor } from '../values/actors.js';
+import type { Json } from '../values/json.js';
+
+/** Ids that begin so are the engine's own: results of calls. */
+export const RESULT_EVENT_PREFIX = 'tr:';
+
+/** Payload of `inboxEvent`, as update and as signal. */
+export interface InboxEventInput {
+  /** Stable, of the sender's own making: the same id is one event, however often it is sent. */
+  readonly eventId: string;
+  /** What it is, in a word that the model reads: `payment.settled`. */
+  readonly kind: string;
+  readonly payload: Json;
+  readonly actor?: Actor | StampedActor;
+  /** The agent that the caller expects; a conversation never changes its agent. */
+  readonly agent?: string;
+}
+
+export interface InboxEventReply {
+  readonly eventId: string;
+  /** Sequence number of the recorded event. */
+  readonly seq: number;
+}

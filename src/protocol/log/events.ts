@@ -1,0 +1,286 @@
+/**
+ * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
+ * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
+ * Reserved for later work, so not to be used for anything else: `state_patch`.
+ */
+
+import type { EarlierResult, ToolResult } from '../calls/results.js';
+import type { AgentSettings } from '../conversation/agents.js';
+import type { FailedAttempt } from '../conversation/attempts.js';
+import type { ModelContext } from '../conversation/context.js';
+import type { ConversationSnapshot } from '../conversation/conversation.js';
+import type { AssistantPart, UserPart } from '../conversation/messages.js';
+import type { CarriedMemory } from '../conversation/offloaded-messages.js';
+import type { TurnEndReason, TurnError, TurnLimit, Usage } from '../conversation/turns.js';
+import type { StampedActor } from '../values/actors.js';
+import type { MessageId, ToolCallId, TurnId } from '../values/ids.js';
+import type { Json, JsonSchema } from '../values/json.js';
+import type { CallEventBody } from './call-events.js';
+
+export type * from './call-events.js';
+
+interface Stamp {
+  /** Dense from 1 within a generation of the log. */
+  readonly seq: number;
+  /** ISO 8601, workflow time. */
+  readonly at: string;
+  /** Messages and answers that came as signals since the event before and were refused, beyond those that are recorded one by one. Absent = none. */
+  readonly unrecordedRefusals?: number;
+}
+
+export interface ConversationStarted {
+  readonly type: 'conversation_started';
+  readonly tenant: string;
+  readonly conversationId: string;
+  readonly agent: string;
+  /** Names this incarnation; part of idempotency keys and turn ids. */
+  readonly chain: string;
+  readonly settings: AgentSettings;
+  /** Present when a closed conversation was opened again; its log goes on. */
+  readonly reopened?: true;
+  /** Oldest messages of the transcript that were too large to be opened again with. Absent when there were none. */
+  readonly droppedMessages?: number;
+}
+
+/** A message was accepted. It enters the transcript with its `turn_started`. */
+export interface UserMessageEvent {
+  readonly type: 'user_message';
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  readonly requestId: string;
+  readonly parts: readonly UserPart[];
+  readonly actor: StampedActor;
+  /**
+   * It came while a turn ran. `interrupt`: that turn is stopped, and this message is next. `steer`: it belongs to that turn
+   * (`turnId` is the running one) and enters the transcript before its next model call, or at its end. `queue`: it said itself that
+   * it can wait, so no question is set aside for it.
+   */
+  readonly onBusy?: 'interrupt' | 'steer' | 'queue';
+  /** What its turn's final answer has to be; `false`: a text. Absent: what the agent says. */
+  readonly output?: JsonSchema | false;
+}
+
+export interface TurnStarted {
+  readonly type: 'turn_started';
+  readonly turnId: TurnId;
+  readonly messageId: MessageId;
+  /** Ids of the inbox events that started it, when no message did. */
+  readonly inbox?: readonly string[];
+}
+
+/**
+ * One model call was completed, or was given up (`finishReason` `cancelled` or `failed`) and took something or failed. `attempt`
+ * counts tries, from 1; live events of earlier attempts are superseded.
+ */
+export interface ModelCallEvent {
+  readonly type: 'model_call';
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly finishReason: string;
+  /** Of this attempt; of a call that failed, of all its attempts. */
+  readonly usage: Usage;
+  /** What attempts before this one took, of which nothing came. It counts like `usage`. Absent: nothing is known of any. */
+  readonly earlierUsage?: Usage;
+  /**
+   * Attempts that came to nothing, oldest first: why, what the provider answered, and the pause that followed. Of a call that failed,
+   * the last is the one that it failed with. Absent: there were none.
+   */
+  readonly failedAttempts?: readonly FailedAttempt[];
+  /** What of the conversation it was given. Absent for calls that were aborted. */
+  readonly context?: ModelContext;
+}
+
+/**
+ * The oldest turns of the transcript were summarised: model calls are given the text in their place. It takes in the summary
+ * before, if there was one. The log keeps what it stands for.
+ */
+export interface SummaryEvent {
+  readonly type: 'summary';
+  /** From 1. */
+  readonly ordinal: number;
+  /** How it was made: of the engine's prompt and form. */
+  readonly version: number;
+  /** The last turn that it covers, and that turn's last message. */
+  readonly throughTurnId: TurnId;
+  readonly throughMessageId: MessageId;
+  /** Messages that left the transcript, an earlier summary included. */
+  readonly messages: number;
+  readonly text: string;
+  /** Of these messages, and of the text, as the engine counts. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Who wrote it, and what that took; it counts for the conversation and for no turn. */
+  readonly model: string;
+  readonly usage: Usage;
+  /** Attempts that came to nothing, oldest first. Absent: there were none. */
+  readonly failedAttempts?: readonly FailedAttempt[];
+}
+
+export interface AssistantMessageEvent {
+  readonly type: 'assistant_message';
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly messageId: MessageId;
+  readonly parts: readonly AssistantPart[];
+  readonly partial?: true;
+  readonly synthetic?: true;
+  /** What the provider ran before it was said, as later policies see it; absent where it ran nothing. */
+  readonly providerResults?: readonly EarlierResult[];
+  /** The answer in the form that was asked for, validated, after defaults and transforms; its text stands in `parts`. */
+  readonly output?: Json;
+}
+
+/** A message that came as a signal, so that nobody could be told, was not taken. */
+export interface MessageRefused {
+  readonly type: 'message_refused';
+  readonly requestId: string;
+  /** Of the failure table. */
+  readonly code: string;
+  readonly actor: StampedActor;
+}
+
+/** Somebody asked to stop the turn. The turn ends as soon as what runs has been told. */
+export interface CancelRequested {
+  readonly type: 'cancel_requested';
+  readonly turnId: TurnId;
+  /** Remembered, so that a copy that comes late does not stop the next turn. */
+  readonly requestId?: string;
+  readonly actor: StampedActor;
+  readonly reason?: string;
+}
+
+/** A bound was reached while the turn ran: what runs is stopped, and the turn ends with a message that names the bound. */
+export interface TurnLimitReached {
+  readonly type: 'turn_limit_reached';
+  readonly turnId: TurnId;
+  readonly limit: TurnLimit;
+}
+
+/**
+ * New input that is no message of a user: the result of a detached or late call (`tr:<callId>`), or an event of another
+ * system. It is read by the next model call; when no turn runs, it starts one.
+ */
+export interface InboxEvent {
+  readonly type: 'inbox_event';
+  /** Stable: an id enters a conversation once. */
+  readonly eventId: string;
+  /** `tool_result`, or the sender's word. */
+  readonly kind: string;
+  readonly actor: StampedActor;
+  /** Of an event of another system. */
+  readonly payload?: Json;
+  /** Of a result. */
+  readonly toolCallId?: ToolCallId;
+  readonly name?: string;
+  readonly result?: ToolResult;
+  /** The turn whose model asked for the call. */
+  readonly originTurnId?: TurnId;
+  /** Who had asked in that turn; a turn that this event starts is theirs. */
+  readonly requester?: StampedActor;
+}
+
+export interface RolledOver {
+  readonly type: 'rolled_over';
+  readonly reason: RollOverReason;
+  /** Messages that the carried transcript leaves out because it outgrew its bound; the log keeps them. */
+  readonly droppedMessages: number;
+}
+
+export type RollOverReason =
+  | 'history_size'
+  | 'history_events'
+  | 'suggested'
+  | 'update_count'
+  | 'signal_count'
+  /** Finished steps of the running turn were to be stored. */
+  | 'turn_size'
+  | 'requested';
+
+export interface TurnEnded {
+  readonly type: 'turn_ended';
+  readonly turnId: TurnId;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  /** Absent when the model ended the turn itself. */
+  readonly reason?: TurnEndReason;
+  /** Text of the last assistant message of the turn; empty when there was none. */
+  readonly text: string;
+  /** The answer in the form that was asked for. Absent where none was, and where the turn did not complete. */
+  readonly output?: Json;
+  readonly error?: TurnError;
+  readonly steps: number;
+  readonly usage: Usage;
+}
+
+export interface ConversationClosed {
+  readonly type: 'conversation_closed';
+  readonly reason: 'requested' | 'idle' | 'workflow_cancelled';
+  readonly actor: StampedActor;
+}
+
+/**
+ * Written by the projector, not by the workflow: its run was ended from outside (terminated, timed out, failed) and said
+ * nothing more. Everything that was open is over; the conversation can be opened again.
+ */
+export interface RunEnded {
+  readonly type: 'run_ended';
+  readonly runId: string;
+  readonly status: 'terminated' | 'failed' | 'timed_out';
+}
+
+/**
+ * Written by the projector, not by the workflow, at seq 0 of a new generation: the workflow's log no longer agrees with
+ * what was stored (a reset, a fail-over, a restored server). Readers drop what they know and read on from here.
+ */
+export interface LogRewritten {
+  readonly type: 'log_rewritten';
+  readonly previousGeneration: number;
+  readonly divergedAtSeq: number;
+}
+
+/**
+ * Written by the projector, not by the workflow: what stood at this seq is in no store and in no run any more. There is one for each
+ * seq of a gap, so that seqs stay dense; the first says what is known behind it.
+ */
+export interface EventsLost {
+  readonly type: 'events_lost';
+  /** First and last seq of the gap. */
+  readonly from: number;
+  readonly through: number;
+  /**
+   * On the first: the conversation as the run behind the gap began with it. Its `seq` is `through`, or greater where that run began with
+   * events that the store had not confirmed: these follow, and are told in it already.
+   */
+  readonly snapshot?: ConversationSnapshot;
+  /** Beside the snapshot, in the store alone: what is needed to open the conversation again. */
+  readonly carried?: CarriedMemory;
+}
+
+export type EventBody =
+  | CallEventBody
+  | ConversationStarted
+  | UserMessageEvent
+  | TurnStarted
+  | ModelCallEvent
+  | AssistantMessageEvent
+  | MessageRefused
+  | CancelRequested
+  | TurnLimitReached
+  | InboxEvent
+  | SummaryEvent
+  | RolledOver
+  | TurnEnded
+  | ConversationClosed
+  | RunEnded
+  | EventsLost
+  | LogRewritten;
+
+export type CanonicalEvent = EventBody & Stamp;
+export type EventType = EventBody['type'];
+
+/** The turn that an event belongs to, if any. */
+export function turnIdOf(event: EventBody): TurnId | undefined {
+  if (event.type === 'suspension') return event.suspension.turnId;
+  return 'turnId' in event ? event.turnId : undefined;
+}

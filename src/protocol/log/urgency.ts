@@ -1,0 +1,30 @@
+/** How soon the log should have an event, for those who wait for it. */
+
+import type { SuspensionKind } from '../calls/suspensions.js';
+import type { CanonicalEvent, EventType } from './events.js';
+
+/**
+ * `now`: a turn's end, and a wait for a machine. `soon`: a wait for a person; while other calls run it is only shown, and people do not
+ * see a quarter of a second. `later`: the rest.
+ */
+export type Urgency = 'now' | 'soon' | 'later';
+
+const FOR_NOW: readonly EventType[] = [
+  'turn_ended',
+  'suspension_expiring',
+  'extended',
+  'conversation_closed',
+];
+const WAITS_FOR_PERSONS: readonly SuspensionKind[] = ['approval', 'elicitation', 'outcome'];
+
+export function urgencyOf(event: CanonicalEvent): Urgency {
+  if (event.type === 'suspension')
+    return WAITS_FOR_PERSONS.includes(event.suspension.kind) ? 'soon' : 'now';
+  return FOR_NOW.includes(event.type) ? 'now' : 'later';
+}
+
+/** Of several events together. */
+export function mostUrgent(...of: readonly Urgency[]): Urgency {
+  if (of.includes('now')) return 'now';
+  return of.includes('soon') ? 'soon' : 'later';
+}

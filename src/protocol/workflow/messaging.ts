@@ -1,0 +1,202 @@
+/**
+ * Names in recorded histories: never rename, only add. Handler payloads are wire format, too: never change a field's
+ * meaning, only add optional fields.
+ */
+import type { AcceptedBatch, ResolveBatchInput } from '../calls/batches.js';
+
+import type {
+  ClaimedVerdict,
+  ClaimToolCallInput,
+  LeaseLostInput,
+  LeaseLostReply,
+} from '../calls/claims.js';
+import type { ChangeSuspensionInput, ChangeSuspensionReply } from '../calls/definitions.js';
+import type { ExtendedVerdict, ExtendToolCallInput } from '../calls/extensions.js';
+import type { AcceptedVerdict, ResolveToolCallInput } from '../calls/resolutions.js';
+import type { CallStatus } from '../calls/results.js';
+import type { RevokeRuleInput, RevokeRuleReply } from '../calls/rules.js';
+import type { PendingCall } from '../calls/suspensions.js';
+import type { AgentSettings } from '../conversation/agents.js';
+import type {
+  CancelTurnInput,
+  CancelTurnReply,
+  CloseConversationInput,
+  CloseConversationReply,
+  ConversationSnapshot,
+  SendMessageInput,
+  SendMessageReply,
+} from '../conversation/conversation.js';
+import type { InboxEventInput, InboxEventReply } from '../conversation/inbox.js';
+import type {
+  CarriedMemory,
+  SpillBounds,
+  UntoldSpill,
+} from '../conversation/offloaded-messages.js';
+import type { CanonicalEvent } from '../log/events.js';
+import type { Urgency } from '../log/urgency.js';
+import type { ConversationKey } from '../values/ids.js';
+
+export const WORKFLOW_TYPE = 'conversation';
+export const DEFAULT_TASK_QUEUE = 'colloquy';
+
+export const UPDATES = {
+  sendMessage: 'sendMessage',
+  resolveToolCall: 'resolveToolCall',
+  resolveBatch: 'resolveBatch',
+  extendToolCall: 'extendToolCall',
+  claimToolCall: 'claimToolCall',
+  /** From the watch of leases. */
+  leaseLost: 'leaseLost',
+  /** From the watch of definitions. */
+  changeSuspension: 'changeSuspension',
+  inboxEvent: 'inboxEvent',
+  revokeRule: 'revokeRule',
+  cancelTurn: 'cancelTurn',
+  closeConversation: 'closeConversation',
+} as const;
+
+export const SIGNALS = {
+  sendMessage: 'sendMessage',
+  resolveToolCall: 'resolveToolCall',
+  cancelTurn: 'cancelTurn',
+  inboxEvent: 'inboxEvent',
+  /** Asks for a roll-over at the next quiet point; for operators and tests. */
+  rollOver: 'rollOver',
+  /** From `colloquy repair`: what the thrown part of the history of a run that was reset held. */
+  recover: 'recover',
+} as const;
+
+export const QUERIES = {
+  snapshot: 'snapshot',
+  pending: 'pending',
+  toolCall: 'toolCall',
+  events: 'events',
+  transcriptSlice: 'transcriptSlice',
+} as const;
+
+/** Group and function of the sink that hints the projector. Sinks are not in history, but workers must agree. */
+export const HINT_SINK = 'colloquy';
+
+/** What a workflow handler gets in place of an argument that the data converter could not decode. */
+export const UNDECODABLE = '__colloquy_undecodable_payload__';
+/**
+ * Marks payloads that are never compressed, within the worker: what callers from outside are answered, who may have no codec. The
+ * codec takes it off.
+ */
+export const PLAIN_METADATA = 'colloquy-plain';
+
+/** Upserted only when suspensions open or the last one closes: one upsert a turn costs a fifth of throughput. */
+export const SEARCH_ATTRIBUTES = {
+  status: 'ColloquyStatus',
+  agent: 'ColloquyAgent',
+  tenant: 'ColloquyTenant',
+  pendingTools: 'ColloquyPendingTools',
+  deadline: 'ColloquyDeadline',
+} as const;
+
+/** The argument of the workflow. A new field is optional; `carried` is opaque to everyone but `core`. */
+export interface ConversationInput extends ConversationKey {
+  readonly agent: string;
+  readonly settings: AgentSettings;
+  /** Name of the agent's model when the conversation began; for summaries in the Temporal UI only. */
+  readonly model?: string;
+  /** State brought over a roll-over, or rebuilt from the log when a closed conversation is opened again. */
+  readonly carried?: CarriedState;
+  /** False where the server has no search attributes registered. */
+  readonly searchAttributes?: boolean;
+  /** When old messages are stored instead of carried. Absent: never. */
+  readonly spill?: SpillBounds;
+  /** Bounds of one run, beside the server's own suggestion; each optional. */
+  readonly rollOver?: RollOverBounds;
+}
+
+/** A run ends at the next quiet point once it has outgrown one of these, each a number from 1. */
+export interface RollOverBounds {
+  /** Events of its history, if more than 20. Absent: as many as the server takes. */
+  readonly events?: number;
+  /** Bytes of its history. At most, and when absent, `ROLL_OVER_HISTORY_BYTES`. */
+  readonly bytes?: number;
+  /** Updates that it has accepted. Absent: `ROLL_OVER_UPDATE_COUNT`. */
+  readonly updates?: number;
+  /** Signals that it has received. Absent: `ROLL_OVER_SIGNAL_COUNT`. */
+  readonly signals?: number;
+}
+
+export interface CarriedState extends CarriedMemory {
+  /** Ids of chunks that nothing refers to any more and that may still be there. Absent when there are none. */
+  readonly unusedChunks?: readonly string[];
+  /** Chunks that may be there under ids that nobody was told. Absent when there are none. */
+  readonly untold?: readonly UntoldSpill[];
+  /** Events that the store has not confirmed yet. */
+  readonly events: readonly CanonicalEvent[];
+  readonly reopened?: true;
+  /** Oldest messages that a conversation which is opened again has left behind. Absent when it has left none. */
+  readonly droppedMessages?: number;
+}
+
+export interface EventsQuery {
+  /** Returns events with a greater `seq`. */
+  readonly after: number;
+  readonly maxBytes?: number;
+}
+
+export interface EventsPage {
+  readonly events: readonly CanonicalEvent[];
+  readonly lastSeq: number;
+  /** The oldest event that this run still has; older ones are in the store. */
+  readonly firstSeq: number;
+  readonly more: boolean;
+}
+
+export interface ToolCallView {
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly status: CallStatus;
+  readonly turnId: string;
+}
+
+export interface Hint extends ConversationKey {
+  readonly seq: number;
+  readonly runId: string;
+  readonly urgency: Urgency;
+  /** The workflow task that decided them; absent when they are too many to be told along. */
+  readonly told?: ToldEvents;
+  /**
+   * Nothing new: the run was replayed, or refused an input, so that readers may see less than this. Looked at at once, and by a query only
+   * where the store has less.
+   */
+  readonly doubt?: true;
+}
+
+/** Events told along with a hint. They count only once the history shows that just this task was completed. */
+export interface ToldEvents {
+  /** Id of the history event with which the task was started; the next one says what became of it. */
+  readonly task: number;
+  /** Milliseconds since 1970 of that event: attempts after the first share its id. */
+  readonly startedAt: number;
+  /** Events from here on were decided by this instance of the workflow while it ran, not while it replayed. */
+  readonly liveFrom: number;
+  readonly events: readonly CanonicalEvent[];
+}
+
+/** Types of handlers, for clients: payload and reply of each name above. */
+export interface UpdateTypes {
+  sendMessage: { input: SendMessageInput; reply: SendMessageReply };
+  resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };
+  resolveBatch: { input: ResolveBatchInput; reply: AcceptedBatch };
+  revokeRule: { input: RevokeRuleInput; reply: RevokeRuleReply };
+  extendToolCall: { input: ExtendToolCallInput; reply: ExtendedVerdict };
+  claimToolCall: { input: ClaimToolCallInput; reply: ClaimedVerdict };
+  leaseLost: { input: LeaseLostInput; reply: LeaseLostReply };
+  changeSuspension: { input: ChangeSuspensionInput; reply: ChangeSuspensionReply };
+  inboxEvent: { input: InboxEventInput; reply: InboxEventReply };
+  cancelTurn: { input: CancelTurnInput; reply: CancelTurnReply };
+  closeConversation: { input: CloseConversationInput; reply: CloseConversationReply };
+}
+
+export interface QueryTypes {
+  snapshot: { input: undefined; reply: ConversationSnapshot };
+  pending: { input: undefined; reply: readonly PendingCall[] };
+  toolCall: { input: { readonly toolCallId: string }; reply: ToolCallView | null };
+  events: { input: EventsQuery; reply: EventsPage };
+}

@@ -1,0 +1,140 @@
+/**
+ * What an append does to a stored log, decided without touching it; every adapter carries out the same plan.
+ *
+ * P1  A row once stored in a generation never changes.
+ * P2  The rows of a generation are dense from 1, after an optional marker at 0.
+ * P3  Content that disagrees with a stored row is never dropped: it opens the next generation.
+ */
+import { foldView } from '../../core/view/view.js';
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { AppendBatch } from '../ports/log.js';
+import type { HeadPosition, LogHead } from '../ports/log-head.js';
+import { contentHash } from './content-hash.js';
+
+export type AppendPlan =
+  | { readonly type: 'gap'; readonly lastSeq: number }
+  /** `confirms`: the batch reaches the stored end, so its run is the one that the log comes from now. */
+  | {
+      readonly type: 'extend';
+      readonly events: readonly CanonicalEvent[];
+      readonly confirms: boolean;
+    }
+  /** Opens the next generation with the stored rows through `keepThrough`, then `events`. */
+  | {
+      readonly type: 'rewrite';
+      readonly keepThrough: number;
+      readonly events: readonly CanonicalEvent[];
+    };
+
+/**
+ * Compares a batch with the stored head; `hashAt` gives the content hash of a stored row of its generation.
+ * @throws {RangeError} when the seqs of the batch are not dense: a defect of the caller.
+ */
+export function planAppend(
+  batch: AppendBatch,
+  head: LogHead | undefined,
+  hashAt: (seq: number) => string | undefined,
+): AppendPlan {
+  const { events } = batch;
+  const firstSeq = events[0]?.seq ?? 0;
+  events.forEach((event, index) => {
+    if (event.seq !== firstSeq + index || event.seq < 1)
+      throw new RangeError(`events must be dense from 1: seq ${event.seq} after ${firstSeq}`);
+  });
+  const lastSeq = head?.lastSeq ?? 0;
+  const isElsewhere = batch.onlyAt !== undefined && !isAt(head, batch.onlyAt);
+  if (isElsewhere || firstSeq > lastSeq + 1 || (head === undefined && events.length === 0))
+    return { type: 'gap', lastSeq };
+  const differs = events.findIndex(
+    (event) => event.seq <= lastSeq && hashAt(event.seq) !== contentHash(event),
+  );
+  if (differs >= 0)
+    return { type: 'rewrite', keepThrough: firstSeq + differs - 1, events: events.slice(differs) };
+  if (head !== undefined && isCutOff(batch, head))
+    return { type: 'rewrite', keepThrough: batch.cutsOff?.lastSeq ?? lastSeq, events: [] };
+  return {
+    type: 'extend',
+    events: events.filter((event) => event.seq > lastSeq),
+    confirms: firstSeq + events.length - 1 >= lastSeq && events.length > 0,
+  };
+}
+
+function isCutOff(batch: AppendBatch, head: LogHead): boolean {
+  const { cutsOff } = batch;
+  return (
+    cutsOff !== undefined &&
+    cutsOff.lastSeq >= 1 &&
+    cutsOff.lastSeq < head.lastSeq &&
+    isAt(head, cutsOff.head)
+  );
+}
+
+/** Whether a stored head is the one that a position names. */
+export function isAt(head: LogHead | undefined, position: HeadPosition): boolean {
+  return (
+    head?.generation === position.generation &&
+    head.runId === position.runId &&
+    head.lastSeq === position.lastSeq
+  );
+}
+
+/**
+ * Folds events into a snapshot and stamps it with its generation.
+ * @throws {TypeError} when there is nothing to fold from: a log begins with `conversation_started`.
+ */
+export function foldSnapshot(
+  from: ConversationSnapshot | undefined,
+  events: Iterable<CanonicalEvent>,
+  generation: number,
+): ConversationSnapshot {
+  let view = from;
+  let lastSeq = from?.seq ?? 0;
+  for (const event of events) {
+    view = foldView(view, event);
+    lastSeq = event.seq;
+  }
+  if (view === undefined) throw new TypeError('a log must begin with conversation_started');
+  // The snapshot behind a gap may be ahead of the rows that it is kept with.
+  return { ...view, seq: lastSeq, generation };
+}
+
+/** The marker that opens a generation after the first. */
+export function rewrittenMarker(previousGeneration: number, divergedAtSeq: number): CanonicalEvent {
+  return {
+    type: 'log_rewritten',
+    seq: 0,
+    at: new Date().toISOString(),
+    previousGeneration,
+    divergedAtSeq,
+  };
+}
+
+/** The head that an append leaves. `before`: the head of the same generation, if there was one. */
+export function headAfter(
+  batch: AppendBatch,
+  parts: {
+    readonly before: LogHead | undefined;
+    readonly generation: number;
+    readonly snapshot: LogHead['snapshot'];
+  },
+): LogHead {
+  const { tenant, conversationId, runId } = batch;
+  const { before, generation, snapshot } = parts;
+  // What was known of another run says nothing of this one: 0 makes the sweep look at it.
+  const knownLength = before?.runId === runId ? before.historyLength : 0;
+  return {
+    tenant,
+    conversationId,
+    generation,
+    lastSeq: snapshot.seq,
+    runId,
+    historyLength: batch.historyLength ?? knownLength,
+    snapshot,
+  };
+}
+
+/** When a closed conversation was closed; undefined for one that is open. */
+export function closedAtMs(snapshot: ConversationSnapshot): number | undefined {
+  return snapshot.status === 'closed' ? Date.parse(snapshot.updatedAt) : undefined;
+}

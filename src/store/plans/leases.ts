@@ -1,0 +1,21 @@
+/** Which rows of leases an append leaves, decided without touching them; every adapter carries out the same plan. */
+import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
+import type { CallLease } from '../ports/leases.js';
+
+/** Undefined when neither state has a claim: then there is nothing to write and nothing to remove. */
+export function leasesAfter(
+  before: ConversationSnapshot | undefined,
+  after: ConversationSnapshot,
+): readonly CallLease[] | undefined {
+  const leases = leasesIn(after);
+  const hadAny = before?.pending.some(({ claim }) => claim !== undefined) === true;
+  return hadAny || leases.length > 0 ? leases : undefined;
+}
+
+function leasesIn({ tenant, conversationId, pending }: ConversationSnapshot): readonly CallLease[] {
+  return pending.flatMap(({ toolCallId, claim }) => {
+    if (claim === undefined) return [];
+    const { claimId, seq, by, leaseMs, leaseUntil } = claim;
+    return [{ tenant, conversationId, toolCallId, claimId, seq, holder: by, leaseMs, leaseUntil }];
+  });
+}

@@ -1,0 +1,210 @@
+/** The statement behind a list; the adapters differ in how they name tables and number parameters. */
+
+import { CONVERSATION_STATUSES, statusesOf } from '../../protocol/conversation/statuses.js';
+import type { JudgedActor } from '../../protocol/values/actors.js';
+import type { ConversationList } from '../ports/lists.js';
+import {
+  cursorOf,
+  type DeadlinePosition,
+  deadlineCursorOf,
+  deadlineMsOf,
+  deadlinePositionOf,
+  isByDeadline,
+  listLimit,
+  positionOf,
+} from './paging.js';
+import { asStored } from './pending.js';
+import type { ListRequest } from './presence.js';
+import { isTroubleKind, shownWith, troubleFrom } from './troubles.js';
+
+export interface Dialect {
+  readonly conversations: string;
+  readonly troubles: string;
+  readonly pendingCalls: string;
+  /** After `pendingCalls AS name`: has the calls of one conversation found by its key. */
+  readonly byKey: string;
+  /** The n-th parameter, from 1. */
+  readonly parameter: (nth: number) => string;
+  /**
+   * Whether a row of pending calls, by the name that it has in the statement, admits an actor: its `audience` does, if it has one, and
+   * he is none of its `requesters`.
+   */
+  readonly admits: (call: string, actor: Admission) => string;
+}
+
+/** Parameters of the statement: the actor's id and roles, as JSON of a list each, and 1 where he is verified, else 0. */
+export interface Admission {
+  readonly id: string;
+  readonly roles: string;
+  readonly verified: string;
+}
+
+export interface ListQuery {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** One row of the answer: `snapshot`, `position`, `trouble`, and `deadline_ms` where the list is by deadline. */
+export interface ListRow extends DeadlinePosition {
+  readonly snapshot: ConversationList['conversations'][number];
+  /** JSON; null where no mark holds. */
+  readonly trouble: unknown;
+}
+
+class Statement {
+  readonly values: (string | number)[] = [];
+  readonly #parameter: Dialect['parameter'];
+
+  constructor(dialect: Dialect) {
+    this.#parameter = dialect.parameter;
+  }
+
+  /** A parameter with this value. */
+  value(value: string | number): string {
+    this.values.push(value);
+    return this.#parameter(this.values.length);
+  }
+
+  /** Conditions for what is given. */
+  where(conditions: readonly (readonly [string, string | number | undefined])[]): string[] {
+    return conditions.flatMap(([sql, value]) =>
+      value === undefined ? [] : [`${sql} ${this.value(value)}`],
+    );
+  }
+}
+
+/** Reads one row more than the page has, to see whether there is another. @throws {RangeError} for a cursor that is not ours. */
+export function listQuery(options: ListRequest, dialect: Dialect): ListQuery {
+  return isByDeadline(options) ? byDeadline(options, dialect) : byPosition(options, dialect);
+}
+
+function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
+  const { tenant, agent, status, cursor } = options;
+  const statement = new Statement(dialect);
+  const conditions = [
+    ...statement.where([
+      ['conversations.tenant =', tenant],
+      ['conversations.agent =', agent],
+      ['conversations.position <', cursor === undefined ? undefined : positionOf(cursor)],
+    ]),
+    ...byStatus({ statement, dialect }, status),
+    ...openOf(statement, options, 'conversations.'),
+    ...activeOnly(status, 'conversations.status'),
+  ];
+  const sql = `SELECT conversations.position, 0 AS deadline_ms, conversations.snapshot, ${troubleOf(dialect, 'trouble')} AS trouble
+     FROM ${dialect.conversations} AS conversations${allOf(conditions)}
+     ORDER BY conversations.position DESC LIMIT ${statement.value(listLimit(options) + 1)}`;
+  return { sql, values: statement.values };
+}
+
+/** Not as a list of statuses: the index of a tenant's order serves it, where one by status would have to be sorted. */
+function activeOnly(status: ListRequest['status'], column: string): readonly string[] {
+  const others = CONVERSATION_STATUSES.filter((each) => !statusesOf('active').includes(each));
+  return status === 'active' ? others.map((each) => `${column} <> '${each}'`) : [];
+}
+
+/** Of several calls of a conversation that are meant, the one that ends first stands for it. */
+function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
+  const { tenant, agent, status, pendingTool, pendingKind, pendingFor, cursor } = options;
+  const { deadlineBefore } = options;
+  const statement = new Statement(dialect);
+  const meant = (call: string): string[] => [
+    ...statement.where([
+      [`${call}.tool =`, pendingTool],
+      [`${call}.kind =`, pendingKind],
+    ]),
+    ...(pendingFor === undefined ? [] : [dialect.admits(call, admission(statement, pendingFor))]),
+  ];
+  const conditions = [
+    ...statement.where([['call.tenant =', tenant]]),
+    ...meant('call'),
+    ...statement.where([
+      [
+        'call.deadline_ms <',
+        deadlineBefore === undefined ? undefined : deadlineMsOf(deadlineBefore),
+      ],
+      ['conversations.agent =', agent],
+    ]),
+    ...openOf(statement, options, 'conversations.'),
+    ...byStatus({ statement, dialect }, status),
+    ...activeOnly(status, 'conversations.status'),
+  ];
+  if (cursor !== undefined) {
+    const { deadlineMs, position } = deadlinePositionOf(cursor);
+    const from = `${statement.value(deadlineMs)}, ${statement.value(position)}`;
+    conditions.push(`(call.deadline_ms, call.position) > (${from})`);
+  }
+  const earlier = [
+    'earlier.tenant = call.tenant',
+    'earlier.conversation_id = call.conversation_id',
+    '(earlier.deadline_ms, earlier.tool_call_id) < (call.deadline_ms, call.tool_call_id)',
+    ...meant('earlier'),
+  ];
+  conditions.push(
+    `NOT EXISTS (SELECT 1 FROM ${dialect.pendingCalls} AS earlier ${dialect.byKey} WHERE ${earlier.join(' AND ')})`,
+  );
+  const sql = `SELECT call.position, call.deadline_ms, conversations.snapshot, ${troubleOf(dialect, 'trouble')} AS trouble
+     FROM ${dialect.pendingCalls} AS call JOIN ${dialect.conversations} AS conversations
+       ON conversations.tenant = call.tenant AND conversations.conversation_id = call.conversation_id
+     ${allOf(conditions)}
+     ORDER BY call.deadline_ms, call.position LIMIT ${statement.value(listLimit(options) + 1)}`;
+  return { sql, values: statement.values };
+}
+
+/** Open conversations of some agents. */
+function openOf(statement: Statement, { openOf: agents }: ListRequest, of = ''): readonly string[] {
+  if (agents === undefined) return [];
+  const names = agents.map((name) => statement.value(name));
+  return [`${of}agent IN (${names.join(', ')})`, `${of}status <> 'closed'`];
+}
+
+/**
+ * Of the mark of a conversation, while it holds: nothing was appended since it was made, and the conversation is open. No join, which
+ * could have whole tables sorted or hashed: few conversations have a mark.
+ */
+function troubleOf({ troubles }: Dialect, column: 'kind' | 'trouble'): string {
+  return `(SELECT mark.${column} FROM ${troubles} AS mark
+    WHERE mark.tenant = conversations.tenant AND mark.conversation_id = conversations.conversation_id
+      AND mark.last_seq = conversations.last_seq AND conversations.status <> 'closed')`;
+}
+
+interface Asked {
+  readonly statement: Statement;
+  readonly dialect: Dialect;
+}
+
+/** A status of the log finds conversations with a mark as well: their calls wait for people all the same. */
+function byStatus({ statement, dialect }: Asked, status: string | undefined): readonly string[] {
+  if (status === undefined || status === 'active') return [];
+  if (!isTroubleKind(status)) return statement.where([['conversations.status =', status]]);
+  // Those that have a mark are found by it.
+  return [
+    `(conversations.tenant, conversations.conversation_id) IN (SELECT tenant, conversation_id FROM ${dialect.troubles})`,
+    ...statement.where([[`${troubleOf(dialect, 'kind')} =`, status]]),
+  ];
+}
+
+function admission(statement: Statement, { id, roles = [], verified }: JudgedActor): Admission {
+  return {
+    id: statement.value(asStored(JSON.stringify([id]))),
+    roles: statement.value(asStored(JSON.stringify(roles))),
+    verified: statement.value(verified ? 1 : 0),
+  };
+}
+
+function allOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
+/** The page that the rows of a `listQuery` are. */
+export function listPage(options: ListRequest, rows: readonly ListRow[]): ConversationList {
+  const limit = listLimit(options);
+  const page = rows.slice(0, limit);
+  const conversations = page.map(({ snapshot, trouble }) =>
+    shownWith(snapshot, troubleFrom(trouble)),
+  );
+  const last = page.at(-1);
+  if (rows.length <= limit || last === undefined) return { conversations };
+  const nextCursor = isByDeadline(options) ? deadlineCursorOf(last) : cursorOf(last.position);
+  return { conversations, nextCursor };
+}

@@ -1,0 +1,76 @@
+/** Bounds of reads and lists, and list cursors; the same for every adapter. */
+import type { ListOptions } from '../ports/lists.js';
+import type { ReadOptions } from '../ports/log.js';
+
+const DEFAULT_READ_LIMIT = 1_000;
+const DEFAULT_READ_BYTES = 4 * 1024 * 1024;
+const DEFAULT_LIST_LIMIT = 50;
+const MAX_LIST_LIMIT = 1_000;
+
+export interface ReadBounds {
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly afterSeq: number;
+  /** Present where the newest come first. */
+  readonly beforeSeq?: number;
+}
+
+export function readBounds(options: ReadOptions): ReadBounds {
+  const { beforeSeq } = options;
+  return {
+    limit: Math.max(1, options.limit ?? DEFAULT_READ_LIMIT),
+    maxBytes: options.maxBytes ?? DEFAULT_READ_BYTES,
+    afterSeq: options.afterSeq ?? -1,
+    ...(beforeSeq === undefined ? {} : { beforeSeq }),
+  };
+}
+
+export function listLimit(options: Pick<ListOptions, 'limit'>): number {
+  return Math.min(Math.max(1, options.limit ?? DEFAULT_LIST_LIMIT), MAX_LIST_LIMIT);
+}
+
+/** Whether a list is one of pending calls, in the order of their deadlines. */
+export function isByDeadline(options: ListOptions): boolean {
+  const { pendingTool, pendingKind, pendingFor, deadlineBefore } = options;
+  return [pendingTool, pendingKind, pendingFor, deadlineBefore].some(
+    (given) => given !== undefined,
+  );
+}
+
+export function cursorOf(position: number): string {
+  return String(position);
+}
+
+/** @throws {RangeError} when the cursor is not one of ours. */
+export function positionOf(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw notOurs(cursor);
+  return Number(cursor);
+}
+
+/** Where a list by deadline stands: deadlines may be equal, positions are not. */
+export interface DeadlinePosition {
+  readonly deadlineMs: number;
+  readonly position: number;
+}
+
+export function deadlineCursorOf({ deadlineMs, position }: DeadlinePosition): string {
+  return `d${deadlineMs}.${position}`;
+}
+
+/** @throws {RangeError} when the cursor is not one of ours, or of a list in another order. */
+export function deadlinePositionOf(cursor: string): DeadlinePosition {
+  const match = /^d(-?\d{1,15})\.(\d{1,15})$/.exec(cursor);
+  if (match === null) throw notOurs(cursor);
+  return { deadlineMs: Number(match[1]), position: Number(match[2]) };
+}
+
+/** @throws {RangeError} when the text is no time. */
+export function deadlineMsOf(deadlineBefore: string): number {
+  const deadlineMs = Date.parse(deadlineBefore);
+  if (Number.isNaN(deadlineMs)) throw new RangeError(`not a time: "${deadlineBefore}"`);
+  return deadlineMs;
+}
+
+function notOurs(cursor: string): RangeError {
+  return new RangeError(`not a list cursor: "${cursor}"`);
+}

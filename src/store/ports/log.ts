@@ -1,0 +1,98 @@
+/**
+ * The event log port: a projection of what workflows have decided. Adapters: sqlite and Postgres; one conformance suite
+ * (`test/support/conformance/event-log.ts`) holds for both. Every method may reject with `StoreUnavailable`.
+ */
+import type { AgentManifest } from '../../protocol/conversation/agents.js';
+import type { CanonicalEvent } from '../../protocol/log/events.js';
+import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
+import type { Deletions } from './deletions.js';
+import type { CallLeases } from './leases.js';
+import type { ConversationLists } from './lists.js';
+import type { HeadPosition, LogHead } from './log-head.js';
+import type { WorkerPresence } from './presence.js';
+import type { Troubles } from './troubles.js';
+
+export class StoreUnavailable extends Error {
+  readonly code = 'store_unavailable';
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StoreUnavailable';
+  }
+}
+
+export interface AppendBatch extends ConversationKey {
+  readonly runId: string;
+  readonly historyLength?: number;
+  /** Dense and ascending, as the workflow gave them; may overlap what is stored. */
+  readonly events: readonly CanonicalEvent[];
+  /**
+   * The run that is current now ends its log at `lastSeq`, below what is stored: a reset dropped the rest, so the log is
+   * rewritten without it. Ignored unless `head` is still the stored head (somebody else may have been faster).
+   */
+  readonly cutsOff?: {
+    readonly lastSeq: number;
+    readonly head: HeadPosition;
+  };
+  /** Nothing is stored, and the outcome is `gap`, unless this is still the stored head: for what no workflow has said. */
+  readonly onlyAt?: HeadPosition;
+}
+
+/**
+ * `appended`: stored (0 added when all was known). `rewritten`: the same seq was stored with other content, so a new
+ * generation was opened: it holds a `log_rewritten` marker at seq 0, the rows before the divergence, and the new events.
+ * `gap`: the first event is beyond `lastSeq + 1`, or the head is not the one of `onlyAt`; nothing was stored, ask again from
+ * `lastSeq`. `deleted`: the run belongs to a conversation that was deleted; nothing is stored, now or later.
+ */
+export type AppendResult =
+  | { readonly outcome: 'appended' | 'rewritten'; readonly head: LogHead; readonly added: number }
+  | { readonly outcome: 'gap'; readonly lastSeq: number }
+  | { readonly outcome: 'deleted' };
+
+export interface ReadOptions {
+  readonly generation?: number;
+  /** Events with a greater seq. -1 includes the `log_rewritten` marker at 0. @defaultValue -1 */
+  readonly afterSeq?: number;
+  /** Newest first, only events with a smaller seq; `afterSeq` then bounds them below. */
+  readonly beforeSeq?: number;
+  readonly limit?: number;
+  readonly maxBytes?: number;
+}
+
+export interface EventsRead {
+  readonly generation: number;
+  readonly lastSeq: number;
+  readonly events: readonly CanonicalEvent[];
+  /** Whether there are more in the direction that was read. */
+  readonly more: boolean;
+}
+
+export interface EventLog
+  extends CallLeases,
+    ConversationLists,
+    Deletions,
+    Troubles,
+    WorkerPresence {
+  /** Atomic and idempotent: appending the same events again adds nothing. Folds and stores the snapshot with them. */
+  append(batch: AppendBatch): Promise<AppendResult>;
+  head(key: ConversationKey): Promise<LogHead | undefined>;
+  /** Undefined when the conversation is not in the store. Without `generation`, the newest one. */
+  read(key: ConversationKey, options?: ReadOptions): Promise<EventsRead | undefined>;
+  /** Events of one turn, newest generation, in order. */
+  readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
+  /** Turn ids are unique over all conversations, so a turn finds its conversation. */
+  findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
+  /** Records that the run was looked at and had nothing new. */
+  touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
+  /** Workers publish the agents that they serve; clients check against them. */
+  publishAgents(manifests: readonly AgentManifest[]): Promise<void>;
+  /** Where workers are there and none serves an agent, its manifest says since when. */
+  agents(): Promise<readonly AgentManifest[]>;
+  /** Names this store among all: 12 hexadecimal digits, made once with its tables; every process that has it open is given the same. */
+  storeId(): Promise<string>;
+  /** Writes something that nobody reads, and so rejects where the store can be read only, or is full. */
+  checkWritable(): Promise<void>;
+  /** One holder at a time; true when the caller holds the lease until now + ttl. Safe to repeat; renews. */
+  acquireLease(lease: { name: string; holder: string; ttlMs: number }): Promise<boolean>;
+  releaseLease(lease: { name: string; holder: string }): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,137 @@
+/** Tombstones in the Postgres event log, by the clock of the database. */
+import type { ConversationKey } from '../../../protocol/values/ids.js';
+import { isAt } from '../../plans/append.js';
+import type { Deletion, Deletions } from '../../ports/deletions.js';
+import type { PostgresDatabase, Queries, Row } from '../database/database.js';
+import { NOW_MS, numberIn, textIn } from '../database/database.js';
+import { lockedHead } from './append.js';
+import { keyOf } from './rows.js';
+
+const TABLES = ['events', 'pending_calls', 'troubles', 'call_leases', 'conversations'] as const;
+
+export class PostgresDeletions implements Deletions {
+  readonly #database: PostgresDatabase;
+  readonly #deletions: string;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+    this.#deletions = database.table('deletions');
+  }
+
+  async beginDeletion(request: Parameters<Deletions['beginDeletion']>[0]) {
+    return await this.#database.write((queries) => this.#begin(queries, request));
+  }
+
+  async extendDeletion(request: Parameters<Deletions['extendDeletion']>[0]) {
+    await this.#database.write(async (queries) => {
+      await lockedHead(this.#database, queries, request);
+      const known = (await this.#find(queries, request))?.runIds ?? [];
+      await queries.run(
+        `UPDATE ${this.#deletions} SET run_ids = $1 WHERE tenant = $2 AND conversation_id = $3`,
+        JSON.stringify([...new Set([...known, ...request.runIds])]),
+        request.tenant,
+        request.conversationId,
+      );
+    });
+  }
+
+  async finishDeletion(key: ConversationKey) {
+    await this.#database.run(
+      `UPDATE ${this.#deletions} SET finished_at_ms = ${NOW_MS}
+       WHERE tenant = $1 AND conversation_id = $2 AND finished_at_ms IS NULL`,
+      key.tenant,
+      key.conversationId,
+    );
+  }
+
+  async deletion(key: ConversationKey) {
+    return await this.#find(this.#database, key);
+  }
+
+  async unfinishedDeletions({ limit, forMs }: Parameters<Deletions['unfinishedDeletions']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT * FROM ${this.#deletions} WHERE finished_at_ms IS NULL AND requested_at_ms <= ${NOW_MS} - $1::bigint
+       ORDER BY requested_at_ms LIMIT $2`,
+      forMs,
+      limit,
+    );
+    return rows.map(deletionOf);
+  }
+
+  async keysOfTenant({ tenant, limit, after = '' }: Parameters<Deletions['keysOfTenant']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT tenant, conversation_id FROM ${this.#database.table('conversations')}
+         WHERE tenant = $1 AND conversation_id > $2
+       UNION SELECT tenant, conversation_id FROM ${this.#deletions}
+         WHERE tenant = $1 AND conversation_id > $2 AND finished_at_ms IS NULL
+       ORDER BY conversation_id LIMIT $3`,
+      tenant,
+      after,
+      limit,
+    );
+    return rows.map(keyOf);
+  }
+
+  async forgetDeletions({ limit, forMs }: Parameters<Deletions['forgetDeletions']>[0]) {
+    return await this.#database.run(
+      `DELETE FROM ${this.#deletions} WHERE (tenant, conversation_id) IN (
+         SELECT tenant, conversation_id FROM ${this.#deletions}
+         WHERE finished_at_ms <= ${NOW_MS} - $1::bigint ORDER BY finished_at_ms LIMIT $2)`,
+      forMs,
+      limit,
+    );
+  }
+
+  /** Nobody appends between the look at the rows and their end: the head, or its absence, is locked. */
+  async #begin(
+    queries: Queries,
+    request: Parameters<Deletions['beginDeletion']>[0],
+  ): Promise<Deletion | undefined> {
+    const { tenant, conversationId, onlyAt } = request;
+    const head = await lockedHead(this.#database, queries, request);
+    if (onlyAt !== undefined && !isAt(head, onlyAt)) return undefined;
+    const stored = await queries.all(
+      `SELECT DISTINCT run_id FROM ${this.#database.table('events')} WHERE tenant = $1 AND conversation_id = $2`,
+      tenant,
+      conversationId,
+    );
+    const runIds = new Set((await this.#find(queries, request))?.runIds);
+    for (const row of stored) runIds.add(textIn(row, 'run_id'));
+    if (head !== undefined) runIds.add(head.runId);
+    for (const runId of request.runIds) runIds.add(runId);
+    await queries.run(
+      `INSERT INTO ${this.#deletions} (tenant, conversation_id, run_ids, requested_at_ms) VALUES ($1, $2, $3, ${NOW_MS})
+       ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+         run_ids = excluded.run_ids, requested_at_ms = excluded.requested_at_ms, finished_at_ms = NULL`,
+      tenant,
+      conversationId,
+      JSON.stringify([...runIds]),
+    );
+    for (const table of TABLES)
+      await queries.run(
+        `DELETE FROM ${this.#database.table(table)} WHERE tenant = $1 AND conversation_id = $2`,
+        tenant,
+        conversationId,
+      );
+    return await this.#find(queries, request);
+  }
+
+  async #find(queries: Pick<Queries, 'get'>, key: ConversationKey): Promise<Deletion | undefined> {
+    const row = await queries.get(
+      `SELECT * FROM ${this.#deletions} WHERE tenant = $1 AND conversation_id = $2`,
+      key.tenant,
+      key.conversationId,
+    );
+    return row === undefined ? undefined : deletionOf(row);
+  }
+}
+
+function deletionOf(row: Row): Deletion {
+  const finishedAtMs = row['finished_at_ms'];
+  return {
+    ...keyOf(row),
+    runIds: JSON.parse(textIn(row, 'run_ids')) as string[],
+    requestedAtMs: numberIn(row, 'requested_at_ms'),
+    ...(finishedAtMs === null ? {} : { finishedAtMs: Number(finishedAtMs) }),
+  };
+}

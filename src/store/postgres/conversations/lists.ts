@@ -1,0 +1,148 @@
+/** Lists of the Postgres event log, and what the sweep looks at. */
+import type { ConversationKey } from '../../../protocol/values/ids.js';
+import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
+import {
+  type ListRequest,
+  NO_CONVERSATIONS,
+  requestOf,
+  withAttention,
+} from '../../plans/presence.js';
+import type { ClosedHead, ConversationLists, ListOptions, OpenHead } from '../../ports/lists.js';
+import type { PostgresDatabase, Row } from '../database/database.js';
+import { NOW_MS, numberIn, textIn } from '../database/database.js';
+import { readGoneAgents } from './presence.js';
+import { keyOf, snapshotOf } from './rows.js';
+
+const OPEN_HEAD = 'tenant, conversation_id, run_id, history_length, changed_at_ms';
+
+export function postgresDialect(database: Pick<PostgresDatabase, 'table'>): Dialect {
+  return {
+    conversations: database.table('conversations'),
+    pendingCalls: database.table('pending_calls'),
+    troubles: database.table('troubles'),
+    byKey: '',
+    parameter: (nth) => `$${nth}`,
+    admits: (call, { id, roles, verified }) => {
+      const column = `${call}.audience`;
+      const each = (names: string): string =>
+        `ARRAY(SELECT jsonb_array_elements_text(${names}::jsonb))`;
+      const has = (list: string, names: string): string =>
+        `coalesce(rule.json -> '${list}', '[]') ?| ${each(names)}`;
+      const also = `jsonb_array_elements(coalesce(${column} -> 'also', '[]'))`;
+      return `(${column} IS NULL OR NOT EXISTS (
+        SELECT 1 FROM (SELECT ${column} UNION ALL SELECT ${also}) AS rule (json)
+        WHERE ((rule.json ? 'users' OR rule.json ? 'roles') AND NOT ${has('users', id)} AND NOT ${has('roles', roles)})
+          OR ${has('exclude', id)} OR (rule.json ? 'requireVerified' AND ${verified}::int = 0)))
+        AND NOT coalesce(${call}.requesters, '[]') ?| ${each(id)}`;
+    },
+  };
+}
+
+export class PostgresLists implements ConversationLists {
+  readonly #database: PostgresDatabase;
+  readonly #conversations: string;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+    this.#conversations = database.table('conversations');
+  }
+
+  async list(options: ListOptions = {}) {
+    const gone = await readGoneAgents(this.#database);
+    const request = requestOf(options, gone);
+    if (request === undefined) return NO_CONVERSATIONS;
+    return withAttention(await this.#list(request), gone);
+  }
+
+  async #list(options: ListRequest) {
+    const { sql, values } = listQuery(options, postgresDialect(this.#database));
+    const rows = await this.#database.all(sql, ...values);
+    return listPage(
+      options,
+      rows.map((row) => ({
+        snapshot: snapshotOf(row),
+        position: numberIn(row, 'position'),
+        deadlineMs: numberIn(row, 'deadline_ms'),
+        trouble: row['trouble'],
+      })),
+    );
+  }
+
+  async openHeads({ limit, after }: Parameters<ConversationLists['openHeads']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT ${OPEN_HEAD} FROM ${this.#conversations}
+       WHERE status <> 'closed' AND (tenant, conversation_id) > ($1, $2)
+       ORDER BY tenant, conversation_id LIMIT $3`,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
+      limit,
+    );
+    return rows.map(openHeadOf);
+  }
+
+  async recentHeads({ limit, withinMs, after }: Parameters<ConversationLists['recentHeads']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT ${OPEN_HEAD} FROM ${this.#conversations}
+       WHERE status <> 'closed' AND changed_at_ms >= ${NOW_MS} - $1::bigint
+         AND (changed_at_ms, tenant, conversation_id) > ($2::bigint, $3, $4)
+       ORDER BY changed_at_ms, tenant, conversation_id LIMIT $5`,
+      withinMs,
+      after?.changedAtMs ?? 0,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
+      limit,
+    );
+    return rows.map(openHeadOf);
+  }
+
+  async notOpen(keys: readonly ConversationKey[]) {
+    const rows = await this.#database.all(
+      `SELECT key.tenant, key.conversation_id FROM unnest($1::text[], $2::text[]) AS key (tenant, conversation_id)
+       WHERE NOT EXISTS (SELECT 1 FROM ${this.#conversations} AS known WHERE known.tenant = key.tenant
+         AND known.conversation_id = key.conversation_id AND known.status <> 'closed')`,
+      keys.map(({ tenant }) => tenant),
+      keys.map(({ conversationId }) => conversationId),
+    );
+    return rows.map(keyOf);
+  }
+
+  async unknown(keys: readonly ConversationKey[]) {
+    const isIn = (table: string): string =>
+      `EXISTS (SELECT 1 FROM ${this.#database.table(table)} AS known WHERE known.tenant = key.tenant
+         AND known.conversation_id = key.conversation_id)`;
+    const rows = await this.#database.all(
+      `SELECT key.tenant, key.conversation_id FROM unnest($1::text[], $2::text[]) AS key (tenant, conversation_id)
+       WHERE NOT ${isIn('conversations')} AND NOT ${isIn('deletions')}`,
+      keys.map(({ tenant }) => tenant),
+      keys.map(({ conversationId }) => conversationId),
+    );
+    return rows.map(keyOf);
+  }
+
+  async closedBefore({ closedBeforeMs, limit }: Parameters<ConversationLists['closedBefore']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT tenant, conversation_id, generation, last_seq, run_id, closed_at_ms FROM ${this.#conversations}
+       WHERE closed_at_ms < $1 ORDER BY closed_at_ms LIMIT $2`,
+      closedBeforeMs,
+      limit,
+    );
+    return rows.map(
+      (row): ClosedHead => ({
+        ...keyOf(row),
+        generation: numberIn(row, 'generation'),
+        lastSeq: numberIn(row, 'last_seq'),
+        runId: textIn(row, 'run_id'),
+        closedAtMs: numberIn(row, 'closed_at_ms'),
+      }),
+    );
+  }
+}
+
+function openHeadOf(row: Row): OpenHead {
+  return {
+    ...keyOf(row),
+    runId: textIn(row, 'run_id'),
+    historyLength: numberIn(row, 'history_length'),
+    changedAtMs: numberIn(row, 'changed_at_ms'),
+  };
+}

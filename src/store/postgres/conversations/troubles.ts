@@ -1,0 +1,67 @@
+/** Marks of trouble in the Postgres event log. */
+import type { ConversationKey } from '../../../protocol/values/ids.js';
+import type { Trouble } from '../../../protocol/values/trouble.js';
+import { isNewTrouble, troubleFrom } from '../../plans/troubles.js';
+import type { Troubles } from '../../ports/troubles.js';
+import type { PostgresDatabase } from '../database/database.js';
+import { keyOf } from './rows.js';
+
+export class PostgresTroubles implements Troubles {
+  readonly #database: PostgresDatabase;
+  readonly #table: string;
+  readonly #lastSeq: string;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+    this.#table = database.table('troubles');
+    this.#lastSeq = `(SELECT last_seq FROM ${database.table('conversations')} WHERE tenant = $1 AND conversation_id = $2)`;
+  }
+
+  async markTrouble(key: ConversationKey, trouble: Trouble) {
+    const before = await this.trouble(key);
+    await this.#database.run(
+      `INSERT INTO ${this.#table} (tenant, conversation_id, last_seq, kind, trouble)
+       VALUES ($1, $2, coalesce(${this.#lastSeq}, 0), $3, $4)
+       ON CONFLICT (tenant, conversation_id) DO UPDATE SET
+         last_seq = excluded.last_seq, kind = excluded.kind, trouble = excluded.trouble`,
+      key.tenant,
+      key.conversationId,
+      trouble.kind,
+      JSON.stringify(trouble),
+    );
+    return isNewTrouble(before, trouble);
+  }
+
+  async clearTrouble({ tenant, conversationId }: ConversationKey) {
+    const removed = await this.#database.run(
+      `DELETE FROM ${this.#table} WHERE tenant = $1 AND conversation_id = $2`,
+      tenant,
+      conversationId,
+    );
+    return removed > 0;
+  }
+
+  async trouble({ tenant, conversationId }: ConversationKey) {
+    const row = await this.#database.get(
+      `SELECT trouble FROM ${this.#table} WHERE tenant = $1 AND conversation_id = $2
+         AND last_seq = coalesce(${this.#lastSeq}, 0)`,
+      tenant,
+      conversationId,
+    );
+    return troubleFrom(row?.['trouble']);
+  }
+
+  async troubles({ limit, after }: Parameters<Troubles['troubles']>[0]) {
+    const rows = await this.#database.all(
+      `SELECT tenant, conversation_id, trouble FROM ${this.#table}
+       WHERE (tenant, conversation_id) > ($1, $2) ORDER BY tenant, conversation_id LIMIT $3`,
+      after?.tenant ?? '',
+      after?.conversationId ?? '',
+      limit,
+    );
+    return rows.flatMap((row) => {
+      const trouble = troubleFrom(row['trouble']);
+      return trouble === undefined ? [] : [{ ...keyOf(row), trouble }];
+    });
+  }
+}

@@ -1,0 +1,63 @@
+/** What a test conversation works with, and who it works for. */
+import { turnResults } from '../../core/context/turn-results.js';
+import type { CallState, ConversationState } from '../../core/state/state.js';
+import type { Agent } from '../../define/define-agent.js';
+import type { Logger } from '../../define/tool/context.js';
+import type { Model } from '../../protocol/model/model.js';
+import type { StampedActor } from '../../protocol/values/actors.js';
+import type { PolicyMeans } from '../../tools/shared/policy.js';
+import type { TestConversationOptions } from './test-options.js';
+
+const QUIET: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export interface LocalMeans<Services> {
+  /** Replaced by a deploy. */
+  agent: Agent<Services>;
+  /** Plays the agent's own. */
+  readonly model: Model;
+  readonly services: Services;
+  readonly logger: Logger;
+}
+
+export function localMeans<Services>(
+  agent: Agent<Services>,
+  options: TestConversationOptions<Services>,
+): LocalMeans<Services> {
+  const { model = agent.model, services, logger = QUIET } = options;
+  return { agent, model, services: services as Services, logger };
+}
+
+/** Of a call, or of the model call that is under way. */
+export function policyMeansOf<Services>(
+  { services, logger }: LocalMeans<Services>,
+  state: ConversationState,
+  of: Pick<CallState, 'turnId' | 'step' | 'asker'>,
+): PolicyMeans {
+  const { agent, tenant, conversationId } = state;
+  const { turnId, step } = of;
+  return {
+    agent,
+    tenant,
+    conversationId,
+    turnId,
+    step,
+    requester: requesterOf(state, of),
+    results: turnResults(state, turnId),
+    services: services as never,
+    logger,
+  };
+}
+
+/** Who asked; a call that was set aside may have outlived its turn. */
+export function requesterOf(
+  { turn }: ConversationState,
+  { asker }: Pick<CallState, 'asker'>,
+): StampedActor {
+  const nobody = { id: 'unknown', verified: false, channel: 'system' } as const;
+  return asker?.requester ?? turn?.requester ?? nobody;
+}

@@ -1,0 +1,102 @@
+/**
+ * A worker's connections to one MCP server: its own, and one for each tenant or user where the declaration says so. A server may tie a
+ * session to whoever opened it, so a token of somebody else never comes by the same connection. Runs in the worker.
+ */
+
+import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../define/mcp/limits.js';
+import type { McpCaller } from '../../../define/mcp/spec.js';
+import type { AnyMcpServer } from '../../../define/mcp-server.js';
+import type { CallContext } from '../../../define/tool/context.js';
+import { canonicalJson } from '../../../protocol/values/json.js';
+import { McpConnection } from './connection.js';
+import type { McpWorker } from './transport.js';
+
+/** A connection for the time of a call. */
+export interface Lease {
+  readonly connection: McpConnection;
+  /** Once. */
+  readonly release: () => void;
+}
+
+type Who = Pick<CallContext, 'tenant' | 'requester'>;
+
+interface Held {
+  readonly connection: McpConnection;
+  uses: number;
+  idle?: NodeJS.Timeout;
+}
+
+export class McpConnections {
+  /** The worker's: for listings, and for calls that are nobody's else. */
+  readonly own: McpConnection;
+  readonly #connect: (caller?: McpCaller) => McpConnection;
+  readonly #identity: 'worker' | 'tenant' | 'requester';
+  /** By caller, the longest unused first. */
+  readonly #held = new Map<string, Held>();
+  #isClosed = false;
+
+  constructor(server: AnyMcpServer, worker: McpWorker, onToolsChanged: () => void) {
+    const { transport } = server;
+    this.#identity = (transport.type === 'http' ? transport.identity : undefined) ?? 'worker';
+    this.#connect = (caller) => new McpConnection(server, { ...worker, caller }, onToolsChanged);
+    this.own = this.#connect();
+  }
+
+  /** The connection that a call goes by; nothing is opened yet. */
+  lease(who: Who): Lease {
+    const caller = this.#callerOf(who);
+    if (caller === undefined || this.#isClosed)
+      return { connection: this.own, release: () => undefined };
+    const key = canonicalJson(caller);
+    const held = this.#held.get(key) ?? this.#made(caller);
+    // The newest is the last.
+    this.#held.delete(key);
+    this.#held.set(key, held);
+    clearTimeout(held.idle);
+    held.uses += 1;
+    return {
+      connection: held.connection,
+      release: () => {
+        held.uses -= 1;
+        if (held.uses === 0) this.#rest(key, held);
+      },
+    };
+  }
+
+  /** Never throws. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const all = [this.own, ...[...this.#held.values()].map(({ connection }) => connection)];
+    for (const { idle } of this.#held.values()) clearTimeout(idle);
+    this.#held.clear();
+    await Promise.all(all.map((connection) => connection.close()));
+  }
+
+  #callerOf({ tenant, requester }: Who): McpCaller | undefined {
+    if (this.#identity === 'worker') return undefined;
+    if (this.#identity === 'tenant') return { tenant };
+    // An id that nobody checked is not that user's.
+    const { id, verified } = requester;
+    return { tenant, requester: { id, verified } };
+  }
+
+  #made(caller: McpCaller): Held {
+    const idle = [...this.#held].find(([, { uses }]) => uses === 0);
+    // Where all are at work there are as many as there are calls, which the worker bounds.
+    if (this.#held.size >= MAX_MCP_CALLERS && idle !== undefined) this.#drop(...idle);
+    return { connection: this.#connect(caller), uses: 0 };
+  }
+
+  #rest(key: string, held: Held): void {
+    held.idle = setTimeout(() => {
+      this.#drop(key, held);
+    }, MCP_CALLER_IDLE_MS);
+    held.idle.unref();
+  }
+
+  #drop(key: string, held: Held): void {
+    clearTimeout(held.idle);
+    if (this.#held.get(key) === held) this.#held.delete(key);
+    void held.connection.close();
+  }
+}

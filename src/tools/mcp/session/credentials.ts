@@ -1,0 +1,84 @@
+/**
+ * Credentials of requests to an MCP server: asked for at every request, and once more when they are refused. They go to the server's own
+ * origin only: whoever follows redirects asks here for each hop. Runs in the worker.
+ */
+import type { FetchLike } from '@modelcontextprotocol/client';
+import { MAX_MCP_CHALLENGE_CHARS } from '../../../define/mcp/limits.js';
+import type { McpCaller, McpMeans, Resolved } from '../../../define/mcp/spec.js';
+import type { AnyMcpServer } from '../../../define/mcp-server.js';
+import type { Logger } from '../../../define/tool/context.js';
+import type { Redactor } from '../../shared/redact.js';
+import { NoCredentials } from './failures.js';
+
+export interface CredentialsNeeds {
+  readonly server: AnyMcpServer;
+  /** Handed to the resolvers. */
+  readonly services: unknown;
+  readonly logger: Logger;
+  /** For whom the connection is; absent: for the worker. */
+  readonly caller?: McpCaller | undefined;
+  /** Learns everything that must not come back. */
+  readonly secrets: Redactor;
+}
+
+/** What resolvers are told besides. */
+type Why = Pick<McpMeans, 'refused' | 'challenge'>;
+
+/** Sends with token and headers of the server's declaration. */
+export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): FetchLike {
+  const { transport } = needs.server;
+  if (transport.type !== 'http') return send;
+  const { token, headers } = transport;
+  if (token === undefined && headers === undefined) return send;
+  // What is written down once is the same again.
+  const mayHaveOthers = typeof token === 'function' || typeof headers === 'function';
+  return async (to, init) => {
+    const dressed = async (why: Why): Promise<RequestInit> => {
+      const sent = new Headers(init?.headers);
+      const given = await resolved(needs, token, why);
+      if (given !== undefined) {
+        needs.secrets.add(given);
+        sent.set('authorization', `Bearer ${given}`);
+      }
+      const own = (await resolved(needs, headers, why)) ?? {};
+      needs.secrets.add(...Object.values(own));
+      // What the protocol needs is not ours to replace.
+      for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
+      return { ...init, headers: sent };
+    };
+    const response = await send(to, await dressed({ refused: false }));
+    if (!mayHaveOthers || !isRefusal(response)) return response;
+    await response.body?.cancel();
+    const challenge = response.headers.get('www-authenticate')?.slice(0, MAX_MCP_CHALLENGE_CHARS);
+    return send(to, await dressed({ refused: true, ...(challenge ? { challenge } : {}) }));
+  };
+}
+
+/** The value itself, or what its resolver gives. @throws {NoCredentials} */
+export async function resolved<Value>(
+  { server, services, logger, caller }: CredentialsNeeds,
+  value: Resolved<Value, never> | undefined,
+  why: Why,
+): Promise<Value | undefined> {
+  if (typeof value !== 'function') return value;
+  const means = {
+    // The agent asked for these services when it was defined; nobody else looks inside.
+    services: services as never,
+    ...why,
+    ...(caller === undefined ? {} : { caller }),
+  } satisfies McpMeans<never>;
+  try {
+    return await (value as (means: McpMeans<never>) => Value | Promise<Value>)(means);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn('MCP credentials not given', { mcpServer: server.name, reason });
+    throw new NoCredentials();
+  }
+}
+
+/** Not there, too old, or not enough for this request. @see https://www.rfc-editor.org/rfc/rfc6750#section-3.1 */
+function isRefusal({ status, headers }: Response): boolean {
+  if (status === 401) return true;
+  const challenge = headers.get('www-authenticate') ?? '';
+  return status === 403 && /\berror\s*=\s*"?insufficient_scope\b/i.test(challenge);
+}

@@ -1,0 +1,118 @@
+/**
+ * Opens the way to one MCP server: HTTP with credentials asked for at every request, or a process of ours. Loads the client when
+ * the first connection is made: most workers have no MCP server. Runs in the worker.
+ */
+import type { Stream } from 'node:stream';
+import type { Transport } from '@modelcontextprotocol/client';
+import {
+  MAX_MCP_MESSAGE_BYTES,
+  MAX_MCP_RECONNECT_MS,
+  MAX_MCP_STDERR_LINE_CHARS,
+  MAX_MCP_STDERR_LINES,
+  MIN_MCP_RECONNECT_MS,
+} from '../../../define/mcp/limits.js';
+import type { Logger } from '../../../define/tool/context.js';
+import type { Redactor } from '../../shared/redact.js';
+import { boundedFetch } from './bounded-fetch.js';
+import { type CredentialsNeeds, fetchWithCredentials, resolved } from './credentials.js';
+import { endsWithWorker } from './processes.js';
+
+/** What a way to a server needs of its worker. */
+export interface McpWorker {
+  /** Handed to the resolvers of secrets. */
+  readonly services: unknown;
+  readonly logger: Logger;
+  /**
+   * A task queue that this worker alone polls, from the first call on: a call that is held open goes on there. Absent: none is held.
+   * @throws when it cannot be polled
+   */
+  readonly ownQueue?: () => Promise<string>;
+}
+
+/** Of the connection for one caller, or for the worker itself. */
+export type McpConnectionWorker = McpWorker & Pick<CredentialsNeeds, 'caller'>;
+
+type Opening = CredentialsNeeds;
+
+export interface Way {
+  /** Has not been started. */
+  readonly transport: Transport;
+  /** Tells the server that its session is over, before the transport is closed. May take as long as the server likes. */
+  readonly endSession?: () => Promise<void>;
+}
+
+export async function openTransport(opening: Opening): Promise<Way> {
+  return opening.server.transport.type === 'http' ? openHttp(opening) : openStdio(opening);
+}
+
+async function openHttp(opening: Opening): Promise<Way> {
+  const { transport } = opening.server;
+  if (transport.type !== 'http') throw new TypeError('unreachable: another transport');
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const { patientFetch } = await import('../../http/patient-fetch.js');
+  const http = new StreamableHTTPClientTransport(new URL(transport.url), {
+    fetch: boundedFetch(fetchWithCredentials(opening, patientFetch)),
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, pauseOf(delayMs));
+      timer.unref();
+      return () => {
+        clearTimeout(timer);
+      };
+    },
+  });
+  return { transport: http, endSession: () => http.terminateSession() };
+}
+
+/** Servers say when to come back; one that says "at once" would have the worker do nothing else. */
+function pauseOf(delayMs: number): number {
+  return Math.min(Math.max(delayMs, MIN_MCP_RECONNECT_MS), MAX_MCP_RECONNECT_MS);
+}
+
+async function openStdio(opening: Opening): Promise<Way> {
+  const { transport, name } = opening.server;
+  if (transport.type !== 'stdio') throw new TypeError('unreachable: another transport');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const { command, args = [], env, cwd } = transport;
+  const given = (await resolved(opening, env, { refused: false })) ?? {};
+  opening.secrets.add(...Object.values(given));
+  const stdio = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...given },
+    ...(cwd === undefined ? {} : { cwd }),
+    stderr: 'pipe',
+    maxBufferSize: MAX_MCP_MESSAGE_BYTES,
+  });
+  endsWithWorker(stdio);
+  if (stdio.stderr !== null) logLines(stdio.stderr, { ...opening, name });
+  return { transport: stdio };
+}
+
+/** Standard error, line by line and bounded: it is for the operator, and a server may write without end. */
+function logLines(
+  stderr: Stream,
+  { name, logger, secrets }: { name: string; logger: Logger; secrets: Redactor },
+): void {
+  let rest = '';
+  let minute = 0;
+  let lines = 0;
+  const log = (line: string): void => {
+    const now = Math.floor(Date.now() / 60_000);
+    if (now !== minute) {
+      minute = now;
+      lines = 0;
+    }
+    lines += 1;
+    if (lines > MAX_MCP_STDERR_LINES || line.trim() === '') return;
+    const text = secrets.text(line).slice(0, MAX_MCP_STDERR_LINE_CHARS);
+    logger.debug('MCP server wrote to its standard error', { mcpServer: name, text });
+  };
+  stderr.on('data', (chunk: Buffer) => {
+    const pieces = `${rest}${chunk.toString('utf8')}`.split('\n');
+    rest = (pieces.pop() ?? '').slice(0, MAX_MCP_STDERR_LINE_CHARS);
+    for (const line of pieces) log(line);
+  });
+  stderr.on('end', () => {
+    log(rest);
+  });
+}

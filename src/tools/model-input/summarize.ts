@@ -1,0 +1,167 @@
+/**
+ * Has the oldest turns of a conversation summarised by a model: as text that is read, not as a conversation that goes on, so
+ * no tool can be called, and nobody's words are instructions. Runs in the worker, and in tests of users.
+ */
+import { headLength, summaryOf, turnSpans } from '../../core/context/turn-spans.js';
+import type { AnyAgent } from '../../define/define-agent.js';
+import type {
+  AssistantPart,
+  Message,
+  ToolResultPart,
+  UserPart,
+} from '../../protocol/conversation/messages.js';
+import { textOf } from '../../protocol/conversation/messages.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { CONTEXT_SHARE_OF_MODEL, MAX_SUMMARY_BYTES } from '../../protocol/limits/service-limits.js';
+import type { Model, ModelRequest, ModelResponse } from '../../protocol/model/model.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import { type Counting, type CountText, tokensOf } from './model-context.js';
+
+/** Of the engine's instructions and of the form in which the conversation is given. */
+export const SUMMARY_VERSION = 1;
+
+/** Of one message. What is longer is told by its beginning and its end. */
+const MAX_MESSAGE_CHARS = 8_000;
+/** Where the model finds it too long, half of it is tried, and a quarter. */
+const TRIES = 3;
+
+export interface SummaryQuestion {
+  readonly model: Model;
+  readonly instructions?: string;
+  /** Whole turns, oldest first; an earlier summary before them. */
+  readonly messages: readonly Message[];
+  /** Input tokens that the model may be given. */
+  readonly maxTokens: number;
+  readonly counting: Counting;
+  readonly ask: (request: ModelRequest) => Promise<ModelResponse>;
+  readonly isTooLong: (error: unknown) => boolean;
+}
+
+export interface MadeSummary {
+  readonly text: string;
+  /** Of the last message that it covers: the last of a turn. */
+  readonly throughMessageId: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly response: ModelResponse;
+}
+
+/** Who summarises for an agent, and how much it reads; undefined where the agent wants no summaries. */
+export function summarizerOf(
+  agent: AnyAgent,
+): Pick<SummaryQuestion, 'model' | 'instructions' | 'maxTokens'> | undefined {
+  const { summarize, maxTokens } = agent.context;
+  if (summarize === false) return undefined;
+  const { model = agent.model, instructions } = summarize;
+  const reads = model === agent.model ? undefined : model.contextTokens;
+  return {
+    model,
+    ...(instructions === undefined ? {} : { instructions }),
+    maxTokens: reads === undefined ? maxTokens : Math.floor(reads * CONTEXT_SHARE_OF_MODEL),
+  };
+}
+
+/**
+ * Covers as many of the turns as the model may be given, at least the first. Undefined when the model wrote nothing.
+ * @throws what `ask` throws
+ */
+export async function makeSummary(question: SummaryQuestion): Promise<MadeSummary | undefined> {
+  const { messages, maxTokens, ask, isTooLong, instructions } = question;
+  const count = await question.counting.exact();
+  for (let attempt = 1; ; attempt += 1) {
+    const most = Math.floor(maxTokens / 2 ** (attempt - 1));
+    const { covered, told } = readable(messages, count, most);
+    const last = covered.at(-1);
+    if (last === undefined) return undefined;
+    const request: ModelRequest = {
+      system: instructions ?? TEXTS.summaryInstructions,
+      messages: [
+        {
+          role: 'user',
+          id: 'conversation',
+          turnId: last.turnId,
+          parts: [{ type: 'text', text: TEXTS.toSummarize(told) }],
+        },
+      ],
+      tools: [],
+    };
+    try {
+      const response = await ask(request);
+      const text = clipped(textOf(response.parts).trim());
+      if (text === '') return undefined;
+      return {
+        text,
+        throughMessageId: last.id,
+        tokensBefore: covered.reduce((sum, message) => sum + tokensOf(message, count), 0),
+        tokensAfter: count(TEXTS.summary(text)),
+        response,
+      };
+    } catch (error) {
+      if (!isTooLong(error) || attempt === TRIES) throw error;
+    }
+  }
+}
+
+/** The oldest whole turns that fit, and how they are told; one that does not fit alone is cut. */
+function readable(
+  messages: readonly Message[],
+  count: CountText,
+  maxTokens: number,
+): { readonly covered: readonly Message[]; readonly told: string } {
+  const summary = summaryOf(messages);
+  const head = messages.slice(0, headLength(messages));
+  let told = summary === undefined ? '' : textOf(summary.parts);
+  let tokens = count(told) + count(TEXTS.summaryInstructions);
+  let to = head.length;
+  for (const span of turnSpans(messages)) {
+    const text = messages.slice(span.from, span.to).map(toldOf).join('\n');
+    tokens += count(text);
+    const isFirst = to === head.length;
+    if (tokens > maxTokens && !isFirst) break;
+    told = `${told}\n\n${tokens > maxTokens ? shortened(text, maxTokens) : text}`.trim();
+    to = span.to;
+  }
+  return { covered: to === head.length ? [] : messages.slice(0, to), told };
+}
+
+function toldOf({ role, parts }: Message): string {
+  const told: readonly AnyPart[] = parts;
+  return told.map((part) => shortened(partTold(role, part), MAX_MESSAGE_CHARS)).join('\n');
+}
+
+type AnyPart = UserPart | AssistantPart | ToolResultPart;
+
+function partTold(role: Message['role'], part: AnyPart): string {
+  switch (part.type) {
+    case 'text':
+      return `${role === 'user' ? 'User' : 'Assistant'}: ${part.text}`;
+    case 'tool_call':
+      return `Assistant called ${part.name}(${part.argumentsJson})`;
+    case 'tool_result':
+      return `${part.name} returned ${JSON.stringify(part.envelope)}`;
+    case 'image':
+      return 'User showed an image';
+    case 'file':
+      return `User gave a file${part.filename === undefined ? '' : `: ${part.filename}`}`;
+    // Thoughts are not said, and items of a provider are for that provider alone.
+    case 'reasoning':
+    case 'provider_item':
+      return '';
+  }
+}
+
+function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  return `${text.slice(0, half)} […] ${text.slice(-half)}`;
+}
+
+function clipped(text: string): string {
+  const bytes = utf8Bytes(text);
+  if (bytes <= MAX_SUMMARY_BYTES) return text;
+  const marker = TEXTS.truncated(MAX_SUMMARY_BYTES, bytes);
+  let kept = text.slice(0, MAX_SUMMARY_BYTES - marker.length);
+  while (utf8Bytes(kept) + marker.length > MAX_SUMMARY_BYTES)
+    kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  return `${kept}${marker}`;
+}

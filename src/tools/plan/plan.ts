@@ -1,0 +1,170 @@
+/**
+ * From the calls that a model asked for to plans that pin everything about them: validated input, gate, clocks, retries.
+ * What cannot run gets its error result here, so that it never parks a person on bad arguments. Runs in the worker.
+ */
+import type { AnyAgent } from '../../define/define-agent.js';
+import type { AnyTool } from '../../define/tool/types.js';
+import { timeoutsOf } from '../../define/tool-rules/timeouts.js';
+import { WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
+import type { PlannedCall } from '../../protocol/calls/plan.js';
+import type { ToolResultError } from '../../protocol/calls/results.js';
+import { TEXTS } from '../../protocol/failures/texts.js';
+import { MAX_CALLS_PER_STEP, MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
+import {
+  DEFAULT_ANSWER_TIMEOUT_MS,
+  DEFAULT_APPROVAL_TIMEOUT_MS,
+  DEFAULT_RUN_TIMEOUT_MS,
+  MAX_TOOL_INPUT_BYTES,
+} from '../../protocol/limits/service-limits.js';
+import type { RequestedCall } from '../../protocol/model/model.js';
+import { isRecord, type Json, utf8Bytes } from '../../protocol/values/json.js';
+import type { CallModelResult } from '../../protocol/workflow/activities.js';
+import { definitionOf } from '../definition/digest.js';
+import { argsDigest, parseArguments, rawOf, tooLarge, validInput } from '../shared/arguments.js';
+import { toJson } from '../shared/normalise.js';
+import { decidePolicies, type PolicyMeans } from '../shared/policy.js';
+
+type PlannedCalls = CallModelResult['calls'];
+
+/** A name that no tool has is still recorded and shown; models invent long ones. */
+export const MAX_UNKNOWN_NAME_CHARS = 128;
+
+/**
+ * Plans every call, in the model's order: one plan per call, whatever is wrong with it. Policies are asked here
+ * and never again. Has no effects; planning again gives the same plans as far as schemas and policies are deterministic.
+ * Never throws.
+ */
+export async function planCalls(request: {
+  readonly agent: AnyAgent;
+  readonly calls: readonly RequestedCall[];
+  readonly means: PolicyMeans;
+}): Promise<PlannedCalls> {
+  const { agent, calls } = request;
+  const isSequential = agent.settings.toolExecution === 'sequential';
+  return Promise.all(
+    calls.map(async (call, index) => ({
+      plan:
+        // What the provider will run waits for an approval only, and for no other call.
+        isSequential && index > 0 && index < MAX_CALLS_PER_STEP && call.hosted !== true
+          ? unplanned(agent, call)
+          : await planCall(request, call, index),
+      argumentsJson: call.argumentsJson,
+    })),
+  );
+}
+
+async function planCall(
+  { agent, means }: { readonly agent: AnyAgent; readonly means: PolicyMeans },
+  call: RequestedCall,
+  index: number,
+): Promise<PlannedCall> {
+  const tool = agent.tools.find(({ name }) => name === call.name);
+  if (tool === undefined) {
+    const available = agent.tools.map(({ name }) => name);
+    const name = call.name.slice(0, MAX_UNKNOWN_NAME_CHARS);
+    return failed(unknownCall(call.id, name), 'unknown_tool', TEXTS.unknownTool(name, available));
+  }
+  if (tool.executor === 'provider' && call.hosted === true && index < MAX_CALLS_PER_STEP)
+    return hostedPlan(agent, tool, call);
+  if (tool.executor === 'provider')
+    return failed(unknownCall(call.id, tool.name), 'not_available', TEXTS.providerTool(tool.name));
+  const plan = planOf(agent, tool, call.id);
+  if (index >= MAX_CALLS_PER_STEP)
+    return failed(plan, 'too_many_calls', TEXTS.tooManyCalls(MAX_CALLS_PER_STEP));
+  const parsed = parseArguments(call.argumentsJson);
+  if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
+  const input = await validInput(tool, parsed.value);
+  if (!input.ok) return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, input.problem));
+  const { value } = input;
+  const raw = rawOf(parsed.value as Json, value);
+  const valid = { ...plan, input: value, ...raw, argsDigest: argsDigest(value) };
+  const question = { agent, tool, toolCallId: call.id, input: value, means };
+  const { ok: _ok, ...policy } = await decidePolicies(question);
+  return { ...valid, ...policy };
+}
+
+/**
+ * The provider asks before it runs a call: what is planned is the approval alone. Approved, its result is its input, and the
+ * provider runs the call inside the next model call.
+ */
+function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): PlannedCall {
+  const timeouts = timeoutsOf(tool, agent.timeouts);
+  const plan = { ...unknownCall(call.id, tool.name), executor: 'internal' as const, timeouts };
+  const parsed = parseArguments(call.argumentsJson);
+  if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
+  const input = toJson(parsed.value);
+  const bytes = utf8Bytes(JSON.stringify(input));
+  // Whoever approves has to see all of it.
+  if (bytes > MAX_TOOL_INPUT_BYTES)
+    return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, tooLarge(bytes)));
+  const asked = isRecord(input) ? input['tool'] : undefined;
+  const reason = TEXTS.hostedApproval(typeof asked === 'string' ? asked : 'a tool', tool.name);
+  return {
+    ...plan,
+    input,
+    argsDigest: argsDigest(input),
+    approval: { needed: true, reason: reason.slice(0, MAX_REASON_CHARS) },
+  };
+}
+
+/** What is known of a call whose turn has not come: its tool, if there is one, and what the model said. */
+function unplanned(agent: AnyAgent, call: RequestedCall): PlannedCall {
+  const tool = agent.tools.find(({ name }) => name === call.name);
+  const plan =
+    tool === undefined || tool.executor === 'provider'
+      ? unknownCall(call.id, call.name.slice(0, MAX_UNKNOWN_NAME_CHARS))
+      : planOf(agent, tool, call.id);
+  return { ...plan, unplanned: { argumentsJson: call.argumentsJson } };
+}
+
+function failed(plan: PlannedCall, code: ToolResultError['code'], message: string): PlannedCall {
+  return { ...plan, error: { code, message } };
+}
+
+function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall {
+  const { answer, taskQueue, warnBeforeMs, onExpireDefault, mcp, provenance } = tool;
+  return {
+    toolCallId,
+    name: tool.name,
+    executor: tool.executor,
+    mode: tool.mode,
+    approval: tool.approval,
+    timeouts: timeoutsOf(tool, agent.timeouts),
+    effects: tool.effects,
+    maxAttempts: tool.maxAttempts,
+    ...(tool.preflight === undefined ? {} : { preflight: true }),
+    ...(tool.streaming && WAITS_OUTSIDE[tool.executor] ? { streaming: true } : {}),
+    ...(tool.reconcile === undefined ? {} : { reconcile: true }),
+    ...(tool.inline ? { inline: true } : {}),
+    ...(tool.onOutcomeUnknown === 'hold' ? { onOutcomeUnknown: 'hold' } : {}),
+    lateResult: tool.lateResult,
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+    ...(mcp === undefined ? {} : { mcp: mcp.ref }),
+    ...(provenance === undefined ? {} : { provenance }),
+    ...(answer?.schema === undefined ? {} : { answerSchema: answer.schema }),
+    ...(answer?.recheck === true ? { recheckAnswer: true } : {}),
+    ...(answer?.recheckOnly === undefined ? {} : { recheckOnly: answer.recheckOnly }),
+    ...(warnBeforeMs === undefined ? {} : { warnBeforeMs }),
+    ...(onExpireDefault === undefined ? {} : { onExpireDefault }),
+    ...definitionOf(tool),
+  };
+}
+
+/** The plan of a call that nothing of ours will run. */
+export function unknownCall(toolCallId: string, name: string): PlannedCall {
+  return {
+    toolCallId,
+    name,
+    executor: 'server',
+    mode: 'await',
+    approval: { needed: false },
+    timeouts: {
+      approvalMs: DEFAULT_APPROVAL_TIMEOUT_MS,
+      answerMs: DEFAULT_ANSWER_TIMEOUT_MS,
+      runMs: DEFAULT_RUN_TIMEOUT_MS,
+    },
+    effects: 'none',
+    maxAttempts: 1,
+    lateResult: 'reject',
+  };
+}

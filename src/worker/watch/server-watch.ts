@@ -1,0 +1,65 @@
+/** Tells the log of a worker that Temporal is gone: once when it is, and once when it is back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../define/tool/context.js';
+
+const PING_MS = 2_000;
+/** One that is missed may be a busy machine. */
+const MISSED = 2;
+
+export interface ServerWatchDeps {
+  /** Resolves when the server answers; has a deadline of its own. */
+  readonly ping: () => Promise<unknown>;
+  readonly address: string;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** @defaultValue 2000 */
+  readonly everyMs?: number;
+}
+
+export class ServerWatch {
+  readonly #deps: Required<ServerWatchDeps>;
+  readonly #stopping = new AbortController();
+  #missed = 0;
+  #looking: Promise<void> | undefined;
+
+  constructor(deps: ServerWatchDeps) {
+    this.#deps = { everyMs: PING_MS, ...deps };
+  }
+
+  /** Does not keep the process alive. */
+  start(): void {
+    const { signal } = this.#stopping;
+    const { everyMs } = this.#deps;
+    this.#looking = (async () => {
+      while (!signal.aborted) {
+        await this.look();
+        await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    })();
+  }
+
+  /** Resolves when no look is under way any more: the connection that it asks through may be closed then. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+  }
+
+  /** One look. Never throws. */
+  async look(): Promise<void> {
+    const { ping, address, logger } = this.#deps;
+    try {
+      await ping();
+      if (this.#stopping.signal.aborted) return;
+      if (this.#missed >= MISSED) logger.info(`Temporal at ${address} answers again`, { address });
+      this.#missed = 0;
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      this.#missed += 1;
+      if (this.#missed !== MISSED) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.warn(
+        `Temporal at ${address} does not answer. Conversations wait; this worker goes on by itself as soon as it does`,
+        { address, reason },
+      );
+    }
+  }
+}

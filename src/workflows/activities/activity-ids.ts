@@ -1,0 +1,32 @@
+/** Ids of activities that name what they are for: an end recorded under one can be given to the same work in another run. */
+import type { ExternalEffect } from '../../core/decide/effects.js';
+import type { ConversationState } from '../../core/state/state.js';
+import { preflightActivityId, reconcileActivityId, toolActivityId } from './schedule.js';
+
+export function modelActivityId({
+  turnId,
+  step,
+}: {
+  readonly turnId: string;
+  readonly step: number;
+}): string {
+  return `model:${turnId}:${step}`;
+}
+
+/** Undefined for work whose activity has no id of its own: it has no effects, and is done again. */
+export function activityIdOf(state: ConversationState, effect: ExternalEffect): string | undefined {
+  if (effect.type === 'call_model') return modelActivityId(effect);
+  if (!('toolCallId' in effect)) return undefined;
+  const plan = state.calls[effect.toolCallId]?.plan;
+  if (plan === undefined) return undefined;
+  switch (effect.type) {
+    case 'run_tool':
+      return toolActivityId(plan, effect.run);
+    case 'preflight_tool':
+      return preflightActivityId(plan);
+    case 'reconcile_tool':
+      return reconcileActivityId(plan, effect.run);
+    default:
+      return undefined;
+  }
+}

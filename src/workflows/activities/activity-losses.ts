@@ -1,0 +1,57 @@
+/** What ended an activity for good, in the words of the core. Anything but a Temporal failure is a bug, and is thrown on. */
+import { TimeoutType } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  TemporalFailure,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { Loss } from '../../core/calls/results.js';
+import { detailsIn, type ModelCallDetails } from '../../protocol/conversation/attempts.js';
+import type { TurnError } from '../../protocol/conversation/turns.js';
+import { isFailureCode } from '../../protocol/failures/failures.js';
+import { TRANSCRIPT_MISS } from '../../protocol/workflow/activities.js';
+
+/** In the words of the failure table. */
+export function turnErrorOf(error: unknown): TurnError {
+  const cause = activityCause(error);
+  if (cause instanceof ApplicationFailure)
+    return {
+      code: isFailureCode(cause.type) ? cause.type : 'internal',
+      message: cause.message.slice(0, 1_000),
+    };
+  const { message } = lossOf(error);
+  return { code: 'no_worker', message };
+}
+
+/** What the attempts of a failed model call left behind. */
+export function modelDetailsOf(error: unknown): ModelCallDetails {
+  const cause = activityCause(error);
+  if (cause instanceof TimeoutFailure) return detailsIn(cause.lastHeartbeatDetails);
+  return cause instanceof ApplicationFailure ? detailsIn(cause.details?.[0]) : {};
+}
+
+export function isTranscriptMiss(error: unknown): boolean {
+  const cause = activityCause(error);
+  return cause instanceof ApplicationFailure && cause.type === TRANSCRIPT_MISS;
+}
+
+export function lossOf(error: unknown): Loss {
+  const cause = activityCause(error);
+  if (!(cause instanceof TimeoutFailure)) {
+    const code = cause instanceof ApplicationFailure ? cause.type : undefined;
+    const message = cause.message.slice(0, 1_000);
+    return { timedOut: false, message, ...(typeof code === 'string' ? { code } : {}) };
+  }
+  const { timeoutType } = cause;
+  return {
+    timedOut: timeoutType === TimeoutType.START_TO_CLOSE,
+    neverStarted: timeoutType === TimeoutType.SCHEDULE_TO_START,
+    message: timeoutType === TimeoutType.HEARTBEAT ? 'the worker was lost' : 'the time ran out',
+  };
+}
+
+function activityCause(error: unknown): Error {
+  if (!(error instanceof TemporalFailure)) throw error;
+  return error instanceof ActivityFailure && error.cause !== undefined ? error.cause : error;
+}

@@ -1,0 +1,63 @@
+/** What a conversation's run is started with, looked at before anything begins. */
+import { ApplicationFailure } from '@temporalio/common';
+import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
+import { idProblem } from '../../protocol/values/ids.js';
+import { isRecord } from '../../protocol/values/json.js';
+import type { ConversationInput } from '../../protocol/workflow/messaging.js';
+import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
+
+/**
+ * Arguments that no client of ours sends: the run ends at once, and says why.
+ * @throws {TypeError} where a client of a newer version has begun it: the task fails, and is tried again until a newer worker takes it.
+ */
+export function checkedInput(input: ConversationInput): ConversationInput {
+  const received: unknown = input;
+  const given: Readonly<Record<string, unknown>> = isRecord(received) ? received : {};
+  const problem =
+    idProblem('tenant', given['tenant']) ??
+    idProblem('conversationId', given['conversationId']) ??
+    idProblem('agent', given['agent']) ??
+    settingsProblem(given['settings']) ??
+    boundsProblem('rollOver', given['rollOver']) ??
+    boundsProblem('spill', given['spill']) ??
+    carriedProblem(given['carried']);
+  if (problem !== undefined)
+    throw ApplicationFailure.nonRetryable(
+      `conversation cannot start: ${problem}`,
+      'invalid_request',
+    );
+  const { coreRevision } = input.settings;
+  if (coreRevision > CORE_REVISION)
+    throw new TypeError(
+      `conversation of core revision ${coreRevision} needs a newer worker: this one knows up to ${CORE_REVISION}`,
+    );
+  return input;
+}
+
+/** A bound that is missing would make a turn endless, or a timer impossible: the task would fail for ever. */
+function settingsProblem(settings: unknown): string | undefined {
+  if (!isRecord(settings)) return 'settings must be given';
+  const { maxSteps, onBusy, idleCloseMs } = settings;
+  if (!isPositive(maxSteps)) return 'settings.maxSteps must be a positive number';
+  if (!isPositive(idleCloseMs) || idleCloseMs > MAX_WAIT_MS)
+    return `settings.idleCloseMs must be a positive number, at most ${MAX_WAIT_MS}`;
+  return typeof onBusy === 'string' ? undefined : 'settings.onBusy must be a text';
+}
+
+/** A bound of 0 would have a run do nothing but roll over. */
+function boundsProblem(name: string, bounds: unknown): string | undefined {
+  if (bounds === undefined) return undefined;
+  if (!isRecord(bounds)) return `${name} must be absent or an object`;
+  const wrong = Object.entries(bounds).find(([, bound]) => !isPositive(bound));
+  return wrong === undefined ? undefined : `${name}.${wrong[0]} must be a positive number`;
+}
+
+function carriedProblem(carried: unknown): string | undefined {
+  return carried === undefined || isRecord(carried)
+    ? undefined
+    : 'carried must be absent or an object';
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0;
+}

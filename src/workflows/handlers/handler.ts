@@ -1,0 +1,33 @@
+/** What all doors share: what they are given, and how they refuse. Refusals travel as failures, so that they leave no history. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { Refusal } from '../../core/judge/messages.js';
+import type { ConversationMachine } from '../../core/machine/machine.js';
+import type { FailureCode } from '../../protocol/failures/failures.js';
+import type { EventLogOfRun } from '../log/event-log.js';
+
+export interface DoorsOptions {
+  readonly machine: ConversationMachine;
+  readonly log: EventLogOfRun;
+  /** Something came that may have changed the state. */
+  readonly wake: () => void;
+  readonly requestRollOver: () => void;
+  /** A part of a recovery. */
+  readonly recover: (input: unknown) => void;
+  readonly countSignal: () => void;
+  readonly countUpdate: () => void;
+}
+
+export function refuse(code: FailureCode, message: string, detail: unknown): never {
+  throw ApplicationFailure.create({ type: code, message, nonRetryable: true, details: [detail] });
+}
+
+export function throwRefusal(
+  refusal: Omit<Refusal, 'reply'> & { readonly reply?: unknown },
+): never {
+  const { code, message, problems, reply } = refusal;
+  return refuse(
+    code,
+    message,
+    reply ?? { message, ...(problems === undefined ? {} : { problems }) },
+  );
+}

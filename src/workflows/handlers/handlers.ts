@@ -1,0 +1,155 @@
+/**
+ * The doors of the conversation: updates, signals and queries. Handlers are synchronous and total: they take `unknown`,
+ * mutate through the machine, wake the main loop and return; the reply leaves before anything that follows from it.
+ * Refusals of updates come from validators, so they leave no history.
+ */
+import {
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  log,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import { takeInboxSignal } from '../../core/machine/inbox.js';
+import { snapshotOf, toolCallView } from '../../core/view/snapshot.js';
+import { isAccepted } from '../../protocol/calls/resolutions.js';
+import { isRecord } from '../../protocol/values/json.js';
+import { QUERIES, SIGNALS, UPDATES } from '../../protocol/workflow/messaging.js';
+import { transcriptSlice } from '../transcript/transcript-window.js';
+import { openClaimDoors } from './claims.js';
+import { type DoorsOptions, refuse, throwRefusal } from './handler.js';
+import { openOfferDoor } from './offers.js';
+import { openBatchDoor, openCallDoors, openInboxDoor, openRuleDoor } from './tool-calls.js';
+
+/** Registers every handler; must be called synchronously in the first activation. */
+export function openDoors(options: DoorsOptions): void {
+  openUpdates(options);
+  openCallDoors(options);
+  openClaimDoors(options);
+  openOfferDoor(options);
+  openBatchDoor(options);
+  openInboxDoor(options);
+  openRuleDoor(options);
+  openSignals(options);
+  openQueries(options);
+}
+
+function openUpdates(options: DoorsOptions): void {
+  const { machine, wake, countUpdate } = options;
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.sendMessage),
+    (input) => {
+      countUpdate();
+      const outcome = machine.sendMessage(input);
+      if (!outcome.accepted) throwRefusal(outcome.refusal);
+      wake();
+      return outcome.reply;
+    },
+    {
+      description: 'Start or continue the conversation with a message: {text, requestId, actor}',
+      validator: (input) => {
+        const refusal = machine.refuseMessage(input);
+        if (refusal !== undefined) throwRefusal(refusal);
+      },
+    },
+  );
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.resolveToolCall),
+    (input) => {
+      countUpdate();
+      const verdict = machine.resolve(input);
+      if (!isAccepted(verdict)) refuse('verdict', verdict.verdict, verdict);
+      wake();
+      return verdict;
+    },
+    {
+      description: 'Answer a waiting call: {toolCallId, resolution, actor, requestId}',
+      validator: (input) => {
+        const verdict = machine.judgeResolution(input);
+        if (verdict !== undefined) refuse('verdict', verdict.verdict, verdict);
+      },
+    },
+  );
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.cancelTurn),
+    (input) => {
+      countUpdate();
+      const reply = machine.cancelTurn(input);
+      wake();
+      return reply;
+    },
+    { description: 'Stop the running turn: {turnId?, reason?, actor}' },
+  );
+  setHandler(
+    defineUpdate<unknown, [unknown]>(UPDATES.closeConversation),
+    (input) => {
+      countUpdate();
+      const reply = machine.close('requested', isRecord(input) ? input : {});
+      wake();
+      return reply;
+    },
+    { description: 'Close the conversation: {actor}' },
+  );
+}
+
+function openSignals(options: DoorsOptions): void {
+  const { machine, wake, countSignal } = options;
+  const door = (name: string, description: string, take: (input: unknown) => void): void => {
+    const handler = (input: unknown): void => {
+      countSignal();
+      take(input);
+      wake();
+    };
+    setHandler(defineSignal<[unknown]>(name), handler, { description });
+  };
+  door(SIGNALS.sendMessage, 'The same as the update, with no reply', (input) => {
+    machine.sendMessageBySignal(input);
+  });
+  door(SIGNALS.resolveToolCall, 'The same as the update, with no reply', (input) => {
+    machine.resolveBySignal(input);
+  });
+  door(SIGNALS.inboxEvent, 'The same as the update, with no reply', (input) => {
+    takeInboxSignal(machine, input);
+  });
+  door(SIGNALS.cancelTurn, 'The same as the update, with no reply', (input) => {
+    machine.cancelTurn(input);
+  });
+  door(SIGNALS.rollOver, 'Continue in a new run at the next quiet point', () => {
+    options.requestRollOver();
+  });
+  door(SIGNALS.recover, 'From `colloquy repair`, after a reset', (input) => {
+    options.recover(input);
+  });
+  // Without a default, unknown signals would be kept for a handler that never comes.
+  setDefaultSignalHandler((name) => {
+    countSignal();
+    log.warn('unknown signal ignored', { signal: name });
+  });
+}
+
+function openQueries(options: DoorsOptions): void {
+  const { machine, log: events } = options;
+  setHandler(defineQuery<unknown>(QUERIES.snapshot), () => snapshotOf(machine.state), {
+    description: 'State of the conversation, with what is pending',
+  });
+  setHandler(defineQuery<unknown>(QUERIES.pending), () => snapshotOf(machine.state).pending, {
+    description: 'Calls that wait for somebody',
+  });
+  setHandler(
+    defineQuery<unknown, [unknown]>(QUERIES.toolCall),
+    (input) => {
+      const id = isRecord(input) ? input['toolCallId'] : input;
+      return typeof id === 'string' ? toolCallView(machine.state, id) : null;
+    },
+    { description: 'One call: {toolCallId}' },
+  );
+  setHandler(defineQuery<unknown, [unknown]>(QUERIES.events), (input) => events.page(input), {
+    description: 'Events of this run: {after, maxBytes?}',
+  });
+  setHandler(
+    defineQuery<unknown, [unknown]>(QUERIES.transcriptSlice),
+    (input) => transcriptSlice(machine.state, input),
+    { description: 'Messages of the transcript, in pages: {epoch, from, to}' },
+  );
+}

@@ -1,0 +1,37 @@
+/**
+ * Marks what callers are answered (replies to updates and queries), so that the codec does not compress it. It is read by anybody who can
+ * reach the server: the Temporal UI, `temporal workflow query`, applications in other languages. Payloads of activities,
+ * signals and runs stay between workers and clients of ours.
+ *
+ * Done on the finished commands: an interceptor around the handlers would be one more promise in each, and the order of
+ * commands would be another than in recorded histories.
+ */
+import type { Payload } from '@temporalio/common';
+import { encode } from '@temporalio/common/lib/encoding.js';
+import type {
+  ConcludeActivationInput,
+  Next,
+  WorkflowInternalsInterceptor,
+} from '@temporalio/workflow';
+import { COMPRESS_FROM_BYTES } from '../../protocol/limits/limits.js';
+import { PLAIN_METADATA } from '../../protocol/workflow/messaging.js';
+
+export class PlainReplies implements WorkflowInternalsInterceptor {
+  concludeActivation(
+    input: ConcludeActivationInput,
+    next: Next<WorkflowInternalsInterceptor, 'concludeActivation'>,
+  ): ConcludeActivationInput {
+    const output = next(input);
+    for (const { updateResponse, respondToQuery } of output.commands) {
+      mark(updateResponse?.completed);
+      mark(respondToQuery?.succeeded?.response);
+    }
+    return output;
+  }
+}
+
+/** Small ones are not compressed anyway, and stay as they always were. */
+function mark(payload: Payload | null | undefined): void {
+  if (!payload || (payload.data?.byteLength ?? 0) <= COMPRESS_FROM_BYTES) return;
+  payload.metadata = { ...payload.metadata, [PLAIN_METADATA]: encode('true') };
+}

@@ -1,0 +1,143 @@
+/** The events of this run, for the `events` query, and the hint that tells the worker's projector about them. */
+import { proxySinks, type Sinks, workflowInfo } from '@temporalio/workflow';
+import { MAX_EVENT_PAGE_BYTES } from '../../protocol/limits/limits.js';
+import type { CanonicalEvent, EventType } from '../../protocol/log/events.js';
+import { mostUrgent, type Urgency, urgencyOf } from '../../protocol/log/urgency.js';
+import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
+import type { EventsPage, Hint } from '../../protocol/workflow/messaging.js';
+import { HINT_SINK } from '../../protocol/workflow/messaging.js';
+
+interface HintSinks extends Sinks {
+  readonly [HINT_SINK]: { hint(hint: Hint): void };
+}
+
+const sinks = proxySinks<HintSinks>();
+
+/** More than these are fetched by query, in pages. */
+const MAX_TOLD_EVENTS = 200;
+
+export class EventLogOfRun {
+  readonly #tenant: string;
+  readonly #conversationId: string;
+  readonly #events: CanonicalEvent[];
+  #lastSeq: number;
+  #hintedSeq: number;
+  #liveFrom: number;
+  #urgency: Urgency = 'later';
+  #isHeld = false;
+
+  constructor(
+    key: { readonly tenant: string; readonly conversationId: string },
+    carried: readonly CanonicalEvent[],
+    lastSeq: number,
+  ) {
+    this.#tenant = key.tenant;
+    this.#conversationId = key.conversationId;
+    this.#events = [...carried];
+    this.#lastSeq = lastSeq;
+    this.#hintedSeq = (carried[0]?.seq ?? lastSeq + 1) - 1;
+    this.#liveFrom = this.#hintedSeq + 1;
+  }
+
+  /**
+   * Hides the events of this run until `release`, also from queries of the closed run: a run that admits no message leaves
+   * nothing in the log.
+   */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** The newest of its type that this run knows. */
+  last<Type extends EventType>(type: Type): Extract<CanonicalEvent, { type: Type }> | undefined {
+    return this.#events.findLast(
+      (event): event is Extract<CanonicalEvent, { type: Type }> => event.type === type,
+    );
+  }
+
+  append(event: CanonicalEvent): void {
+    this.#events.push(event);
+    this.#lastSeq = event.seq;
+    this.#urgency = mostUrgent(this.#urgency, urgencyOf(event));
+  }
+
+  /**
+   * Tells the projector how far the log is, and what is new in it. Costs no history; lost hints are repaired by its sweep.
+   * `isWaiting`: from here on only people can go on, and somebody may wait for just that.
+   * During a replay no events go along: what this instance did not see being committed, it does not vouch for. But the worker that decided
+   * them may have been lost before they were stored.
+   */
+  hint({ isWaiting }: { readonly isWaiting: boolean }): void {
+    if (this.#hintedSeq === this.#lastSeq) return;
+    const { runId, historyLength, unsafe } = workflowInfo();
+    if (unsafe.isReplaying) {
+      this.#liveFrom = this.#lastSeq + 1;
+      this.doubt();
+    } else {
+      const events = this.after(this.#hintedSeq);
+      // The clock of a workflow is when its task was started.
+      const told = { task: historyLength, startedAt: Date.now(), liveFrom: this.#liveFrom, events };
+      const { [HINT_SINK]: sink } = sinks;
+      sink.hint({
+        tenant: this.#tenant,
+        conversationId: this.#conversationId,
+        seq: this.#lastSeq,
+        runId,
+        urgency: isWaiting ? 'now' : this.#urgency,
+        ...(events.length > MAX_TOLD_EVENTS ? {} : { told }),
+      });
+    }
+    this.#hintedSeq = this.#lastSeq;
+    this.#urgency = 'later';
+  }
+
+  /** Has the worker look whether the store has all of it. Costs no history, and no query where it has. */
+  doubt(): void {
+    if (this.#isHeld) return;
+    const { [HINT_SINK]: sink } = sinks;
+    sink.hint({
+      tenant: this.#tenant,
+      conversationId: this.#conversationId,
+      seq: this.#lastSeq,
+      runId: workflowInfo().runId,
+      urgency: 'now',
+      doubt: true,
+    });
+  }
+
+  /** Events that the store has not confirmed. */
+  after(seq: number): readonly CanonicalEvent[] {
+    const firstSeq = this.#events[0]?.seq ?? 0;
+    return this.#events.slice(Math.max(0, seq + 1 - firstSeq));
+  }
+
+  page(input: unknown): EventsPage {
+    if (this.#isHeld) {
+      const lastSeq = this.#hintedSeq;
+      return { events: [], lastSeq, firstSeq: lastSeq + 1, more: false };
+    }
+    const query = isRecord(input) ? input : {};
+    const after = typeof query['after'] === 'number' ? query['after'] : 0;
+    const wanted = typeof query['maxBytes'] === 'number' ? query['maxBytes'] : MAX_EVENT_PAGE_BYTES;
+    const maxBytes = Math.min(wanted, MAX_EVENT_PAGE_BYTES);
+    const firstSeq = this.#events[0]?.seq ?? this.#lastSeq + 1;
+    const events: CanonicalEvent[] = [];
+    let bytes = 0;
+    for (let index = Math.max(0, after + 1 - firstSeq); index < this.#events.length; index += 1) {
+      const event = this.#events[index];
+      if (event === undefined) break;
+      bytes += utf8Bytes(JSON.stringify(event));
+      if (events.length > 0 && bytes > maxBytes) break;
+      events.push(event);
+    }
+    const last = events.at(-1)?.seq ?? Math.max(after, this.#lastSeq);
+    return { events, lastSeq: this.#lastSeq, firstSeq, more: last < this.#lastSeq };
+  }
+}

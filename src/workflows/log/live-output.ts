@@ -1,0 +1,78 @@
+/** What lists of the Temporal UI show of a conversation: search attributes, with few upserts. */
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { ConversationState } from '../../core/state/state.js';
+import { openSuspensions } from '../../core/state/state.js';
+import type { Suspension } from '../../protocol/calls/suspensions.js';
+import { openSearchStatus, type SearchStatus } from '../../protocol/conversation/statuses.js';
+import { MAX_PENDING_TOOLS_BYTES } from '../../protocol/limits/limits.js';
+import { utf8Bytes } from '../../protocol/values/json.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/workflow/messaging.js';
+
+const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
+const PENDING_TOOLS = defineSearchAttributeKey(
+  SEARCH_ATTRIBUTES.pendingTools,
+  SearchAttributeType.KEYWORD_LIST,
+);
+const DEADLINE = defineSearchAttributeKey(SEARCH_ATTRIBUTES.deadline, SearchAttributeType.DATETIME);
+
+/** What the attributes show: whatever of it is new is written. A moved deadline is. */
+export function shownIds(state: ConversationState): ReadonlySet<string> {
+  return new Set(openSuspensions(state).map(shownId));
+}
+
+function shownId({ toolCallId, kind, deadline }: Suspension): string {
+  return `${toolCallId}:${kind}:${deadline}`;
+}
+
+/**
+ * Keeps the search attributes by the frugal rule: written when a suspension opens, and when the last one closes. One upsert
+ * a turn would cost a fifth of the server's throughput.
+ */
+export class SearchAttributes {
+  readonly #enabled: boolean;
+  #shown: ReadonlySet<string>;
+
+  constructor(enabled: boolean, shown: ReadonlySet<string>) {
+    this.#enabled = enabled;
+    this.#shown = shown;
+  }
+
+  /** True when something was written. */
+  update(state: ConversationState): boolean {
+    if (!this.#enabled) return false;
+    const open = openSuspensions(state);
+    const opened = open.some((suspension) => !this.#shown.has(shownId(suspension)));
+    if (!opened && !(open.length === 0 && this.#shown.size > 0)) return false;
+    this.#shown = new Set(open.map(shownId));
+    const deadlines = open.map((entry) => entry.deadline).sort();
+    const [earliest] = deadlines;
+    this.#upsert([
+      { key: STATUS, value: openSearchStatus(open.length) },
+      { key: PENDING_TOOLS, value: boundedNames(open.map((entry) => entry.name)) },
+      { key: DEADLINE, value: earliest === undefined ? null : new Date(earliest) },
+    ]);
+    return true;
+  }
+
+  closed(): void {
+    if (this.#enabled) this.#upsert([{ key: STATUS, value: 'closed' satisfies SearchStatus }]);
+  }
+
+  #upsert(pairs: SearchAttributeUpdatePair[]): void {
+    upsertSearchAttributes(pairs);
+  }
+}
+
+/** The server ends a workflow whose attribute is too large, so the list says `…` where it leaves names out. */
+function boundedNames(names: readonly string[]): string[] {
+  const shown: string[] = [];
+  let bytes = 0;
+  for (const name of new Set(names)) {
+    bytes += utf8Bytes(name) + 3;
+    if (bytes > MAX_PENDING_TOOLS_BYTES) return [...shown, '…'];
+    shown.push(name);
+  }
+  return shown;
+}

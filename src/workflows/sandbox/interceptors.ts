@@ -1,0 +1,11 @@
+/** What stands between the SDK and the workflow. Bundled beside it; the SDK looks for the name `interceptors`. */
+import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { DetailsOnDemand } from '../activities/details.js';
+import { RecoverFirst } from '../driver/recovery.js';
+import { PlainReplies } from '../handlers/plain-replies.js';
+import { RefusedUpdates } from '../handlers/refused-updates.js';
+
+export const interceptors = (): WorkflowInterceptors => ({
+  inbound: [new RefusedUpdates()],
+  internals: [new RecoverFirst(), new DetailsOnDemand(), new PlainReplies()],
+});

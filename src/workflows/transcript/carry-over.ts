@@ -1,0 +1,77 @@
+/** What goes from one run to the next, and how a run begins with it. */
+import { workflowInfo } from '@temporalio/workflow';
+import { carriedMemory, stateIn } from '../../core/context/carry-over.js';
+import { chunkIdsIn } from '../../core/context/offloaded.js';
+import { type Opening, openingOf } from '../../core/machine/opening.js';
+import { withPackedMemory } from '../../core/memory/packed-memory.js';
+import type { ConversationState } from '../../core/state/state.js';
+import { isoOf } from '../../core/state/time.js';
+import {
+  CARRIED_VERSION,
+  type UntoldSpill,
+} from '../../protocol/conversation/offloaded-messages.js';
+import type { CanonicalEvent, ConversationStarted } from '../../protocol/log/events.js';
+import { chainOf } from '../../protocol/values/ids.js';
+import type { CarriedState, ConversationInput } from '../../protocol/workflow/messaging.js';
+
+/** State and events of a run at its beginning. */
+export function initialState(input: ConversationInput): Opening {
+  const { carried, tenant, conversationId, agent, settings } = input;
+  const version: number = carried?.version ?? CARRIED_VERSION;
+  if (version !== CARRIED_VERSION)
+    throw new TypeError(`carried state of version ${version} needs a newer worker`);
+  const before = carried === undefined ? undefined : stateIn(carried);
+  if (before !== undefined && carried?.reopened !== true)
+    return { state: before, events: carried?.events ?? [] };
+  const started: ConversationStarted = {
+    type: 'conversation_started',
+    tenant,
+    conversationId,
+    // A conversation never changes its agent; a message for another one is refused as ever.
+    agent: before?.agent ?? agent,
+    chain: chainOf(workflowInfo().firstExecutionRunId),
+    settings,
+    ...(carried?.droppedMessages === undefined ? {} : { droppedMessages: carried.droppedMessages }),
+  };
+  return openingOf(before, started, isoOf(Date.now()));
+}
+
+interface NotInState {
+  readonly unconfirmed: readonly CanonicalEvent[];
+  /** Every chunk that may be in the store. */
+  readonly knownChunks: ReadonlySet<string>;
+  /** Orders to store that were not answered. */
+  readonly untold: readonly UntoldSpill[];
+}
+
+/** The input of the next run: the state as it is, and the events that the store has not confirmed. */
+export function nextInput(
+  input: ConversationInput,
+  state: ConversationState,
+  rest: NotInState,
+): ConversationInput {
+  const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
+  const { spill, rollOver } = input;
+  return {
+    tenant,
+    conversationId,
+    agent,
+    settings,
+    ...(model === undefined ? {} : { model }),
+    ...(searchAttributes === undefined ? {} : { searchAttributes }),
+    ...(spill === undefined ? {} : { spill }),
+    ...(rollOver === undefined ? {} : { rollOver }),
+    carried: carriedState(withPackedMemory(state), rest),
+  };
+}
+
+function carriedState(state: ConversationState, rest: NotInState): CarriedState {
+  const used = chunkIdsIn(state.transcript);
+  const unusedChunks = [...rest.knownChunks].filter((id) => !used.has(id));
+  return {
+    ...carriedMemory(state),
+    events: rest.unconfirmed,
+    ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
+    ...(rest.untold.length === 0 ? {} : { untold: rest.untold }),
+  };
+}

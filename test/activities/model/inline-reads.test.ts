@@ -1,0 +1,289 @@
+/** Reads that run inside the model activity: what comes back with the answer, what is left to an activity, what is seen of it. */
+import { ActivityCancellationDetails } from '@temporalio/common';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { defineTool, readResults, ToolRetry, withFiles } from '../../../src/index.js';
+import { INLINE_READS_BESIDE_MS } from '../../../src/protocol/limits/limits.js';
+import {
+  INLINE_READS_AT_ONCE,
+  MAX_MODEL_ANSWER_BYTES,
+} from '../../../src/protocol/limits/service-limits.js';
+import { until } from '../../support/until.js';
+import { environment, modelInput } from '../tools/fixtures.js';
+import { MemoryBlobs } from '../transcripts/memory-blobs.js';
+import {
+  aborted,
+  answered,
+  asking,
+  BOUNDS,
+  type Ctx,
+  looks,
+  type Run,
+  reads,
+  type Services,
+  setUpAsking,
+  takenIn,
+} from './reads-setup.js';
+
+describe('reads of an answer', () => {
+  it('run as their activities would, and come back with it', async () => {
+    const seen: Ctx[] = [];
+    const tool = reads((label, ctx) => {
+      seen.push(ctx);
+      return `${label} seen`;
+    });
+    const result = await answered(looks(2), [tool]);
+    expect(takenIn(result)).toEqual([
+      ['call_0', { ok: true, result: 'l0 seen' }],
+      ['call_1', { ok: true, result: 'l1 seen' }],
+    ]);
+    expect(result.calls[1]?.read).toMatchObject({
+      toolCallId: 'call_1',
+      ended: { executionMs: expect.any(Number) as number },
+    });
+    expect(seen[1]).toMatchObject({
+      ...{ agent: 'support', tenant: 'default', conversationId: 'c-1', turnId: 'turn_1', step: 2 },
+      ...{ toolCallId: 'call_1', attempt: 1, run: 1, requester: { id: 'ann' } },
+      services: { rate: 7 },
+    });
+    expect(seen[1]?.idempotencyKey).toMatch(/^default\/c-1\/turn_1\.2\/call_1\/[0-9a-f]+$/);
+  });
+
+  it('that fail by their own code have that as their result', async () => {
+    const tool = reads(() => {
+      throw new Error('no such order');
+    });
+    const [[, envelope] = []] = takenIn(await answered(looks(1), [tool]));
+    expect(envelope).toMatchObject({ ok: false, error: { code: 'tool_error' } });
+  });
+
+  it('are seen as ever: all of the text, then each call as it begins, with what it reports', async () => {
+    const tool = reads(
+      (label, ctx) => {
+        ctx.progress({ at: label });
+        return label;
+      },
+      { streaming: true },
+    );
+    const { activities, live } = setUpAsking(looks(1), [tool]);
+    await environment().run(activities.callModel, modelInput({ reads: BOUNDS }));
+    expect(live.map((event) => event.type)).toEqual([
+      ...['model_call_started', 'text_delta', 'text_delta'],
+      ...['tool_call_started', 'tool_progress'],
+    ]);
+    const of = { turnId: 'turn_1', step: 2, attempt: 1, toolCallId: 'call_0', name: 'look' };
+    expect(live.slice(3)).toEqual([
+      { type: 'tool_call_started', ...of },
+      { type: 'tool_progress', ...of, payload: { at: 'l0' } },
+    ]);
+  });
+
+  it(`run at most ${INLINE_READS_AT_ONCE} at once`, async () => {
+    let [running, most] = [0, 0];
+    const tool = reads(async (label) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return label;
+    });
+    await answered(looks(20), [tool]);
+    expect(most).toBe(INLINE_READS_AT_ONCE);
+  });
+
+  it('are not run where the workflow does not say by what they are judged', async () => {
+    let runs = 0;
+    const tool = reads(() => (runs += 1));
+    const { activities } = setUpAsking(looks(1), [tool]);
+    const result = await environment().run(activities.callModel, modelInput());
+    expect([runs, takenIn(result)]).toEqual([0, [['call_0', undefined]]]);
+  });
+
+  it('are not run past a bound that the workflow names', async () => {
+    const labels: string[] = [];
+    const tool = reads((label) => labels.push(label));
+    const { activities } = setUpAsking(looks(3), [tool]);
+    const spent = { byTool: { look: 1 }, byCall: {} };
+    const input = modelInput({ reads: { ...BOUNDS, callsOf: { look: 2 }, spent } });
+    await environment().run(activities.callModel, input);
+    expect(labels).toEqual(['l0']);
+  });
+
+  it('are not known to the policies of their own answer', async () => {
+    const told: unknown[] = [];
+    const pay = defineTool<Services>({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({ label: z.string() }),
+      approval: (_input, { results }) => {
+        told.push(results);
+        return { ask: {} };
+      },
+      run: () => null,
+    });
+    const result = await answered(asking(['look', 'l0'], ['pay', 'p']), [reads(() => 'x'), pay]);
+    expect(result.calls[0]?.read).toBeDefined();
+    expect(told).toEqual([[]]);
+  });
+});
+
+describe('a read is left to an activity', () => {
+  it('when it takes too long: its signal fires, and others of the answer are taken', async () => {
+    const ends: string[] = [];
+    const tool = reads(async (label, ctx) => {
+      if (label === 'l1') return label;
+      await aborted(ctx);
+      ends.push(`${label} aborted`);
+      return label;
+    });
+    expect(takenIn(await answered(looks(2), [tool]))).toEqual([
+      ['call_0', undefined],
+      ['call_1', { ok: true, result: 'l1' }],
+    ]);
+    expect(ends).toEqual(['l0 aborted']);
+  });
+
+  it('when those before it have used up the time of all: it does not begin', async () => {
+    const begun: string[] = [];
+    const tool = reads(async (label, ctx) => {
+      begun.push(label);
+      await aborted(ctx);
+      return label;
+    });
+    const result = await answered(looks(INLINE_READS_AT_ONCE + 1), [tool]);
+    expect(begun).toHaveLength(INLINE_READS_AT_ONCE);
+    expect(result.calls.every(({ read }) => read === undefined)).toBe(true);
+  });
+
+  it('when it ignores its signal: the answer does not wait for it', async () => {
+    const tool = reads(() => new Promise(() => undefined));
+    expect(takenIn(await answered(looks(1), [tool]))).toEqual([['call_0', undefined]]);
+  });
+
+  it.each<[string, Run]>([
+    ['it asks', (_label, ctx) => ctx.ask({ form: z.boolean() })],
+    [
+      'it wants another attempt',
+      () => {
+        throw new ToolRetry({ after: '1s', message: 'not yet' });
+      },
+    ],
+  ])('when %s', async (_why, run) => {
+    expect(takenIn(await answered(looks(1), [reads(run)]))).toEqual([['call_0', undefined]]);
+  });
+
+  it.each<[string, Run]>([
+    ['its result is too large to be shown whole', () => 'x'.repeat(5_000)],
+    [
+      'it shows a file',
+      () =>
+        withFiles('shown', [
+          { type: 'file', mediaType: 'text/csv', source: { bytes: Buffer.from('a,b') } },
+        ]),
+    ],
+  ])('when %s, and leaves nothing in the blob store', async (_why, run) => {
+    const blobs = new MemoryBlobs();
+    const tools = [reads(run, { maxResultBytes: 1_024 }), readResults];
+    expect(takenIn(await answered(looks(1), tools, { blobs }))).toEqual([['call_0', undefined]]);
+    expect([...blobs.stored]).toEqual([]);
+  });
+
+  it('when its result does not fit beside the answer: the first that do are taken, in call order', async () => {
+    const tool = reads((label) => `${label}${'x'.repeat(190_000)}`);
+    const result = await answered(looks(9), [tool]);
+    expect(result.calls.map(({ read }) => read !== undefined)).toEqual(
+      Array.from({ length: 9 }, (_, index) => index < 6),
+    );
+    const bytes = Buffer.byteLength(JSON.stringify(result));
+    expect(bytes).toBeLessThanOrEqual(MAX_MODEL_ANSWER_BYTES);
+    expect(bytes + 190_000).toBeGreaterThan(MAX_MODEL_ANSWER_BYTES);
+  });
+
+  it('soon, when a tool that runs as an activity stands beside it; a quick one is taken', async () => {
+    const other = defineTool<Services>({
+      name: 'work',
+      description: 'Works.',
+      input: z.object({ label: z.string() }),
+      run: () => null,
+    });
+    let begun = false;
+    const tool = reads(async (label, ctx) => {
+      if (label === 'quick') return label;
+      begun = true;
+      await aborted(ctx);
+      return label;
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const running = answered(asking(['look', 'quick'], ['look', 'slow'], ['work', 'w']), [
+      tool,
+      other,
+    ]);
+    await until('the slow one runs', () => begun);
+    vi.advanceTimersByTime(INLINE_READS_BESIDE_MS);
+    expect(takenIn(await running)).toEqual([
+      ['call_0', { ok: true, result: 'quick' }],
+      ['call_1', undefined],
+      ['call_2', undefined],
+    ]);
+  });
+});
+
+it('without a blob store, a large result is cut as ever and comes back with the answer', async () => {
+  const tool = reads(() => 'x'.repeat(5_000), { maxResultBytes: 1_024 });
+  const [[, envelope] = []] = takenIn(await answered(looks(1), [tool]));
+  expect(envelope).toMatchObject({ ok: true, result: { truncated: true } });
+});
+
+describe('a model call that is stopped while it reads', () => {
+  function slow() {
+    const seen: string[] = [];
+    const tool = reads(async (label, ctx) => {
+      if (label === 'l0') return label;
+      seen.push('begun');
+      await aborted(ctx);
+      seen.push('aborted');
+      return label;
+    });
+    return { seen, ...setUpAsking(looks(2), [tool]) };
+  }
+
+  it('by a cancel ends as one that is cancelled: with its text so far, and no calls', async () => {
+    const { activities, seen } = slow();
+    const env = environment();
+    const running = env.run(activities.callModel, modelInput({ reads: BOUNDS }));
+    await until('the read runs', () => seen.length === 1);
+    env.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true }));
+    expect(await running).toMatchObject({
+      ...{ aborted: true, finishReason: 'cancelled', calls: [] },
+      parts: [{ type: 'text', text: 'Hello.' }],
+    });
+    expect(seen).toEqual(['begun', 'aborted']);
+  });
+
+  it('by the end of its worker gives its answer back, with what has been read', async () => {
+    const { activities, seen } = slow();
+    const env = environment();
+    const running = env.run(activities.callModel, modelInput({ reads: BOUNDS }));
+    await until('the read runs', () => seen.length === 1);
+    env.cancel('WORKER_SHUTDOWN', new ActivityCancellationDetails({ workerShutdown: true }));
+    const result = await running;
+    expect(result).not.toHaveProperty('aborted');
+    expect(takenIn(result)).toEqual([
+      ['call_0', { ok: true, result: 'l0' }],
+      ['call_1', undefined],
+    ]);
+    expect(seen).toEqual(['begun', 'aborted']);
+  });
+
+  it('says by a heartbeat what its answer took, so that a lost one is counted', async () => {
+    const { activities } = slow();
+    const env = environment();
+    const beats: unknown[] = [];
+    env.onHeartbeat((details) => beats.push(details));
+    await env.run(activities.callModel, modelInput({ reads: BOUNDS }));
+    expect(beats).toMatchObject([{ spent: { usage: { inputTokens: 3, outputTokens: 2 } } }]);
+  });
+});

@@ -1,0 +1,58 @@
+/** Files that a model is given and makes: beside the log of their conversation. */
+import { describe, expect, it } from 'vitest';
+import type { ModelFiles } from '../../../src/protocol/model/model.js';
+import { blobRefOf } from '../../../src/store/ports/blobs.js';
+import { answer, environment, key, modelInput, modelOf, setUp } from '../tools/fixtures.js';
+import { MemoryBlobs } from '../transcripts/memory-blobs.js';
+
+async function withFiles(
+  blobs: Pick<MemoryBlobs, 'put' | 'get'> | undefined,
+  use: (files: ModelFiles | undefined) => Promise<void>,
+): Promise<void> {
+  const { activities } = setUp({
+    model: modelOf(async (_request, { files }) => {
+      await use(files);
+      return answer();
+    }),
+    ...(blobs === undefined ? {} : { blobs }),
+  });
+  await environment().run(activities.callModel, modelInput());
+}
+
+const CONTENT = new Uint8Array([1, 2, 3]);
+
+describe('a model', () => {
+  it('finds again what it stored, in its own conversation', async () => {
+    const blobs = new MemoryBlobs();
+    await withFiles(blobs, async (files) => {
+      const ref = await files?.write(CONTENT);
+      expect(ref).toMatchObject({ bytes: 3, type: 'application/octet-stream' });
+      expect(await files?.read(ref!)).toEqual(CONTENT);
+      expect(await files?.read({ ...ref!, id: 'f'.repeat(64) })).toBeUndefined();
+    });
+    expect([...blobs.stored.keys()][0]).toContain(key.conversationId);
+  });
+
+  it('is told that nothing can be stored where the store is away, and tried again where it cannot read', async () => {
+    const away = {
+      put: () => Promise.reject(new Error('away')),
+      get: () => Promise.reject(new Error('away')),
+    };
+    await withFiles(away, async (files) => {
+      expect(await files?.write(CONTENT)).toBeUndefined();
+    });
+    const ref = blobRefOf({ type: 'application/octet-stream', content: CONTENT });
+    await expect(
+      withFiles(away, async (files) => {
+        await files?.read(ref);
+      }),
+    ).rejects.toMatchObject({ type: 'model_unavailable', nonRetryable: false });
+  });
+
+  it('has no files where there is no store', async () => {
+    await withFiles(undefined, (files) => {
+      expect(files).toBeUndefined();
+      return Promise.resolve();
+    });
+  });
+});

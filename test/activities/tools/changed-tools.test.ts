@@ -1,0 +1,225 @@
+/** Calls that were planned by another definition of their tool, as a worker meets them: before a first run, and after one. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
+import type { CheckDefinitionInput } from '../../../src/protocol/calls/definitions.js';
+import type { Effects, Executor } from '../../../src/protocol/calls/executors.js';
+import { definitionOf } from '../../../src/tools/definition/digest.js';
+import { environment, key, modelInput, setUp, toolInput } from './fixtures.js';
+
+const BEFORE = z.object({ a: z.int() });
+const RENAMED = z.object({ b: z.int().optional() });
+const WIDER = z.object({ a: z.int(), note: z.string().optional() });
+
+function toolWith(input: z.ZodType, more: object = {}): AnyTool {
+  return defineTool({ name: 'work', description: 'Works.', input, ...more } as never);
+}
+
+function server(input: z.ZodType, runs: unknown[], more: object = {}): AnyTool {
+  const run = (given: unknown): string => {
+    runs.push(given);
+    return 'done';
+  };
+  return toolWith(input, { run, ...more });
+}
+
+const { definition } = definitionOf(server(BEFORE, []));
+
+function planned(effects: Effects = 'idempotent') {
+  const input = toolInput({ effects });
+  return { ...input, call: { ...input.call, definition } };
+}
+
+function activitiesOf(tool: AnyTool) {
+  return setUp({ tools: [tool as never] }).activities;
+}
+
+describe('a run of a call that was planned by another definition', () => {
+  it.each<Effects>(['none', 'idempotent', 'once'])(
+    'does not begin with arguments that mean something else now (effects %s)',
+    async (effects) => {
+      const runs: unknown[] = [];
+      const { runTool } = activitiesOf(server(RENAMED, runs, { effects }));
+      const end = await environment().run(runTool, planned(effects));
+      expect(end).toEqual({ changed: { definition: expect.stringMatching(/^sha256:/) as string } });
+      expect(runs).toEqual([]);
+    },
+  );
+
+  it('begins where they mean the same', async () => {
+    const runs: unknown[] = [];
+    const { runTool } = activitiesOf(server(WIDER, runs));
+    expect(await environment().run(runTool, planned())).toMatchObject({ envelope: { ok: true } });
+    expect(runs).toEqual([{ a: 1 }]);
+  });
+
+  it('judges what was written, not what was made of it', async () => {
+    const runs: unknown[] = [];
+    const { runTool } = activitiesOf(server(z.object({ a: z.string().transform(Number) }), runs));
+    const { call, ...rest } = planned();
+    const end = await environment().run(runTool, { ...rest, call: { ...call, raw: { a: '1' } } });
+    expect([end, runs]).toMatchObject([{ envelope: { ok: true } }, [{ a: 1 }]]);
+  });
+
+  it('runs as ever where the plan pins no definition', async () => {
+    const runs: unknown[] = [];
+    const { runTool } = activitiesOf(server(RENAMED, runs));
+    expect(await environment().run(runTool, toolInput())).toMatchObject({ envelope: { ok: true } });
+    expect(runs).toEqual([{ a: 1 }]);
+  });
+
+  it.each<[string, { attempt?: number }, { run?: number }]>([
+    ['a second attempt', { attempt: 2 }, {}],
+    ['a run after a question', {}, { run: 2 }],
+  ])(
+    'is of unknown outcome in %s, and is not made with the old arguments',
+    async (_what, info, more) => {
+      const runs: unknown[] = [];
+      const { runTool } = activitiesOf(server(RENAMED, runs));
+      const end = await environment(info).run(runTool, { ...planned(), ...more });
+      expect(end).toMatchObject({ envelope: { ok: false, error: { code: 'outcome_unknown' } } });
+      expect(runs).toEqual([]);
+    },
+  );
+
+  it('is made again in a second attempt where the arguments mean the same', async () => {
+    const runs: unknown[] = [];
+    const { runTool } = activitiesOf(server(WIDER, runs));
+    await environment({ attempt: 2 }).run(runTool, planned());
+    expect(runs).toEqual([{ a: 1 }]);
+  });
+
+  it('does not begin where the tool is of another executor now', async () => {
+    const { runTool } = activitiesOf(toolWith(BEFORE, { executor: 'client' }));
+    expect(await environment().run(runTool, planned())).toMatchObject({ changed: {} });
+  });
+});
+
+describe('what else is asked of a tool', () => {
+  it('is not asked with arguments that mean something else: what a lost run did', async () => {
+    const asked: unknown[] = [];
+    const reconcile = (given: unknown): string => {
+      asked.push(given);
+      return 'unknown';
+    };
+    const { reconcileTool } = activitiesOf(server(RENAMED, [], { effects: 'once', reconcile }));
+    expect(await environment().run(reconcileTool, planned('once'))).toMatchObject({
+      outcome: 'unknown',
+      reason: expect.stringMatching(/had begun to run/) as string,
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('is not asked with arguments that mean something else: how its request is shaped', async () => {
+    const asked: unknown[] = [];
+    const preflight = (given: unknown): unknown => asked.push(given);
+    const client = { executor: 'client', preflight };
+    const pinned = definitionOf(toolWith(BEFORE, client)).definition;
+    const { call, ...rest } = planned();
+    const input = { ...rest, call: { ...call, definition: pinned } };
+    const { preflightTool } = activitiesOf(toolWith(RENAMED, client));
+    expect(await environment().run(preflightTool, input)).toMatchObject({ ok: false, changed: {} });
+    expect(asked).toEqual([]);
+    const same = activitiesOf(toolWith(WIDER, client));
+    expect(await environment().run(same.preflightTool, input)).toMatchObject({ ok: true });
+  });
+});
+
+describe('the check of a call that waited', () => {
+  const { turnId, step, requester } = modelInput();
+  const check = (
+    tool: AnyTool | undefined,
+    more: Partial<CheckDefinitionInput> = {},
+    attempt = 1,
+  ) => {
+    const executor: Executor = 'external';
+    const pinned = definitionOf(toolWith(BEFORE, { executor })).definition;
+    const call = {
+      toolCallId: 'call_1',
+      name: 'work',
+      executor,
+      input: { a: 1 },
+      definition: pinned,
+    };
+    const { activities } = setUp({ tools: tool === undefined ? [] : [tool as never] });
+    const input = { ...key, agent: 'support', turnId, step, requester, call, ...more };
+    return environment({ attempt }).run(activities.checkDefinition, input);
+  };
+  const external = (input: z.ZodType, more: object = {}) =>
+    toolWith(input, { executor: 'external', ...more });
+
+  it('says that nothing has changed, or how the call ends, or what it has become', async () => {
+    expect(await check(external(BEFORE))).toEqual({ outcome: 'same' });
+    expect(await check(external(WIDER))).toEqual({ outcome: 'same' });
+    expect(await check(external(RENAMED))).toMatchObject({
+      outcome: 'ended',
+      error: { code: 'definition_changed' },
+    });
+    const migrate = (raw: unknown) => ({ b: (raw as { a: number }).a });
+    expect(await check(external(RENAMED, { migrate }))).toMatchObject({
+      outcome: 'migrated',
+      call: { input: { b: 1 }, approval: { needed: false } },
+    });
+  });
+
+  it('is left to other workers for a while where the tool is not there, or is as it was', async () => {
+    const found = definitionOf(external(RENAMED)).definition;
+    for (const checked of [check(undefined), check(external(BEFORE), { found })])
+      await expect(checked).rejects.toMatchObject({
+        type: 'definition_changed',
+        nonRetryable: false,
+      });
+    expect(await check(external(RENAMED), { found })).toMatchObject({ outcome: 'ended' });
+    expect(await check(undefined, {}, 4)).toEqual({
+      outcome: 'ended',
+      error: { code: 'not_available', message: 'Tool "work" no longer available' },
+    });
+  });
+
+  it('gives migrate as long as a policy has', async () => {
+    const migrate = () => Promise.reject(new Error('no database'));
+    expect(await check(external(RENAMED, { migrate }))).toMatchObject({
+      error: { message: expect.stringMatching(/its migrate failed: no database/) as string },
+    });
+  });
+
+  it('is retried where the agent is not there', async () => {
+    await expect(check(external(BEFORE), { agent: 'sales' })).rejects.toMatchObject({
+      type: 'unknown_agent',
+      nonRetryable: false,
+    });
+  });
+});
+
+describe('an answer to a call that was offered by another definition', () => {
+  const ask = (output: z.ZodType) => toolWith(BEFORE, { executor: 'human', output });
+  const was = ask(z.object({ day: z.string().regex(/^\w+$/) }));
+  const { answerDefinition = '' } = definitionOf(was);
+  const about = { ...key, agent: 'support', toolCallId: 'call_1', name: 'work', answerDefinition };
+
+  it('is left to workers that have that definition, and then judged by the one of now', async () => {
+    const now = ask(z.object({ date: z.string() }));
+    const { checkAnswer } = activitiesOf(now);
+    const answer = { ...about, value: { day: 'monday' } };
+    await expect(environment({ attempt: 3 }).run(checkAnswer, answer)).rejects.toMatchObject({
+      type: 'definition_changed',
+      nonRetryable: false,
+    });
+    expect(await environment({ attempt: 4 }).run(checkAnswer, answer)).toMatchObject({
+      ok: false,
+      problems: [{ path: '/date' }],
+      offer: { definition: definitionOf(now).answerDefinition, recheckAnswer: true },
+    });
+    const fresh = { ...about, value: { date: 'monday' } };
+    expect(await environment({ attempt: 4 }).run(checkAnswer, fresh)).toMatchObject({ ok: true });
+  });
+
+  it('is judged at once where nothing has changed', async () => {
+    const { checkAnswer } = activitiesOf(was);
+    expect(await environment().run(checkAnswer, { ...about, value: { day: '-' } })).toMatchObject({
+      ok: false,
+      problems: [{ path: '/day' }],
+    });
+  });
+});

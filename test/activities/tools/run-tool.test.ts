@@ -1,0 +1,303 @@
+/** Tool runs as the workflow schedules them. Scenarios S32 and S33 at this tier. */
+import {
+  ActivityCancellationDetails,
+  ApplicationFailure,
+  CancelledFailure,
+} from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { ToolContext } from '../../../src/define/tool/context.js';
+import { ToolRetry } from '../../../src/define/tool/retry.js';
+import type { Tool } from '../../../src/define/tool/types.js';
+import type { Effects } from '../../../src/protocol/calls/executors.js';
+import { ended } from '../../support/samples/tool-ends.js';
+import { environment, setUp, toolInput } from './fixtures.js';
+
+interface Services {
+  readonly rate: number;
+}
+type Context = ToolContext<Services>;
+
+function workTool(
+  run: (input: unknown, ctx: Context) => unknown,
+  more: { streaming?: boolean; effects?: Effects } = {},
+): Tool<Services> {
+  return defineTool({
+    name: 'work',
+    description: 'Works.',
+    input: z.object({ a: z.int() }),
+    ...more,
+    run,
+  });
+}
+
+const never = async (): Promise<unknown> => new Promise(() => undefined);
+
+describe('a tool run', () => {
+  it('hands the planned input and everything about the call to the tool', async () => {
+    let seen: Context | undefined;
+    const tool = workTool((input, ctx) => {
+      seen = ctx;
+      return { input, rate: ctx.services.rate };
+    });
+    const approver = { id: 'bob', verified: true, channel: 'api' } as const;
+    const { activities, live } = setUp({ tools: [tool] });
+    const result = await environment({ attempt: 2 }).run(
+      activities.runTool,
+      toolInput({ approver }),
+    );
+    expect(result).toEqual({
+      envelope: { ok: true, result: { input: { a: 1 }, rate: 7 } },
+      executionMs: expect.any(Number) as unknown,
+    });
+    expect(seen).toMatchObject({
+      agent: 'support',
+      tenant: 'default',
+      conversationId: 'c-1',
+      turnId: 'turn_1',
+      step: 2,
+      toolCallId: 'call_1',
+      idempotencyKey: 'default/c-1/chain/call_1',
+      requester: { id: 'ann' },
+      approver: { id: 'bob' },
+      attempt: 2,
+    });
+    expect(live).toEqual([
+      {
+        type: 'tool_call_started',
+        turnId: 'turn_1',
+        step: 2,
+        attempt: 2,
+        toolCallId: 'call_1',
+        name: 'work',
+      },
+    ]);
+  });
+
+  it('does not parse its input again: what was approved is what runs', async () => {
+    const tool = defineTool({
+      name: 'work',
+      description: 'Works.',
+      input: z.object({ a: z.int().transform((a) => a * 2) }),
+      run: ({ a }) => a,
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { envelope } = ended(await environment().run(activities.runTool, toolInput()));
+    expect(envelope).toEqual({ ok: true, result: 1 });
+  });
+
+  it('gives a thrown error to the model as a result', async () => {
+    const tool = workTool(() => {
+      throw new Error('no such payment');
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { envelope } = ended(await environment().run(activities.runTool, toolInput()));
+    expect(envelope).toEqual({
+      ok: false,
+      error: { code: 'tool_error', message: 'Error in tool "work": no such payment' },
+    });
+  });
+
+  it('that asks to be run again fails its activity with the pause that it asks for, until its last attempt', async () => {
+    const tool = workTool(() => {
+      throw new ToolRetry({ after: '90s', message: 'rate limited' });
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { call, ...rest } = toolInput();
+    const input = { ...rest, call: { ...call, maxAttempts: 3 } };
+    for (const attempt of [1, 2])
+      await expect(environment({ attempt }).run(activities.runTool, input)).rejects.toMatchObject({
+        type: 'tool_retry',
+        message: 'rate limited',
+        nonRetryable: false,
+        nextRetryDelay: 90_000,
+      });
+    const refused = { ok: false, error: { code: 'tool_error', message: 'rate limited' } };
+    const last = await environment({ attempt: 3 }).run(activities.runTool, input);
+    expect(last).toEqual({ envelope: refused, executionMs: expect.any(Number) as unknown });
+    // An older workflow does not say how often.
+    const old = ended(await environment().run(activities.runTool, toolInput()));
+    expect(old.envelope).toEqual(refused);
+  });
+
+  it('that asks for a pause which would outlast the time of its call has its message as the result at once', async () => {
+    const tool = workTool(() => {
+      throw new ToolRetry({ after: '1 hour', message: 'rate limited' });
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { call, ...rest } = toolInput();
+    const input = { ...rest, call: { ...call, maxAttempts: 3 } };
+    const inMinutes = (minutes: number): string =>
+      new Date(Date.now() + minutes * 60_000).toISOString();
+    const { envelope } = ended(
+      await environment().run(activities.runTool, { ...input, endsAt: inMinutes(59) }),
+    );
+    expect(envelope).toEqual({ ok: false, error: { code: 'tool_error', message: 'rate limited' } });
+    await expect(
+      environment().run(activities.runTool, { ...input, endsAt: inMinutes(61) }),
+    ).rejects.toMatchObject({ type: 'tool_retry' });
+  });
+
+  it('has no more time than its call has left, in a later attempt neither', async () => {
+    const { activities } = setUp({ tools: [workTool(never)] });
+    const endsAt = new Date(Date.now() + 20).toISOString();
+    const { envelope } = ended(
+      await environment({ attempt: 2 }).run(activities.runTool, toolInput({ endsAt })),
+    );
+    expect(envelope).toMatchObject({ error: { code: 'timeout' } });
+  });
+
+  it('that asks to be run again after its time is over has timed out', async () => {
+    const tool = workTool(async (_input, { signal }) => {
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      throw new ToolRetry({ message: 'too late' });
+    });
+    const { activities } = setUp({ tools: [tool] });
+    const { envelope } = ended(
+      await environment().run(activities.runTool, toolInput({ runMs: 20 })),
+    );
+    expect(envelope).toMatchObject({ error: { code: 'timeout' } });
+  });
+
+  it('ends at the time that its plan has, whatever the definition says now', async () => {
+    const { activities } = setUp({ tools: [workTool(never)] });
+    const { envelope } = ended(
+      await environment().run(activities.runTool, toolInput({ runMs: 20 })),
+    );
+    expect(envelope).toMatchObject({
+      error: { code: 'timeout', message: 'Tool timed out after 20ms' },
+    });
+  });
+
+  it('shows progress of tools that stream, until they end', async () => {
+    let report: Context['progress'] = () => undefined;
+    const run = (_input: unknown, ctx: Context): string => {
+      report = ctx.progress;
+      ctx.progress({ percent: 50n, at: new Date(0) });
+      ctx.progress('x'.repeat(100_000));
+      ctx.progress({
+        get broken(): never {
+          throw new Error('no');
+        },
+      });
+      return 'done';
+    };
+    const { activities, live } = setUp({ tools: [workTool(run, { streaming: true })] });
+    await environment().run(activities.runTool, toolInput());
+    report('too late');
+    expect(live).toMatchObject([
+      { type: 'tool_call_started' },
+      {
+        type: 'tool_progress',
+        toolCallId: 'call_1',
+        payload: { percent: '50', at: '1970-01-01T00:00:00.000Z' },
+      },
+      { type: 'tool_progress', payload: { truncated: true } },
+    ]);
+    expect(live).toHaveLength(3);
+  });
+
+  it('ignores progress of tools that do not say that they stream', async () => {
+    const { activities, live } = setUp({ tools: [workTool((_input, ctx) => ctx.progress(1))] });
+    await environment().run(activities.runTool, toolInput());
+    expect(live.map(({ type }) => type)).toEqual(['tool_call_started']);
+  });
+
+  it('heartbeats by a timer, whatever the tool does', async () => {
+    let end: (result: string) => void = () => undefined;
+    const tool = workTool(
+      async () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+    );
+    const { activities } = setUp({ tools: [tool] });
+    const env = environment({ heartbeatTimeoutMs: 30 });
+    let beats = 0;
+    env.onHeartbeat(() => {
+      beats += 1;
+      if (beats === 3) end('done');
+    });
+    await env.run(activities.runTool, toolInput());
+    expect(beats).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a tool run that cannot take place', () => {
+  it('because the tool is gone gives the model that', async () => {
+    const gone = {
+      ok: false,
+      error: { code: 'not_available', message: 'Tool "work" no longer available' },
+    };
+    const human = defineTool({
+      name: 'work',
+      description: 'Asks.',
+      executor: 'human',
+      input: z.object({}),
+    });
+    for (const tools of [[], [human]]) {
+      const { activities } = setUp({ tools });
+      const { envelope } = ended(await environment().run(activities.runTool, toolInput()));
+      expect(envelope).toEqual(gone);
+    }
+  });
+
+  it('because the agent is not here is left to other workers', async () => {
+    const { activities } = setUp();
+    const running = environment().run(activities.runTool, toolInput({ agent: 'sales' }));
+    await expect(running).rejects.toMatchObject({ type: 'unknown_agent', nonRetryable: false });
+  });
+
+  it('because the agent is not here is never reported as an unknown outcome of a call that runs once', async () => {
+    const { activities } = setUp();
+    const input = toolInput({ agent: 'sales', effects: 'once' });
+    const { envelope } = ended(await environment().run(activities.runTool, input));
+    expect(envelope).toMatchObject({ error: { code: 'not_available' } });
+  });
+
+  it('again is not run again when it has effects that happen once', async () => {
+    let runs = 0;
+    const tool = workTool(() => (runs += 1), { effects: 'once' });
+    const { activities } = setUp({ tools: [tool] });
+    const input = toolInput({ effects: 'once' });
+    const first = ended(await environment({ attempt: 1 }).run(activities.runTool, input));
+    const second = ended(await environment({ attempt: 2 }).run(activities.runTool, input));
+    expect(first.envelope).toEqual({ ok: true, result: 1 });
+    expect(second.envelope).toMatchObject({ error: { code: 'outcome_unknown' } });
+    expect(runs).toBe(1);
+  });
+});
+
+describe('a tool run that is stopped', () => {
+  function stoppable() {
+    const told: string[] = [];
+    const tool = workTool(async (_input, { signal }) => {
+      signal.addEventListener('abort', () => told.push('aborted'));
+      return never();
+    });
+    return { told, ...setUp({ tools: [tool] }) };
+  }
+
+  it('by a cancel tells the tool and ends as cancelled, at once', async () => {
+    const { activities, told } = stoppable();
+    const env = environment();
+    const running = env.run(activities.runTool, toolInput());
+    setTimeout(() => env.cancel(), 5);
+    await expect(running).rejects.toBeInstanceOf(CancelledFailure);
+    expect(told).toEqual(['aborted']);
+  });
+
+  it('by the end of its worker tells the tool and is retried', async () => {
+    const { activities, told } = stoppable();
+    const env = environment();
+    const running = env.run(activities.runTool, toolInput());
+    const details = new ActivityCancellationDetails({ workerShutdown: true });
+    setTimeout(() => env.cancel('WORKER_SHUTDOWN', details), 5);
+    await expect(running).rejects.toMatchObject({ type: 'tool_lost', nonRetryable: false });
+    await expect(running).rejects.toBeInstanceOf(ApplicationFailure);
+    expect(told).toEqual(['aborted']);
+  });
+});

@@ -1,0 +1,34 @@
+/** What a worker has stored is noted by its places in what it remembers; a summary may have moved these. */
+import { expect, it } from 'vitest';
+import { Transcripts } from '../../../src/activities/shared/transcripts.js';
+import { storedEnd } from '../../../src/core/context/offloaded.js';
+import {
+  TranscriptWindow,
+  transcriptSlice,
+} from '../../../src/workflows/transcript/transcript-window.js';
+import { aSummary, aTurn, orderOf, Shelf } from '../../support/fakes/stored-transcripts.js';
+import { aConversationState } from '../../support/samples/transcripts.js';
+
+const RUN = { workflowId: 'conversation:default:c-1', runId: 'run-2' };
+
+it('what was stored is not taken for what stood in its places before a summary came, between a call and a roll-over', async () => {
+  const shelf = new Shelf();
+  const said = [1, 2, 3, 4, 5, 6].flatMap((ordinal) => aTurn(ordinal, [2], 90));
+  const left = said.filter(({ turnId }) => turnId === 't1').length;
+  // The oldest turn was left out of the call; then just that turn was summarised, and the run rolled over.
+  const given = { ...aConversationState(said.slice(left)), forgotten: left };
+  const summed = [aSummary('t1'), ...said.slice(left)];
+  const before = { ...aConversationState(summed), forgotten: left };
+  const state = shelf.rolledOver(before, { fromBytes: 1_000, keepBytes: 300, chunkBytes: 1_000 });
+  const transcripts = new Transcripts({
+    maxBytes: 1_000_000,
+    fetch: (_run, query) => Promise.resolve(transcriptSlice(state, query)),
+    readStored: (_run, part) => Promise.resolve(shelf.get(part)),
+  });
+  await transcripts.whole(RUN, new TranscriptWindow().next(given));
+  const to = storedEnd(state.transcript);
+  expect(to).toBeGreaterThan(1);
+  transcripts.stored(RUN, orderOf(before, 1, to), shelf.counts());
+  const next = { ...RUN, runId: 'run-3' };
+  expect(await transcripts.whole(next, new TranscriptWindow(state).next(state))).toEqual(summed);
+});

@@ -1,0 +1,144 @@
+/** The package as `npm pack` makes it, installed with npm into a project that has nothing else. */
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { patient } from '../../support/patience.js';
+import { freePort } from '../../support/servers/dev-server.js';
+import { until } from '../../support/until.js';
+import { call, type Fields } from '../support/api.js';
+import { ROOT, start } from '../support/processes.js';
+
+const run = promisify(execFile);
+const NPM_MS = 300_000;
+const MIB = 1024 * 1024;
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>;
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+let project = '';
+
+/** Without `node_modules/.bin` of this repository, where its own Node lies: with the Node of the tests, as a user has one. */
+function userEnvironment(): NodeJS.ProcessEnv {
+  const others = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((entry) => !entry.startsWith(join(ROOT, 'node_modules')));
+  return { PATH: [dirname(process.execPath), ...others].join(delimiter) };
+}
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'colloquy-user-'));
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project];
+  await run('npm', pack, { cwd: ROOT });
+  const [tarball = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
+  writeFileSync(join(project, 'package.json'), '{"type":"module","private":true}');
+  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`];
+  await run('npm', install, { cwd: project, timeout: NPM_MS });
+}, patient(NPM_MS));
+
+afterAll(() => {
+  rmSync(project, { recursive: true, force: true });
+});
+
+/** Every file below a folder, with its size. */
+function filesBelow(folder: string): readonly { readonly path: string; readonly bytes: number }[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    return entry.isFile() ? [{ path, bytes: lstatSync(path).size }] : [];
+  });
+}
+
+describe('a project that has installed the package', () => {
+  it('has no Node binary: neither as a command nor as a file', () => {
+    const modules = join(project, 'node_modules');
+    expect(existsSync(join(modules, 'colloquy', 'dist', 'index.js'))).toBe(true);
+    expect(existsSync(join(modules, '.bin', 'colloquy'))).toBe(true);
+    expect(existsSync(join(modules, '.bin', 'node'))).toBe(false);
+    const files = filesBelow(modules);
+    expect(files.filter(({ path }) => /[\\/]bin[\\/]node(\.exe)?$/.test(path))).toEqual([]);
+    // Temporal's core, which one package brings for every platform; a Node binary has 100 MiB and more.
+    const large = files.filter(({ bytes }) => bytes > 25 * MIB);
+    const others = large.filter(({ path }) => !path.includes('@temporalio/core-bridge'));
+    expect(others).toEqual([]);
+  });
+
+  it('can import every entry point, and none of them needs a package that is not there', async () => {
+    const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith('.json'));
+    const lines = entries.map((entry) => {
+      const name = `colloquy${entry.slice(1)}`;
+      return `console.log(${JSON.stringify(name)}, Object.keys(await import('${name}')).length);`;
+    });
+    writeFileSync(join(project, 'every.js'), lines.join('\n'));
+    const options = { cwd: project, env: userEnvironment() };
+    const { stdout, stderr } = await run(process.execPath, ['every.js'], options);
+    expect(stderr).toBe('');
+    const counts = stdout.trim().split('\n');
+    expect(counts).toHaveLength(entries.length);
+    for (const line of counts) expect(line).toMatch(/^colloquy\S* [1-9]\d*$/);
+  });
+
+  it('has the command, which serves an agent with a Temporal server that it starts, asks and stops', async () => {
+    const run = (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+      start(command, args, { cwd: project, env: { ...userEnvironment(), ...env } });
+    // What npx runs; it stands between a signal and the command.
+    const bin = join(project, 'node_modules', '.bin', 'colloquy');
+    const npx = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => run(bin, args, env);
+    const help = run('npx', ['--no-install', 'colloquy', '--help']);
+    expect(await help.ended).toBe(0);
+    expect(help.stdout()).toContain('temporal [args...]');
+    expect(help.stdout()).toContain('npx colloquy temporal start');
+
+    writeFileSync(
+      join(project, 'agents.js'),
+      `import { defineAgent } from 'colloquy';
+import { says, scriptedBy } from 'colloquy/testing';
+export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', model: scriptedBy(() => says('Good day.')) });
+`,
+    );
+    const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort()}`;
+    const started = npx(['temporal', 'start'], { TEMPORAL_ADDRESS });
+    onTestFinished(async () => {
+      await npx(['temporal', 'stop']).ended;
+    });
+    expect(await started.ended).toBe(0);
+    expect(started.stdout()).toContain(`TEMPORAL_ADDRESS=${TEMPORAL_ADDRESS}`);
+    expect(started.stderr()).toContain('Stop it: npx colloquy temporal stop');
+
+    const stack = npx(['dev', '--agents', './agents.js', '--port', '0'], { TEMPORAL_ADDRESS });
+    await stack.prints(/^Ctrl-C stops everything/m);
+    const [api = ''] = /http:\/\/127\.0\.0\.1:\d+(?= {2}\(no auth)/.exec(stack.stdout()) ?? [];
+    const body = { agent: 'greeter', message: 'Hello', id: 'c1' };
+    const sent = await call(`${api}/v1/conversations`, { body });
+    expect(sent.body).toMatchObject({ status: 'admitted' });
+    const { turnId } = sent.body;
+    const turn = async () => (await call(`${api}/v1/turns/${String(turnId)}`)).body;
+    const holds = ({ status }: Fields): boolean => status === 'completed';
+    const ended = await until('the turn ends', turn, { holds, timeoutMs: 60_000 });
+    expect(ended).toMatchObject({ text: 'Good day.' });
+
+    const listed = npx(['temporal', 'workflow', 'list', '--output', 'json'], { TEMPORAL_ADDRESS });
+    expect(await listed.ended).toBe(0);
+    expect(listed.stdout()).toContain('conversation:default:c1');
+    const wrong = npx(['temporal', 'workflow', 'lst'], { TEMPORAL_ADDRESS });
+    expect(await wrong.ended).toBe(1);
+
+    stack.kill('SIGINT');
+    expect(await stack.ended).toBe(0);
+    const stopped = npx(['temporal', 'stop']);
+    expect(await stopped.ended).toBe(0);
+    expect(stopped.stderr()).toContain('stopped the server at');
+    expect(await npx(['temporal', 'status'], { TEMPORAL_ADDRESS }).ended).toBe(3);
+  });
+});

@@ -1,0 +1,251 @@
+/** What the processes say when they cannot start: what was tried, where, and the next command. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type DevServer, freePort, startDevServer } from '../../support/servers/dev-server.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { until } from '../../support/until.js';
+import { call } from '../support/api.js';
+import { type Command, colloquy, failure, MAIN, ROOT, start } from '../support/processes.js';
+
+const AGENTS = join(ROOT, 'dist', 'examples', 'demo', 'agents.js');
+const MODEL = { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+
+let server: DevServer;
+beforeAll(async () => {
+  server = await startDevServer();
+});
+afterAll(() => server.stop());
+
+/** Settings of a process on the shared server, with data and a task queue of its own. */
+function settings(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const folder = temporaryFolder();
+  return {
+    ...MODEL,
+    TEMPORAL_ADDRESS: server.address,
+    COLLOQUY_DATA: folder,
+    COLLOQUY_TASK_QUEUE: `queue-${folder.slice(-6)}`,
+    ...more,
+  };
+}
+
+function moduleWith(source: string): string {
+  const file = join(temporaryFolder(), 'agents.mjs');
+  // Outside of the project, the package has no name.
+  writeFileSync(file, source.replaceAll("'colloquy'", `'file://${ROOT}dist/index.js'`));
+  return file;
+}
+
+describe('without a Temporal server', () => {
+  it.each([
+    ['worker', ['worker', '--agents', AGENTS, '--retry', '0']],
+    ['API', ['serve', '--port', '0', '--retry', '0']],
+  ])(
+    'the %s ends within seconds, and says where it looked and how to start one',
+    async (_, args) => {
+      const address = `127.0.0.1:${await freePort()}`;
+      const startedAt = Date.now();
+      const said = await failure(colloquy(args, settings({ TEMPORAL_ADDRESS: address })));
+      expect(said).toContain(`No Temporal server answers at ${address}`);
+      expect(said).toContain('Start one: ./temporal-dev.sh');
+      expect(said).toContain('TEMPORAL_ADDRESS');
+      expect(Date.now() - startedAt).toBeLessThan(20_000);
+    },
+  );
+
+  it('both wait for one when told to, and serve as soon as it is there', async () => {
+    const port = await freePort();
+    const env = settings({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+    const worker = colloquy(['worker', '--agents', AGENTS, '--retry', '90'], env);
+    const api = colloquy(['serve', '--port', '0', '--retry', '90'], env);
+    await Promise.all([worker.prints(/Trying again/), api.prints(/Trying again/)]);
+    const late = await startDevServer({ port });
+    onTestFinished(() => late.stop());
+    await worker.prints(/^worker .*agents support/m);
+    const url = await urlOf(api);
+    expect(await call(`${url}/readyz`)).toMatchObject({ status: 200, body: { status: 'ready' } });
+    worker.kill('SIGTERM');
+    api.kill('SIGTERM');
+    expect(await Promise.all([worker.ended, api.ended])).toEqual([0, 0]);
+  });
+});
+
+describe('without a worker', () => {
+  it('a message to an agent that nobody ever served is refused, with the next command', async () => {
+    const api = colloquy(['serve', '--port', '0'], settings());
+    const reply = await call(`${await urlOf(api)}/v1/conversations`, {
+      body: { agent: 'support', message: 'hello' },
+    });
+    expect(reply).toMatchObject({ status: 404, body: { code: 'unknown_agent' } });
+    expect(reply.body['detail']).toContain('start a worker (npx colloquy worker');
+  });
+
+  it('a message to a known agent is queued, and its sender is told that nobody polls the queue', async () => {
+    const env = settings();
+    const worker = colloquy(['worker', '--agents', AGENTS], env);
+    await worker.prints(/^worker /m);
+    worker.kill('SIGTERM');
+    await worker.ended;
+    // Another queue, which nobody ever polled.
+    const api = colloquy(['serve', '--port', '0'], { ...env, COLLOQUY_TASK_QUEUE: 'nobody' });
+    const reply = await call(`${await urlOf(api)}/v1/conversations`, {
+      body: { agent: 'support', message: 'hello' },
+    });
+    expect(reply).toMatchObject({ status: 202, body: { status: 'queued' } });
+    expect(reply.body['warning']).toBe(
+      'No worker polls task queue "nobody" (the server has seen none lately). Start one: npx colloquy worker --agents <module> - unless Temporal was just restarted: running workers are back within about 10 s',
+    );
+  });
+});
+
+describe('a port that is taken', () => {
+  it('is named, with how to see by whom and how to choose another', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await until('the port is taken', () => other.listening);
+    onTestFinished(() => {
+      other.close();
+    });
+    const { port } = other.address() as AddressInfo;
+    const said = await failure(colloquy(['serve', '--port', String(port)], settings()));
+    expect(said).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    expect(said).toContain(`ss -ltnp 'sport = :${port}'`);
+    expect(said).toContain(`COLLOQUY_PORT=${port + 1}`);
+  });
+});
+
+describe('an agents module', () => {
+  const agent = (name: string): string => `defineAgent({
+    name: '${name}', model: { name: 'none', generate: () => { throw new Error('no model'); } }, instructions: 'x', tools: [],
+  })`;
+  const define = "import { defineAgent } from 'colloquy';";
+
+  it.each([
+    ['that does not exist', undefined, /Cannot load agents from .*nowhere\.mjs/],
+    ['that throws', "throw new Error('no database');", /Cannot load agents from .*: no database/],
+    ['without agents', 'export const answer = 42;', /exports no agent.*export const support = /],
+    [
+      'with two agents of one name',
+      `${define} export const a = ${agent('twin')}; export const b = ${agent('twin')};`,
+      /exports two agents named "twin"; names must be unique/,
+    ],
+    [
+      'whose services cannot be made',
+      `${define} export const a = ${agent('one')}; export const services = () => { throw new Error('no vault'); };`,
+      /services\(\) of .*agents\.mjs failed: no vault/,
+    ],
+    [
+      'with an agent that is not legal',
+      `${define} export const a = ${agent('not a name')};`,
+      /Cannot load agents from .*name/s,
+    ],
+  ])('%s is named with its fault', async (_, source, words) => {
+    const file = source === undefined ? join(temporaryFolder(), 'nowhere.mjs') : moduleWith(source);
+    expect(await failure(colloquy(['worker', '--agents', file], settings()))).toMatch(words);
+  });
+
+  it('may export one agent under two names', async () => {
+    const worker = colloquy(
+      [
+        'worker',
+        '--agents',
+        moduleWith(`${define} export const a = ${agent('one')}; export default a;`),
+      ],
+      settings(),
+    );
+    await worker.prints(/^worker .*agents one /m);
+  });
+});
+
+describe('settings that break a rule', () => {
+  it('are all named at once, with the rule and what was given', async () => {
+    const env = {
+      ...{ COLLOQUY_PORT: 'http', COLLOQUY_LOG_LEVEL: 'loud', COLLOQUY_DATA: '' },
+      COLLOQUY_PATIENCE: '0.5',
+    };
+    const said = await failure(colloquy(['serve'], settings(env)));
+    expect(said).toContain('COLLOQUY_PORT (--port): must be a port');
+    expect(said).toContain('got "http"');
+    expect(said).toContain('COLLOQUY_LOG_LEVEL: must be debug or info or warn or error or silent');
+    expect(said).toContain('COLLOQUY_DATA (--data): must not be empty');
+    expect(said).toContain('COLLOQUY_PATIENCE: must be a number from 1 to 100, got "0.5"');
+  });
+
+  it('a host that others can reach is refused while nobody is authenticated', async () => {
+    // At once: no server that is away is waited for.
+    const env = settings({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
+    const said = await failure(colloquy(['serve', '--host', '0.0.0.0', '--port', '0'], env));
+    expect(said).toContain('0.0.0.0 is not loopback');
+  });
+
+  it('a time that is no number is refused, not waited for', async () => {
+    const said = await failure(
+      colloquy(['worker', '--agents', AGENTS, '--retry', 'soon'], settings()),
+    );
+    expect(said).toContain("option '--retry <seconds>' argument 'soon' is invalid");
+  });
+});
+
+describe('a namespace without the search attributes', () => {
+  it('is refused with the command that registers them; switched off, the worker serves it', async () => {
+    const namespace = 'bare';
+    const connection = await Connection.connect({ address: server.address });
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs('1 day'),
+    });
+    await until(
+      'the namespace is known',
+      () =>
+        connection.operatorService.listSearchAttributes({ namespace }).then(
+          () => true,
+          () => false,
+        ),
+      { timeoutMs: 30_000 },
+    );
+    await connection.close();
+    const args = ['worker', '--agents', AGENTS];
+    const said = await failure(colloquy(args, settings({ TEMPORAL_NAMESPACE: namespace })));
+    expect(said).toContain('Namespace "bare" lacks search attributes: ColloquyStatus, ');
+    expect(said).toContain(
+      'temporal operator search-attribute create --name ColloquyStatus --type Keyword',
+    );
+    expect(said).toContain('COLLOQUY_SEARCH_ATTRIBUTES=off');
+    const off = { TEMPORAL_NAMESPACE: namespace, COLLOQUY_SEARCH_ATTRIBUTES: 'off' };
+    await colloquy(args, settings(off)).prints(/^worker /m);
+  });
+});
+
+const old = oldNode();
+describe('a Node that is too old', () => {
+  it.skipIf(old === undefined)('is told so, with its version and the way out', async () => {
+    const said = await failure(start(old ?? '', [MAIN, 'worker', '--agents', AGENTS]));
+    expect(said).toMatch(
+      /Node 22\.19\S* or newer is needed, this is \d+\.\d+\.\d+ .*Install one, and put it first in PATH/,
+    );
+  });
+});
+
+/** One that this machine happens to have. */
+function oldNode(): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/bin', '/usr/local/bin'];
+  return folders
+    .filter((folder) => folder.startsWith('/'))
+    .map((folder) => join(folder, 'node'))
+    .find((file) => {
+      try {
+        const version = execFileSync(file, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+        return Number(/^v(\d+)/.exec(version)?.[1]) < 22;
+      } catch {
+        return false;
+      }
+    });
+}
+
+async function urlOf(api: Command): Promise<string> {
+  return /http:\/\/\S+/.exec(await api.prints(/^api .*http/m))?.[0] ?? '';
+}

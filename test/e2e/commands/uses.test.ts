@@ -1,0 +1,162 @@
+/** The examples of the README, as they stand, against a running installation. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporalDev } from '../../support/servers/dev-server.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { until } from '../../support/until.js';
+import { call } from '../support/api.js';
+import { ROOT, start } from '../support/processes.js';
+import { startWorld, type World } from '../support/world.js';
+
+const run = promisify(execFile);
+const SUMMARY =
+  'Here is where we are. It is 18 degrees in Berlin. Your refund re_p_1 is on its way. You answered: Size 42. Your cart holds 0 items.';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+describe('a job that starts a conversation', () => {
+  it('is told what waits; run again it finds the same turn, and its result once there is one', async () => {
+    const talk = world.talk('order-7');
+    const first = await runJob('job-7', '7');
+    expect(first).toMatch(/^turn_\w+ waits for:$/m);
+    expect(first).toContain('approval of payments.refund  ref default~order-7~call_2');
+    expect(first).toContain('elicitation of customer.ask  ref default~order-7~call_3');
+    expect(first).toContain('client_execution of cart.read  ref default~order-7~call_4');
+    expect(await runJob('job-7', '7')).toBe(first);
+    await talk.resolve('call_2', { type: 'approve' });
+    await answerTheRest('order-7');
+    await talk.ended();
+    const turn = /^turn_\w+/.exec(first)?.[0] ?? '';
+    expect(await runJob('job-7', '7')).toBe(`${turn} completed: ${SUMMARY}\n`);
+    expect(await talk.eventsOf('user_message')).toMatchObject([
+      { requestId: 'job-7', actor: { id: 'nightly-job', verified: true, channel: 'client' } },
+    ]);
+    expect(world.model.asked(MESSAGE)).toBe(2);
+    // Its run is over, and the next one does not know the turn any more.
+    const handle = world.temporal.workflow.getHandle(talk.workflowId);
+    const { runId } = await handle.describe();
+    await handle.signal('rollOver');
+    await until('the run has rolled over', () => handle.describe(), {
+      holds: (run) => run.runId !== runId,
+      timeoutMs: 30_000,
+    });
+    expect(await runJob('job-7', '7')).toBe(`${turn} completed: ${SUMMARY}\n`);
+  });
+});
+
+describe('a webhook that decides an approval', () => {
+  it('decides it once, however often and by whomever it is called', async () => {
+    await runJob('job-8', '8');
+    const hook = start(process.execPath, [example('resolve-from-a-webhook.js'), '0'], {
+      env: { TEMPORAL_ADDRESS: world.server.address },
+    });
+    const url = /http:\S+/.exec(await hook.prints(/^webhook http/m))?.[0] ?? '';
+    const event = { eventId: 'evt-1', ref: 'default~order-8~call_2', approved: false, by: 'ada' };
+    expect(await call(url, { body: event })).toMatchObject({
+      status: 200,
+      body: { verdict: 'accepted', requestId: 'evt-1' },
+    });
+    expect(await call(url, { body: event })).toMatchObject({
+      status: 200,
+      body: { verdict: 'duplicate' },
+    });
+    const other = { ...event, eventId: 'evt-2', approved: true, by: 'bob' };
+    expect(await call(url, { body: other })).toMatchObject({
+      status: 409,
+      body: { verdict: 'stale', by: 'ada' },
+    });
+    const gone = { ...event, eventId: 'evt-3', ref: 'default~order-9~call_2' };
+    expect(await call(url, { body: gone })).toMatchObject({
+      status: 404,
+      body: { verdict: 'unknown', what: 'conversation' },
+    });
+    const talk = world.talk('order-8');
+    const [result] = await until('the refusal is a result', () => talk.eventsOf('tool_result'), {
+      holds: (results) => results.some(({ name }) => name === 'payments.refund'),
+      timeoutMs: 30_000,
+    }).then((results) => results.filter(({ name }) => name === 'payments.refund'));
+    expect(result?.result.envelope).toEqual({
+      ok: false,
+      error: { code: 'denied', message: 'Rejected by user' },
+    });
+  });
+});
+
+describe('an operator with nothing but the temporal command', () => {
+  it('sees which conversations wait, for what and until when', async () => {
+    await runJob('job-42', '42');
+    const said = await until('order 42 is listed', () => sh('inspect.sh'), {
+      holds: (text) => text.indexOf('order-42') < text.indexOf('Execution Info'),
+      timeoutMs: 30_000,
+    });
+    expect(said).toContain('conversation:default:order-42');
+    expect(said).toContain('ColloquyStatus');
+    expect(said).toContain('payments.refund');
+    expect(said).toContain('Money leaves the house');
+    expect(said).toMatch(/"kind":\s*"approval"/);
+    expect(said).toMatch(/"deadline":\s*"20/);
+    expect(said).toMatch(/"status":\s*"awaiting_input"/);
+  });
+
+  it('approves a call by a plain signal while no worker runs', async () => {
+    await runJob('job-42', '42');
+    const before = (await world.lines('refunds.jsonl')).length;
+    await world.stack.worker().kill();
+    await sh('resolve-by-signal.sh');
+    await world.stack.startWorker();
+    const talk = world.talk('order-42');
+    await talk.waiting(2);
+    await answerTheRest('order-42');
+    expect(await talk.ended()).toMatchObject({ status: 'completed', text: SUMMARY });
+    expect(await world.lines('refunds.jsonl')).toHaveLength(before + 1);
+    const [approval] = await talk.eventsOf('resolution');
+    expect(approval).toMatchObject({
+      kind: 'approval',
+      actor: { id: 'ops', verified: false, channel: 'temporal' },
+    });
+    expect(approval).not.toHaveProperty('receivedAt');
+  });
+});
+
+const MESSAGE = 'My order arrived broken: please refund 75.00 for payment p_1.';
+
+function example(name: string): string {
+  return join(ROOT, 'dist', 'examples', 'uses', name);
+}
+
+/** What the job printed. */
+async function runJob(id: string, order: string): Promise<string> {
+  const job = start(process.execPath, [example('start-from-a-job.js'), id, order], {
+    env: { TEMPORAL_ADDRESS: world.server.address, COLLOQUY_DATA: world.folder },
+  });
+  expect([await job.ended, job.stderr()]).toEqual([0, '']);
+  return job.stdout();
+}
+
+/** Runs a script of the examples, with the pinned Temporal command line as `temporal`. */
+async function sh(script: string): Promise<string> {
+  const bin = join(temporaryFolder(), 'bin');
+  mkdirSync(bin);
+  symlinkSync(temporalDev('--print-binary'), join(bin, 'temporal'));
+  const { stdout } = await run('sh', [join(ROOT, 'examples', 'uses', script)], {
+    env: {
+      ...process.env,
+      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+      TEMPORAL_ADDRESS: world.server.address,
+    },
+  });
+  return stdout;
+}
+
+async function answerTheRest(id: string): Promise<void> {
+  const talk = world.talk(id);
+  await talk.resolve('call_3', { type: 'answer', value: { answer: 'Size 42' } });
+  await talk.resolve('call_4', { type: 'result', value: { items: [] } });
+}

@@ -1,0 +1,236 @@
+/**
+ * Workers are killed every three seconds, each replaced at once, while conversations ask one question after the other. Whoever reads through
+ * another process sees each question, and the end of each, within two seconds of the moment a worker can answer.
+ * `READERS_SECONDS` makes it longer.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import type { CanonicalEvent, PendingCall } from 'colloquy';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { patient } from '../../support/patience.js';
+import { until } from '../../support/until.js';
+import { call } from '../support/api.js';
+import { startWorld, type World } from '../support/world.js';
+
+const CONVERSATIONS = 6;
+const QUESTIONS_A_TURN = 8;
+const KILL_EVERY_MS = 3_000;
+const SECONDS = Number(process.env['READERS_SECONDS'] ?? 30);
+const LOOK_EVERY_MS = 25;
+const LAST_LOOKS_MS = 10_000;
+/** After the moment when a worker can answer. A machine on which a worker needs longer than this to start is given as long as that takes. */
+const BAR_MS = 2_000;
+
+let world: World;
+/** Knows only what is stored; the questions are answered through another. */
+let readerUrl: string;
+beforeAll(async () => {
+  world = await startWorld({
+    script: (_request, ask) =>
+      ask > QUESTIONS_A_TURN
+        ? { text: 'Thank you.' }
+        : { calls: [{ name: 'customer.ask', input: { question: `Number ${ask}?` } }] },
+  });
+  readerUrl = (await world.startApi(0)).url;
+});
+afterAll(() => world.stop());
+
+/** Milliseconds since 1970. */
+interface Loss {
+  readonly killedAt: number;
+  readonly readyAt: number;
+}
+
+interface Seen {
+  readonly firstAt: number;
+  lastAt: number;
+}
+
+/** Answers questions as soon as they are seen, and notes when that was. */
+class Watched {
+  readonly id: string;
+  readonly seen = new Map<string, Seen>();
+  /** Verdicts of answers to questions that were shown. */
+  readonly verdicts: string[] = [];
+  readonly #answered = new Set<string>();
+  readonly #work = new Set<Promise<void>>();
+  #turns = 0;
+  #isSaying = false;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Looks for some time longer, so that what was recorded last is seen, too. */
+  async live(isOver: () => boolean): Promise<void> {
+    for (let endsAt = Number.POSITIVE_INFINITY; Date.now() < endsAt; ) {
+      if (isOver()) endsAt = Math.min(endsAt, Date.now() + LAST_LOOKS_MS);
+      const { body, status } = await call(`${readerUrl}/v1/conversations/${this.id}`);
+      const at = Date.now();
+      const pending = (body['pending'] ?? []) as readonly PendingCall[];
+      for (const { toolCallId } of pending) this.#note(toolCallId, at);
+      if (!isOver()) {
+        for (const { toolCallId } of pending) this.#begin(this.#answer(toolCallId));
+        if (status === 404 || body['status'] === 'idle') this.#begin(this.#say());
+      }
+      await sleep(LOOK_EVERY_MS);
+    }
+    await Promise.all(this.#work);
+  }
+
+  /** Nobody waits for it: whatever hangs must not keep the reader from looking. */
+  #begin(work: Promise<void>): void {
+    this.#work.add(work);
+  }
+
+  #note(toolCallId: string, at: number): void {
+    const seen = this.seen.get(toolCallId);
+    if (seen === undefined) this.seen.set(toolCallId, { firstAt: at, lastAt: at });
+    else seen.lastAt = at;
+  }
+
+  async #answer(toolCallId: string): Promise<void> {
+    if (this.#answered.has(toolCallId)) return;
+    this.#answered.add(toolCallId);
+    const { body, status } = await call(
+      `${world.apiUrl}/v1/conversations/${this.id}/tool-calls/${toolCallId}/resolution`,
+      {
+        body: {
+          resolution: { type: 'answer', value: { answer: 'yes' } },
+          actor: { id: 'customer' },
+        },
+      },
+    );
+    const { verdict } = body;
+    this.verdicts.push(typeof verdict === 'string' ? verdict : `answer ${status}`);
+  }
+
+  async #say(): Promise<void> {
+    if (this.#isSaying) return;
+    this.#isSaying = true;
+    const message = `${this.id} ${this.#turns}`;
+    const reply = await call(`${world.apiUrl}/v1/conversations`, {
+      body: { agent: 'support', id: this.id, message },
+      headers: { 'idempotency-key': message },
+    });
+    if (reply.status === 202) this.#turns += 1;
+    else this.verdicts.push(`message ${reply.status}`);
+    this.#isSaying = false;
+  }
+}
+
+async function killAgainAndAgain(isOver: () => boolean): Promise<readonly Loss[]> {
+  const losses: Loss[] = [];
+  let others = [world.stack.worker(), await world.stack.startWorker()];
+  for (let nth = 1; !isOver(); nth += 1) {
+    await sleep(KILL_EVERY_MS);
+    // Each third time both.
+    const killed = nth % 3 === 0 ? others : others.slice(0, 1);
+    const killedAt = Date.now();
+    await Promise.all(killed.map((worker) => worker.kill()));
+    const left = others.filter((worker) => !killed.includes(worker));
+    const started = await Promise.all(killed.map(() => world.stack.startWorker()));
+    losses.push({ killedAt, readyAt: Date.now() });
+    others = [...left, ...started];
+  }
+  return losses;
+}
+
+/** How long a reader did without what was recorded at a time, while a worker could have answered. */
+function delayOf(
+  recordedAt: number,
+  seenAt: number,
+  { losses, givenUpAt }: { readonly losses: readonly Loss[] } & Pick<Tasks, 'givenUpAt'>,
+): number {
+  const lost = losses.findLast(
+    ({ killedAt }) => killedAt < seenAt && killedAt >= recordedAt - 1_000,
+  );
+  const givenUp = givenUpAt.findLast((at) => at > recordedAt && at <= seenAt) ?? 0;
+  const answerableAt = Math.max(recordedAt, givenUp, lost?.readyAt ?? 0);
+  return seenAt - Math.min(answerableAt, seenAt);
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+interface Tasks {
+  /** When they were completed, by the time at which they were started: that stands in the events. */
+  readonly completed: ReadonlyMap<number, number>;
+  /** When the server gave up one that was lost with its worker: until then it keeps queries back, so nobody can answer. */
+  readonly givenUpAt: readonly number[];
+}
+
+async function tasksOf(id: string): Promise<Tasks> {
+  const handle = world.temporal.workflow.getHandle(world.talk(id).workflowId);
+  const { events } = await handle.fetchHistory();
+  const completed = new Map<number, number>();
+  const givenUpAt: number[] = [];
+  let startedAt = 0;
+  for (const event of events ?? []) {
+    const at = optionalTsToMs(event.eventTime) ?? 0;
+    if (event.workflowTaskStartedEventAttributes != null) startedAt = at;
+    if (event.workflowTaskCompletedEventAttributes != null) completed.set(startedAt, at);
+    if (event.workflowTaskTimedOutEventAttributes != null) givenUpAt.push(at);
+  }
+  return { completed, givenUpAt };
+}
+
+async function eventsOf(id: string): Promise<readonly CanonicalEvent[]> {
+  return await world.talk(id).events();
+}
+
+it(
+  'readers are current within two seconds of the moment a worker can answer, with workers killed every three',
+  async () => {
+    const talks = Array.from({ length: CONVERSATIONS }, (_, nth) => new Watched(`watched-${nth}`));
+    const endsAt = Date.now() + SECONDS * 1_000;
+    const isOver = (): boolean => Date.now() > endsAt;
+    const [losses] = await Promise.all([
+      killAgainAndAgain(isOver),
+      ...talks.map((talk) => talk.live(isOver)),
+    ]);
+    const shown: number[] = [];
+    const gone: number[] = [];
+    for (const talk of talks) {
+      const events = await until(`the log of ${talk.id} is there`, () => eventsOf(talk.id), {
+        holds: (found) => found.length > 0,
+        timeoutMs: 30_000,
+      });
+      const { completed, givenUpAt } = await tasksOf(talk.id);
+      for (const event of events) {
+        if (event.type !== 'suspension' && event.type !== 'resolution') continue;
+        const { toolCallId } = event.type === 'suspension' ? event.suspension : event;
+        const found = { losses, givenUpAt };
+        const startedAt = Date.parse(event.at);
+        const recordedAt = completed.get(startedAt) ?? startedAt;
+        const seen = talk.seen.get(toolCallId);
+        // What was recorded at the very end nobody has looked at any more.
+        if (recordedAt > endsAt) continue;
+        if (seen === undefined)
+          throw new Error(`${talk.id}: ${toolCallId}, recorded at ${event.at}, was never shown`);
+        if (event.type === 'suspension') shown.push(delayOf(recordedAt, seen.firstAt, found));
+        else gone.push(delayOf(recordedAt, Math.max(seen.lastAt, recordedAt), found));
+      }
+    }
+    const figures = Object.entries({ shown, gone }).map(
+      ([what, delays]) =>
+        `${what}: ${delays.length}, p50 ${percentile(delays, 0.5)}, p90 ${percentile(delays, 0.9)}, p99 ${percentile(delays, 0.99)}, most ${Math.max(...delays)} ms`,
+    );
+    expect(shown.length).toBeGreaterThan(CONVERSATIONS * 2);
+    const restarts = losses.map(({ killedAt, readyAt }) => readyAt - killedAt);
+    const barMs = Math.max(BAR_MS, ...restarts);
+    const verdicts = countOf(talks.flatMap((talk) => talk.verdicts));
+    const report = `${figures.join('; ')}; workers replaced in ${restarts.join(', ')} ms; ${JSON.stringify(verdicts)}`;
+    process.stdout.write(`${report}\n`);
+    expect(Math.max(...shown, ...gone), report).toBeLessThanOrEqual(barMs);
+  },
+  patient(300_000),
+);
+
+function countOf(words: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}

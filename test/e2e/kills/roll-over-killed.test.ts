@@ -1,0 +1,332 @@
+/**
+ * One SIGKILL hits a worker in every step of a roll-over at once: each conversation is held fast in another step by a gate between
+ * the worker and the server, while answers and a message arrive. Nothing is lost, nothing is done twice, and answers from before
+ * the roll-over are judged as before.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
+import { EngineHistory } from '../../support/engine/history.js';
+import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
+import { until } from '../../support/until.js';
+import type { Reply } from '../support/api.js';
+import type { GatedCall, Held } from '../support/grpc-gate.js';
+import { juggle } from '../support/random/juggler-model.js';
+import type { Talk } from '../support/talk.js';
+import { startWorld, type World } from '../support/world.js';
+import { expectWhole, isAbout, untilHeld, wholeLog } from '../support/wreck.js';
+
+const AGENTS = new URL('../fixtures/broken/crashing.ts', import.meta.url).pathname;
+const YES = { type: 'answer', value: { answer: 'yes' } } as const;
+
+interface Step {
+  readonly name: string;
+  readonly side: 'request' | 'reply';
+  /** Whether a call of the worker is the one that it is killed in. Asked about each, in their order. */
+  readonly wanted: (talk: Talk) => (call: GatedCall) => boolean;
+  /** For the server, a new run has begun. */
+  readonly isOver: boolean;
+}
+
+const taskDone = (talk: Talk) => isAbout(talk, 'RespondWorkflowTaskCompleted');
+const flushDone = (talk: Talk) => (call: GatedCall) =>
+  isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('flushLog');
+const flushOrdered = (talk: Talk) => (call: GatedCall) =>
+  taskDone(talk)(call) && call.body.includes('flushLog');
+
+/** The nth task of the workflow that is completed after the end of the flush was told. */
+const taskAfterFlush =
+  (nth: number) =>
+  (talk: Talk): ((call: GatedCall) => boolean) => {
+    let isFlushed = false;
+    let tasks = 0;
+    return (call) => {
+      isFlushed ||= flushDone(talk)(call);
+      if (!isFlushed || !taskDone(talk)(call)) return false;
+      tasks += 1;
+      return tasks === nth;
+    };
+  };
+
+const midFlush = (talk: Talk): ((call: GatedCall) => boolean) => {
+  let isFlushing = false;
+  return (call) => {
+    isFlushing ||= flushOrdered(talk)(call);
+    return isFlushing && isAbout(talk, 'DescribeWorkflowExecution')(call);
+  };
+};
+
+const STEPS: readonly Step[] = [
+  {
+    name: 'before the log is flushed',
+    side: 'request',
+    wanted: flushOrdered,
+    isOver: false,
+  },
+  {
+    name: 'while the log is flushed',
+    side: 'request',
+    wanted: midFlush,
+    isOver: false,
+  },
+  {
+    name: 'when the log is flushed and nobody knows',
+    side: 'request',
+    wanted: flushDone,
+    isOver: false,
+  },
+  {
+    name: 'before the new run is committed',
+    side: 'request',
+    wanted: taskAfterFlush(1),
+    isOver: false,
+  },
+  {
+    name: 'when the new run is committed and the worker was not told',
+    side: 'reply',
+    wanted: taskAfterFlush(1),
+    isOver: true,
+  },
+  {
+    name: 'in the first task of the new run',
+    side: 'request',
+    wanted: taskAfterFlush(2),
+    isOver: true,
+  },
+];
+
+let world: World;
+let code: string;
+
+beforeAll(async () => {
+  world = await startWorld({ agents: AGENTS, script: juggle, gated: true });
+  code = await bundleFromSource();
+});
+afterAll(() => world.stop());
+
+/** A conversation in whose roll-over the worker is killed. */
+interface Wreck {
+  readonly talk: Talk;
+  /** Two questions, one that expires soon, and an approval; the first is answered before. */
+  readonly calls: readonly PendingCall[];
+  readonly held: Held;
+  readonly runBefore: string;
+  /** Told while the worker is held, and then killed. */
+  readonly told: readonly Promise<Reply>[];
+}
+
+function key(requestId: string): Record<string, string> {
+  return { 'idempotency-key': requestId };
+}
+
+async function currentRun(talk: Talk): Promise<string> {
+  return (await new EngineHistory(world.temporal).describe(talk.workflowId)).runId;
+}
+
+async function beginRollOver({ side, wanted }: Step, id: string): Promise<Wreck> {
+  const talk = world.talk(id);
+  await talk.begin('crasher', `do ${id}.1: ask ask soon pay`);
+  const calls = await talk.waitingCalls(4);
+  const given = await talk.resolve(idOf(calls, 0), YES, { headers: key('r1') });
+  expect(given).toMatchObject({ status: 200, body: { verdict: 'accepted' } });
+  const runBefore = await currentRun(talk);
+  const held = world.gate.hold(side, wanted(talk));
+  const handle = world.temporal.workflow.getHandle(talk.workflowId);
+  await handle.signal('rollOver');
+  await untilHeld(world, talk, held);
+  const approval = { toolCallId: idOf(calls, 3), resolution: { type: 'approve' } };
+  await handle.signal('resolveToolCall', { ...approval, actor: { id: 'boss' }, requestId: 'r3' });
+  const message = { text: `do ${id}.2: glance`, onBusy: 'queue' };
+  const told = [
+    talk.resolve(idOf(calls, 1), YES, { headers: key('r2') }),
+    talk.call('/messages', { body: message }),
+  ];
+  return { talk, calls, held, runBefore, told };
+}
+
+/** Of a roll-over that was cut off, a lost activity is missed first. */
+async function hasBegun(talk: Talk, run: number): Promise<void> {
+  const runs = async (): Promise<number> =>
+    (await new EngineHistory(world.temporal).runs(talk.workflowId)).length;
+  await until(`run ${run} has begun`, runs, { holds: (seen) => seen === run, timeoutMs: 90_000 });
+}
+
+async function underWay(talk: Talk): Promise<readonly string[]> {
+  const { raw } = await world.temporal.workflow.getHandle(talk.workflowId).describe();
+  return (raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name ?? '');
+}
+
+function idOf(calls: readonly PendingCall[], index: number): string {
+  return calls[index]?.toolCallId ?? '';
+}
+
+describe('a worker that is killed while conversations roll over', () => {
+  let wrecks: readonly Wreck[] = [];
+
+  it('is held fast in every step of a roll-over, and killed', async () => {
+    wrecks = await Promise.all(STEPS.map((step, index) => beginRollOver(step, `k${index}`)));
+    for (const [index, { talk, runBefore }] of wrecks.entries())
+      expect((await currentRun(talk)) !== runBefore, talk.id).toBe(STEPS[index]?.isOver);
+    await world.stack.worker().kill();
+    for (const { held } of wrecks) held.drop();
+    await world.stack.startWorker();
+  });
+
+  it.each(STEPS)('loses nothing and does nothing twice: $name', async (step) => {
+    const wreck = wrecks[STEPS.indexOf(step)];
+    if (wreck === undefined) throw new Error('was not held');
+    const { talk, calls } = wreck;
+    const [answered, sent] = await Promise.all(wreck.told);
+    expect(answered?.body['verdict']).toMatch(/^(accepted|queued)$/);
+    expect(sent?.status).toBe(202);
+    const events = await wholeLog(world, talk, 2);
+    const finale = `do ${talk.id}.2: glance`;
+    const runs = await expectWhole(world, talk, { events, code, finale });
+    expect(runs).toHaveLength(2);
+    expect(events.filter(({ type }) => type === 'user_message')).toHaveLength(2);
+    expect(events.filter(({ type }) => type === 'turn_ended')).toMatchObject([
+      { status: 'completed', text: `${talk.id}.1 is done` },
+      { status: 'completed', text: `${talk.id}.2 is done` },
+    ]);
+    const resolved = events.flatMap((event) =>
+      event.type === 'resolution' ? [event.toolCallId] : [],
+    );
+    expect(resolved.toSorted()).toEqual([0, 1, 3].map((index) => idOf(calls, index)).toSorted());
+    const expired = events.filter(({ type }) => type === 'expired');
+    expect(expired).toMatchObject([{ toolCallId: idOf(calls, 2) }]);
+    expect(events.filter(({ type }) => type === 'resolution_refused')).toEqual([]);
+    const paid = (await world.lines('runs.jsonl')).filter(
+      (run) => run['conversationId'] === talk.id && run['name'] === 'pay',
+    );
+    const told = events.find(
+      (event) => event.type === 'tool_result' && event.toolCallId === idOf(calls, 3),
+    );
+    // Where the new run had begun, the kill may have hit the tool itself, which is never repeated.
+    if (step.isOver && JSON.stringify(told).includes('"outcome_unknown"'))
+      expect(paid.length).toBeLessThanOrEqual(1);
+    else expect(paid).toMatchObject([{ attempt: 1 }]);
+  });
+
+  it.each(STEPS)('judges what comes later as if nothing had been: $name', async (step) => {
+    const { talk, calls } = wrecks[STEPS.indexOf(step)] ?? {};
+    if (talk === undefined || calls === undefined) throw new Error('was not held');
+    const again = await talk.resolve(idOf(calls, 0), YES, { headers: key('r1') });
+    expect(again.body).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted' } });
+    const other = await talk.resolve(idOf(calls, 0), YES, { headers: key('r9') });
+    expect(other).toMatchObject({ status: 409, body: { verdict: 'stale' } });
+    const repeated = await talk.resolve(idOf(calls, 1), YES, { headers: key('r2') });
+    expect(repeated.body).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted' } });
+    const byHand = await talk.resolve(idOf(calls, 3), { type: 'approve' });
+    expect(byHand).toMatchObject({ status: 409, body: { verdict: 'stale', by: 'boss' } });
+  });
+});
+
+describe('a worker that is killed in one roll-over after the other', () => {
+  it('leaves a conversation that rolls over each time, and ends every turn', async () => {
+    const talk = world.talk('often');
+    await talk.begin('crasher', `do ${talk.id}.0: ask`);
+    const handle = world.temporal.workflow.getHandle(talk.workflowId);
+    const calls = await talk.waitingCalls(1);
+    const points = [taskAfterFlush(1), taskAfterFlush(2)];
+    for (const [index, wanted] of points.entries()) {
+      const held = world.gate.hold('request', wanted(talk));
+      await handle.signal('rollOver');
+      await untilHeld(world, talk, held);
+      const text = `do ${talk.id}.${index + 1}: glance`;
+      await handle.signal('sendMessage', { text, requestId: `m${index}`, onBusy: 'queue' });
+      await world.stack.worker().kill();
+      held.drop();
+      await world.stack.startWorker();
+      await hasBegun(talk, index + 2);
+    }
+    const { body } = await talk.resolve(idOf(calls, 0), YES);
+    expect(body['verdict']).toMatch(/^(accepted|queued)$/);
+    const events = await wholeLog(world, talk, 3);
+    await expectWhole(world, talk, { events, code, finale: `do ${talk.id}.2: glance` });
+    expect(events.filter(({ type }) => type === 'turn_ended')).toHaveLength(3);
+  });
+});
+
+describe('a worker that is killed while a roll-over stores the oldest turns', () => {
+  const spillDone = (talk: Talk) => (call: GatedCall) =>
+    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('spillTranscript');
+  const points = [spillDone, taskAfterFlush(2)];
+  const notesOf = (id: string) =>
+    [1, 2, 3].map((ordinal) => `${id} note ${ordinal}: ${`${ordinal}`.repeat(120_000)}`);
+  const talks = (): readonly Talk[] => points.map((_, index) => world.talk(`long${index}`));
+
+  it('is held when they are stored and nobody knows, and in the first task of the new run', async () => {
+    for (const [index, talk] of talks().entries()) {
+      const [first = '', ...others] = notesOf(talk.id);
+      await talk.begin('hoarder', first);
+      for (const [turn, text] of others.entries()) {
+        await talk.ended(turn + 1);
+        await talk.call('/messages', { body: { text } });
+      }
+      await talk.ended(3);
+      const held = world.gate.hold('request', points[index]!(talk));
+      const handle = world.temporal.workflow.getHandle(talk.workflowId);
+      await handle.signal('rollOver');
+      await untilHeld(world, talk, held);
+      // A flush that is lost with the worker leaves more unconfirmed than a roll-over carries, which then has to wait.
+      await until('at most the storing is under way', () => underWay(talk), {
+        holds: (names) => names.every((name) => name === 'spillTranscript'),
+        timeoutMs: 60_000,
+      });
+      const text = `do ${talk.id}.4: glance`;
+      await handle.signal('sendMessage', { text, requestId: 'm1', onBusy: 'queue' });
+      await world.stack.worker().kill();
+      held.drop();
+      await world.stack.startWorker();
+    }
+  });
+
+  it('loses nothing: the model reads every turn, the stored ones too', async () => {
+    for (const talk of talks()) {
+      const finale = `do ${talk.id}.4: glance`;
+      await hasBegun(talk, 2);
+      const events = await wholeLog(world, talk, 4);
+      const runs = await expectWhole(world, talk, { events, code, finale });
+      expect(runs).toHaveLength(2);
+      const last = world.model.requests
+        .map(({ body }) => JSON.stringify(body))
+        .findLast((body) => body.includes(finale));
+      for (const note of notesOf(talk.id)) expect(last).toContain(note);
+    }
+  });
+});
+
+describe('a worker that is killed while a roll-over stores steps of the turn that runs', () => {
+  const spillDone = (talk: Talk) => (call: GatedCall) =>
+    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('spillTranscript');
+  const points = [spillDone, taskAfterFlush(2)];
+  const plan = (id: string): string => `do ${id}.1: ${'dump '.repeat(8)}| glance`;
+
+  it.each([0, 1])(
+    'leaves the turn to another, which goes on with all of it (%i)',
+    async (index) => {
+      const talk = world.talk(`turn${index}`);
+      const held = world.gate.hold('request', points[index]!(talk));
+      await talk.begin('hoarder', plan(talk.id));
+      await untilHeld(world, talk, held);
+      await until('at most the storing is under way', () => underWay(talk), {
+        holds: (names) => names.every((name) => name === 'spillTranscript'),
+        timeoutMs: 60_000,
+      });
+      await world.stack.worker().kill();
+      held.drop();
+      await world.stack.startWorker();
+      const events = await wholeLog(world, talk, 1);
+      await expectWhole(world, talk, { events, code, finale: plan(talk.id) });
+      expect(events.find(({ type }) => type === 'turn_ended')).toMatchObject({
+        status: 'completed',
+        text: `${talk.id}.1 is done`,
+      });
+      expect(events.find(({ type }) => type === 'rolled_over')).toMatchObject({
+        reason: 'turn_size',
+        droppedMessages: 0,
+      });
+      const last = JSON.stringify(world.model.requests.at(-1)?.body);
+      for (let call = 0; call < 8; call += 1) expect(last).toContain(`${talk.id}.1.0.${call} ddd`);
+    },
+  );
+});

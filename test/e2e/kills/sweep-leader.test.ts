@@ -1,0 +1,61 @@
+/** Two workers on one Postgres: one of them leads the sweep, and the other takes over when it is killed. */
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { PostgresServer } from '../../../examples/demo/postgres.js';
+import { startTestPostgres } from '../../support/networks/postgres-server.js';
+import { until } from '../../support/until.js';
+import { startWorld, type World } from '../support/world.js';
+
+let postgres: PostgresServer;
+let world: World;
+let database: Client;
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  world = await startWorld({ env: { COLLOQUY_DATABASE_URL: postgres.url } });
+  database = new Client({ connectionString: postgres.url });
+  await database.connect();
+});
+afterAll(async () => {
+  await database.end();
+  await world.stop();
+  await postgres.stop();
+});
+
+/** Who leads now; undefined when the last one's time is up. */
+async function leader(): Promise<string | undefined> {
+  const { rows } = await database.query<{ holder: string }>(
+    "SELECT holder FROM colloquy.leases WHERE name = 'sweep' AND expires_at > now()",
+  );
+  return rows[0]?.holder;
+}
+
+it('a killed leader is followed by the other worker within half a minute, which brings in what no hint told of', async () => {
+  const talk = world.talk('unheard-of');
+  await talk.begin('support', 'refund');
+  await talk.waitingCalls(3);
+  // The one call that nobody is asked about has its result.
+  const before = await until('nothing more is to come', () => talk.events(), {
+    holds: (events) => events.at(-1)?.type === 'tool_result',
+    timeoutMs: 30_000,
+  });
+  const first = await until('the only worker leads', leader, { timeoutMs: 30_000 });
+  const killed = world.stack.worker();
+  await world.stack.startWorker();
+  expect(await leader()).toBe(first);
+
+  await killed.kill();
+  // As if all its hints had been lost: the store has never heard of the conversation.
+  for (const table of ['events', 'pending_calls', 'conversations'])
+    await database.query(`DELETE FROM colloquy.${table} WHERE conversation_id = $1`, [talk.id]);
+  expect((await talk.call('/events')).body['events'] ?? []).toEqual([]);
+  const next = await until('another leads', leader, {
+    holds: (holder) => holder !== undefined && holder !== first,
+    timeoutMs: 30_000,
+  });
+  await until('the log is back', () => talk.events(), {
+    holds: (events) => events.length === before.length,
+    timeoutMs: 30_000,
+  });
+  expect(await talk.events()).toEqual(before);
+  expect(await leader()).toBe(next);
+});

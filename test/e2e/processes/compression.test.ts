@@ -1,0 +1,90 @@
+/** The development stack, its Temporal UI and the `temporal` command: what lies compressed in history can be read by people. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Stack, startStack } from 'colloquy/dev';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort, temporalDev } from '../../support/servers/dev-server.js';
+import { call } from '../support/api.js';
+import { startScenarioModel } from '../support/scenario-model.js';
+import { Talk } from '../support/talk.js';
+import { AGENTS } from '../support/world.js';
+
+const run = promisify(execFile);
+const LONG = 'Tell me a long story. '.repeat(1_000);
+
+let stack: Stack;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'colloquy-e2e-'));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const model = await startScenarioModel();
+  closers.push(() => model.close());
+  stack = await startStack({
+    agentsModule: AGENTS,
+    dataDir: folder,
+    apiPort: await freePort(),
+    temporalPort: await freePort(),
+    temporalUiPort: await freePort(),
+    env: {
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'scripted',
+      E2E_FOLDER: folder,
+      DEMO_LEDGER: join(folder, 'refunds.jsonl'),
+      COLLOQUY_LOG_LEVEL: 'warn',
+    },
+  });
+  closers.push(() => stack.stop());
+});
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+/** What `temporal` prints, and nothing else. */
+async function temporal(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(temporalDev('--print-binary'), [
+    ...args,
+    ...['--address', stack.temporal.address],
+  ]);
+  return stdout;
+}
+
+/** A history in JSON with its payloads as text. */
+function readable(json: string): string {
+  return json.replaceAll(/"data":\s*"([^"]*)"/g, (_field, data: string) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+}
+
+describe('a conversation with a long message', () => {
+  it('is readable by the temporal command once it is told of the codec endpoint; its replies are so in any case', async () => {
+    const talk = new Talk('long', () => stack.apiUrl);
+    await talk.begin('support', LONG);
+    const workflow = ['--workflow-id', talk.workflowId];
+    const show = ['workflow', 'show', ...workflow, '--output', 'json'];
+    const endpoint = ['--codec-endpoint', `${stack.apiUrl}/codec`];
+    // Not as texts to compare: a failure would print them whole.
+    expect(readable(await temporal(...show)).includes(LONG)).toBe(false);
+    expect(readable(await temporal(...show, ...endpoint)).includes(LONG)).toBe(true);
+    const query = ['workflow', 'query', ...workflow, '--name', 'events', '--input', '{"after":0}'];
+    expect((await temporal(...query)).includes(LONG)).toBe(true);
+  });
+});
+
+describe('the Temporal UI of the stack', () => {
+  it('has payloads decoded by the API, which lets its pages ask', async () => {
+    const { uiUrl = '' } = stack.temporal;
+    const { body } = await call(`${uiUrl}/api/v1/settings`);
+    expect(body['Codec']).toMatchObject({ Endpoint: `${stack.apiUrl}/codec` });
+    for (const origin of [uiUrl, uiUrl.replace('127.0.0.1', 'localhost')]) {
+      const preflight = await fetch(`${stack.apiUrl}/codec/decode`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      });
+      expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+    }
+  });
+});

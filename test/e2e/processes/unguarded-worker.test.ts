@@ -1,0 +1,57 @@
+/** Temporal's worker as the engine runs it: no thread around each step, no trace of each promise (decision 28). */
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EngineHistory } from '../../support/engine/history.js';
+import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
+import { until } from '../../support/until.js';
+import { type Command, start } from '../support/processes.js';
+
+const WORKER = new URL('../fixtures/broken/odd-worker.ts', import.meta.url).pathname;
+
+let server: DevServer;
+let client: Client;
+beforeAll(async () => {
+  server = await startDevServer();
+  client = new Client({ connection: await Connection.connect({ address: server.address }) });
+});
+afterAll(async () => {
+  await client.connection.close();
+  await server.stop();
+});
+
+async function oddWorker(): Promise<Command> {
+  const worker = start(process.execPath, [WORKER], { env: { TEMPORAL_ADDRESS: server.address } });
+  await worker.prints(/ready/);
+  return worker;
+}
+
+const begin = (type: string) =>
+  client.workflow.start(type, { taskQueue: 'odd', workflowId: `${type}-${randomUUID()}` });
+
+it('a failed task says where it failed; promises leave no traces to be asked for', async () => {
+  await oddWorker();
+  const broken = await begin('breaks');
+  const history = new EngineHistory(client);
+  const failures = (): Promise<readonly unknown[]> =>
+    history.failedTasks(broken.workflowId, broken.firstExecutionRunId);
+  await until('a task has failed', async () => (await failures()).length);
+  const { events } = await broken.fetchHistory();
+  const failed = events?.find((event) => event.workflowTaskFailedEventAttributes != null);
+  const { failure } = failed?.workflowTaskFailedEventAttributes ?? {};
+  expect(failure?.message).toMatch(/undefined/);
+  expect(failure?.stackTrace).toMatch(/TypeError: .*\n +at .*odd-workflows\.ts:\d+/);
+  const waiting = await begin('waits');
+  const length = async (): Promise<number> => (await waiting.describe()).historyLength;
+  await until('it waits', length, { holds: (seen) => seen >= 5 });
+  expect(await waiting.query('__stack_trace')).toBe('');
+});
+
+it('a workflow that never yields ends its worker, which names the run', async () => {
+  const worker = await oddWorker();
+  const { firstExecutionRunId } = await begin('loops');
+  expect(await worker.ended).toBe(1);
+  expect(worker.stdout()).toMatch(
+    new RegExp(`WorkflowStuck: A step of run ${firstExecutionRunId} has not come to an end in 2 s`),
+  );
+});

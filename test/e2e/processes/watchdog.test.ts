@@ -1,0 +1,59 @@
+/** A worker whose main thread is blocked says so while it is, by its own log, and in what. */
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../support/until.js';
+import { startWorld, type World } from '../support/world.js';
+
+let world: World;
+beforeAll(async () => {
+  const agents = fileURLToPath(new URL('../fixtures/blocking.ts', import.meta.url));
+  world = await startWorld({ agents });
+});
+afterAll(async () => {
+  await world.stop();
+});
+
+type Line = Readonly<Record<string, unknown>>;
+
+function lines(): readonly Line[] {
+  return world.stack
+    .worker()
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
+}
+
+const lineThat = (what: RegExp): Line | undefined =>
+  lines().find(({ msg }) => what.test(String(msg)));
+
+it('a tool that blocks its worker is named with its conversation while it blocks, and when the worker goes on', async () => {
+  world.model.answer('spin', ({ results }) =>
+    results.length === 0
+      ? { calls: [{ name: 'spin.round', input: { label: 'enough' } }] }
+      : { text: 'dizzy' },
+  );
+  const talk = world.talk('round-1');
+  await talk.begin('spinner', 'spin');
+  const said = await until('the block is said', () => lineThat(/has been blocked/), {
+    timeoutMs: 40_000,
+  });
+  expect(said).toMatchObject({
+    level: 50,
+    name: 'colloquy-worker',
+    code: 'main_thread_blocked',
+    underWay: [
+      expect.stringMatching(
+        /^activity runTool spin\.round of default\/round-1, call \S+/,
+      ) as string,
+    ],
+  });
+  const saidMs = Number(said?.['blockedMs']);
+  expect(saidMs).toBeGreaterThanOrEqual(2_000);
+  // Only now: it was said while the thread was blocked.
+  await world.release('enough');
+  expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'dizzy' });
+  const over = await until('its end is said', () => lineThat(/goes on/), { timeoutMs: 20_000 });
+  expect(over).toMatchObject({ level: 40, blocks: 1, longestMs: over?.['lastMs'] });
+  expect(Number(over?.['lastMs'])).toBeGreaterThanOrEqual(saidMs);
+});

@@ -1,0 +1,347 @@
+/**
+ * One conversation that is driven by dice, through every door: the client, the HTTP API and raw signals. Each input and what
+ * its sender was told is noted. What the dice choose from depends on what there is to choose from, so a seed gives the same
+ * inputs only as far as the conversation goes the same way.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PendingCall, Resolution } from 'colloquy';
+import type { Conversation, ConversationClient } from 'colloquy/client';
+import { askAgain } from '../../../../src/client/temporal/query-retry.js';
+import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
+import { until } from '../../../support/until.js';
+import type { Talk } from '../talk.js';
+import type { World } from '../world.js';
+import { Dice } from './dice.js';
+import {
+  finalOf,
+  fitting,
+  isAtRest,
+  meantFor,
+  noting,
+  notingReply,
+  saidIn,
+} from './random-answers.js';
+import { ANN, BOSS, randomClaim, randomText, STEPS, type Step, TOOLS } from './random-inputs.js';
+import { type Input, Trail } from './trail.js';
+
+const ON_BUSY = ['reject', 'queue', 'interrupt', 'steer'] as const;
+
+/** Hardly ever in vain: without it, most messages would find the conversation busy. */
+const SETTLE_MS = 1_500;
+const REST_MS = 60_000;
+const LOOK_MS = 25;
+/** Of one query: when every worker is gone, the store is asked instead. */
+const QUERY_MS = 5_000;
+
+export class RandomTalk {
+  readonly id: string;
+  readonly agent: string;
+  readonly trail = new Trail();
+  /** Over HTTP. */
+  readonly talk: Talk;
+  readonly #world: World;
+  readonly #conversation: Conversation;
+  readonly #dice: Dice;
+  readonly #words: readonly string[];
+  readonly #seen = new Map<string, PendingCall>();
+  readonly #again: (() => Promise<void>)[] = [];
+  #count = 0;
+
+  constructor(
+    parts: { readonly world: World; readonly client: ConversationClient },
+    by: {
+      readonly id: string;
+      readonly agent: string;
+      readonly seed: number;
+      /** The tools that its messages ask for. @defaultValue those of the juggler */
+      readonly words?: readonly string[];
+    },
+  ) {
+    this.id = by.id;
+    this.agent = by.agent;
+    this.#world = parts.world;
+    this.#conversation = parts.client.conversation(by.id, { agent: by.agent });
+    this.#dice = new Dice(by.seed);
+    this.#words = by.words ?? TOOLS;
+    this.talk = parts.world.talk(by.id);
+  }
+
+  /** Starts it, with a message of the dice or one that asks for these calls: see `juggler-model.ts`. */
+  async begin(plan?: string, patienceMs = REST_MS): Promise<void> {
+    await this.#message(plan);
+    const look = (): Promise<unknown> => this.#conversation.snapshot().catch(() => undefined);
+    await until(`${this.id} is in the log`, look, { timeoutMs: patienceMs });
+  }
+
+  async pending(): Promise<readonly PendingCall[]> {
+    return (await this.#present()).pending;
+  }
+
+  /** Answers it for good and all, more than once, by doors that the dice choose: at the same moment, or one after the other. */
+  async answerTwice(call: PendingCall): Promise<void> {
+    const give = async (): Promise<void> => {
+      await this.#resolve({ call, resolution: finalOf(call), actor: BOSS, door: this.#door() });
+    };
+    if (this.#dice.oneIn(2)) await Promise.all([give(), give()]);
+    else {
+      await give();
+      await give();
+    }
+  }
+
+  /** One random input, or a few at once. */
+  async step(): Promise<void> {
+    if (!this.#dice.oneIn(4)) await this.#settled();
+    const step = this.#dice.pick(STEPS) ?? 'message';
+    if (step !== 'burst') {
+      await this.#take(step);
+      return;
+    }
+    const several = Array.from({ length: 2 + this.#dice.below(3) }, () => this.#dice.pick(STEPS));
+    await Promise.all(
+      several.map((one) => this.#take(one === undefined || one === 'burst' ? 'resolve' : one)),
+    );
+  }
+
+  /** Answers everything that waits until nothing does and no turn runs. @throws when it never comes to rest. */
+  async rest(restMs = REST_MS): Promise<void> {
+    const giveUpAt = Date.now() + restMs;
+    for (;;) {
+      const snapshot = await this.#present();
+      if (isAtRest(snapshot) && (await this.#isWorkflowAtRest())) return;
+      if (Date.now() > giveUpAt)
+        throw new Error(`${this.id} never comes to rest: ${JSON.stringify(snapshot)}`);
+      for (const call of snapshot.pending) {
+        this.#seen.set(call.toolCallId, call);
+        await this.#resolve({ call, resolution: finalOf(call), actor: BOSS, door: 'client' });
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** What the workflow itself knows. */
+  async workflow(): Promise<ConversationSnapshot> {
+    const { temporal } = this.#world;
+    const handle = temporal.workflow.getHandle(this.talk.workflowId);
+    return await temporal.withDeadline(Date.now() + QUERY_MS, () =>
+      askAgain(() => handle.query<ConversationSnapshot>('snapshot')),
+    );
+  }
+
+  /** A last turn, in which the model reads the whole conversation. Returns what it was sent. */
+  async finale(restMs = REST_MS): Promise<string> {
+    const text = `do ${this.id}.finale:`;
+    await this.#send({ id: `${this.id}.finale`, text, door: 'client' });
+    await this.rest(restMs);
+    return text;
+  }
+
+  async #isWorkflowAtRest(): Promise<boolean> {
+    return await this.workflow().then(isAtRest, () => false);
+  }
+
+  /** By the workflow, or by the store when it does not answer: what a killed worker told last is stored after a while only. */
+  async #present(): Promise<ConversationSnapshot> {
+    return await this.workflow().catch(() => this.#conversation.snapshot());
+  }
+
+  async #take(step: Exclude<Step, 'burst'>): Promise<void> {
+    switch (step) {
+      case 'message':
+        return await this.#message();
+      case 'resolve':
+        return await this.#resolveSome(await this.#conversation.pending());
+      case 'wrong':
+        return await this.#resolveWrongly();
+      case 'repeat':
+        return await this.#dice.pick(this.#again)?.();
+      case 'extend':
+        return await this.#extend();
+      case 'claim':
+        return await this.#claim();
+      case 'cancel':
+        return await this.#cancel();
+      case 'rollOver':
+        await this.#signal('rollOver', {});
+        return this.trail.note({ what: 'roll-over', door: 'signal', id: '', said: 'sent' });
+      case 'event':
+        return await this.#event();
+      case 'garbage':
+        await this.#signal('resolveToolCall', this.#dice.pick([null, 7, {}, { toolCallId: 'a' }]));
+        return this.trail.note({ what: 'garbage', door: 'signal', id: '', said: 'sent' });
+    }
+  }
+
+  async #message(plan?: string): Promise<void> {
+    const id = `${this.id}.${this.#next()}`;
+    const text = plan === undefined ? randomText(this.#dice, id, this.#words) : `do ${id}: ${plan}`;
+    const onBusy = this.#dice.oneIn(4) ? this.#dice.pick(ON_BUSY) : undefined;
+    const door = this.#door();
+    const send = (): Promise<void> =>
+      this.#send({ id, text, door, ...(onBusy === undefined ? {} : { onBusy }) });
+    this.#again.push(send);
+    await send();
+  }
+
+  async #send(message: {
+    readonly id: string;
+    readonly text: string;
+    readonly door: Input['door'];
+    readonly onBusy?: (typeof ON_BUSY)[number];
+  }): Promise<void> {
+    const { id: requestId, text, door, ...options } = message;
+    const note = { what: 'message', door, id: requestId, of: text } as const;
+    const hasBegun = this.trail.inputs.length > 0;
+    if (hasBegun && door === 'signal') {
+      await this.#signal('sendMessage', { text, requestId, actor: ANN, ...options });
+      this.trail.note({ ...note, said: 'sent' });
+    } else if (hasBegun && door === 'http') {
+      const request = { text, requestId, actor: ANN, ...options };
+      await notingReply(this.trail, note, () => this.talk.call('/messages', { body: request }));
+    } else
+      await noting(this.trail, { ...note, door: 'client' }, async () => {
+        const sent = await this.#conversation.send(text, { requestId, actor: ANN, ...options });
+        return { ...saidIn({ ...sent }) };
+      });
+  }
+
+  async #resolveSome(pending: readonly PendingCall[]): Promise<void> {
+    for (const call of pending) this.#seen.set(call.toolCallId, call);
+    const call = this.#dice.pick(pending);
+    if (call === undefined) return;
+    // Some ways of being answered are taken back by a worker.
+    const resolution = this.#dice.pick(fitting(call)) ?? finalOf(call);
+    await this.#resolve({ call, resolution, actor: BOSS, door: this.#door() });
+  }
+
+  /** A call that may have ended long ago, or never was; any kind of answer; perhaps an actor that must not; stamped at random. */
+  async #resolveWrongly(): Promise<void> {
+    const call = this.#dice.pick([...this.#seen.values()]);
+    const [other] = this.#dice.shuffled([...this.#seen.values()]);
+    const target = this.#dice.oneIn(6) ? undefined : call;
+    const resolution = this.#dice.pick(other === undefined ? [] : fitting(other));
+    await this.#resolve({
+      call: target,
+      resolution: resolution ?? { type: 'approve' },
+      actor: this.#dice.pick([ANN, BOSS, { id: 'eve' }]),
+      door: this.#door(),
+      receivedAt: new Date(Date.now() - this.#dice.below(4_000)).toISOString(),
+    });
+  }
+
+  async #resolve(answer: {
+    readonly call: PendingCall | undefined;
+    readonly resolution: Resolution;
+    readonly actor: { readonly id: string; readonly roles?: readonly string[] };
+    readonly door: Input['door'];
+    readonly receivedAt?: string;
+  }): Promise<void> {
+    const { call, resolution, actor, door } = answer;
+    const id = `${this.id}.r${this.#next()}`;
+    const toolCallId = call?.toolCallId ?? 'nobody';
+    const note = { what: 'resolution', door, id, toolCallId, of: resolution } as const;
+    const stamp = {
+      ...(answer.receivedAt === undefined ? {} : { receivedAt: answer.receivedAt }),
+      ...meantFor(call),
+    };
+    const give = async (): Promise<void> => {
+      if (door === 'signal') {
+        const input = { toolCallId, resolution, actor, requestId: id, ...stamp };
+        await this.#signal('resolveToolCall', input);
+        this.trail.note({ ...note, said: 'sent' });
+      } else if (door === 'http') {
+        const body = { resolution, actor, ...meantFor(call) };
+        const headers = { 'idempotency-key': id };
+        await notingReply(this.trail, note, () =>
+          this.talk.resolve(toolCallId, resolution, { body, headers }),
+        );
+      } else
+        await noting(this.trail, note, async () => {
+          const options = { actor, requestId: id, ...stamp };
+          return saidIn({ ...(await this.#conversation.resolve(toolCallId, resolution, options)) });
+        });
+    };
+    this.#again.push(give);
+    await give();
+    // A double click.
+    if (this.#dice.oneIn(5)) await give();
+  }
+
+  async #extend(): Promise<void> {
+    const call = this.#dice.pick([...this.#seen.values()]);
+    if (call === undefined) return;
+    const { toolCallId } = call;
+    const id = `${this.id}.x${this.#next()}`;
+    const extend = (): Promise<void> =>
+      noting(this.trail, { what: 'extension', door: 'client', id, toolCallId }, async () => {
+        const options = { by: 60_000, requestId: id, actor: BOSS };
+        return saidIn({ ...(await this.#conversation.extend(toolCallId, options)) });
+      });
+    this.#again.push(extend);
+    await extend();
+  }
+
+  async #claim(): Promise<void> {
+    const held = randomClaim(this.#dice, await this.#conversation.pending());
+    if (held === undefined) return;
+    const { toolCallId, ...asked } = held;
+    const id = `${this.id}.h${this.#next()}`;
+    const claim = (): Promise<void> =>
+      noting(this.trail, { what: 'claim', door: 'client', id, toolCallId }, async () => {
+        const options = { ...asked, requestId: id };
+        return saidIn({ ...(await this.#conversation.claim(toolCallId, options)) });
+      });
+    this.#again.push(claim);
+    await claim();
+  }
+
+  async #cancel(): Promise<void> {
+    const id = `${this.id}.c${this.#next()}`;
+    const cancel = (): Promise<void> =>
+      noting(this.trail, { what: 'cancel', door: 'client', id }, async () =>
+        saidIn({ ...(await this.#conversation.cancel({ requestId: id, actor: ANN })) }),
+      );
+    this.#again.push(cancel);
+    await cancel();
+  }
+
+  async #event(): Promise<void> {
+    const id = `${this.id}.e${this.#next()}`;
+    const event = { eventId: id, kind: 'news', payload: { of: id } };
+    const door = this.#door() === 'signal' ? 'signal' : 'client';
+    const deliver = async (): Promise<void> => {
+      if (door === 'signal') {
+        await this.#signal('inboxEvent', event);
+        this.trail.note({ what: 'event', door, id, said: 'sent' });
+      } else
+        await noting(this.trail, { what: 'event', door, id }, async () =>
+          saidIn({ ...(await this.#conversation.deliver(event)) }),
+        );
+    };
+    this.#again.push(deliver);
+    await deliver();
+  }
+
+  /** Until somebody outside is to be asked, or nothing runs; but not for long. */
+  async #settled(): Promise<void> {
+    const giveUpAt = Date.now() + SETTLE_MS;
+    while (Date.now() < giveUpAt) {
+      const { status } = await this.#conversation.snapshot();
+      if (status === 'idle' || status === 'awaiting_input') return;
+      await sleep(LOOK_MS);
+    }
+  }
+
+  async #signal(name: string, input: unknown): Promise<void> {
+    await this.#world.temporal.workflow.getHandle(this.talk.workflowId).signal(name, input);
+  }
+
+  #door(): Input['door'] {
+    return this.#dice.pick(['client', 'http', 'signal']);
+  }
+
+  #next(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * What must hold of a conversation on a real server, whatever was put into it and whenever its worker was killed: log, replies,
+ * effects and what the model was sent agree with each other.
+ */
+import type { CanonicalEvent } from 'colloquy';
+import { expect } from 'vitest';
+import type { SeenRequest } from '../../../../examples/demo/model-server.js';
+import { MAX_RECORDED_REFUSALS } from '../../../../src/protocol/limits/limits.js';
+import type { EventOf } from '../talk.js';
+import type { Repeats, Trail } from './trail.js';
+
+type Events = readonly CanonicalEvent[];
+/** A line that a tool left behind. */
+export type Run = Readonly<Record<string, unknown>>;
+
+function all<Type extends CanonicalEvent['type']>(
+  events: Events,
+  type: Type,
+): readonly EventOf<Type>[] {
+  return events.filter((event): event is EventOf<Type> => event.type === type);
+}
+
+/** Every reply is true of the log, and every signal has left a trace in it. */
+export function expectReplies(trail: Trail, events: Events): void {
+  for (const group of trail.repeats('message')) {
+    const taken = all(events, 'user_message').filter(({ requestId }) => requestId === group.id);
+    const refused = all(events, 'message_refused').filter(
+      ({ requestId }) => requestId === group.id,
+    );
+    expectRecorded(group, { taken, refused, atMost: 1 });
+  }
+  for (const group of trail.repeats('event')) {
+    const taken = all(events, 'inbox_event').filter(({ eventId }) => eventId === group.id);
+    expectRecorded(group, { taken, refused: [], atMost: 1 });
+  }
+  for (const group of trail.repeats('resolution')) {
+    const isOfGroup = (event: { readonly requestId: string; readonly toolCallId: string }) =>
+      event.requestId === group.id && event.toolCallId === group.toolCallId;
+    const taken = all(events, 'resolution').filter(isOfGroup);
+    const refused = all(events, 'resolution_refused').filter(isOfGroup);
+    // What was taken back may be sent again.
+    const reverted = all(events, 'resolution_reverted').filter(isOfGroup);
+    expectRecorded(group, {
+      ...{ taken, refused, atMost: reverted.length + 1 },
+      isCounted: areCounted(events, group.toolCallId),
+    });
+  }
+  for (const group of trail.repeats('claim')) {
+    const taken = all(events, 'claimed').filter(({ requestId }) => requestId === group.id);
+    // A lease that was lost frees the request.
+    const lost = all(events, 'lease_lost').filter(
+      ({ toolCallId }) => toolCallId === group.toolCallId,
+    );
+    expectRecorded(group, { taken, refused: [], atMost: lost.length + 1 });
+  }
+  for (const group of trail.repeats('extension')) {
+    const taken = all(events, 'extended').filter(({ requestId }) => requestId === group.id);
+    expectRecorded(group, { taken, refused: [], atMost: 1 });
+  }
+}
+
+function expectRecorded(
+  group: Repeats,
+  found: {
+    readonly taken: Events;
+    readonly refused: Events;
+    readonly atMost: number;
+    /** Refusals beyond those that are recorded are counted, without their ids. */
+    readonly isCounted?: boolean;
+  },
+): void {
+  const { taken, refused, atMost, isCounted = false } = found;
+  const about = JSON.stringify(group.inputs);
+  expect(taken.length, `recorded at most ${atMost} times: ${about}`).toBeLessThanOrEqual(atMost);
+  if (group.taken) expect(taken.length, `recorded: ${about}`).toBeGreaterThan(0);
+  if (group.refused) expect(taken, `not recorded: ${about}`).toEqual([]);
+  if (group.durable && !isCounted)
+    expect(taken.length + refused.length, `left a trace: ${about}`).toBeGreaterThan(0);
+  const seqs = taken.map(({ seq }) => seq);
+  for (const { seq, said } of group.inputs)
+    if (seq !== undefined) expect(seqs, `at seq ${seq} (${said}): ${about}`).toContain(seq);
+}
+
+function areCounted(events: Events, toolCallId: string | undefined): boolean {
+  const recorded = all(events, 'resolution_refused');
+  // Calls that are not known share one count.
+  const ofCall = recorded.filter((event) => event.toolCallId === toolCallId);
+  const ofUnknown = recorded.filter(({ verdict }) => verdict === 'unknown');
+  return (
+    [ofCall, ofUnknown].some(({ length }) => length >= MAX_RECORDED_REFUSALS) &&
+    events.some(({ unrecordedRefusals = 0 }) => unrecordedRefusals > 0)
+  );
+}
+
+/** A line with which a tool said that a lost run has not happened, and never will. */
+function isFence(line: Run): boolean {
+  return line['fenced'] === true;
+}
+
+function isInline(line: Run): boolean {
+  return line['name'] === 'glance';
+}
+
+function byToolCall(lines: readonly Run[]): ReadonlyMap<string, readonly Run[]> {
+  const calls = new Map<string, Run[]>();
+  for (const line of lines) {
+    const toolCallId = String(line['toolCallId']);
+    calls.set(toolCallId, [...(calls.get(toolCallId) ?? []), line]);
+  }
+  return calls;
+}
+
+/** Calls of tools that run once which were run more often than their tool has said that a run did not happen. */
+export function doubled(lines: readonly Run[]): readonly (readonly Run[])[] {
+  const once = lines.filter((line) => String(line['name']).startsWith('once.'));
+  return [...byToolCall(once).values()].filter((ofCall) => {
+    const fences = ofCall.filter(isFence).length;
+    return ofCall.length - fences > 1 + fences;
+  });
+}
+
+/** What tools really did, by the lines that they left behind. */
+export function expectEffects(runs: readonly Run[], events: Events): void {
+  expect(doubled(runs), 'runs once').toEqual([]);
+  const calls = new Map(all(events, 'tool_call').map(({ call }) => [call.toolCallId, call]));
+  // A read that ran inside of a model call which came to nothing is of no call, and the next call may have its id.
+  const isOfNoCall = (run: Run): boolean =>
+    isInline(run) && calls.get(String(run['toolCallId']))?.name !== run['name'];
+  const byCall = byToolCall(runs.filter((run) => !isFence(run) && !isOfNoCall(run)));
+  for (const [toolCallId, lines] of byCall) {
+    const about = JSON.stringify(lines);
+    const name = String(lines[0]?.['name']);
+    expect(calls.get(toolCallId)?.name, `was asked for: ${about}`).toBe(name);
+    if (lines.every(isInline)) continue;
+    expect(new Set(lines.map((line) => line['idempotencyKey'])).size, `one key: ${about}`).toBe(1);
+    expect(new Set(lines.map((line) => line['attempt'])).size, about).toBe(lines.length);
+    expectApproved(toolCallId, lines, events);
+  }
+  for (const { toolCallId, name, result } of all(events, 'tool_result')) {
+    const ran = byCall.has(toolCallId);
+    // Of a lost run an operator said what it did, who may know better.
+    const wasTold = all(events, 'resolution').some(
+      (event) => event.toolCallId === toolCallId && event.kind === 'outcome',
+    );
+    const isOfServer = calls.get(toolCallId)?.executor === 'server';
+    if (isOfServer && result.status === 'resolved' && !wasTold)
+      expect(ran, `${name} ${toolCallId} has a result, so it ran`).toBe(true);
+    if (result.status === 'denied') expect(ran, `${name} ${toolCallId} was denied`).toBe(false);
+  }
+}
+
+/** A gated call runs after it was approved, and runs what was approved. */
+function expectApproved(toolCallId: string, lines: readonly Run[], events: Events): void {
+  const suspended = all(events, 'suspension').find(
+    ({ suspension }) => suspension.toolCallId === toolCallId && suspension.kind === 'approval',
+  );
+  if (suspended === undefined) return;
+  const ofCall = <Event extends { readonly toolCallId: string }>(event: Event) =>
+    event.toolCallId === toolCallId;
+  const approval = all(events, 'resolution')
+    .filter(ofCall)
+    .findLast(({ kind }) => kind === 'approval');
+  expect(approval?.resolution, `${toolCallId} ran`).toMatchObject({ type: 'approve' });
+  const edited = all(events, 'input_edited').findLast(ofCall)?.input;
+  const input = edited ?? suspended.suspension.prompt;
+  for (const line of lines) expect({ label: line['label'] }).toEqual(input);
+}
+
+interface WireMessage {
+  readonly role: string;
+  readonly content?: string | null;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id: string }[];
+}
+
+/**
+ * In everything that the model was ever sent, each call is followed by its results, one each, in call order; and the last
+ * request holds what the log does, late and detached results included, once.
+ */
+export function expectModelRead(
+  requests: readonly SeenRequest[],
+  of: { readonly id: string; readonly finale: string; readonly events: Events },
+): void {
+  const bodies = requests
+    .map(({ body }) => (body as { readonly messages?: readonly WireMessage[] }).messages ?? [])
+    .filter((messages) =>
+      messages.some(({ role, content }) => role === 'user' && mentions(content, of.id)),
+    );
+  for (const messages of bodies) expectResultsInOrder(messages);
+  const last = bodies.findLast((messages) => messages.some(({ content }) => content === of.finale));
+  expect(last, 'the model was sent the last message').toBeDefined();
+  const told = (last ?? []).filter(({ role }) => role === 'tool');
+  const results = new Map(
+    all(of.events, 'tool_result').map(({ toolCallId, result }) => [toolCallId, result.envelope]),
+  );
+  for (const { tool_call_id: toolCallId = '', content } of told)
+    expect(JSON.parse(content ?? ''), toolCallId).toEqual(results.get(toolCallId));
+  expect(told.map((message) => message.tool_call_id).toSorted()).toEqual(
+    [...results.keys()].toSorted(),
+  );
+  const texts = (last ?? []).filter(({ role }) => role === 'user').map(({ content }) => content);
+  const incoming = all(of.events, 'inbox_event').map(({ eventId, toolCallId }) =>
+    toolCallId === undefined ? `(id ${eventId})` : `(call ${toolCallId})`,
+  );
+  for (const mark of incoming)
+    expect(texts.filter((text) => text?.includes(mark) === true).length, mark).toBe(
+      incoming.filter((other) => other === mark).length,
+    );
+}
+
+function expectResultsInOrder(messages: readonly WireMessage[]): void {
+  for (const [index, { tool_calls: calls = [] }] of messages.entries()) {
+    if (calls.length === 0) continue;
+    const after = messages.slice(index + 1);
+    const end = after.findIndex(({ role }) => role !== 'tool');
+    const results = after.slice(0, end === -1 ? after.length : end);
+    expect(results.map((result) => result.tool_call_id)).toEqual(calls.map(({ id }) => id));
+  }
+}
+
+function mentions(content: string | null | undefined, id: string): boolean {
+  return content?.includes(` ${id}.`) === true;
+}

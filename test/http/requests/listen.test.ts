@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { serve } from '../../../src/http/listen.js';
+import { sampleLog } from '../../support/samples/sample-log.js';
+import { startHttpApp } from '../../support/servers/http-app.js';
+
+describe('the server', () => {
+  it('names a port that is taken and how to choose another', async () => {
+    const { server } = await startHttpApp();
+    await expect(serve(() => undefined, { port: server.port })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+      message: expect.stringMatching(
+        new RegExp(`Port ${server.port} on 127.0.0.1 is taken.*PORT=${server.port + 1}`),
+      ) as string,
+    });
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.5', 'example.org', '127.0.0.1.example.org'])(
+    'refuses to serve on %s while nobody is authenticated',
+    async (host) => {
+      await expect(serve(() => undefined, { port: 0, host })).rejects.toMatchObject({
+        code: 'not_loopback',
+      });
+    },
+  );
+
+  it('is closed as soon as its last request is answered, whatever its clients keep open', async () => {
+    const app = await startHttpApp();
+    app.reader.add('c-1', sampleLog('c-1'));
+    const headers = { accept: 'text/event-stream' };
+    const stream = await app.request('/v1/conversations/c-1/events', { headers });
+    await (await app.request('/healthz')).text();
+    const startedAt = performance.now();
+    await app.server.close();
+    expect(performance.now() - startedAt).toBeLessThan(400);
+    expect(await stream.text()).toContain('id: 1-9');
+  });
+
+  it('closes once, however often it is asked', async () => {
+    const { server } = await startHttpApp();
+    await Promise.all([server.close(), server.close()]);
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  });
+});

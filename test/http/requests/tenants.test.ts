@@ -1,0 +1,191 @@
+/** Whose conversations a request reaches, where the application knows who asks. */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+import { ConversationClient } from '../../../src/client/conversation-client.js';
+import { createApp } from '../../../src/http/app.js';
+import type { AppDeps } from '../../../src/http/request/deps.js';
+import type { ConversationKey } from '../../../src/protocol/values/ids.js';
+import { FakeReader } from '../../support/fakes/fake-reader.js';
+import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { problemOf } from '../../support/samples/problems.js';
+import { SUPPORT, sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { startHttpApp } from '../../support/servers/http-app.js';
+
+const CALL = '/v1/conversations/:id/tool-calls/:callId';
+const STEP = '/v1/conversations/:id/steps/:stepId';
+type Route = readonly [method: string, path: string, body?: object];
+/** Every route that names a conversation, with a body that it takes. */
+const ROUTES: readonly Route[] = [
+  ['GET', '/v1/conversations/:id'],
+  ['DELETE', '/v1/conversations/:id'],
+  ['GET', '/v1/conversations/:id/pending'],
+  ['POST', '/v1/conversations/:id/messages', { text: 'Hi' }],
+  ['POST', '/v1/conversations/:id/cancel', {}],
+  ['POST', '/v1/conversations/:id/close', {}],
+  ['POST', '/v1/conversations/:id/blobs', {}],
+  ['GET', '/v1/conversations/:id/blobs/:blobId'],
+  ['GET', '/v1/conversations/:id/events'],
+  ['POST', '/v1/conversations/:id/inbox', { eventId: 'e-1', kind: 'paid', payload: {} }],
+  ['GET', '/v1/conversations/:id/rules'],
+  ['DELETE', '/v1/conversations/:id/rules/:ruleId', {}],
+  ['GET', `${STEP}/tool-calls`],
+  ['POST', `${STEP}/tool-results`, { results: [{ toolCallId: 'x-1', resultJson: '1' }] }],
+  ['POST', `${CALL}/resolution`, { type: 'approve' }],
+  ['POST', `${CALL}/extend`, { by: '5m' }],
+  ['POST', `${CALL}/claim`, {}],
+  ['POST', `${CALL}/progress`, { payload: 1, claimId: 'claim-1' }],
+];
+
+const none = Promise.resolve(undefined);
+
+/** An app of callers of `acme` and `beta`, which has `c-1` under every name, and what its requests reached. */
+async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
+  const reached = new Set<string>();
+  const recorded = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (key: Partial<ConversationKey>, ...rest: unknown[]): unknown => {
+          const { tenant = '', conversationId } = key;
+          if (conversationId !== undefined) reached.add(`${tenant}:${conversationId}`);
+          return Reflect.apply(member, target, [key, ...rest]);
+        };
+      },
+    });
+  const gone = (call: { workflowId: string }): never => {
+    reached.add(call.workflowId.replace('conversation:', ''));
+    throw new WorkflowNotFoundError('not found', call.workflowId, undefined);
+  };
+  const { client } = fakeTemporal({
+    update: gone,
+    updateWithStart: gone,
+    signal: gone,
+    query: gone,
+    describe: gone,
+  });
+  const fake = new FakeReader();
+  fake.add('c-1', sampleLog('c-1').slice(0, 5));
+  const reader = recorded(fake);
+  const deps: AppDeps = {
+    client: new ConversationClient({
+      temporal: client,
+      agents: [SUPPORT],
+      reader,
+      blobs: recorded({ get: () => none, put: () => Promise.reject(new Error('full')) }),
+      holders: recorded({ renew: () => none, show: () => undefined }),
+      deletions: recorded({
+        isKnown: () => Promise.resolve(true),
+        isDeletedRun: () => Promise.resolve(false),
+        begin: () => none,
+        extend: () => none,
+        finish: () => none,
+        ofTenant: () => {
+          throw new Error('nobody deletes a tenant by HTTP');
+        },
+      }),
+    }),
+    reader,
+    conversations: { list: fake.list.bind(fake), checkWritable: () => Promise.resolve() },
+    tenantsOf: () => allowed,
+  };
+  const app = await startHttpApp({}, deps);
+  const ask = async ([method, path, body]: Route, id: string, query = '') =>
+    await app.request(path.replace(':id', id).replaceAll(/:\w+/g, 'x-1') + query, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+  return { app, deps, ask, reached };
+}
+
+describe('a route that names a conversation', () => {
+  it('is one of those below', async () => {
+    const { deps } = await tenants();
+    const named = pathsOf(createApp(deps).router).filter((path) => path.includes(':id'));
+    expect(new Set(named)).toEqual(new Set(ROUTES.map(([, path]) => path)));
+  });
+
+  it.each(ROUTES.map((route) => ({ route, name: `${route[0]} ${route[1]}` })))(
+    '$name knows nothing of another tenant’s',
+    async ({ route }) => {
+      const { ask, reached } = await tenants();
+      for (const query of [
+        '?tenant=default',
+        '?tenant=gamma',
+        '?tenant=a:b',
+        '?tenant=acme&tenant=x',
+      ]) {
+        const there = await ask(route, 'c-1', query);
+        expect([query, there.status]).toEqual([query, expect.toBeOneOf([404, 422])]);
+        const nowhere = await ask(route, 'c-9', query);
+        expect(await nowhere.text()).toBe((await there.text()).replaceAll('c-1', 'c-9'));
+      }
+      const problem = await problemOf(await ask(route, 'c-1', '?tenant=default'));
+      expect(problem).toMatchObject({ status: 404, code: 'unknown_conversation' });
+      expect([...reached]).toEqual([]);
+      const nobodys = await tenants([]);
+      expect((await nobodys.ask(route, 'c-1')).status).toBe(404);
+      expect([...nobodys.reached]).toEqual([]);
+    },
+  );
+
+  it.each(ROUTES.map((route) => ({ route, name: `${route[0]} ${route[1]}` })))(
+    '$name reaches the caller’s own, and no other',
+    async ({ route }) => {
+      for (const [query, tenant] of [
+        ['', 'acme'],
+        ['?tenant=acme', 'acme'],
+        ['?tenant=beta', 'beta'],
+      ] as const) {
+        const { ask, reached } = await tenants();
+        for (const id of ['c-1', 'c-9']) await ask(route, id, query);
+        expect([...reached]).toEqual([`${tenant}:c-1`, `${tenant}:c-9`]);
+      }
+    },
+  );
+});
+
+it('a conversation begins under the tenant that its request may name, and says so where it is', async () => {
+  const { app, reached } = await tenants();
+  const create = { agent: 'support', id: 'c-1', message: 'Hi' };
+  expect((await app.post('/v1/conversations?tenant=default', create)).status).toBe(403);
+  expect([...reached]).toEqual([]);
+  const reply = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
+  const begins = await startHttpApp(
+    { updateWithStart: () => reply },
+    { tenantsOf: () => ['acme', 'beta'] },
+  );
+  for (const [query, tenant] of [
+    ['', 'acme'],
+    ['?tenant=beta', 'beta'],
+  ] as const) {
+    const response = await begins.post(`/v1/conversations${query}`, create);
+    expect(response.headers.get('location')).toBe(`/v1/conversations/c-1${query}`);
+    expect(begins.calls.at(-1)?.workflowId).toBe(`conversation:${tenant}:c-1`);
+  }
+});
+
+it('a turn of another tenant is as unknown as one that is not there', async () => {
+  const mine = await tenants(['default']);
+  expect((await mine.app.request(`/v1/turns/${TURN}`)).status).toBe(200);
+  const { app } = await tenants();
+  const problem = await problemOf(await app.request(`/v1/turns/${TURN}`));
+  const nowhere = await problemOf(await app.request('/v1/turns/none'));
+  expect(problem).toEqual({ ...nowhere, detail: nowhere.detail.replace('none', TURN) });
+});
+
+/** Of the routes of an app, also of those below others. */
+function pathsOf(layer: unknown): readonly string[] {
+  if (!isObject(layer)) return [];
+  const { route, handle, stack } = layer;
+  if (isObject(route) && typeof route['path'] === 'string') return [route['path']];
+  const below = stack ?? (isObject(handle) ? handle['stack'] : undefined);
+  return Array.isArray(below) ? below.flatMap(pathsOf) : [];
+}
+
+/** Routers are functions. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null;
+}

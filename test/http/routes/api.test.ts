@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
+import { CALL, sampleLog, TURN } from '../../support/samples/sample-log.js';
+import { startHttpApp } from '../../support/servers/http-app.js';
+
+const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
+const RESOLUTION = `/v1/conversations/c-1/tool-calls/${CALL}/resolution`;
+
+describe('conversations', () => {
+  it('are created with their first message, and say where they are', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    const response = await app.post('/v1/conversations', {
+      agent: 'support',
+      id: 'c-1',
+      message: 'Hi',
+      actor: { id: 'ann' },
+    });
+    expect(response.status).toBe(202);
+    expect(response.headers.get('location')).toBe('/v1/conversations/c-1');
+    expect(await response.json()).toMatchObject({
+      status: 'admitted',
+      conversationId: 'c-1',
+      ...REPLY,
+      duplicate: false,
+    });
+    expect(app.calls[0]?.input).toMatchObject({
+      actor: { id: 'ann', verified: false, channel: 'api' },
+    });
+  });
+
+  it('never tell a call as waiting that this process has just seen answered', async () => {
+    const app = await startHttpApp({
+      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
+    });
+    app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    const turn = async (query = ''): Promise<unknown> =>
+      await (await app.request(`/v1/turns/${TURN}${query}`)).json();
+    expect(await turn()).toMatchObject({ status: 'waiting', seq: 5 });
+    expect(await turn('?atLeastSeq=6')).toMatchObject({ status: 'timeout' });
+    await app.post(RESOLUTION, { type: 'answer', value: 'the first' });
+    expect(await turn()).toMatchObject({ conversationId: 'c-1', status: 'timeout' });
+    const later = turn('?timeout=20s');
+    app.reader.add('c-1', sampleLog('c-1').slice(5));
+    expect(await later).toMatchObject({ conversationId: 'c-1', status: 'completed' });
+  });
+
+  it('get an id when they have none; the same Idempotency-Key gives the same id', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY, update: () => REPLY });
+    const create = async (headers: Record<string, string>): Promise<string | null> =>
+      (
+        await app.post('/v1/conversations', { agent: 'support', message: 'Hi' }, headers)
+      ).headers.get('location');
+    const [first, again, other] = [
+      await create({ 'idempotency-key': 'k' }),
+      await create({ 'idempotency-key': 'k' }),
+      await create({}),
+    ];
+    expect(first).toBe(again);
+    expect(other).not.toBe(first);
+    expect(
+      app.calls.map((call) => (call.input as { requestId: string }).requestId).slice(0, 2),
+    ).toEqual(['k', 'k']);
+  });
+
+  it('take messages, which are answered with the turn before it runs', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    app.reader.add('c-1', sampleLog('c-1'));
+    const response = await app.post('/v1/conversations/c-1/messages', { text: 'Hi' });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject(REPLY);
+  });
+
+  it('give the result of a turn to those who wait for it', async () => {
+    const app = await startHttpApp({ updateWithStart: () => REPLY });
+    app.reader.add('c-1', sampleLog('c-1'));
+    const response = await app.post('/v1/conversations/c-1/messages?wait=result&timeout=5s', {
+      text: 'Hi',
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      status: 'completed',
+      turnId: TURN,
+      text: 'Zażółć 🙂\nDone',
+    });
+    const later = await app.request(`/v1/turns/${TURN}`);
+    expect(later.status).toBe(200);
+    expect(await later.json()).toMatchObject({ conversationId: 'c-1', status: 'completed' });
+  });
+
+  it('say that a message waits when no worker took it', async () => {
+    const app = await startHttpApp({
+      updateWithStart: () => {
+        throw noAnswer();
+      },
+      signalWithStart: () => undefined,
+    });
+    const response = await app.post(
+      '/v1/conversations',
+      { agent: 'support', message: 'Hi' },
+      { 'idempotency-key': 'k' },
+    );
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({
+      status: 'queued',
+      requestId: 'k',
+      warning: expect.stringContaining('npx colloquy worker') as string,
+    });
+  });
+
+  it('show their state, their open calls and their log in pages', async () => {
+    const app = await startHttpApp();
+    app.reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    expect(await (await app.request('/v1/conversations/c-1')).json()).toMatchObject({
+      status: 'awaiting_input',
+      seq: 5,
+    });
+    expect(await (await app.request('/v1/conversations/c-1/pending')).json()).toMatchObject({
+      pending: [{ toolCallId: CALL, ref: `default~c-1~${CALL}` }],
+    });
+    const page = await (await app.request('/v1/conversations/c-1/events?after=1-1&limit=2')).json();
+    expect(page).toMatchObject({
+      generation: 1,
+      cursor: '1-3',
+      more: true,
+      events: [{ seq: 2 }, { seq: 3 }],
+    });
+  });
+
+  it('are stopped and closed without a body', async () => {
+    const app = await startHttpApp({
+      update: (call) =>
+        call.name === 'cancelTurn'
+          ? { cancelled: true, turnId: TURN, seq: 7 }
+          : { closed: true, seq: 8 },
+    });
+    const post = (path: string): Promise<Response> => app.request(path, { method: 'POST' });
+    expect(await (await post('/v1/conversations/c-1/cancel')).json()).toEqual({
+      status: 'done',
+      cancelled: true,
+      turnId: TURN,
+      seq: 7,
+    });
+    expect(await (await post('/v1/conversations/c-1/close')).json()).toEqual({
+      closed: true,
+      seq: 8,
+    });
+  });
+});
+
+describe('resolutions', () => {
+  it('are given more time by extending, with the verdict of the conversation', async () => {
+    const app = await startHttpApp({
+      update: ({ name }) => {
+        expect(name).toBe('extendToolCall');
+        return {
+          verdict: 'accepted',
+          toolCallId: CALL,
+          deadline: '2026-01-02T00:00:00.000Z',
+          seq: 7,
+        };
+      },
+    });
+    const path = `/v1/conversations/c-1/tool-calls/${CALL}/extend`;
+    const response = await app.post(path, { by: '2h', requestId: 'r-1' });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ verdict: 'accepted', seq: 7, requestId: 'r-1' });
+    expect(app.calls[0]?.input).toMatchObject({ toolCallId: CALL, by: 7_200_000 });
+    for (const body of [{}, { by: 'soon' }, { by: '1h', until: '2026-01-02T00:00:00Z' }, { to: 1 }])
+      expect((await app.post(path, body)).status).toBe(422);
+    expect(app.calls).toHaveLength(1);
+  });
+
+  it('are answered with the verdict and its status; the Idempotency-Key is the request id', async () => {
+    const app = await startHttpApp({
+      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
+    });
+    const body = { resolution: { type: 'answer', value: 'x' }, actor: { id: 'ann' } };
+    const response = await app.post(RESOLUTION, body, { 'idempotency-key': 'k' });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      verdict: 'accepted',
+      toolCallId: CALL,
+      seq: 6,
+      requestId: 'k',
+    });
+    expect(app.calls[0]?.input).toMatchObject({
+      requestId: 'k',
+      actor: { id: 'ann', verified: false, channel: 'api' },
+    });
+  });
+
+  it('may be sent bare', async () => {
+    const app = await startHttpApp({
+      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
+    });
+    expect((await app.post(RESOLUTION, { type: 'approve' })).status).toBe(200);
+    expect(app.calls[0]?.input).toMatchObject({ resolution: { type: 'approve' } });
+  });
+
+  it.each(['answer', 'result'])('of type %s may come with files', async (type) => {
+    const app = await startHttpApp({
+      update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
+    });
+    const blob = { id: 'a'.repeat(64), bytes: 7, type: 'application/octet-stream' };
+    const files = [{ type: 'image', source: { blob }, mediaType: 'image/png' }];
+    const resolution = { type, value: 1, files };
+    expect((await app.post(RESOLUTION, { resolution })).status).toBe(200);
+    expect(app.calls[0]?.input).toMatchObject({ resolution });
+  });
+
+  it.each([
+    [{ verdict: 'unknown', what: 'tool_call' }, 404],
+    [{ verdict: 'forbidden', reason: 'not you' }, 403],
+    [{ verdict: 'stale', why: 'already_resolved', status: 'resolved' }, 409],
+    [{ verdict: 'expired', deadline: '2026-01-01T00:00:00.000Z' }, 410],
+    [{ verdict: 'invalid', problems: [{ path: '/resolution/value', message: 'no' }] }, 422],
+    [{ verdict: 'duplicate', first: { verdict: 'accepted', toolCallId: CALL, seq: 6 } }, 200],
+  ])('%j is answered with status %d', async (verdict, status) => {
+    const app = await startHttpApp({
+      update: () => {
+        throw refusal('verdict', verdict);
+      },
+    });
+    const response = await app.post(RESOLUTION, { type: 'approve' }, { 'idempotency-key': 'k' });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject(verdict);
+  });
+
+  it('are queued with 202 while no worker answers', async () => {
+    const app = await startHttpApp({
+      update: () => {
+        throw noAnswer();
+      },
+      signal: () => undefined,
+    });
+    const response = await app.post(RESOLUTION, { type: 'approve' });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({
+      verdict: 'queued',
+      warning: expect.stringContaining('worker') as string,
+    });
+  });
+
+  it('refuse two request ids that differ', async () => {
+    const app = await startHttpApp();
+    const body = { resolution: { type: 'approve' }, requestId: 'a' };
+    expect((await app.post(RESOLUTION, body, { 'idempotency-key': 'b' })).status).toBe(422);
+  });
+});
+
+describe('the API itself', () => {
+  it('lists agents, says that it is alive and that nobody is authenticated', async () => {
+    const app = await startHttpApp();
+    expect(await (await app.request('/v1/agents')).json()).toMatchObject({
+      agents: [{ name: 'support' }, { name: 'sales' }],
+    });
+    expect(await (await app.request('/healthz')).json()).toEqual({
+      status: 'ok',
+      auth: 'none: actors are not verified, serve on loopback only',
+    });
+  });
+
+  it('answers with a request id and security headers, and logs one line without the query', async () => {
+    const app = await startHttpApp();
+    const response = await app.request('/v1/agents?', { headers: { 'x-request-id': 'abc-1' } });
+    expect(response.headers.get('x-request-id')).toBe('abc-1');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    await response.text();
+    expect(app.logged).toMatchObject([
+      { requestId: 'abc-1', method: 'GET', path: '/v1/agents', status: 200 },
+    ]);
+  });
+});

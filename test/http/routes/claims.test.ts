@@ -1,0 +1,292 @@
+/** Claims and progress over HTTP: the body is the verdict, the status is the verdict's. */
+import { expect, test } from 'vitest';
+import type { HoldersPort, LeaseRenewal } from '../../../src/client/ports/holders.js';
+import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
+import type { ToolProgress } from '../../../src/protocol/log/live-events.js';
+import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
+import { asks, stamped, started } from '../../support/samples/log-events.js';
+import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
+
+const PATH = '/v1/conversations/c1/tool-calls/call_1';
+const ANN = { id: 'ann' };
+const ACCEPTED = {
+  verdict: 'accepted',
+  toolCallId: 'call_1',
+  claimId: 'claim_5_x',
+  leaseUntil: '2030-01-01T00:05:00.000Z',
+  seq: 5,
+};
+
+const CALL = { turnId: 't1', toolCallId: 'call_1' };
+const CLAIMED: EventBody = {
+  type: 'claimed',
+  ...CALL,
+  claimId: 'claim_5_x',
+  leaseMs: 300_000,
+  requestId: 'r',
+  actor: { ...ANN, verified: false, channel: 'api' },
+};
+
+class FakeHolders implements HoldersPort {
+  readonly renewals: LeaseRenewal[] = [];
+  readonly shown: ToolProgress[] = [];
+  until: string | undefined = '2030-01-01T00:09:00.000Z';
+
+  renew(renewal: LeaseRenewal): Promise<string | undefined> {
+    this.renewals.push(renewal);
+    return Promise.resolve(this.until);
+  }
+
+  show(_key: object, progress: ToolProgress): void {
+    this.shown.push(progress);
+  }
+}
+
+function refuse(verdict: object): Promise<never> {
+  return Promise.reject(refusal('verdict', verdict));
+}
+
+/** A call that waits. */
+function offered(streaming = true): readonly CanonicalEvent[] {
+  return stamped([
+    started(),
+    ...asks('t1'),
+    {
+      type: 'suspension',
+      suspension: {
+        ...CALL,
+        name: 'cart.read',
+        executor: 'client',
+        kind: 'client_execution',
+        prompt: {},
+        openedAt: '2030-01-01T00:00:00.000Z',
+        deadline: '2030-01-02T00:00:00.000Z',
+        ...(streaming ? { streaming } : {}),
+      },
+    },
+  ]);
+}
+
+/** A call that Ann holds. */
+function held(app: HttpApp, streaming = true): void {
+  app.reader.add('c1', [...offered(streaming), ...stamped([CLAIMED], { from: 5 })]);
+}
+
+test('a claim is an update that names who claims, and is answered with the claim', async () => {
+  const app = await startHttpApp({ update: () => ACCEPTED });
+  const body = { lease: '1 minute', actor: ANN };
+  const response = await app.post(`${PATH}/claim`, body, { 'idempotency-key': 'k-1' });
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { ...ACCEPTED, requestId: 'k-1' },
+  ]);
+  expect(app.calls).toMatchObject([
+    {
+      name: 'claimToolCall',
+      input: { toolCallId: 'call_1', leaseMs: 60_000, requestId: 'k-1', actor: ANN },
+    },
+  ]);
+  expect(app.calls[0]?.input).toHaveProperty('receivedAt');
+});
+
+test('a call that somebody else holds is told so, with who and until when', async () => {
+  const verdict = { verdict: 'stale', why: 'held', by: 'ann', until: ACCEPTED.leaseUntil };
+  const app = await startHttpApp({
+    update: () => {
+      throw refusal('verdict', verdict);
+    },
+  });
+  const response = await app.post(`${PATH}/claim`, {});
+  expect([response.status, await response.json()]).toMatchObject([409, verdict]);
+});
+
+test('a renewal moves the lease in the store, and asks the conversation only when the store knows no such claim', async () => {
+  const holders = new FakeHolders();
+  const app = await startHttpApp({ update: () => ACCEPTED }, {}, { holders });
+  const body = { claimId: 'claim_5_x', lease: 60_000, actor: ANN };
+  const renewed = await app.post(`${PATH}/claim`, body);
+  expect([renewed.status, await renewed.json()]).toMatchObject([
+    200,
+    { verdict: 'accepted', claimId: 'claim_5_x', leaseUntil: holders.until },
+  ]);
+  expect(holders.renewals).toMatchObject([
+    { holder: 'ann', claimId: 'claim_5_x', leaseMs: 60_000 },
+  ]);
+  expect(app.calls).toEqual([]);
+  holders.until = undefined;
+  await app.post(`${PATH}/claim`, body);
+  expect(app.calls).toMatchObject([{ name: 'claimToolCall', input: { claimId: 'claim_5_x' } }]);
+});
+
+test.each<[string, object, string]>([
+  ['a lease of a day', { lease: '1 day' }, '/lease'],
+  ['a lease in no words of ours', { lease: 'long' }, '/lease'],
+  ['a lease that is no time at all', { lease: true }, '/lease'],
+  ['an unknown field', { leaseSeconds: 5 }, '/leaseSeconds'],
+  ['an empty claim id', { claimId: '' }, '/claimId'],
+])('a claim with %s is refused with the field', async (_title, body, path) => {
+  const app = await startHttpApp();
+  const response = await app.post(`${PATH}/claim`, body);
+  const problem = (await response.json()) as { errors: { path: string }[] };
+  expect([response.status, problem.errors[0]?.path]).toEqual([422, path]);
+  expect(app.calls).toEqual([]);
+});
+
+test('a claim that nobody confirms is a 503, and nothing is left behind as a signal', async () => {
+  const app = await startHttpApp({
+    update: () => {
+      throw noAnswer();
+    },
+  });
+  const response = await app.post(`${PATH}/claim`, {});
+  expect([response.status, await response.json()]).toMatchObject([503, { code: 'no_worker' }]);
+  expect(new Set(app.calls.map(({ kind }) => kind))).toEqual(new Set(['update', 'describe']));
+});
+
+test('pending calls show who holds them', async () => {
+  const app = await startHttpApp();
+  held(app);
+  const response = await app.request('/v1/conversations/c1/pending');
+  expect(await response.json()).toMatchObject({
+    pending: [{ toolCallId: 'call_1', claim: { by: 'ann', claimId: 'claim_5_x' } }],
+  });
+});
+
+test('progress of the holder is shown, renews the lease, and reaches no workflow', async () => {
+  const holders = new FakeHolders();
+  const app = await startHttpApp({}, {}, { holders });
+  held(app);
+  const body = { payload: { percent: 40 }, claimId: 'claim_5_x', actor: ANN };
+  const response = await app.post(`${PATH}/progress`, body);
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { verdict: 'accepted', toolCallId: 'call_1', leaseUntil: holders.until },
+  ]);
+  expect(holders.shown).toEqual([
+    {
+      type: 'tool_progress',
+      turnId: 't1',
+      toolCallId: 'call_1',
+      name: 'cart.read',
+      payload: { percent: 40 },
+    },
+  ]);
+  expect(app.calls).toEqual([]);
+});
+
+test('progress of anybody else, of a call that waits no more or of a tool that does not stream is refused', async () => {
+  const holders = new FakeHolders();
+  const ended = { verdict: 'stale', why: 'already_resolved', status: 'resolved' };
+  const app = await startHttpApp({ update: () => refuse(ended) }, {}, { holders });
+  held(app, false);
+  const body = { payload: 1, claimId: 'claim_5_x', actor: ANN };
+  const plain = await app.post(`${PATH}/progress`, body);
+  expect([plain.status, await plain.text()]).toMatchObject([
+    422,
+    expect.stringContaining('does not declare streaming'),
+  ]);
+  const gone = await app.post('/v1/conversations/c1/tool-calls/call_9/progress', body);
+  expect([gone.status, await gone.json()]).toMatchObject([409, { why: 'not_waiting' }]);
+  const nowhere = await app.post('/v1/conversations/c2/tool-calls/call_1/progress', body);
+  expect(nowhere.status).toBe(404);
+  const nobody = await app.post(`${PATH}/progress`, { payload: 1 });
+  expect(nobody.status).toBe(422);
+  const verdict = { verdict: 'stale', why: 'held', status: 'awaiting_client', by: 'ann' };
+  const other = await startHttpApp({ update: () => refuse(verdict) }, {}, { holders });
+  held(other);
+  holders.until = undefined;
+  const stranger = await other.post(`${PATH}/progress`, { ...body, actor: { id: 'eve' } });
+  expect([stranger.status, await stranger.json()]).toMatchObject([
+    409,
+    { why: 'not_holder', by: 'ann' },
+  ]);
+  expect(holders.shown).toEqual([]);
+});
+
+test.each<[string, 'call' | 'claim' | 'row']>([
+  ['the call', 'call'],
+  ['the claim', 'claim'],
+  ['the row of the lease', 'row'],
+])(
+  'progress of the holder counts while the store lacks %s: the conversation renews',
+  async (_title, lacks) => {
+    const holders = new FakeHolders();
+    holders.until = undefined;
+    const events = [...offered(), ...stamped([CLAIMED], { from: 5 })];
+    const had = { call: 1, claim: 4, row: 5 }[lacks];
+    const app = await startHttpApp(
+      {
+        update: () => {
+          // By the time of the next read the store has caught up.
+          app.reader.add('c1', events.slice(had));
+          return ACCEPTED;
+        },
+      },
+      {},
+      { holders },
+    );
+    app.reader.add('c1', events.slice(0, had));
+    const body = { payload: 7, claimId: 'claim_5_x', actor: ANN };
+    const response = await app.post(`${PATH}/progress`, body);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { verdict: 'accepted', toolCallId: 'call_1', leaseUntil: ACCEPTED.leaseUntil },
+    ]);
+    expect(app.calls).toMatchObject([
+      { name: 'claimToolCall', input: { claimId: 'claim_5_x', renewOnly: true, actor: ANN } },
+    ]);
+    expect(holders.shown).toMatchObject([{ toolCallId: 'call_1', payload: 7 }]);
+    // What was told is known: the read after it is at least as new.
+    expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);
+  },
+);
+
+test('reports of progress that follow each other are one renewal in the history while the store lacks the lease', async () => {
+  const holders = new FakeHolders();
+  holders.until = undefined;
+  const leaseUntil = new Date(Date.now() + 300_000).toISOString();
+  const app = await startHttpApp({ update: () => ({ ...ACCEPTED, leaseUntil }) }, {}, { holders });
+  held(app);
+  const report = (fields: object) =>
+    app.post(`${PATH}/progress`, { payload: 1, claimId: 'claim_5_x', actor: ANN, ...fields });
+  for (const payload of [1, 2, 3]) {
+    const response = await report({ payload });
+    expect([response.status, await response.json()]).toMatchObject([200, { leaseUntil }]);
+  }
+  expect(holders.shown).toMatchObject([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+  expect(app.calls).toHaveLength(1);
+  // Nobody else is taken for the holder.
+  await report({ actor: { id: 'eve' } });
+  await report({ claimId: 'claim_6_y' });
+  expect(app.calls).toHaveLength(3);
+  // As soon as the store knows the lease, it is renewed there.
+  holders.until = '2030-01-01T00:09:00.000Z';
+  expect(await (await report({})).json()).toMatchObject({ leaseUntil: holders.until });
+  expect(app.calls).toHaveLength(3);
+});
+
+test('a claim that is repeated is told when its lease ends now, and holds on', async () => {
+  const holders = new FakeHolders();
+  const told = { verdict: 'duplicate', first: ACCEPTED };
+  const app = await startHttpApp({ update: () => refuse(told) }, {}, { holders });
+  const repeated = { actor: ANN, requestId: 'r-1' };
+  const again = async () => await (await app.post(`${PATH}/claim`, repeated)).json();
+  expect(await again()).toMatchObject({
+    verdict: 'duplicate',
+    first: { ...ACCEPTED, leaseUntil: holders.until },
+  });
+  expect(holders.renewals).toMatchObject([{ claimId: 'claim_5_x', holder: 'ann' }]);
+  holders.until = undefined;
+  expect(await again()).toMatchObject(told);
+});
+
+test('reads after a repeated claim show it, as after the first', async () => {
+  const app = await startHttpApp({
+    update: () => Promise.reject(refusal('verdict', { verdict: 'duplicate', first: ACCEPTED })),
+  });
+  held(app);
+  const repeat = await app.post(`${PATH}/claim`, { actor: ANN, requestId: 'r-1' });
+  expect([repeat.status, await repeat.json()]).toMatchObject([200, { verdict: 'duplicate' }]);
+  await app.request('/v1/conversations/c1');
+  expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);
+});

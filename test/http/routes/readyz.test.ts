@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { startHttpApp } from '../../support/servers/http-app.js';
+
+describe('the API', () => {
+  it('is ready when Temporal and the store answer, and names what does not', async () => {
+    const ready = await startHttpApp();
+    expect(await (await ready.request('/readyz')).json()).toEqual({
+      status: 'ready',
+      checks: { temporal: 'ok', store: 'ok', same_store: 'ok' },
+    });
+    const broken = await startHttpApp(
+      {},
+      {
+        conversations: {
+          list: () => Promise.resolve({ conversations: [] }),
+          checkWritable: () => Promise.reject(new Error('disk full')),
+        },
+      },
+    );
+    const response = await broken.request('/readyz');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
+      status: 'not_ready',
+      checks: { temporal: 'ok', store: 'disk full', same_store: 'ok' },
+    });
+  });
+
+  it('is not ready while workers keep another event log than it does, and names them', async () => {
+    const mine = '0123456789ab';
+    const theirs = 'fedcba987654';
+    const poller = (storeId: string, agoMs: number) => ({
+      identity: `1@host#00000000.${storeId}`,
+      lastAccessTime: { seconds: Math.floor((Date.now() - agoMs) / 1_000), nanos: 0 },
+    });
+    const stillOther = await startHttpApp(
+      {},
+      {},
+      {
+        storeId: () => Promise.resolve(mine),
+        pollers: [poller(mine, 0), poller(theirs, 30_000), { identity: 'python@host' }],
+      },
+    );
+    const response = await stillOther.request('/readyz');
+    expect(response.status).toBe(503);
+    const { checks } = (await response.json()) as { checks: Record<string, string> };
+    expect(checks['same_store']).toContain(`another event log (store ${theirs})`);
+    expect(checks['same_store']).toContain('COLLOQUY_DATA');
+    expect(checks['same_store']).toContain(`1@host#00000000.${theirs}`);
+    const over = await startHttpApp(
+      {},
+      {},
+      {
+        storeId: () => Promise.resolve(mine),
+        pollers: [poller(mine, 0), poller(theirs, 90_000)],
+      },
+    );
+    expect((await over.request('/readyz')).status).toBe(200);
+  });
+});

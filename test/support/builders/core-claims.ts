@@ -1,0 +1,32 @@
+/** Claims in random schedules, chosen by two numbers. */
+import { claimToolCall, leaseLost } from '../../../src/core/machine/claims.js';
+import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
+import type { MachineUnderTest } from '../schedules/core-driver.js';
+import { actor } from './core-builders.js';
+
+/** What the holder of a call presents. */
+export function asHolder(entry: Pick<Suspension, 'claim'> | undefined): Record<string, unknown> {
+  const { claim } = entry ?? {};
+  return claim === undefined ? {} : { claimId: claim.claimId, actor: actor(claim.by) };
+}
+
+/** A claim or a renewal, now and then of what cannot be claimed, or too late. */
+export function claimSomething(m: MachineUnderTest, pick: number, variant: number): void {
+  const waiting = m.pending[pick % Math.max(1, m.pending.length)];
+  claimToolCall(m.machine, {
+    toolCallId: waiting?.toolCallId ?? 'nobody',
+    actor: actor(`user-${variant % 3}`),
+    ...(variant % 2 === 0 ? asHolder(waiting) : {}),
+    ...(variant % 5 === 0 ? {} : { requestId: `r${variant % 200}` }),
+    ...(variant % 7 === 0 ? { leaseMs: (variant % 4) * 60_000 } : {}),
+    ...(variant % 4 === 0 ? { receivedAt: m.clock.iso(-900_000) } : {}),
+  });
+}
+
+/** What the watch of leases says; now and then it is behind. */
+export function loseSomeLease(m: MachineUnderTest, pick: number, variant: number): void {
+  const held = m.pending.filter(({ claim }) => claim !== undefined);
+  const { toolCallId = 'nobody', claim } = held[pick % Math.max(1, held.length)] ?? {};
+  const seq = (claim?.seq ?? 0) - (variant % 4 === 0 ? 1 : 0);
+  leaseLost(m.machine, { toolCallId, claimId: claim?.claimId ?? 'none', seq });
+}

@@ -1,0 +1,8 @@
+/** The newest message that stands in the user's place. */
+import { textOf } from '../../../src/protocol/conversation/messages.js';
+import type { MachineUnderTest } from '../schedules/core-driver.js';
+
+export function messageTextOf(m: Pick<MachineUnderTest, 'state'>): string {
+  const message = m.state.transcript.findLast(({ role }) => role === 'user');
+  return message === undefined ? '' : textOf(message.parts);
+}

@@ -1,0 +1,58 @@
+/** Reads of one answer, as the worker and the workflow see them. */
+import { readBoundsOf } from '../../../src/core/reads/bounds.js';
+import { type ForeseenRead, foreseenReads } from '../../../src/core/reads/foreseen.js';
+import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
+import type { CallModelInput, CallModelResult } from '../../../src/protocol/workflow/activities.js';
+import type { MachineUnderTest } from '../schedules/core-driver.js';
+import { EPOCH_MS, plannedCall } from './core-builders.js';
+
+/** A call of a tool that only reads, and is inline. */
+export function aRead(toolCallId: string, overrides: Partial<PlannedCall> = {}): PlannedCall {
+  return plannedCall(toolCallId, {
+    name: 'look',
+    effects: 'none',
+    inline: true,
+    ...overrides,
+  });
+}
+
+/** The input of the model call that is due, as far as reads are concerned. */
+export function modelInputOf(m: MachineUnderTest): CallModelInput {
+  const { state } = m;
+  const { turn, tenant, conversationId, agent, transcript, forgotten = 0 } = state;
+  if (turn === undefined) throw new Error('no turn is running');
+  const { turnId, step, requester } = turn;
+  return {
+    ...{ tenant, conversationId, agent, turnId, step, requester },
+    transcript: { epoch: forgotten, base: 0, append: transcript },
+    ...readBoundsOf(state),
+  };
+}
+
+/** What the worker would run of the answer. */
+export function foreseen(m: MachineUnderTest, outcome: CallModelResult): readonly ForeseenRead[] {
+  return foreseenFor(modelInputOf(m), outcome);
+}
+
+/** The same of a model call with this input. */
+export function foreseenFor(
+  input: CallModelInput,
+  outcome: CallModelResult,
+): readonly ForeseenRead[] {
+  return foreseenReads(input, { outcome, messages: input.transcript.append, nowMs: EPOCH_MS });
+}
+
+/** The answer with a result for each of its calls at these places, as it comes back from the worker. */
+export function withResults(
+  outcome: CallModelResult,
+  reads: readonly { readonly index: number; readonly toolCallId: string }[],
+): CallModelResult {
+  const calls = outcome.calls.map((call, index) => {
+    const read = reads.find((entry) => entry.index === index);
+    if (read === undefined) return call;
+    const { toolCallId } = read;
+    const envelope = { ok: true as const, result: `read ${toolCallId}` };
+    return { ...call, read: { toolCallId, ended: { envelope, executionMs: 1 } } };
+  });
+  return { ...outcome, calls };
+}

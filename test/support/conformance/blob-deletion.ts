@@ -1,0 +1,83 @@
+/** What is left in a blob store of a conversation that was deleted: nothing, wherever the blobs lie. */
+import { describe, expect, it } from 'vitest';
+import { createDeletions, createIsDeletedRun } from '../../../src/projection/duties/deletions.js';
+import { TranscriptChunks } from '../../../src/projection/reading/transcript-chunks.js';
+import type { BlobStore } from '../../../src/store/ports/blobs.js';
+import type { EventLog } from '../../../src/store/ports/log.js';
+import { KEY, stamped, started, turn } from '../samples/log-events.js';
+
+interface Stores {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+}
+
+const EVENTS = stamped([started(), ...turn('t1')]);
+const OTHER = { ...KEY, conversationId: 'other' };
+const STRANGER = { ...KEY, tenant: 'stranger' };
+const RESULT = { type: 'text/plain', content: Buffer.from('a large result') } as const;
+
+export function describeDeletedBlobs(name: string, open: () => Promise<Stores>): void {
+  describe(name, () => {
+    /** A conversation, another one and one of another tenant, each with a result and stored messages. */
+    async function three() {
+      const { log, blobs } = await open();
+      const chunks = new TranscriptChunks({ log, blobs });
+      for (const key of [KEY, OTHER, STRANGER]) {
+        await log.append({ ...key, runId: 'run-a', events: EVENTS });
+        await blobs.put(key, RESULT);
+        await chunks.put(key, [{ role: 'user', id: 'm', turnId: 't1', parts: [] }]);
+      }
+      const left = async () =>
+        (await blobs.list({ limit: 99 })).map(
+          ({ tenant, conversationId }) => `${tenant}/${conversationId}`,
+        );
+      const deletions = createDeletions({ log, blobs });
+      return { log, blobs, left, deletions, isDeletedRun: createIsDeletedRun(log) };
+    }
+    const twice = ({ tenant, conversationId }: typeof KEY) => {
+      const line = `${tenant}/${conversationId}`;
+      return [line, line];
+    };
+
+    it('are gone with their conversation, results and stored messages, and no others', async () => {
+      const { left, deletions } = await three();
+      await deletions.begin({ ...KEY, runIds: ['run-a'] });
+      expect(await left()).toEqual([...twice(OTHER), ...twice(STRANGER)]);
+      await deletions.finish(KEY);
+      expect(await left()).toEqual([...twice(OTHER), ...twice(STRANGER)]);
+    });
+
+    it('are gone with their tenant', async () => {
+      const { left, deletions } = await three();
+      for await (const key of deletions.ofTenant(KEY.tenant)) {
+        await deletions.begin({ ...key, runIds: [] });
+        await deletions.finish(key);
+      }
+      expect(await left()).toEqual(twice(STRANGER));
+    });
+
+    it('are gone when they came between the beginning and the end of the deletion', async () => {
+      const { blobs, left, deletions } = await three();
+      await deletions.begin({ ...KEY, runIds: [] });
+      await blobs.put(KEY, RESULT);
+      await deletions.finish(KEY);
+      expect(await left()).not.toContain(twice(KEY)[0]);
+    });
+
+    it('are known to come too late, unless another conversation has begun under the id', async () => {
+      const { log, blobs, left, deletions, isDeletedRun } = await three();
+      expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
+      await deletions.begin({ ...KEY, runIds: ['run-b'] });
+      await deletions.finish(KEY);
+      expect(await isDeletedRun(KEY, 'run-a')).toBe(true);
+      expect(await isDeletedRun(KEY, 'run-b')).toBe(true);
+      expect(await isDeletedRun(KEY, 'run-c')).toBe(false);
+      await log.append({ ...KEY, runId: 'run-c', events: EVENTS });
+      await blobs.put(KEY, RESULT);
+      // A repeat of the end of the old deletion leaves what the new one has stored.
+      await deletions.finish(KEY);
+      expect(await left()).toContain(twice(KEY)[0]);
+      expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,130 @@
+/** What deletion does in every adapter of the event log port. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EventLog } from '../../../src/store/ports/log.js';
+import { asks, closes, KEY, stamped, started, suspends, turn } from '../samples/log-events.js';
+
+const LOG = stamped([started(), ...turn('t1'), ...asks('t2'), suspends('t2', 'call-1')]);
+const NEW = stamped([started(KEY, 'chain1'), ...turn('t9')], { clock: 5 });
+
+export function describeDeletions(name: string, make: () => Promise<EventLog>): void {
+  describe(name, () => {
+    let log: EventLog;
+    beforeEach(async () => {
+      log = await make();
+      await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
+      await log.append({ ...KEY, runId: 'run-b', events: LOG.slice(6) });
+    });
+    afterEach(async () => {
+      await log.close();
+    });
+
+    it('leaves nothing to read, by whatever way', async () => {
+      const deletion = await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
+      expect([...(deletion?.runIds ?? [])].sort()).toEqual(['run-a', 'run-b', 'run-c']);
+      expect(await log.head(KEY)).toBeUndefined();
+      expect(await log.read(KEY)).toBeUndefined();
+      expect(await log.readTurn(KEY, 't1')).toEqual([]);
+      expect(await log.findTurn('t1')).toBeUndefined();
+      expect(await log.list()).toEqual({ conversations: [] });
+      expect(await log.list({ tenant: 'default', pendingTool: 'pay' })).toEqual({
+        conversations: [],
+      });
+      expect(await log.openHeads({ limit: 9 })).toEqual([]);
+    });
+
+    it('takes nothing back from the runs that are deleted, however late they speak', async () => {
+      await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
+      for (const runId of ['run-a', 'run-b', 'run-c'])
+        expect(await log.append({ ...KEY, runId, events: LOG })).toEqual({ outcome: 'deleted' });
+      await log.finishDeletion(KEY);
+      expect(await log.append({ ...KEY, runId: 'run-b', events: LOG })).toEqual({
+        outcome: 'deleted',
+      });
+      expect(await log.head(KEY)).toBeUndefined();
+    });
+
+    it('lets a new conversation begin under the same id, which the old runs cannot touch', async () => {
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      expect(await log.append({ ...KEY, runId: 'new', events: NEW })).toMatchObject({
+        outcome: 'appended',
+        head: { generation: 1, lastSeq: NEW.length },
+      });
+      const late = { ...KEY, runId: 'run-a', events: LOG };
+      expect(await log.append(late)).toEqual({ outcome: 'deleted' });
+      expect((await log.read(KEY))?.events).toEqual(NEW);
+      const again = await log.beginDeletion({ ...KEY, runIds: [] });
+      expect([...(again?.runIds ?? [])].sort()).toEqual(['new', 'run-a', 'run-b']);
+    });
+
+    it('takes more runs into its tombstone without touching what has begun since', async () => {
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      await log.append({ ...KEY, runId: 'new', events: NEW });
+      await log.extendDeletion({ ...KEY, runIds: ['run-c', 'run-a'] });
+      expect([...((await log.deletion(KEY))?.runIds ?? [])].sort()).toEqual([
+        'run-a',
+        'run-b',
+        'run-c',
+      ]);
+      expect((await log.read(KEY))?.events).toEqual(NEW);
+      await log.extendDeletion({ tenant: 'default', conversationId: 'never', runIds: ['r'] });
+      expect(await log.deletion({ tenant: 'default', conversationId: 'never' })).toBeUndefined();
+    });
+
+    it('is unfinished until it is finished, and begins again when it is asked for again', async () => {
+      expect(await log.deletion(KEY)).toBeUndefined();
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      const keys = async (forMs: number) =>
+        (await log.unfinishedDeletions({ limit: 9, forMs })).map(
+          ({ conversationId }) => conversationId,
+        );
+      expect(await keys(0)).toEqual(['c1']);
+      expect(await keys(60_000)).toEqual([]);
+      await log.finishDeletion(KEY);
+      await log.finishDeletion(KEY);
+      expect(await keys(0)).toEqual([]);
+      expect((await log.deletion(KEY))?.finishedAtMs).toBeTypeOf('number');
+      await log.beginDeletion({ ...KEY, runIds: ['run-z'] });
+      expect(await log.deletion(KEY)).not.toHaveProperty('finishedAtMs');
+      expect(await keys(0)).toEqual(['c1']);
+    });
+
+    it('does nothing where the log has moved since it was looked at', async () => {
+      const at = { generation: 1, runId: 'run-b', lastSeq: LOG.length };
+      const stale = { ...at, lastSeq: LOG.length - 1 };
+      expect(await log.beginDeletion({ ...KEY, runIds: [], onlyAt: stale })).toBeUndefined();
+      expect((await log.head(KEY))?.lastSeq).toBe(LOG.length);
+      expect(await log.deletion(KEY)).toBeUndefined();
+      expect(await log.beginDeletion({ ...KEY, runIds: [], onlyAt: at })).toBeDefined();
+      expect(await log.head(KEY)).toBeUndefined();
+    });
+
+    it('lists what a tenant has, and what of it is not gone yet', async () => {
+      const add = async (tenant: string, conversationId: string) => {
+        const key = { tenant, conversationId };
+        await log.append({ ...key, runId: 'r', events: stamped([started(key), closes()]) });
+        return key;
+      };
+      const [gone, half] = [await add('t', 'gone'), await add('t', 'half')];
+      await add('t', 'here');
+      await add('u', 'other');
+      for (const key of [gone, half]) await log.beginDeletion({ ...key, runIds: [] });
+      await log.finishDeletion(gone);
+      const ids = async (more: { limit: number; after?: string }) =>
+        (await log.keysOfTenant({ tenant: 't', ...more })).map(
+          ({ conversationId }) => conversationId,
+        );
+      expect(await ids({ limit: 9 })).toEqual(['half', 'here']);
+      expect(await ids({ limit: 1 })).toEqual(['half']);
+      expect(await ids({ limit: 9, after: 'half' })).toEqual(['here']);
+    });
+
+    it('forgets the tombstones of deletions that were finished long ago', async () => {
+      await log.beginDeletion({ ...KEY, runIds: [] });
+      expect(await log.forgetDeletions({ limit: 9, forMs: -60_000 })).toBe(0);
+      await log.finishDeletion(KEY);
+      expect(await log.forgetDeletions({ limit: 9, forMs: 60_000 })).toBe(0);
+      expect(await log.forgetDeletions({ limit: 9, forMs: -60_000 })).toBe(1);
+      expect(await log.deletion(KEY)).toBeUndefined();
+    });
+  });
+}

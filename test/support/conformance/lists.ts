@@ -1,0 +1,246 @@
+/** What lists, pages towards the start, and the looks of the sweep do in every adapter of the event log port. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
+import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
+import type { ListOptions } from '../../../src/store/ports/lists.js';
+import type { EventLog } from '../../../src/store/ports/log.js';
+import { keyed, minute, result, waits } from '../samples/list-events.js';
+import { asks, closes, KEY, outline, stamped, started, turn } from '../samples/log-events.js';
+
+const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
+
+/** A conversation whose calls wait: `[tool, minutes until the deadline, kind?]` each. */
+function parked(
+  conversationId: string,
+  calls: readonly (readonly [string, number, Suspension['kind']?])[],
+): readonly CanonicalEvent[] {
+  const suspensions = calls.map(([name, minutes, kind = 'approval'], index) =>
+    waits(`call-${index}`, { name, kind, deadline: minute(minutes) }),
+  );
+  return stamped([started(keyed(conversationId)), ...asks('t'), ...suspensions]);
+}
+
+export function describeLists(name: string, make: () => Promise<EventLog>): void {
+  describe(name, () => {
+    let log: EventLog;
+    beforeEach(async () => {
+      log = await make();
+    });
+    afterEach(async () => {
+      await log.close();
+    });
+
+    const store = async (
+      conversationId: string,
+      events: readonly CanonicalEvent[],
+      tenant = 'default',
+    ): Promise<void> => {
+      const stored = await log.append({ ...keyed(conversationId, tenant), runId: 'r', events });
+      expect(stored.outcome).toBe('appended');
+    };
+    const ids = async (options: ListOptions): Promise<readonly string[]> =>
+      (await log.list({ tenant: 'default', ...options })).conversations.map(
+        ({ conversationId }) => conversationId,
+      );
+    const follow = async (conversationId: string, bodies: readonly EventBody[]): Promise<void> => {
+      const head = await log.head(keyed(conversationId));
+      const from = (head?.lastSeq ?? 0) + 1;
+      await store(conversationId, stamped(bodies, { from }));
+    };
+
+    it('lists by status find a call that was set aside, and by active what is open and waits for nobody', async () => {
+      const aside = waits('call-0', { turnId: 't', detached: true });
+      await store('aside', stamped([started(keyed('aside')), ...turn('t'), aside]));
+      await store('waits', parked('waits', [['pay', 10]]));
+      await store('idle', stamped([started(keyed('idle')), ...turn('t2')]));
+      await store('closed', stamped([started(keyed('closed')), closes()]));
+      expect(await ids({ tenant: 'default', status: 'awaiting_input' })).toEqual([
+        'waits',
+        'aside',
+      ]);
+      expect(await ids({ tenant: 'default', status: 'idle' })).toEqual(['idle']);
+      expect(await ids({ tenant: 'default', status: 'active' })).toEqual(['idle']);
+      const pays = { tenant: 'default', pendingTool: 'pay' };
+      expect(await ids({ ...pays, status: 'awaiting_input' })).toContain('waits');
+      expect(await ids({ ...pays, status: 'active' })).toEqual([]);
+    });
+
+    describe('listing by what waits', () => {
+      beforeEach(async () => {
+        await store('late', parked('late', [['pay', 90]]));
+        await store('soon', parked('soon', [['pay', 10]]));
+        await store(
+          'two',
+          parked('two', [
+            ['mail', 5],
+            ['pay', 60, 'client_execution'],
+          ]),
+        );
+        await store('none', stamped([started(keyed('none')), ...turn('t')]));
+      });
+
+      it('lists those first whose call of the tool ends earliest', async () => {
+        expect(await ids({ pendingTool: 'pay' })).toEqual(['soon', 'two', 'late']);
+        expect(await ids({ pendingTool: 'mail' })).toEqual(['two']);
+        expect(await ids({ pendingTool: 'nothing' })).toEqual([]);
+      });
+
+      it('lists by kind, by deadline, and by all together', async () => {
+        expect(await ids({ pendingKind: 'client_execution' })).toEqual(['two']);
+        expect(await ids({ deadlineBefore: minute(60) })).toEqual(['two', 'soon']);
+        expect(await ids({ deadlineBefore: minute(60), pendingTool: 'pay' })).toEqual(['soon']);
+        expect(await ids({ deadlineBefore: minute(61), pendingKind: 'approval' })).toEqual([
+          'two',
+          'soon',
+        ]);
+        expect(await ids({ deadlineBefore: minute(0) })).toEqual([]);
+        expect(
+          await ids({ pendingTool: 'pay', agent: 'helper', status: 'awaiting_input' }),
+        ).toEqual(['soon', 'two', 'late']);
+        expect(await ids({ pendingTool: 'pay', agent: 'nobody' })).toEqual([]);
+        expect(await ids({ pendingTool: 'pay', tenant: 'other' })).toEqual([]);
+      });
+
+      it('follows calls that end, deadlines that move, and logs that are rewritten', async () => {
+        await follow('two', [result('call-0')]);
+        expect(await ids({ deadlineBefore: minute(100) })).toEqual(['soon', 'two', 'late']);
+        await follow('soon', [waits('call-0', { name: 'pay', deadline: minute(200) })]);
+        expect(await ids({ pendingTool: 'pay' })).toEqual(['two', 'late', 'soon']);
+        const other = stamped([started(keyed('late'), 'chain1'), ...asks('t9')], { clock: 7 });
+        const rewritten = await log.append({ ...keyed('late'), runId: 'r2', events: other });
+        expect(rewritten.outcome).toBe('rewritten');
+        expect(await ids({ pendingTool: 'pay' })).toEqual(['two', 'soon']);
+        await follow('two', [closes()]);
+        expect(await ids({ pendingTool: 'pay' })).toEqual(['soon']);
+      });
+
+      it('neither repeats nor skips, whatever is written between pages, also where deadlines are equal', async () => {
+        for (const id of ['e1', 'e2', 'e3']) await store(id, parked(id, [['pay', 60]]));
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await log.list({
+            tenant: 'default',
+            pendingTool: 'pay',
+            limit: 2,
+            ...(cursor === undefined ? {} : { cursor }),
+          });
+          seen.push(...page.conversations.map(({ conversationId }) => conversationId));
+          cursor = page.nextCursor;
+          await store(`x${seen.length}`, parked(`x${seen.length}`, [['pay', 1]]));
+        } while (cursor !== undefined);
+        expect(seen).toEqual(['soon', 'two', 'e1', 'e2', 'e3', 'late']);
+      });
+
+      it('refuses a cursor of a list in another order, and a deadline that is no time', async () => {
+        const { nextCursor = '' } = await log.list({ limit: 1 });
+        expect(nextCursor).not.toBe('');
+        await expect(log.list({ pendingTool: 'pay', cursor: nextCursor })).rejects.toThrow(
+          RangeError,
+        );
+        const { nextCursor: byDeadline = '' } = await log.list({ pendingTool: 'pay', limit: 1 });
+        await expect(log.list({ cursor: byDeadline })).rejects.toThrow(RangeError);
+        await expect(log.list({ deadlineBefore: 'soon' })).rejects.toThrow(RangeError);
+      });
+    });
+
+    describe('pages towards the start', () => {
+      it('give the newest first, and meet without a gap', async () => {
+        await store('c1', LOG);
+        const first = await log.read(KEY, { beforeSeq: Number.MAX_SAFE_INTEGER, limit: 4 });
+        expect(outline(first?.events ?? [])).toEqual(outline(LOG.slice(-4).reverse()));
+        expect([first?.more, first?.lastSeq]).toEqual([true, LOG.length]);
+        const rest = await log.read(KEY, { beforeSeq: first?.events.at(-1)?.seq ?? 0 });
+        expect(rest?.events).toEqual(LOG.slice(0, -4).reverse());
+        expect(rest?.more).toBe(false);
+        expect(await log.read(KEY, { beforeSeq: 1 })).toMatchObject({ events: [], more: false });
+      });
+
+      it('are cut by bytes, but give at least one event', async () => {
+        await store('c1', LOG);
+        const end = Number.MAX_SAFE_INTEGER;
+        const bytes = Buffer.byteLength(JSON.stringify(LOG.at(-1)));
+        const bytesBefore = Buffer.byteLength(JSON.stringify(LOG.at(-2)));
+        expect(
+          (await log.read(KEY, { beforeSeq: end, maxBytes: bytes + bytesBefore }))?.events,
+        ).toEqual(LOG.slice(-2).reverse());
+        const one = await log.read(KEY, { beforeSeq: end, maxBytes: 1 });
+        expect(one).toMatchObject({ events: [LOG.at(-1)], more: true });
+      });
+
+      it('end with the marker of a log that was rewritten', async () => {
+        await store('c1', LOG);
+        const other = stamped([started(KEY, 'chain1'), ...asks('t9')], { clock: 9 });
+        await log.append({ ...KEY, runId: 'run-b', events: other });
+        const read = await log.read(KEY, { beforeSeq: 3 });
+        expect(outline(read?.events ?? [])).toEqual([
+          '2:user_message',
+          '1:conversation_started',
+          '0:log_rewritten',
+        ]);
+        expect(read?.more).toBe(false);
+      });
+    });
+
+    describe('what the sweep looks at', () => {
+      it('is what something was stored of lately, longest ago first, and page by page', async () => {
+        for (const id of ['a', 'b', 'c'])
+          await store(id, stamped([started(keyed(id)), ...turn(`t${id}`)]));
+        await follow('c', [closes()]);
+        await follow('a', asks('more'));
+        const all = await log.recentHeads({ limit: 9, withinMs: 60_000 });
+        expect(all.map(({ conversationId }) => conversationId).sort()).toEqual(['a', 'b']);
+        const times = all.map(({ changedAtMs }) => changedAtMs);
+        expect(times).toEqual([...times].sort((left, right) => left - right));
+        const [first] = await log.recentHeads({ limit: 1, withinMs: 60_000 });
+        expect(first).toEqual(all[0]);
+        const rest = await log.recentHeads({
+          limit: 9,
+          withinMs: 60_000,
+          ...(first === undefined ? {} : { after: first }),
+        });
+        expect(rest).toEqual(all.slice(1));
+        expect(await log.recentHeads({ limit: 9, withinMs: -60_000 })).toEqual([]);
+      });
+
+      it('finds in one statement which conversations it does not have open, or not at all', async () => {
+        await store('open', stamped([started(keyed('open'))]));
+        await store('closed', stamped([started(keyed('closed')), closes()]));
+        const asked = ['open', 'closed', 'unknown'].map((id) => keyed(id));
+        const found = await log.notOpen([...asked, keyed('open', 'other')]);
+        expect(
+          found.map(({ tenant, conversationId }) => `${tenant}/${conversationId}`).sort(),
+        ).toEqual(['default/closed', 'default/unknown', 'other/open']);
+        expect(await log.notOpen([])).toEqual([]);
+        await store('gone', stamped([started(keyed('gone'))]));
+        await log.beginDeletion({ ...keyed('gone'), runIds: [] });
+        const unknown = await log.unknown([...asked, keyed('gone'), keyed('open', 'other')]);
+        expect(
+          unknown.map(({ tenant, conversationId }) => `${tenant}/${conversationId}`).sort(),
+        ).toEqual(['default/unknown', 'other/open']);
+        expect(await log.unknown([])).toEqual([]);
+      });
+
+      it('tells which conversations were closed before a time, longest ago first', async () => {
+        const closed = (id: string, clock: number) =>
+          stamped([started(keyed(id)), closes()], { clock });
+        await store('b', closed('b', 60_000));
+        await store('a', closed('a', 0));
+        await store('open', stamped([started(keyed('open'))]));
+        await store('again', closed('again', 0));
+        await follow('again', [started(keyed('again'))]);
+        const at = (second: number): number => Date.parse('2030-01-01T00:00:00Z') + second * 1000;
+        const ask = async (second: number, limit = 9) =>
+          (await log.closedBefore({ closedBeforeMs: at(second), limit })).map(
+            ({ conversationId, closedAtMs }) => [conversationId, closedAtMs],
+          );
+        expect(await ask(100)).toEqual([
+          ['a', at(2)],
+          ['b', at(62)],
+        ]);
+        expect(await ask(100, 1)).toEqual([['a', at(2)]]);
+        expect(await ask(2)).toEqual([]);
+      });
+    });
+  });
+}

@@ -1,8 +1,0 @@
-/** The newest message that stands in the user's place. */
-import { textOf } from '../../src/protocol/messages.js';
-import type { MachineUnderTest } from './core-driver.js';
-
-export function messageTextOf(m: Pick<MachineUnderTest, 'state'>): string {
-  const message = m.state.transcript.findLast(({ role }) => role === 'user');
-  return message === undefined ? '' : textOf(message.parts);
-}

@@ -1,0 +1,31 @@
+/** A conversation client over a scripted Temporal client. */
+
+import { EngineError } from '../../../src/client/api/errors.js';
+import type { ConversationClientOptions } from '../../../src/client/api/types.js';
+import { ConversationClient } from '../../../src/client/conversation-client.js';
+import { SUPPORT } from '../samples/sample-log.js';
+import { fakeTemporal, type Script } from './fake-temporal.js';
+
+export function setUp(script: Script, options: Partial<ConversationClientOptions> = {}) {
+  const temporal = fakeTemporal(script);
+  const client = new ConversationClient({
+    temporal: temporal.client,
+    agents: [SUPPORT],
+    ...options,
+  });
+  return {
+    client,
+    calls: temporal.calls,
+    conversation: client.conversation('c-1', { agent: 'support' }),
+  };
+}
+
+/** The EngineError that a call is refused with. */
+export async function failureOf(promise: Promise<unknown>): Promise<EngineError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!EngineError.isInstance(error)) throw new Error(`no EngineError: ${String(error)}`);
+  return error;
+}

@@ -1,0 +1,255 @@
+/** Transcripts that grow, are summarised, and of which roll-overs store the oldest turns: beside them what they are without that. */
+import * as fc from 'fast-check';
+import { spillPlan } from '../../../src/core/context/carry-over.js';
+import {
+  carriedTranscript,
+  piecesOf,
+  restoredTranscript,
+  withStored,
+} from '../../../src/core/context/offloaded.js';
+import { nextSummary } from '../../../src/core/context/summaries.js';
+import { summarized, withMessage, withoutOldest } from '../../../src/core/context/transcript.js';
+import { headLength, turnSpans } from '../../../src/core/context/turn-spans.js';
+import type { ConversationState, TurnState } from '../../../src/core/state/state.js';
+import type { Message } from '../../../src/protocol/conversation/messages.js';
+import {
+  chunkText,
+  isStoredPart,
+  type SpillBounds,
+  type SpillTranscriptInput,
+  type StoredPart,
+} from '../../../src/protocol/conversation/offloaded-messages.js';
+import { SYSTEM_ACTOR } from '../../../src/protocol/values/actors.js';
+import { transcriptHash } from '../../../src/protocol/workflow/activities.js';
+import { blobRefOf } from '../../../src/store/ports/blobs.js';
+import { aConversationState } from '../samples/transcripts.js';
+
+/** Holds what was stored, by the id that a blob store would give it. */
+export class Shelf {
+  readonly chunks = new Map<string, readonly Message[]>();
+  /** How many messages were stored, again or not. */
+  stored = 0;
+
+  readonly put = (messages: readonly Message[]): string => {
+    const content = Buffer.from(chunkText(messages));
+    const { id } = blobRefOf({ type: 'application/json', content });
+    this.chunks.set(id, JSON.parse(JSON.stringify(messages)) as readonly Message[]);
+    this.stored += messages.length;
+    return id;
+  };
+
+  readonly get = ({ id, from, to }: StoredPart): readonly Message[] => {
+    const messages = this.chunks.get(id);
+    if (messages === undefined) throw new Error(`no chunk ${id}`);
+    return messages.slice(from, to);
+  };
+
+  /** How many messages lie in each chunk, in the order in which they were stored. */
+  counts(): { readonly id: string; readonly count: number }[] {
+    return [...this.chunks].map(([id, messages]) => ({ id, count: messages.length }));
+  }
+
+  /** The messages as they were said, wherever they lie. */
+  whole(messages: readonly Message[]): readonly Message[] {
+    return piecesOf(messages).flatMap((piece) =>
+      isStoredPart(piece) ? this.get(piece) : piece.messages,
+    );
+  }
+
+  /** The state as the next run has it, after a roll-over that stores what is over these bounds. */
+  rolledOver(state: ConversationState, bounds: SpillBounds): ConversationState {
+    const plan = spillPlan(state, bounds);
+    let from = 0;
+    const ids = plan?.chunks.map((count) => {
+      from += count;
+      return this.put(plan.messages.slice(from - count, from));
+    });
+    const spilled =
+      plan === undefined || ids === undefined ? state : withStored(state, { plan, ids });
+    const { messages, chunks } = carriedTranscript(spilled);
+    const carried = JSON.parse(
+      JSON.stringify({ state: { ...spilled, transcript: messages }, chunks }),
+    ) as { state: ConversationState; chunks: typeof chunks };
+    const transcript = restoredTranscript({
+      messages: carried.state.transcript,
+      chunks: carried.chunks,
+    });
+    return { ...carried.state, transcript };
+  }
+}
+
+/** One turn: a question, and for each step its calls with their results, an answer at last. */
+export function aTurn(ordinal: number, steps: readonly number[], chars: number): Message[] {
+  const turnId = `t${ordinal}`;
+  const text = `${ordinal} `.repeat(Math.ceil(chars / 3));
+  const messages: Message[] = [
+    { role: 'user', id: `${turnId}.q`, turnId, parts: [{ type: 'text', text }] },
+  ];
+  for (const [index, count] of steps.entries()) {
+    const step = index + 1;
+    const callIds = Array.from({ length: count }, (_, call) => `${turnId}.${step}.${call}`);
+    messages.push({
+      role: 'assistant',
+      id: `${turnId}.${step}`,
+      turnId,
+      step,
+      parts: callIds.map((toolCallId) => ({
+        type: 'tool_call',
+        toolCallId,
+        name: 'stock',
+        argumentsJson: '{}',
+      })),
+    });
+    messages.push({
+      role: 'tool',
+      id: `${turnId}.${step}.results`,
+      turnId,
+      step,
+      parts: callIds.map((toolCallId) => ({
+        type: 'tool_result',
+        toolCallId,
+        name: 'stock',
+        envelope: { ok: true, result: text },
+        provenance: 'untrusted',
+      })),
+    });
+  }
+  const id = `${turnId}.answer`;
+  messages.push({
+    role: 'assistant',
+    id,
+    turnId,
+    step: steps.length + 1,
+    parts: [{ type: 'text', text }],
+  });
+  return messages;
+}
+
+export function aSummary(turnId: string): Message {
+  const parts = [{ type: 'text', text: 'in short' }] as const;
+  return { role: 'user', id: 'summary.1', turnId, parts, summary: 1 };
+}
+
+/** As a run orders some of its messages to be stored. */
+export function orderOf(
+  { transcript, forgotten = 0 }: ConversationState,
+  from: number,
+  to = transcript.length,
+): SpillTranscriptInput['messages'] {
+  let hash = '';
+  for (const message of transcript.slice(from, to))
+    hash = transcriptHash(hash, JSON.stringify(message));
+  return { epoch: forgotten, from, to, hash };
+}
+
+export type Happening =
+  /** `runs`: its answer is still to come. */
+  | {
+      readonly what: 'turn';
+      readonly steps: readonly number[];
+      readonly chars: number;
+      readonly runs: boolean;
+    }
+  | (SpillBounds & { readonly what: 'roll_over' })
+  | { readonly what: 'summary' | 'left_out'; readonly turns: number };
+
+const aHappening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant('turn' as const),
+      steps: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }),
+      chars: fc.nat(600),
+      runs: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      what: fc.constant('roll_over' as const),
+      fromBytes: fc.integer({ min: 1, max: 4_000 }),
+      keepBytes: fc.integer({ min: 1, max: 4_000 }),
+      chunkBytes: fc.integer({ min: 1, max: 9_000 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constantFrom('summary' as const, 'left_out' as const),
+      turns: fc.nat(4),
+    }),
+  },
+);
+
+export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(aHappening, {
+  maxLength: 25,
+});
+
+/** The same conversation twice: as its runs have it, and as it would be if nothing were ever stored. */
+export interface Both {
+  readonly state: ConversationState;
+  readonly plain: ConversationState;
+}
+
+export const NOTHING_SAID: Both = {
+  state: aConversationState([]),
+  plain: aConversationState([]),
+};
+
+/** The same with that turn in progress, its next model call due. */
+export function running(state: ConversationState, turnId: string): ConversationState {
+  const turn: TurnState = {
+    turnId,
+    messageId: `${turnId}.q`,
+    requester: { ...SYSTEM_ACTOR },
+    startedAt: '',
+    step: 1,
+    shownStep: 1,
+    phase: 'model',
+    callIds: [],
+    lastText: '',
+    usage: { inputTokens: 0, outputTokens: 0 },
+  };
+  return { ...state, turn };
+}
+
+export function after({ state, plain }: Both, happening: Happening, shelf: Shelf): Both {
+  switch (happening.what) {
+    case 'turn': {
+      const ordinal = state.turnCount + 1;
+      const messages = aTurn(ordinal, happening.steps, happening.chars);
+      const said = happening.runs ? messages.slice(0, -1) : messages;
+      const grown = ({ turn: _over, ...before }: ConversationState): ConversationState => {
+        const next = said.reduce(withMessage, { ...before, turnCount: ordinal });
+        return happening.runs ? running(next, `t${ordinal}`) : next;
+      };
+      return { state: grown(state), plain: grown(plain) };
+    }
+    case 'roll_over':
+      return { state: shelf.rolledOver(state, happening), plain };
+    case 'left_out': {
+      const head = headLength(plain.transcript);
+      const to = turnSpans(plain.transcript)[happening.turns]?.from ?? head;
+      return { state: withoutOldest(state, to - head), plain: withoutOldest(plain, to - head) };
+    }
+    case 'summary': {
+      const last = turnSpans(plain.transcript)[happening.turns];
+      if (last === undefined) return { state, plain };
+      const covered = (before: ConversationState): ConversationState =>
+        summarized(before, {
+          type: 'summary',
+          version: 1,
+          ordinal: nextSummary(before),
+          throughTurnId: last.turnId,
+          throughMessageId: before.transcript[last.to - 1]?.id ?? '',
+          messages: last.to,
+          text: 'They spoke.',
+          tokensBefore: 9,
+          tokensAfter: 2,
+          model: 'scripted',
+          usage: { inputTokens: 1, outputTokens: 1 },
+        });
+      return { state: covered(state), plain: covered(plain) };
+    }
+  }
+}

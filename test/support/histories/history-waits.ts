@@ -1,0 +1,155 @@
+/** Conversations parked in each kind of wait, and what comes after waits, as they are recorded as histories. */
+import { expect } from 'vitest';
+import { z } from 'zod';
+import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import type { AnyTool } from '../../../src/define/tool/types.js';
+import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
+import type { Model } from '../../../src/protocol/model/model.js';
+import type { Services } from '../engine/agents.js';
+import type { Engine } from '../engine/engine.js';
+import { until } from '../until.js';
+import type { Scenario, Talk } from './history-scenarios.js';
+
+const base = { description: 'Does its work.', input: z.object({}) };
+const lookUp = { ...base, name: 'projects.find', executor: 'external' } as const;
+const transfer = defineTool({ ...base, name: 'transfer', approval: 'required', run: () => 'paid' });
+
+const agentOf =
+  (tools: readonly AnyTool[], settings: AgentSettingsSpec = {}) =>
+  (model: Model) =>
+    defineAgent<Services>({
+      name: 'shop',
+      instructions: 'Help.',
+      model,
+      tools: tools as readonly (typeof transfer)[],
+      settings,
+    });
+
+async function sees(engine: Engine, talk: Talk, type: string, times: number): Promise<void> {
+  const seen = async (): Promise<number> =>
+    (await engine.logTypes(talk)).filter((found) => found === type).length;
+  await until(`${type} for the ${times}. time`, seen, {
+    holds: (count) => count >= times,
+    timeoutMs: 20_000,
+  });
+}
+
+/** Another backend answers too late, and one that nobody waits for in time. */
+async function answersLater(engine: Engine, talk: Talk): Promise<void> {
+  await sees(engine, talk, 'turn_ended', 1);
+  const late = await talk.resolve('call_1', { type: 'result', value: 'bob' });
+  expect(late.verdict).toBe('accepted_late');
+  await sees(engine, talk, 'turn_ended', 2);
+  const detached = await talk.resolve('call_2', { type: 'result', value: 700 });
+  expect(detached.verdict).toBe('accepted');
+  await sees(engine, talk, 'turn_ended', 3);
+  await engine.idle(talk);
+}
+
+/** The message waits for none of the calls of the step, though they come to wait one after the other. */
+async function waitsForNobody(engine: Engine, talk: Talk): Promise<void> {
+  await engine.say(talk, 'What does it cost?');
+  await engine.idle(talk);
+  const pending = await talk.pending();
+  expect(pending.map(({ detached }) => detached)).toEqual([true, true]);
+  await talk.resolve('call_2', { type: 'approve' });
+  await sees(engine, talk, 'turn_ended', 2);
+  await engine.idle(talk);
+}
+
+async function losesItsWorker(engine: Engine, talk: Talk): Promise<void> {
+  await engine.stopWorker();
+  await engine.startWorker();
+  await sees(engine, talk, 'suspension', 1);
+  expect(await talk.pending()).toMatchObject([{ kind: 'outcome' }]);
+}
+
+export const SCENARIOS_OF_WAITS: readonly Scenario[] = [
+  {
+    name: 'parked-on-an-approval',
+    model: () => script(calls('payments.refund', { paymentId: 'p1', cents: 900 })),
+  },
+  { name: 'parked-on-a-question', model: () => script(calls('customer.ask', { question: 'A?' })) },
+  { name: 'parked-on-a-browser-call', model: () => script(calls('cart.read', {})) },
+  {
+    name: 'parked-on-the-second-phase-of-a-gated-browser-call',
+    model: () => script(calls('cart.clear', { reason: 'sold out' })),
+    play: async (_engine, talk) => talk.resolve('call_1', { type: 'approve' }),
+  },
+  {
+    name: 'parked-after-an-answer-was-taken-back',
+    model: () => script(calls('customer.code', {})),
+    play: async (engine, talk) => {
+      await talk.resolve('call_1', { type: 'answer', value: { code: 'abc' } });
+      await engine.reaches(talk, 'awaiting_input');
+    },
+  },
+  {
+    name: 'parked-on-another-backend',
+    model: () => script(calls('projects.find', {})),
+    agent: agentOf([defineTool({ ...lookUp, timeouts: { answer: '1 day' } })]),
+  },
+  {
+    name: 'parked-on-an-unknown-outcome',
+    model: () => script(calls('refund', {})),
+    agent: agentOf([
+      defineTool({
+        ...base,
+        name: 'refund',
+        effects: 'once',
+        onOutcomeUnknown: 'hold',
+        run: async (_input, { signal }) => {
+          await new Promise((resolve) => {
+            signal.addEventListener('abort', resolve);
+          });
+        },
+      }),
+    ]),
+    runsOn: 'tool_call',
+    play: losesItsWorker,
+  },
+  {
+    name: 'parked-on-the-approval-of-a-shaped-browser-call',
+    model: () => script(calls('cart.show', {})),
+    agent: agentOf([
+      defineTool({
+        ...base,
+        name: 'cart.show',
+        executor: 'client',
+        approval: 'required',
+        preflight: () => ({ shown: ['tea'] }),
+      }),
+    ]),
+  },
+  {
+    name: 'answered-after-the-deadline-and-after-the-turn',
+    model: () =>
+      script(
+        callsAll([
+          { name: 'projects.find', input: {} },
+          { name: 'credit.report', input: {} },
+        ]),
+        ...[says('nobody knows'), says('it is bob'), says('and 700')],
+      ),
+    agent: agentOf([
+      defineTool({ ...lookUp, timeouts: { answer: '500ms' } }),
+      defineTool({ ...base, name: 'credit.report', executor: 'external', mode: 'detach' }),
+    ]),
+    play: answersLater,
+  },
+  {
+    name: 'a-message-that-was-not-kept-waiting',
+    model: () =>
+      script(
+        callsAll([
+          { name: 'transfer', input: {} },
+          { name: 'transfer', input: {} },
+        ]),
+        ...[says('nothing'), says('one is paid')],
+      ),
+    agent: agentOf([transfer], { toolExecution: 'sequential' }),
+    play: waitsForNobody,
+  },
+];

@@ -1,0 +1,28 @@
+/**
+ * A process with one MCP server of its own, whose end is looked at from outside: a process that is told how it ends. Arguments: the
+ * server's program, its arguments. On its input: `exit`, or `throw`; SIGTERM has it stop as a worker does.
+ */
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { mcpServer } from '../../../src/define/mcp-server.js';
+import { script } from '../../../src/model/scripted/scripted.js';
+import { McpServers } from '../../../src/tools/mcp/servers.js';
+
+const quiet = () => undefined;
+const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+const [command = '', ...args] = process.argv.slice(2);
+const server = mcpServer({ name: 'own', command, args });
+const agent = defineAgent({
+  name: 'client',
+  model: script(),
+  instructions: 'Call.',
+  mcpServers: [server],
+});
+
+const mcp = new McpServers({ services: undefined, logger });
+process.on('SIGTERM', () => void mcp.close().then(() => process.exit(0)));
+process.stdin.on('data', (how: Buffer) => {
+  if (how.toString() === 'exit') process.exit(3);
+  throw new Error('nobody catches this');
+});
+await mcp.equip(agent);
+process.stdout.write('ready\n');

@@ -1,0 +1,8 @@
+/** What a run of a tool that neither asks nor refuses anything ended with. */
+import type { RunToolResult, ToolEnded } from '../../../src/protocol/workflow/activities.js';
+
+/** @throws when the tool asked a question, or refused an answer. */
+export function ended<End extends RunToolResult>(end: End): Extract<End, ToolEnded> {
+  if ('envelope' in end) return end as Extract<End, ToolEnded>;
+  throw new Error(`the run has no result: ${JSON.stringify(end)}`);
+}

@@ -1,0 +1,221 @@
+/**
+ * A conversation machine under test: keeps its events, carries out effects by a script, rolls over through JSON, and holds
+ * the invariants of the core after every step.
+ */
+
+import { applyAll } from '../../../src/core/apply/apply.js';
+import { type ExternalEffect, isTimer } from '../../../src/core/decide/effects.js';
+import type { MessageOutcome } from '../../../src/core/machine/machine.js';
+import { ConversationMachine, startedState } from '../../../src/core/machine/machine.js';
+import { timerFired } from '../../../src/core/machine/timers.js';
+import { withPackedMemory } from '../../../src/core/memory/packed-memory.js';
+import type { ConversationState } from '../../../src/core/state/state.js';
+import { snapshotOf } from '../../../src/core/view/snapshot.js';
+import type { Resolution, Verdict } from '../../../src/protocol/calls/resolutions.js';
+import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
+import type { AgentSettings } from '../../../src/protocol/conversation/agents.js';
+import type { SendMessageReply } from '../../../src/protocol/conversation/conversation.js';
+import type { TurnError } from '../../../src/protocol/conversation/turns.js';
+import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events.js';
+import type { Json } from '../../../src/protocol/values/json.js';
+import type { CallModelResult } from '../../../src/protocol/workflow/activities.js';
+import { actor, conversationStarted, VirtualClock } from '../builders/core-builders.js';
+
+export class MachineUnderTest {
+  readonly clock: VirtualClock;
+  readonly events: CanonicalEvent[];
+  machine: ConversationMachine;
+  #marked = 0;
+  #requests = 0;
+
+  constructor(events: readonly CanonicalEvent[], clock = new VirtualClock()) {
+    this.clock = clock;
+    this.events = [...events];
+    const state = applyAll(this.events);
+    if (state === undefined) throw new Error('a log begins with conversation_started');
+    this.machine = this.#machineOf(state);
+    this.mark();
+  }
+
+  get state(): ConversationState {
+    return this.machine.state;
+  }
+
+  get pending(): readonly PendingCall[] {
+    return snapshotOf(this.state).pending;
+  }
+
+  effects(): readonly ExternalEffect[] {
+    return this.machine.effects();
+  }
+
+  effectTypes(): readonly string[] {
+    return this.effects().map((effect) => effect.type);
+  }
+
+  /** From here on, `types` starts anew. */
+  mark(): void {
+    this.#marked = this.events.length;
+  }
+
+  /** Types of the events since the last mark, in order; marks. */
+  types(): readonly EventType[] {
+    const types = this.events.slice(this.#marked).map((event) => event.type);
+    this.mark();
+    return types;
+  }
+
+  last<Type extends EventType>(type: Type): Extract<CanonicalEvent, { type: Type }> {
+    const found = this.all(type).at(-1);
+    if (found === undefined) throw new Error(`no ${type} among ${this.events.length} events`);
+    return found;
+  }
+
+  all<Type extends EventType>(type: Type): readonly Extract<CanonicalEvent, { type: Type }>[] {
+    return this.events.filter(
+      (event): event is Extract<CanonicalEvent, { type: Type }> => event.type === type,
+    );
+  }
+
+  trySend(text: string, fields: Record<string, unknown> = {}): MessageOutcome {
+    this.#requests += 1;
+    const requestId = `message-${this.#requests}`;
+    return this.machine.sendMessage({ text, requestId, actor: actor('ann'), ...fields });
+  }
+
+  send(text: string, fields: Record<string, unknown> = {}): SendMessageReply {
+    const outcome = this.trySend(text, fields);
+    if (!outcome.accepted) throw new Error(`refused: ${outcome.refusal.code}`);
+    return outcome.reply;
+  }
+
+  /** The model call under way comes back. */
+  model(outcome: CallModelResult): this {
+    const { turn } = this.state;
+    if (turn === undefined) throw new Error('no turn is running');
+    this.machine.modelCompleted(turn, outcome);
+    return this;
+  }
+
+  modelFails(error: TurnError = { code: 'model_unavailable', message: 'down' }): this {
+    const { turn } = this.state;
+    if (turn === undefined) throw new Error('no turn is running');
+    this.machine.modelFailed(turn, error);
+    return this;
+  }
+
+  tool(toolCallId: string, value: Json = 'done'): this {
+    this.machine.toolFinished(toolCallId, {
+      envelope: { ok: true, result: value },
+      executionMs: 5,
+    });
+    return this;
+  }
+
+  resolve(
+    toolCallId: string,
+    resolution: Resolution,
+    fields: Record<string, unknown> = {},
+  ): Verdict {
+    this.#requests += 1;
+    const requestId = `resolution-${this.#requests}`;
+    return this.machine.resolve({
+      toolCallId,
+      resolution,
+      requestId,
+      actor: actor('ben'),
+      ...fields,
+    });
+  }
+
+  checked(toolCallId: string, value: Json): this {
+    const requestId = this.state.calls[toolCallId]?.answer?.requestId ?? '';
+    this.machine.answerChecked({ toolCallId, requestId }, { ok: true, value });
+    return this;
+  }
+
+  checkFails(toolCallId: string, message = 'no such order'): this {
+    const requestId = this.state.calls[toolCallId]?.answer?.requestId ?? '';
+    const problems = [{ path: '/resolution/value', message }];
+    this.machine.answerChecked({ toolCallId, requestId }, { ok: false, problems });
+    return this;
+  }
+
+  /** The clock moves, and every deadline that it reaches fires, as a driver's timers would. */
+  advance(milliseconds: number): this {
+    this.clock.advance(milliseconds);
+    for (const effect of this.effects())
+      if (isTimer(effect) && Date.parse(effect.deadline) <= this.clock.now())
+        timerFired(this.machine, effect);
+    return this;
+  }
+
+  /** What continue-as-new does: the state travels as JSON into a new run, what it remembers packed. */
+  rollOver(): this {
+    this.machine.rolledOver('requested');
+    return this.#goOnWith(withPackedMemory(this.state));
+  }
+
+  /** The same for conversations that began before it could be packed. */
+  rollOverAsBefore(): this {
+    this.machine.rolledOver('requested');
+    return this.restart();
+  }
+
+  /** The worker is lost between two inputs: the state is there again, from JSON, and nothing else. */
+  restart(): this {
+    return this.#goOnWith(this.state);
+  }
+
+  #goOnWith(state: ConversationState): this {
+    this.machine = this.#machineOf(JSON.parse(JSON.stringify(state)) as ConversationState);
+    return this;
+  }
+
+  /** What re-opening does: the log is folded, and a new chain goes on with it. */
+  reopen(chain = 'chain0000002'): this {
+    const before = applyAll(this.events);
+    const seq = (before?.lastSeq ?? 0) + 1;
+    const event = {
+      ...conversationStarted(this.state.settings),
+      chain,
+      reopened: true as const,
+      seq,
+      at: this.clock.iso(),
+    };
+    this.events.push(event);
+    this.machine = this.#machineOf(startedState(before, event));
+    return this;
+  }
+
+  #machineOf(state: ConversationState): ConversationMachine {
+    return new ConversationMachine({
+      state,
+      now: this.clock.now,
+      onEvent: (event) => {
+        this.events.push(event);
+      },
+    });
+  }
+}
+
+/** A conversation that has just started. */
+export function aMachine(
+  options: { readonly settings?: Partial<AgentSettings> } = {},
+): MachineUnderTest {
+  const clock = new VirtualClock();
+  const started = { ...conversationStarted(options.settings), seq: 1, at: clock.iso() };
+  return new MachineUnderTest([started], clock);
+}
+
+/** One with a turn under way, whose model has asked for these calls; the mark is set. */
+export function aMachineWith(
+  outcome: CallModelResult,
+  options: { readonly settings?: Partial<AgentSettings> } = {},
+): MachineUnderTest {
+  const m = aMachine(options);
+  m.send('hello');
+  m.model(outcome);
+  m.mark();
+  return m;
+}

@@ -1,0 +1,278 @@
+/** What must hold of a conversation after every input, whatever it was. */
+import { isDeepStrictEqual } from 'node:util';
+import { applyAll } from '../../../src/core/apply/apply.js';
+import { asideCalls } from '../../../src/core/calls/detached.js';
+import { decide } from '../../../src/core/decide/decide.js';
+import { effectKey, isInternal } from '../../../src/core/decide/effects.js';
+import { withPackedMemory } from '../../../src/core/memory/packed-memory.js';
+import type { CallState, ConversationState } from '../../../src/core/state/state.js';
+import { openSuspensions } from '../../../src/core/state/state.js';
+import { snapshotOf } from '../../../src/core/view/snapshot.js';
+import { foldView } from '../../../src/core/view/view.js';
+import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
+import {
+  MAX_DETACHED_CALLS,
+  MAX_EARLIER_RUNS_BYTES,
+  MAX_REMEMBERED_REQUESTS,
+  MAX_TOMBSTONES,
+} from '../../../src/protocol/limits/limits.js';
+import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
+import type { MachineUnderTest } from './core-driver.js';
+
+/** In the form in which a roll-over carries it: whatever was packed in between, it is the same. */
+function folded(events: readonly CanonicalEvent[]): ConversationState | undefined {
+  const state = applyAll(events);
+  return state === undefined ? undefined : withPackedMemory(state);
+}
+
+/** Throws with the name of the first invariant that does not hold. Folds the whole log: quadratic over a schedule. */
+export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const { state, events } = m;
+  hold('the state is the fold of the events', folded(events), withPackedMemory(state));
+  hold('the state is plain JSON', JSON.parse(JSON.stringify(state)), state);
+  hold('the events are plain JSON', JSON.parse(JSON.stringify(events)), events);
+  hold(
+    'seq is dense',
+    events.map((event) => event.seq),
+    events.map((_, index) => index + 1),
+  );
+  hold('the snapshot is the view of the events', snapshotOf(state), viewOf(events));
+  hold(
+    'the snapshot has what is suspended',
+    snapshotOf(state).pending.length,
+    openSuspensions(state).length,
+  );
+  hold(
+    'decide is a function of the state',
+    decide(JSON.parse(JSON.stringify(state)) as ConversationState),
+    decide(state),
+  );
+  // What a closed conversation had not read waits for the message that opens it again.
+  const left = decide(state).filter(isInternal);
+  const due = state.turnCount === 0 ? left.filter(({ type }) => type !== 'start_inbox_turn') : left;
+  hold('nothing internal is left to do', due, []);
+  const wanted = decide(state).flatMap((effect) => (isInternal(effect) ? [] : [effectKey(effect)]));
+  hold('effects have keys of their own', new Set(wanted).size, wanted.length);
+  // A summary is made beside everything else, also when nobody says anything.
+  const keys = wanted.filter((key) => !key.startsWith('summarize:'));
+  const works = state.turn !== undefined || asideCalls(state).some(isAtWork);
+  const ungated = decide(state).filter(
+    (effect) => effect.type === 'run_tool' && !mayRun(state.calls[effect.toolCallId]),
+  );
+  hold('what is gated runs after its approval only', ungated, []);
+  hold('no person keeps a message waiting', keepsWaiting(state), false);
+  hold('a turn that runs, or a call beside it, has something under way', keys.length > 0, works);
+  hold(
+    'memory is bounded',
+    [
+      state.tombstones.length <= MAX_TOMBSTONES,
+      state.requests.length <= MAX_REMEMBERED_REQUESTS,
+      JSON.stringify(state.earlier ?? {}).length <= MAX_EARLIER_RUNS_BYTES,
+    ],
+    [true, true, true],
+  );
+  expectCalls(m);
+  expectHolders(m);
+  expectTranscript(state);
+  expectNothingAfterClose(events);
+}
+
+/** Of a conversation whose agent says that questions must not freeze the chat; none of these is full of calls set aside. */
+function keepsWaiting({ settings, turn, queue, calls }: ConversationState): boolean {
+  if (settings.whileWaiting !== 'detach') return false;
+  if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
+  const isWaiting = (turn.steering ?? []).length > 0 || queue.some(({ patient }) => !patient);
+  const isAsked = ({ aside, suspension }: CallState): boolean =>
+    aside === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
+  return isWaiting && Object.values(calls).some(isAsked);
+}
+
+/** S50: whatever came in by whichever door. */
+function mayRun(call: CallState | undefined): boolean {
+  return call !== undefined && (!call.plan.approval.needed || call.approver !== undefined);
+}
+
+/** A call that expired waits for nobody, but takes what comes. */
+function isAtWork({ aside, answer }: CallState): boolean {
+  return aside === 'detached' || answer !== undefined;
+}
+
+/** The view at every prefix of the log equals the snapshot of the state at that prefix. */
+export function expectViewsAgree(events: readonly CanonicalEvent[]): void {
+  for (let length = 1; length <= events.length; length += 1) {
+    const prefix = events.slice(0, length);
+    const state = applyAll(prefix);
+    if (state !== undefined)
+      hold(`view after ${prefix.at(-1)?.type ?? ''}`, snapshotOf(state), viewOf(prefix));
+  }
+}
+
+function hold(invariant: string, actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected))
+    throw new Error(
+      `${invariant}: ${JSON.stringify(actual).slice(0, 2_000)} instead of ${JSON.stringify(expected).slice(0, 2_000)}`,
+    );
+}
+
+function viewOf(events: readonly CanonicalEvent[]): ConversationSnapshot | undefined {
+  let view: ConversationSnapshot | undefined;
+  for (const event of events) view = foldView(view, event);
+  return view;
+}
+
+/** One result for each call by the end of its turn; one accepted resolution for each wait; waits and answers add up. */
+function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const open = new Map<string, string>();
+  const seen = new Set<string>();
+  const waiting = new Map<string, string>();
+  const inbox = new Set<string>();
+  for (const event of events) {
+    switch (event.type) {
+      case 'tool_call':
+        hold('call ids are used once', seen.has(event.call.toolCallId), false);
+        seen.add(event.call.toolCallId);
+        open.set(event.call.toolCallId, event.turnId);
+        break;
+      case 'suspension':
+        hold('a call waits for one thing', waiting.has(event.suspension.toolCallId), false);
+        waiting.set(event.suspension.toolCallId, event.suspension.kind);
+        break;
+      case 'inbox_event':
+        hold('an event comes in once', inbox.has(event.eventId), false);
+        inbox.add(event.eventId);
+        if (event.toolCallId !== undefined) waiting.delete(event.toolCallId);
+        break;
+      case 'resolution':
+        if (event.rule !== undefined) {
+          hold('a rule decides before anybody is asked', waiting.has(event.toolCallId), false);
+          break;
+        }
+        if (event.late === true) break;
+        hold('a wait is ended once, by its kind', waiting.get(event.toolCallId), event.kind);
+        waiting.delete(event.toolCallId);
+        break;
+      case 'expired':
+        hold('a wait is ended once, by its kind', waiting.get(event.toolCallId), event.kind);
+        waiting.delete(event.toolCallId);
+        break;
+      case 'tool_result':
+        hold('a call has one result', open.delete(event.toolCallId), true);
+        // A detached call waits on.
+        if (event.result.status !== 'detached') waiting.delete(event.toolCallId);
+        break;
+      case 'turn_ended':
+        hold('no call outlives its turn', [...open.values()].includes(event.turnId), false);
+        break;
+      case 'conversation_started':
+        open.clear();
+        waiting.clear();
+        break;
+      default:
+    }
+  }
+  hold(
+    'what waits is what was suspended and not ended',
+    openSuspensions(state)
+      .map((entry) => entry.toolCallId)
+      .sort(),
+    [...waiting.keys()].sort(),
+  );
+}
+
+/** One holder at a time; what is taken of a held call is the holder's; a call that was claimed is never called unclaimed. */
+function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
+  const holders = new Map<string, { readonly by: string; readonly claimId: string }>();
+  const wanted = new Set<string>();
+  for (const event of events) {
+    switch (event.type) {
+      case 'suspension':
+        wanted.add(event.suspension.toolCallId);
+        break;
+      case 'claimed': {
+        const { claimId, actor } = event;
+        const renewed = event.renewal === true ? { by: actor.id, claimId } : undefined;
+        hold('a call has one holder', holders.get(event.toolCallId), renewed);
+        holders.set(event.toolCallId, { by: actor.id, claimId });
+        wanted.delete(event.toolCallId);
+        break;
+      }
+      case 'lease_lost': {
+        const { by, claimId } = event;
+        hold('a lease is lost once', holders.get(event.toolCallId), { by, claimId });
+        holders.delete(event.toolCallId);
+        break;
+      }
+      case 'resolution': {
+        const by = holders.get(event.toolCallId)?.by ?? event.actor.id;
+        hold('a held call is resolved by its holder', event.actor.id, by);
+        holders.delete(event.toolCallId);
+        break;
+      }
+      case 'expired':
+        if (event.unclaimed === true)
+          hold('unclaimed is what nobody claimed', wanted.has(event.toolCallId), true);
+        holders.delete(event.toolCallId);
+        break;
+      case 'tool_result':
+        if (event.result.status !== 'detached') holders.delete(event.toolCallId);
+        break;
+      case 'inbox_event':
+        if (event.toolCallId !== undefined) holders.delete(event.toolCallId);
+        break;
+      case 'conversation_started':
+        holders.clear();
+        break;
+      default:
+    }
+  }
+  hold(
+    'who holds a call is who claimed it last',
+    openSuspensions(state)
+      .flatMap(({ toolCallId, claim }) => (claim ? [toolCallId] : []))
+      .sort(),
+    [...holders.keys()].sort(),
+  );
+}
+
+/** Calls are followed by their results, in call order, in as many messages as it takes, before anything else is said. */
+function expectTranscript(state: ConversationState): void {
+  let asked: string[] = [];
+  for (const message of state.transcript) {
+    if (asked.length > 0) {
+      const answered = message.parts.map((part) =>
+        part.type === 'tool_result' ? part.toolCallId : '',
+      );
+      const next = asked.slice(0, Math.max(1, answered.length));
+      hold('results follow their calls, in order', answered, next);
+      asked = asked.slice(answered.length);
+    } else {
+      hold('no results without calls', message.role === 'tool', false);
+      asked = message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.toolCallId] : []));
+    }
+  }
+  hold('calls without results are only those of the open step', asked, state.turn?.callIds ?? []);
+}
+
+function expectNothingAfterClose(events: readonly CanonicalEvent[]): void {
+  let closed = false;
+  const accepted = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'conversation_started') {
+      closed = false;
+      accepted.clear();
+    }
+    if (closed) hold('a closed conversation only refuses', event.type, 'resolution_refused');
+    if (event.type === 'user_message' || isInboxTurn(event)) accepted.add(event.turnId);
+    if (event.type === 'turn_ended') hold('a turn ends once', accepted.delete(event.turnId), true);
+    if (event.type === 'conversation_closed') {
+      closed = true;
+      hold('every accepted turn has ended', [...accepted], []);
+    }
+  }
+}
+
+function isInboxTurn(
+  event: CanonicalEvent,
+): event is Extract<CanonicalEvent, { type: 'turn_started' }> {
+  return event.type === 'turn_started' && event.inbox !== undefined;
+}

@@ -1,0 +1,16 @@
+/** What policies are handed besides the call, where a test plans calls without a worker. */
+import type { PolicyMeans } from '../../../src/tools/shared/policy.js';
+
+const quiet = (): void => undefined;
+
+export const policyMeans: PolicyMeans = {
+  agent: 'support',
+  tenant: 'default',
+  conversationId: 'c-1',
+  turnId: 'turn_1',
+  step: 1,
+  requester: { id: 'ann', verified: true, channel: 'api' },
+  results: [],
+  services: undefined as never,
+  logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+};

@@ -1,0 +1,27 @@
+/** Agents as clients find them: known, unknown, and known but served by nobody. */
+import { describe, expect, it } from 'vitest';
+import { findAgent, findServedAgent } from '../../../../src/client/messages/agents.js';
+
+const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1, coreRevision: 1 } as const;
+const served = { name: 'helper', model: 'm', settings, tools: [] };
+const gone = { ...served, name: 'clerk', notServedSince: '2030-01-01T00:00:00.000Z' };
+const source = [served, gone];
+
+describe('an agent that no worker serves any more', () => {
+  it('is refused by name, and since when', async () => {
+    await expect(findServedAgent(source, 'clerk')).rejects.toMatchObject({
+      code: 'agent_not_served',
+      httpStatus: 503,
+      retryable: true,
+      message: expect.stringMatching(/agent "clerk" since 2030-01-01T00:00:00.000Z/) as string,
+    });
+  });
+
+  it('is known all the same', async () => {
+    expect(await findAgent(source, 'clerk')).toEqual(gone);
+    expect(await findServedAgent(source, 'helper')).toEqual(served);
+    await expect(findServedAgent(source, 'nobody')).rejects.toMatchObject({
+      code: 'unknown_agent',
+    });
+  });
+});

@@ -1,0 +1,119 @@
+/** Answers that nobody confirmed, to calls of which the log knows the end: they are refused without a signal. */
+import { describe, expect, it } from 'vitest';
+import { ConversationClient } from '../../../../src/client/conversation-client.js';
+import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import { FakeReader } from '../../../support/fakes/fake-reader.js';
+import { fakeTemporal, noAnswer } from '../../../support/fakes/fake-temporal.js';
+import { CALL, SUPPORT, sampleLog } from '../../../support/samples/sample-log.js';
+
+const REF = `default~c-1~${CALL}`;
+const ANSWER: Resolution = { type: 'answer', value: 'the first' };
+const OTHER: Resolution = { type: 'answer', value: 'another' };
+
+/** A worker that is too busy to answer in time. */
+function setUp(events: readonly CanonicalEvent[]) {
+  const { client: temporal, calls } = fakeTemporal({
+    update: () => {
+      throw noAnswer();
+    },
+    signal: () => undefined,
+    query: () => {
+      throw noAnswer();
+    },
+    describe: () => ({ status: { name: 'RUNNING' }, runId: 'r' }),
+  });
+  const reader = new FakeReader();
+  reader.add('c-1', events);
+  const client = new ConversationClient({ temporal, agents: [SUPPORT], reader });
+  const kinds = () => calls.map(({ kind }) => kind).filter((kind) => kind !== 'describe');
+  return { client, kinds, reader };
+}
+
+/** The call has run out, and its tool takes late results or not. */
+function expiredLog(lateResult: 'inbox' | 'reject'): readonly CanonicalEvent[] {
+  const [expiry, result] = sampleLog('c-1').slice(5, 7);
+  if (expiry === undefined || result?.type !== 'tool_result') throw new Error('another sample');
+  const { turnId } = result;
+  return [
+    ...sampleLog('c-1')
+      .slice(0, 5)
+      .map((event) =>
+        event.type === 'tool_call' ? { ...event, call: { ...event.call, lateResult } } : event,
+      ),
+    {
+      ...{ type: 'expired', seq: 6, at: expiry.at, turnId, toolCallId: CALL },
+      ...{ kind: 'elicitation', deadline: '2026-01-01T00:01:02.000Z' },
+    },
+    { ...result, result: { ...result.result, status: 'expired' } },
+  ];
+}
+
+describe('an answer that nobody has confirmed in time', () => {
+  it('is stale without a signal where the log knows that the call has ended', async () => {
+    const { client, kinds } = setUp(sampleLog('c-1'));
+    const outcome = await client.resolve(REF, OTHER, { requestId: 'r-2' });
+    expect(outcome).toMatchObject({ verdict: 'stale', status: 'resolved', httpStatus: 409 });
+    expect(kinds()).toEqual(['update']);
+    expect(await outcome.final()).toMatchObject({ verdict: 'stale' });
+  });
+
+  it('is a duplicate where it is the one that was accepted', async () => {
+    const { client, kinds } = setUp(sampleLog('c-1'));
+    const outcome = await client.resolve(REF, ANSWER, { requestId: 'answer-1' });
+    expect(outcome).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted', seq: 6 } });
+    expect(kinds()).toEqual(['update']);
+  });
+
+  it('is expired without a signal where late results are not taken, and left to the workflow where they are', async () => {
+    const strict = setUp(expiredLog('reject'));
+    expect(await strict.client.resolve(REF, OTHER, { requestId: 'r' })).toMatchObject({
+      verdict: 'expired',
+    });
+    expect(strict.kinds()).toEqual(['update']);
+    const late = setUp(expiredLog('inbox'));
+    expect(await late.client.resolve(REF, OTHER, { requestId: 'r' })).toMatchObject({
+      verdict: 'queued',
+    });
+    expect(late.kinds()).toContain('signal');
+  });
+
+  it.each([
+    ['is open', sampleLog('c-1').slice(0, 5)],
+    ['was resolved and may wait again', sampleLog('c-1').slice(0, 6)],
+    ['is not known', []],
+  ])('is left as a signal where the call %s', async (_what, events) => {
+    const { client, kinds } = setUp(events);
+    const outcome = await client.resolve(REF, OTHER, { requestId: 'r-2' });
+    expect(outcome.verdict).toBe('queued');
+    expect(kinds()).toEqual(['update', 'signal']);
+  });
+
+  it('is left as a signal where the log cannot be read, or is rewritten meanwhile', async () => {
+    const away = setUp(sampleLog('c-1'));
+    away.reader.failure = new Error('the store is away');
+    expect((await away.client.resolve(REF, OTHER)).verdict).toBe('queued');
+    const torn = setUp(sampleLog('c-1'));
+    const events = torn.reader.events.bind(torn.reader);
+    let generation = 0;
+    torn.reader.events = async (key, options) => {
+      generation += 1;
+      const page = await events(key, { ...options, limit: 2 });
+      return page === undefined ? undefined : { ...page, generation };
+    };
+    expect((await torn.client.resolve(REF, OTHER)).verdict).toBe('queued');
+  });
+
+  it('that was left as a signal has the end of its call as its final verdict, recorded or not', async () => {
+    const { client, kinds, reader } = setUp(sampleLog('c-1').slice(0, 5));
+    const outcome = await client.resolve(REF, OTHER, { requestId: 'r-2' });
+    expect(outcome.verdict).toBe('queued');
+    reader.add('c-1', sampleLog('c-1').slice(5));
+    expect(await outcome.final({ timeout: '5s' })).toMatchObject({
+      verdict: 'stale',
+      status: 'resolved',
+    });
+    // It was not asked once more.
+    expect(kinds().filter((kind) => kind === 'update')).toHaveLength(1);
+  });
+});

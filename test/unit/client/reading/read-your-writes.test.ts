@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { KnownSeqs } from '../../../../src/client/reading/read-your-writes.js';
+import { FakeReader } from '../../../support/fakes/fake-reader.js';
+import { setUp } from '../../../support/fakes/scripted-client.js';
+import { CALL, sampleLog, TURN } from '../../../support/samples/sample-log.js';
+
+const key = (conversationId: string) => ({ tenant: 'default', conversationId });
+const accepted = () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 });
+
+describe('what a client was told', () => {
+  it('keeps a call that it has just answered from being told as waiting, by whatever object asks', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    const { client } = setUp({ update: accepted }, { reader });
+    const turn = client.turn('c-1', TURN);
+    expect(await turn.result()).toMatchObject({ status: 'waiting', seq: 5 });
+    await client.resolve(`default~c-1~${CALL}`, { type: 'answer', value: 'the first' });
+    const result = turn.result({ timeout: '20s' });
+    reader.add('c-1', sampleLog('c-1').slice(5));
+    expect(await result).toMatchObject({ status: 'completed' });
+  });
+
+  it('is also given by another process, as a seq', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    const { client } = setUp({}, { reader });
+    const result = client.turn('c-1', TURN).result({ timeout: 50, atLeastSeq: 6 });
+    expect(await result).toEqual({ status: 'timeout', turnId: TURN });
+  });
+
+  it('does not hide for ever what a reset has made of the log', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1').slice(0, 5));
+    const { client } = setUp({}, { reader });
+    const result = client.turn('c-1', TURN).result({ timeout: '20s', atLeastSeq: 99 });
+    expect(await result).toMatchObject({ status: 'waiting', seq: 5 });
+  });
+
+  it('holds for snapshots of every object of the client', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1'));
+    const script = {
+      update: ({ name }: { name: string }) =>
+        name === 'cancelTurn' ? { cancelled: true, seq: 7 } : { closed: true, seq: 10 },
+    };
+    const { client } = setUp(script, { reader });
+    await client.conversation('c-1').snapshot();
+    await client.cancel('c-1');
+    await client.conversation('c-1').snapshot();
+    await client.conversation('c-1').close();
+    await client.conversation('c-1').snapshot();
+    await client.conversation('c-1').snapshot({ atLeastSeq: 12 });
+    expect(reader.asked).toEqual([1, 7, 10, 12]);
+  });
+
+  it('is never less than before, however late a reply of a repeat comes', () => {
+    const known = new KnownSeqs();
+    known.note(key('a'), 7);
+    known.note(key('a'), 3);
+    known.note(key('a'), undefined);
+    expect([known.of(key('a')), known.of(key('b'))]).toEqual([7, 0]);
+  });
+
+  it('is forgotten first for the conversation that was not heard of for longest', () => {
+    const known = new KnownSeqs(2);
+    known.note(key('a'), 1);
+    known.note(key('b'), 2);
+    known.note(key('a'), 1);
+    known.note(key('c'), 3);
+    expect(['a', 'b', 'c'].map((id) => known.of(key(id)))).toEqual([1, 0, 3]);
+  });
+});

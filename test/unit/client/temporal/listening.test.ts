@@ -1,0 +1,94 @@
+/** What is said when the Temporal server does not answer: "start one" is of use only where nothing listens. */
+
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Door } from '../../../../src/client/temporal/temporal-gateway.js';
+import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
+import { connectClient } from '../../../../src/worker/temporal/connection.js';
+import { patient } from '../../../support/patience.js';
+
+/** Accepts connections and never says a word, as a process that was stopped does. */
+async function silentServer(): Promise<{ readonly address: string; readonly server: Server }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    onTestFinished(() => {
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+async function freeAddress(): Promise<string> {
+  const { address, server } = await silentServer();
+  await new Promise((resolve) => server.close(resolve));
+  return address;
+}
+
+function doorTo(address: string): Door {
+  const connection = Connection.lazy({ address });
+  onTestFinished(() => connection.close());
+  const temporal = new Client({ connection });
+  return new Door({ temporal, taskQueue: 'q', searchAttributes: false });
+}
+
+async function saidBy(door: Door): Promise<string> {
+  try {
+    await door.ping();
+  } catch (error) {
+    return door.toEngineError(error).message;
+  }
+  throw new Error('the server answered');
+}
+
+describe('who listens at an address', () => {
+  it('is something, nothing, or not known', async () => {
+    expect(await listeningAt((await silentServer()).address)).toBe('something');
+    expect(await listeningAt(await freeAddress())).toBe('nothing');
+    expect(await listeningAt(`http://${await freeAddress()}`)).toBe('nothing');
+    expect(await listeningAt('no-port')).toBe('unknown');
+    expect(await listeningAt('no.such.host.invalid:7233')).toBe('unknown');
+  });
+
+  it('is told by errors of Node and of Temporal’s native client', () => {
+    const refused = new Error('connect ECONNREFUSED 127.0.0.1:7233');
+    expect(isRefusal(refused)).toBe(true);
+    expect(isRefusal(new Error('failed', { cause: new AggregateError([refused]) }))).toBe(true);
+    expect(isRefusal(new Error('tcp connect error: Connection refused (os error 111)'))).toBe(true);
+    expect(isRefusal(new Error('Deadline exceeded'))).toBe(false);
+    expect(isRefusal('ECONNREFUSED')).toBe(false);
+  });
+});
+
+describe('a server that does not answer', () => {
+  it('is to be started where nothing listens, and only there', async () => {
+    const nothing = await freeAddress();
+    const said = await saidBy(doorTo(nothing));
+    expect(said).toContain(`No Temporal server listens at ${nothing}. Start one with`);
+    const { address } = await silentServer();
+    const silent = await saidBy(doorTo(address));
+    expect(silent).toContain(`at ${address} did not answer in time`);
+    expect(silent).not.toContain('Start one');
+  });
+
+  it('is told apart when a process starts, too', { timeout: patient(20_000) }, async () => {
+    const policy = {
+      retryForMs: 0,
+      logger: { debug: noop, info: noop, warn: noop, error: noop },
+    };
+    const connect = (address: string) =>
+      connectClient({ address, namespace: 'default', options: {} }, policy);
+    await expect(connect(await freeAddress())).rejects.toThrow('Start one:');
+    const { address } = await silentServer();
+    await expect(connect(address)).rejects.toThrow(/although something listens there: (?!.*Start)/);
+  });
+});
+
+function noop(): void {
+  // Said to nobody.
+}

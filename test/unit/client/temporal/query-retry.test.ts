@@ -1,0 +1,31 @@
+/** Queries that a worker refused, whatever its version. */
+import { expect, it } from 'vitest';
+import { askAgain, isQueryRefused } from '../../../../src/client/temporal/query-retry.js';
+import { QUERY_REFUSED } from '../../../../src/protocol/workflow/query-refusal.js';
+
+const BEFORE = [
+  'colloquy: an update is on its way to this conversation, ask again (query_refused)',
+  'colloquy: a task of this conversation is under way, ask again (query_refused)',
+];
+
+it.each([...BEFORE, QUERY_REFUSED])(
+  'a query that was refused is asked again: "%s"',
+  async (text) => {
+    let asked = 0;
+    const answer = await askAgain(() => {
+      asked += 1;
+      return asked === 1 ? Promise.reject(new Error(text)) : Promise.resolve('answer');
+    });
+    expect([answer, asked]).toEqual(['answer', 2]);
+  },
+);
+
+it('what a query fails with otherwise is told at once', async () => {
+  const broken = () => Promise.reject(new Error('no such query'));
+  await expect(askAgain(broken)).rejects.toThrow('no such query');
+  expect(isQueryRefused(QUERY_REFUSED)).toBe(false);
+});
+
+it('the refusal holds the words by which clients of before know it', () => {
+  expect(QUERY_REFUSED).toContain(BEFORE[1]);
+});

@@ -1,0 +1,78 @@
+/** No text that UTF-8 cannot hold gets into a conversation, by whatever way it comes. */
+import { describe, expect, it } from 'vitest';
+import { judgeClaim } from '../../../../src/core/judge/claims.js';
+import { judgeExtension } from '../../../../src/core/judge/extensions.js';
+import { inboxFieldProblems } from '../../../../src/core/judge/inbox.js';
+import { NOT_WELL_FORMED } from '../../../../src/protocol/values/well-formed.js';
+import { answer, modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
+import { expectInvariants } from '../../../support/schedules/core-invariants.js';
+
+const LONE = 'a\ud800b';
+const at = (path: string) => [{ path, message: NOT_WELL_FORMED }];
+
+describe('a lone surrogate', () => {
+  it.each([
+    ['/text', { text: LONE }],
+    ['/requestId', { text: 'hi', requestId: LONE }],
+    ['/actor/name', { text: 'hi', actor: { id: 'ann', name: LONE } }],
+    ['/output/title', { text: 'hi', output: { type: 'object', title: LONE } }],
+  ])('in a message is refused by its field: %s', (path, fields) => {
+    const m = aMachine();
+    const { text, ...rest } = fields;
+    expect(m.trySend(text, rest)).toMatchObject({
+      accepted: false,
+      refusal: { code: 'invalid_request', problems: at(path) },
+    });
+  });
+
+  it.each([
+    ['/resolution/value', { resolution: answer(LONE) }],
+    ['/resolution/value/x', { resolution: answer({ x: LONE }) }],
+    ['/resolution/value/a\ufffdb', { resolution: answer({ [LONE]: 1 }) }],
+    ['/actor/id', { resolution: answer(1), actor: { id: LONE } }],
+  ])('in an answer is refused by its field, and the call goes on waiting: %s', (path, fields) => {
+    const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
+    const { resolution, ...rest } = fields;
+    expect(m.resolve('q', resolution, rest)).toEqual({ verdict: 'invalid', problems: at(path) });
+    expect(m.pending).toHaveLength(1);
+  });
+
+  it('in what comes as a signal is refused, and the log holds none', () => {
+    const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
+    m.machine.sendMessageBySignal({ text: LONE, requestId: LONE, actor: { id: LONE } });
+    m.machine.resolveBySignal({ toolCallId: 'q', resolution: answer(LONE), requestId: LONE });
+    m.machine.resolveBySignal({ toolCallId: LONE, resolution: answer(1) });
+    expect(m.types()).toEqual(['message_refused', 'resolution_refused', 'resolution_refused']);
+    expect(JSON.stringify(m.events)).not.toContain('\\ud800');
+    expectInvariants(m);
+  });
+
+  it('in an event of another system, a claim and an extension is refused by its field', () => {
+    const event = { eventId: 'e', kind: 'k', payload: { deep: [LONE] } };
+    expect(inboxFieldProblems(event)).toEqual(at('/payload/deep/0'));
+    const m = aMachineWith(modelCalls([plannedCall('c', { executor: 'client' })]));
+    const nowMs = m.clock.now();
+    const claim = { toolCallId: 'c', requestId: LONE, actor: { id: 'ann' } };
+    expect(judgeClaim(m.machine.state, claim, nowMs)).toEqual({
+      verdict: 'invalid',
+      problems: at('/requestId'),
+    });
+    const move = { toolCallId: 'c', requestId: LONE, by: 1_000 };
+    expect(judgeExtension(m.machine.state, move, nowMs)).toMatchObject({
+      verdict: 'invalid',
+      problems: expect.arrayContaining(at('/requestId')) as unknown[],
+    });
+  });
+
+  it('in the reason of a stop does not keep the turn from being stopped: U+FFFD is in its place', () => {
+    const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
+    expect(m.machine.cancelTurn({ reason: LONE, actor: { id: LONE } })).toMatchObject({
+      cancelled: true,
+    });
+    expect(m.events.find(({ type }) => type === 'cancel_requested')).toMatchObject({
+      reason: 'a\ufffdb',
+      actor: { id: 'a\ufffdb' },
+    });
+  });
+});

@@ -1,0 +1,39 @@
+/** A cancel that comes twice, and turns that a terminated run left open. */
+import { expect, it } from 'vitest';
+import { openingOf } from '../../../../src/core/machine/opening.js';
+import {
+  conversationStarted,
+  modelCalls,
+  plannedCall,
+} from '../../../support/builders/core-builders.js';
+import { aMachine } from '../../../support/schedules/core-driver.js';
+
+it('a copy of a cancel that comes late does not stop the next turn', () => {
+  const m = aMachine();
+  m.machine.sendMessage({ text: 'one' });
+  const first = m.machine.cancelTurn({ requestId: 'stop-1' });
+  m.machine.modelAborted({ turnId: first.turnId ?? '', step: 1 });
+  m.machine.sendMessage({ text: 'two' });
+  expect(m.machine.cancelTurn({ requestId: 'stop-1' })).toEqual(first);
+  expect(m.machine.state.turn?.cancel).toBeUndefined();
+});
+
+it('a turn that a terminated run left open is ended when its conversation is opened again', () => {
+  const m = aMachine();
+  m.machine.sendMessage({ text: 'one' });
+  m.machine.sendMessage({ text: 'two', onBusy: 'queue' });
+  const turnId = m.machine.state.turn?.turnId ?? '';
+  m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([plannedCall('slow')]));
+  const { state, events } = openingOf(m.machine.state, conversationStarted(), m.clock.iso());
+  expect(events.map((event) => event.type)).toEqual([
+    'tool_result',
+    'turn_ended',
+    'turn_ended',
+    'conversation_started',
+  ]);
+  expect(events.map((event) => event.seq)).toEqual(
+    events.map((_event, index) => m.machine.state.lastSeq + 1 + index),
+  );
+  expect(state).toMatchObject({ closed: false, queue: [], lastSeq: events.at(-1)?.seq });
+  expect(events.at(-1)).toMatchObject({ reopened: true });
+});

@@ -1,0 +1,150 @@
+/** A message that waits already when a call comes to wait for a person: it is not kept waiting for that person. */
+import { describe, expect, it } from 'vitest';
+import type { PlannedCall } from '../../../../src/protocol/calls/plan.js';
+import type { AgentSettings } from '../../../../src/protocol/conversation/agents.js';
+import { MAX_DETACHED_CALLS } from '../../../../src/protocol/limits/limits.js';
+import { asks } from '../../../support/builders/core-asks.js';
+import {
+  answer,
+  gatedCall,
+  modelCalls,
+  modelSays,
+  plannedCall,
+  turn,
+} from '../../../support/builders/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
+
+const question = (id = 'q'): PlannedCall => plannedCall(id, { executor: 'human' });
+
+function working(settings: Partial<AgentSettings> = {}): MachineUnderTest {
+  const m = aMachine({ settings: { whileWaiting: 'detach', ...settings } });
+  m.send('hello');
+  return m;
+}
+
+function setAside(m: MachineUnderTest): readonly string[] {
+  expectInvariants(m);
+  expectViewsAgree(m.events);
+  return m.pending.flatMap(({ toolCallId, detached }) => (detached === true ? [toolCallId] : []));
+}
+
+describe('a message that waits when a question opens', () => {
+  it('because the agent queues messages while it works has its turn when the model has gone on without the answer', () => {
+    const m = working({ onBusy: 'queue' });
+    expect(m.send('and my order?')).toMatchObject({ turnId: turn(2), ahead: 1 });
+    m.model(modelCalls([question(), gatedCall('g')]));
+    expect(setAside(m)).toEqual(['q', 'g']);
+    m.model(modelSays('I have asked'));
+    expect(m.last('turn_ended')).toMatchObject({ turnId: turn(1), text: 'I have asked' });
+    m.model(modelSays('it is on its way'));
+    expect(m.last('turn_ended')).toMatchObject({ turnId: turn(2), text: 'it is on its way' });
+    m.rollOver();
+    expect(m.resolve('q', answer('red')).verdict).toBe('accepted');
+    expect(m.last('turn_started').inbox).toEqual(['tr:q']);
+    expect(setAside(m)).toEqual(['g']);
+  });
+
+  it('because it steers is read at once', () => {
+    const m = working();
+    m.model(modelCalls([plannedCall('s')]));
+    m.send('quickly', { onBusy: 'steer' });
+    asks(m, 's');
+    expect(setAside(m)).toEqual(['s']);
+    expect(m.effectTypes()).toContain('call_model');
+    expect(m.state.transcript.at(-1)).toMatchObject({ role: 'user', parts: [{ text: 'quickly' }] });
+  });
+
+  it('again, for its answer was taken back, does not wait for the next answer', () => {
+    const m = working();
+    m.model(modelCalls([plannedCall('q', { executor: 'human', recheckAnswer: true })]));
+    m.resolve('q', answer('x'));
+    m.send('wait', { onBusy: 'steer' });
+    m.checkFails('q', 'no such order');
+    expect(setAside(m)).toEqual(['q']);
+    expect(m.effectTypes()).toContain('call_model');
+  });
+
+  it('in a step whose calls run one after the other waits for none of them', () => {
+    const m = working({ toolExecution: 'sequential' });
+    const unplanned = { argumentsJson: '{}' };
+    m.model(modelCalls([gatedCall('a'), gatedCall('b', { unplanned }), question('c')]));
+    expect(setAside(m)).toEqual([]);
+    m.send('what does it cost?');
+    expect(setAside(m)).toEqual(['a']);
+    m.machine.callPlanned('b', gatedCall('b'));
+    expect(setAside(m)).toEqual(['a', 'b', 'c']);
+    expect(m.effectTypes()).toContain('call_model');
+  });
+});
+
+describe('a question is waited for', () => {
+  it('by a message that says itself that it can wait, and by nothing else of its sender', () => {
+    const m = working({ onBusy: 'queue' });
+    m.send('in your own time', { onBusy: 'queue' });
+    expect(m.last('user_message').onBusy).toBe('queue');
+    m.model(modelCalls([question()]));
+    m.rollOver();
+    expect(setAside(m)).toEqual([]);
+    m.send('and this is urgent');
+    expect(setAside(m)).toEqual(['q']);
+    m.model(modelSays('yes'));
+    expect(m.last('turn_started').turnId).toBe(turn(2));
+  });
+
+  it('where the agent blocks', () => {
+    const m = aMachine({ settings: { onBusy: 'queue' } });
+    m.send('hello');
+    m.send('and my order?');
+    m.model(modelCalls([question()]));
+    expect(setAside(m)).toEqual([]);
+    expect(m.effectTypes()).toEqual(['await_deadline']);
+  });
+
+  it('where too many calls are set aside already', () => {
+    const m = working({ onBusy: 'queue', maxSteps: 9 });
+    const some = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        plannedCall(`d${from + index}`, { executor: 'external', mode: 'detach' }),
+      );
+    m.model(modelCalls(some(0, 60)));
+    m.model(modelCalls(some(60, MAX_DETACHED_CALLS - 61)));
+    m.send('and my order?');
+    m.model(modelCalls([question('q'), question('r')]));
+    expect(setAside(m)).toContain('q');
+    expect(setAside(m)).not.toContain('r');
+    m.resolve('r', answer('red'));
+    expect(m.effectTypes()).toContain('call_model');
+  });
+
+  it('never by a turn that is being stopped', () => {
+    const m = working({ onBusy: 'queue' });
+    m.model(modelCalls([question()]));
+    m.send('stop', { onBusy: 'interrupt' });
+    expect(m.last('tool_result').result.status).toBe('cancelled');
+    expect(m.last('turn_started').turnId).toBe(turn(2));
+    expectInvariants(m);
+  });
+});
+
+describe('a message that was left as a signal', () => {
+  const left = { onBusy: 'queue', ifRejected: true };
+
+  it('is answered while a question is open, like any other', () => {
+    const m = working();
+    m.model(modelCalls([question()]));
+    m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
+    expect(m.last('user_message').onBusy).toBe('steer');
+    expect(setAside(m)).toEqual(['q']);
+  });
+
+  it('waits where the agent would reject it, until a question opens; else it does what the agent says', () => {
+    const m = working();
+    m.machine.sendMessageBySignal({ text: 'by the way?', requestId: 'r', ...left });
+    expect(m.state.queue).toHaveLength(1);
+    m.model(modelCalls([question()]));
+    expect(setAside(m)).toEqual(['q']);
+    const steered = working({ onBusy: 'steer' });
+    expect(steered.send('by the way?', left)).toMatchObject({ steers: true });
+  });
+});

@@ -1,0 +1,74 @@
+/** What comes as a signal and is refused is written down; a call that nobody took did not run. */
+import { describe, expect, it } from 'vitest';
+import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { aMachine } from '../../../support/schedules/core-driver.js';
+
+describe('a message that comes as a signal', () => {
+  it('and is refused leaves its request id and the reason in the log', () => {
+    const m = aMachine();
+    m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
+    m.machine.sendMessageBySignal({ text: 'two', requestId: 'r2' });
+    m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
+    const refused = m.events.filter((event) => event.type === 'message_refused');
+    expect(refused).toMatchObject([{ requestId: 'r2', code: 'busy' }]);
+  });
+
+  it('does not keep an idle conversation alive when it is refused', () => {
+    const m = aMachine();
+    const { updatedAt } = m.machine.state;
+    m.machine.sendMessageBySignal(null);
+    expect(m.machine.state.updatedAt).toBe(updatedAt);
+  });
+});
+
+describe('a call on a queue that nobody polls', () => {
+  it('ends as not run, whatever the tool says of its effects', () => {
+    const m = aMachine();
+    m.machine.sendMessage({ text: 'go' });
+    const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
+    const turnId = m.machine.state.turn?.turnId ?? '';
+    m.machine.modelCompleted({ turnId, step: 1 }, modelCalls([call]));
+    m.machine.toolLost('pay', { timedOut: false, neverStarted: true, message: 'x' });
+    expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
+      result: { status: 'errored', envelope: { ok: false, error: { code: 'not_available' } } },
+    });
+  });
+});
+
+describe('a call that is held open with an older server', () => {
+  const NEVER_TAKEN = { timedOut: true, neverStarted: true };
+  const TIMED_OUT = { timedOut: true };
+  const CRASHED = { timedOut: false };
+
+  it.each([
+    ['none', NEVER_TAKEN],
+    ['none', TIMED_OUT],
+    ['none', CRASHED],
+    ['idempotent', NEVER_TAKEN],
+    ['idempotent', TIMED_OUT],
+    ['idempotent', CRASHED],
+    ['once', NEVER_TAKEN],
+    ['once', CRASHED],
+  ] as const)(
+    'with effects %s and lost with its worker (%o), is of unknown outcome',
+    (effects, loss) => {
+      const m = aMachine();
+      m.machine.sendMessage({ text: 'go' });
+      const turnId = m.machine.state.turn?.turnId ?? '';
+      m.machine.modelCompleted(
+        { turnId, step: 1 },
+        modelCalls([plannedCall('push', { effects, maxAttempts: 3 })]),
+      );
+      const question = { form: { type: 'number' }, heldAt: 'colloquy-held-1' };
+      m.machine.toolFinished('push', { ask: question, executionMs: 5 });
+      expect(m.resolve('push', { type: 'answer', value: 3 }).verdict).toBe('accepted');
+      m.machine.toolLost('push', { ...loss, message: 'x' });
+      expect(m.events.find((event) => event.type === 'tool_result')).toMatchObject({
+        result: {
+          status: 'errored',
+          envelope: { ok: false, error: { code: 'outcome_unknown' } },
+        },
+      });
+    },
+  );
+});

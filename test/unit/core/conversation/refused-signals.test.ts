@@ -1,0 +1,212 @@
+/** Messages and answers that come as signals and are refused: the log has a few of them for each, and the number of the rest. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { apply } from '../../../../src/core/apply/apply.js';
+import { takeInboxSignal } from '../../../../src/core/machine/inbox.js';
+import {
+  MAX_RECORDED_REFUSALS,
+  MAX_REFUSED_CALLS,
+  MAX_REFUSED_MESSAGES,
+} from '../../../../src/protocol/limits/limits.js';
+import { gatedCall, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
+import {
+  aMachine,
+  aMachineWith,
+  type MachineUnderTest,
+} from '../../../support/schedules/core-driver.js';
+import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
+
+const approve = (toolCallId: string, nth: number) => ({
+  toolCallId,
+  resolution: { type: 'approve' },
+  requestId: `r${nth}`,
+  actor: { id: `user-${nth}` },
+});
+
+function denied(): MachineUnderTest {
+  const m = aMachineWith(modelCalls([gatedCall('a'), gatedCall('b')]));
+  m.resolve('a', { type: 'deny' });
+  return m;
+}
+
+function refuse(m: MachineUnderTest, toolCallId: string, times: number): void {
+  for (let nth = 0; nth < times; nth += 1) m.machine.resolveBySignal(approve(toolCallId, nth));
+}
+
+describe('answers that come as signals and are refused', () => {
+  it('are written down three times for each call, however many come', () => {
+    const m = denied();
+    refuse(m, 'a', 1_000);
+    expect(
+      m.all('resolution_refused').map(({ requestId, verdict }) => [requestId, verdict]),
+    ).toEqual([
+      ['r0', 'stale'],
+      ['r1', 'stale'],
+      ['r2', 'stale'],
+    ]);
+    expectInvariants(m);
+  });
+
+  it('are all judged, and their number stands in the next event, whatever that is', () => {
+    const m = denied();
+    refuse(m, 'a', 10);
+    expect(m.machine.resolveBySignal(approve('a', 11)).verdict).toBe('stale');
+    m.resolve('b', { type: 'approve' });
+    expect(m.events.filter((event) => event.unrecordedRefusals !== undefined)).toMatchObject([
+      { type: 'resolution', toolCallId: 'b', unrecordedRefusals: 8 },
+    ]);
+    expectViewsAgree(m.events);
+  });
+
+  it('are counted by call: another one has its own three', () => {
+    const m = denied();
+    m.resolve('b', { type: 'deny' });
+    refuse(m, 'a', 5);
+    refuse(m, 'b', 5);
+    const calls = m.all('resolution_refused').map(({ toolCallId }) => toolCallId);
+    expect(calls).toEqual(['a', 'a', 'a', 'b', 'b', 'b']);
+    // The first of b brings what was not written down of a.
+    expect(m.all('resolution_refused')[3]).toMatchObject({ unrecordedRefusals: 2 });
+  });
+
+  it('of calls that nobody knows share three, since their ids are without number', () => {
+    const m = denied();
+    for (let nth = 0; nth < 500; nth += 1) refuse(m, `guess-${nth}`, 1);
+    expect(m.all('resolution_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
+  });
+
+  it('stay counted over a roll-over, whose own event has the rest', () => {
+    const m = denied();
+    refuse(m, 'a', 5);
+    m.rollOver();
+    refuse(m, 'a', 5);
+    expect(m.all('resolution_refused')).toHaveLength(MAX_RECORDED_REFUSALS);
+  });
+
+  it('leave the state of a conversation bounded', () => {
+    const m = denied();
+    let state = m.state;
+    for (let nth = 0; nth < 300; nth += 1) {
+      const event = {
+        ...m.events[0],
+        type: 'resolution_refused' as const,
+        seq: state.lastSeq + 1,
+        at: state.updatedAt,
+        toolCallId: `${nth}`,
+        verdict: 'stale' as const,
+        requestId: 'r',
+        actor: { id: 'x', verified: false, channel: 'client' as const },
+        detail: '',
+      };
+      state = apply(state, event);
+    }
+    expect(Object.keys(state.refusals ?? {})).toHaveLength(MAX_REFUSED_CALLS);
+  });
+});
+
+/** A turn runs, so messages that do not say that they can wait are refused. */
+function busy(): MachineUnderTest {
+  const m = aMachine();
+  m.send('hello');
+  return m;
+}
+
+const message = (requestId: string) => ({ text: 'and this', requestId, actor: { id: 'ann' } });
+const GARBAGE = { text: 7 };
+const foreignEvent = (eventId: string) => ({ eventId, kind: 'k', payload: 1, agent: 'another' });
+
+function recordedIds(m: MachineUnderTest): readonly string[] {
+  return m.all('message_refused').map(({ requestId }) => requestId);
+}
+
+function countedIn(m: MachineUnderTest): number {
+  return m.events.reduce((sum, { unrecordedRefusals = 0 }) => sum + unrecordedRefusals, 0);
+}
+
+describe('messages that come as signals and are refused', () => {
+  it.each<[what: string, nth: (n: number) => unknown, recorded: number]>([
+    ['copies of one message', () => message('same'), MAX_RECORDED_REFUSALS],
+    ['messages without an id', () => ({ text: 'and this' }), MAX_RECORDED_REFUSALS],
+    ['garbage', () => GARBAGE, MAX_RECORDED_REFUSALS],
+    ['nothing at all', () => undefined, MAX_RECORDED_REFUSALS],
+    ['ids that are numbers', (n) => message(`${n % 2}`), 2 * MAX_RECORDED_REFUSALS],
+    ['a name of the language', () => message('__proto__'), MAX_RECORDED_REFUSALS],
+    ['messages of many ids', (n) => message(`m-${n}`), MAX_REFUSED_MESSAGES],
+  ])('are written down a few times in one turn: a thousand of %s', (_what, nth, recorded) => {
+    const m = busy();
+    for (let n = 0; n < 1_000; n += 1) m.machine.sendMessageBySignal(nth(n));
+    expect(m.all('message_refused')).toHaveLength(recorded);
+    m.model(modelSays('done'));
+    expect(countedIn(m)).toBe(1_000 - recorded);
+    expectInvariants(m);
+    expectViewsAgree(m.events);
+  });
+
+  it('and events of other systems that are refused share the bound', () => {
+    const m = busy();
+    for (let n = 0; n < 15; n += 1) m.machine.sendMessageBySignal(message(`m-${n}`));
+    for (let n = 0; n < 15; n += 1) takeInboxSignal(m.machine, foreignEvent(`e-${n}`));
+    expect(recordedIds(m).slice(-5)).toEqual(['e-0', 'e-1', 'e-2', 'e-3', 'e-4']);
+    expect(recordedIds(m)).toHaveLength(MAX_REFUSED_MESSAGES);
+  });
+
+  it('are written down again in the next turn, the first of which brings the number of the rest', () => {
+    const m = busy();
+    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    m.model(modelSays('done'));
+    m.send('the next');
+    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    expect(recordedIds(m)).toEqual(Array.from({ length: 6 }, () => 'same'));
+    expect(Object.keys(m.state.refusedMessages?.byId ?? {})).toHaveLength(1);
+  });
+
+  it('stay counted over a roll-over', () => {
+    const m = busy();
+    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    m.rollOver();
+    for (let n = 0; n < 5; n += 1) m.machine.sendMessageBySignal(message('same'));
+    expect(recordedIds(m)).toHaveLength(MAX_RECORDED_REFUSALS);
+  });
+});
+
+describe('whatever comes as a signal, in any order', () => {
+  const anId = fc.integer({ min: 0, max: 60 }).map(String);
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('message' as const), id: anId }),
+    fc.record({ kind: fc.constant('event' as const), id: anId }),
+    fc.record({ kind: fc.constant('answer' as const), id: anId }),
+    fc.record({ kind: fc.constant('turn' as const), id: anId }),
+    fc.record({ kind: fc.constant('roll_over' as const), id: anId }),
+  );
+
+  it('is written down or counted, and each turn has a bounded number of refused messages', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+        const m = busy();
+        let refused = 0;
+        let turns = 1;
+        for (const { kind, id } of steps) {
+          if (kind === 'roll_over') m.rollOver();
+          else if (kind === 'turn') {
+            m.model(modelSays('done'));
+            m.send('the next');
+            turns += 1;
+          } else {
+            refused += 1;
+            if (kind === 'message') m.machine.sendMessageBySignal(message(`m-${id}`));
+            else if (kind === 'event') takeInboxSignal(m.machine, foreignEvent(`e-${id}`));
+            else m.machine.resolveBySignal(approve(id, refused));
+          }
+        }
+        m.model(modelSays('done'));
+        const answers = m.all('resolution_refused').length;
+        const messages = recordedIds(m).length;
+        expect(answers + messages + countedIn(m)).toBe(refused);
+        expect(messages).toBeLessThanOrEqual(turns * MAX_REFUSED_MESSAGES);
+        expect(answers).toBeLessThanOrEqual(MAX_RECORDED_REFUSALS);
+        expectInvariants(m);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

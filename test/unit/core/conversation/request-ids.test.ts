@@ -1,0 +1,141 @@
+/** A request id names one request: the same again is a repeat, anything else under it is told so and changes nothing. */
+import { describe, expect, it } from 'vitest';
+import { resolveBatch } from '../../../../src/core/machine/batches.js';
+import { extendToolCall } from '../../../../src/core/machine/extensions.js';
+import { stepIdFor } from '../../../../src/protocol/values/ids.js';
+import { asks, digestOf, NUMBER } from '../../../support/builders/core-asks.js';
+import {
+  APPROVE,
+  actor,
+  answer,
+  DENY,
+  gatedCall,
+  MINUTE_MS,
+  modelCalls,
+  plannedCall,
+  result,
+  turn,
+} from '../../../support/builders/core-builders.js';
+import {
+  aMachine,
+  aMachineWith,
+  type MachineUnderTest,
+} from '../../../support/schedules/core-driver.js';
+import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
+
+const ID = { requestId: 'one' };
+const REUSED = {
+  verdict: 'invalid',
+  problems: [{ path: '/requestId', message: expect.stringContaining('other content') as string }],
+};
+
+function unchanged(m: MachineUnderTest, act: () => unknown): unknown {
+  const before = m.events.length;
+  const told = act();
+  expect(m.events).toHaveLength(before);
+  return told;
+}
+
+describe('a request id that a call has seen', () => {
+  it('does not let the answer to the first question pass for an answer to the second', () => {
+    const m = aMachineWith(modelCalls([plannedCall('c')]));
+    asks(m, 'c', NUMBER);
+    const first = digestOf(m.pending[0]);
+    m.resolve('c', answer(1), { ...first, ...ID });
+    asks(m, 'c', NUMBER);
+    const second = digestOf(m.pending[0]);
+    for (const again of [answer(1), answer(2)])
+      expect(unchanged(m, () => m.resolve('c', again, { ...second, ...ID }))).toMatchObject(REUSED);
+    expect(m.resolve('c', answer(1), { ...first, ...ID }).verdict).toBe('duplicate');
+    expect(m.resolve('c', answer(2), { ...second, requestId: 'two' }).verdict).toBe('accepted');
+    expectInvariants(m);
+    expectViewsAgree(m.events);
+  });
+
+  it('does not let a client take its approval for its result, over a roll-over neither', () => {
+    const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));
+    m.resolve('c', APPROVE, ID);
+    m.rollOver();
+    expect(unchanged(m, () => m.resolve('c', result(7), ID))).toMatchObject(REUSED);
+    expect(m.resolve('c', result(7), { requestId: 'two' }).verdict).toBe('accepted');
+  });
+
+  it('is told of other content after the call has ended, too; the same content is a repeat, in whatever order its keys are', () => {
+    const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
+    m.resolve('q', answer({ a: 1, b: 2 }), ID);
+    expect(m.resolve('q', answer({ b: 2, a: 1 }), ID)).toMatchObject({ verdict: 'duplicate' });
+    expect(m.resolve('q', answer({ a: 1, b: 3 }), ID)).toMatchObject(REUSED);
+    expect(m.resolve('q', { type: 'decline' }, ID)).toMatchObject(REUSED);
+  });
+
+  it('may serve for every call once: a job has one id', () => {
+    const m = aMachineWith(modelCalls([gatedCall('a'), gatedCall('b')]));
+    expect(m.resolve('a', APPROVE, ID).verdict).toBe('accepted');
+    expect(m.resolve('b', DENY, ID).verdict).toBe('accepted');
+    expect(m.resolve('b', APPROVE, ID)).toMatchObject(REUSED);
+  });
+
+  it('is free again once its answer was taken back', () => {
+    const m = aMachineWith(
+      modelCalls([plannedCall('q', { executor: 'human', recheckAnswer: true })]),
+    );
+    m.resolve('q', answer('x'), ID);
+    m.checkFails('q');
+    expect(m.resolve('q', answer('y'), ID).verdict).toBe('accepted');
+  });
+
+  it('leaves the refusal in the log when it came as a signal', () => {
+    const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));
+    m.resolve('c', APPROVE, ID);
+    m.mark();
+    const input = { toolCallId: 'c', resolution: result(7), actor: actor('ben'), ...ID };
+    expect(m.machine.resolveBySignal(input).verdict).toBe('invalid');
+    expect(m.types()).toEqual(['resolution_refused']);
+  });
+
+  it('is told of a set of results with other content', () => {
+    const m = aMachineWith(modelCalls([plannedCall('c', { executor: 'client' })]));
+    const send = (resultJson: string) =>
+      resolveBatch(m.machine, {
+        stepId: stepIdFor(turn(1), 1),
+        results: [{ toolCallId: 'c', resultJson }],
+        actor: actor('ann'),
+        ...ID,
+      });
+    expect(send('1').verdict).toBe('accepted');
+    expect(send('1').verdict).toBe('duplicate');
+    expect(unchanged(m, () => send('2'))).toMatchObject({
+      verdict: 'invalid',
+      faults: REUSED.problems,
+    });
+  });
+});
+
+describe('a request id that a conversation has seen', () => {
+  it('does not let a second text pass for the first message', () => {
+    const m = aMachine();
+    const { turnId } = m.send('hello', ID);
+    expect(m.trySend('hello', ID)).toMatchObject({
+      refusal: { code: 'duplicate', reply: { turnId } },
+    });
+    expect(unchanged(m, () => m.trySend('good bye', ID))).toMatchObject({
+      accepted: false,
+      refusal: { code: 'invalid_request', problems: REUSED.problems },
+    });
+    m.machine.sendMessageBySignal({ text: 'good bye', ...ID });
+    expect(m.last('message_refused')).toMatchObject({ requestId: 'one', code: 'invalid_request' });
+    expectInvariants(m);
+  });
+
+  it('names one move of a deadline', () => {
+    const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
+    const extend = (fields: object) =>
+      extendToolCall(m.machine, { toolCallId: 'q', actor: actor('boss'), ...ID, ...fields });
+    const moved = extend({ by: MINUTE_MS });
+    expect(moved.verdict).toBe('accepted');
+    expect(extend({ by: MINUTE_MS })).toEqual({ verdict: 'duplicate', first: moved });
+    expect(extend({ until: m.pending[0]?.deadline }).verdict).toBe('duplicate');
+    expect(unchanged(m, () => extend({ by: 2 * MINUTE_MS }))).toMatchObject(REUSED);
+    expect(extend({ until: '2026-03-01T13:00:00Z' })).toMatchObject(REUSED);
+  });
+});

@@ -1,0 +1,241 @@
+/** What a conversation remembers is told alike before and after a roll-over, and is small however long it has gone on. */
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judgeBatch } from '../../../../src/core/judge/batches.js';
+import { judgeCancel } from '../../../../src/core/judge/cancels.js';
+import { judgeClaim } from '../../../../src/core/judge/claims.js';
+import { judgeExtension } from '../../../../src/core/judge/extensions.js';
+import { judgeInbox } from '../../../../src/core/judge/inbox.js';
+import { judgeMessage } from '../../../../src/core/judge/messages.js';
+import { judgeResolution } from '../../../../src/core/judge/resolutions.js';
+import { takeInboxEvent } from '../../../../src/core/machine/inbox.js';
+import { takenCallIds } from '../../../../src/core/memory/memory.js';
+import { withPackedMemory } from '../../../../src/core/memory/packed-memory.js';
+import type { ConversationState } from '../../../../src/core/state/state.js';
+import { toolCallView } from '../../../../src/core/view/snapshot.js';
+import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
+import { MAX_EARLIER_RUNS_BYTES } from '../../../../src/protocol/limits/limits.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import {
+  APPROVE,
+  actor,
+  answer,
+  DENY,
+  gatedCall,
+  modelCalls,
+  modelSays,
+  plannedCall,
+  result,
+} from '../../../support/builders/core-builders.js';
+import { patient } from '../../../support/patience.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { ScheduleRunner, schedule } from '../../../support/schedules/core-schedules.js';
+
+const RESOLUTIONS: readonly Resolution[] = [APPROVE, DENY, answer(1), result(1)];
+
+/** The next run's state. */
+function carried(state: ConversationState): ConversationState {
+  return JSON.parse(JSON.stringify(withPackedMemory(state))) as ConversationState;
+}
+
+function idsIn(events: readonly CanonicalEvent[], name: string): readonly string[] {
+  const found = events.flatMap((event) => {
+    const value = (event as unknown as Readonly<Record<string, unknown>>)[name];
+    return typeof value === 'string' ? [value] : [];
+  });
+  return [...new Set(found)];
+}
+
+/** What everybody is told who asks about anything that the conversation may remember; first acceptances aside. */
+function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
+  const { events } = m;
+  const nowMs = m.clock.now();
+  const callIds = [...idsIn(events, 'toolCallId'), 'nobody', '__proto__'];
+  const requestIds = [...idsIn(events, 'requestId'), 'never-used'];
+  const turnIds = idsIn(events, 'turnId');
+  const asked = callIds.flatMap((toolCallId) =>
+    requestIds.map((requestId) => ({ toolCallId, requestId })),
+  );
+  return {
+    views: callIds.map((toolCallId) => toolCallView(state, toolCallId)),
+    taken: [...takenCallIds(state, callIds)].sort(),
+    resolutions: asked.flatMap((of) =>
+      RESOLUTIONS.map((resolution) => {
+        const by = { resolution, actor: actor('user-1') };
+        const told = judgeResolution(state, { ...of, ...by }, nowMs);
+        return told.verdict === 'acceptable' ? told.verdict : told;
+      }),
+    ),
+    claims: asked.flatMap((of) =>
+      ['user-0', 'user-1', 'user-2'].map((id) =>
+        judgeClaim(state, { ...of, actor: actor(id) }, nowMs),
+      ),
+    ),
+    extensions: asked.map((of) => {
+      const told = judgeExtension(state, { ...of, by: 60_000, actor: actor('user-1') }, nowMs);
+      return told.verdict === 'acceptable' ? told.verdict : told;
+    }),
+    messages: requestIds.flatMap((requestId) =>
+      ['text 0', 'text 7'].map((text) => judgeMessage(state, { text, requestId })),
+    ),
+    inbox: Array.from({ length: 9 }, (_, index) =>
+      [0, 1, 2].map((payload) =>
+        judgeInbox(state, { eventId: `e${index}`, kind: 'news', payload }),
+      ),
+    ),
+    cancels: requestIds.map((requestId) => judgeCancel(state, { requestId, turnId: 'none' })),
+    batches: turnIds.map((turnId) =>
+      judgeBatch(state, { stepId: `${turnId}.1`, results: [], actor: actor('ann') }, nowMs),
+    ),
+  };
+}
+
+describe('what is remembered', () => {
+  it(
+    'is told as before after a roll-over, whatever has happened, and after the next',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const runner = new ScheduleRunner(steps.length);
+          for (const step of steps) runner.run(step);
+          const { m } = runner;
+          const before = toldBy(m.state, m);
+          const next = carried(m.state);
+          expect(toldBy(next, m)).toEqual(before);
+          expect(toldBy(carried(next), m)).toEqual(before);
+        }),
+        { numRuns: 150 },
+      );
+    },
+    patient(120_000),
+  );
+
+  it('has an answer that is taken back after a roll-over forgotten, so that the request may come again', () => {
+    const m = aMachine();
+    m.send('go');
+    m.model(modelCalls([plannedCall('q', { executor: 'human', recheckAnswer: true })]));
+    m.resolve('q', answer('wrong'), { requestId: 'one' });
+    m.rollOver();
+    m.checkFails('q');
+    m.rollOver();
+    expect(m.resolve('q', answer('right'), { requestId: 'one' }).verdict).toBe('accepted');
+  });
+
+  it('is read in the form of before, and goes on from it packed', () => {
+    const m = aMachine();
+    m.send('go', { requestId: 'job' });
+    m.model(modelCalls([gatedCall('c'), plannedCall('d')]));
+    m.tool('d');
+    m.resolve('c', DENY, { requestId: 'no' });
+    m.rollOverAsBefore();
+    expect(m.state.earlier).toBeUndefined();
+    for (const over of [() => m, () => m.rollOver(), () => m.rollOver()]) {
+      over();
+      expect(m.trySend('go', { requestId: 'job' })).toMatchObject({
+        refusal: { code: 'duplicate' },
+      });
+      expect(m.resolve('c', DENY, { requestId: 'no' })).toMatchObject({ verdict: 'duplicate' });
+      expect(m.resolve('c', APPROVE)).toMatchObject({
+        verdict: 'stale',
+        status: 'denied',
+        by: 'ben',
+      });
+      expect(m.resolve('d', APPROVE)).toMatchObject({ verdict: 'stale', status: 'resolved' });
+    }
+    expect(m.state.tombstones).toEqual([]);
+  });
+
+  it('tells other content under a known id from a repeat', () => {
+    const m = aMachine();
+    m.send('first', { requestId: 'job' });
+    m.model(modelSays('done'));
+    takeInboxEvent(m.machine, { eventId: 'e', kind: 'news', payload: 1 });
+    m.rollOver();
+    expect(m.trySend('other', { requestId: 'job' })).toMatchObject({
+      accepted: false,
+      refusal: { code: 'invalid_request' },
+    });
+    expect(judgeInbox(m.state, { eventId: 'e', kind: 'news', payload: 2 })?.code).toBe(
+      'invalid_request',
+    );
+    expect(judgeInbox(m.state, { eventId: 'e', kind: 'news', payload: 1 })?.code).toBe('duplicate');
+  });
+});
+
+/** As random as ids are, and the same in every run. */
+function idOf(what: string): string {
+  return createHash('sha256').update(what).digest('base64url').slice(0, 24);
+}
+
+/** A turn of two tools, and in every tenth a call that somebody approves; the run ends every 40 turns. */
+function longConversation(turns: number): MachineUnderTest {
+  const m = aMachine();
+  for (let turn = 1; turn <= turns; turn += 1) {
+    m.clock.advance(37_123 * (1 + (turn % 7)));
+    m.send(`message ${turn}`, { requestId: idOf(`message ${turn}`) });
+    const ids = [1, 2].map((call) => `call_${idOf(`${turn} ${call}`)}`);
+    const gated = turn % 10 === 0 ? [gatedCall(`call_${idOf(`gated ${turn}`)}`)] : [];
+    m.model(modelCalls([...ids.map((id) => plannedCall(id)), ...gated]));
+    m.clock.advance(500);
+    for (const id of ids) m.tool(id);
+    for (const { toolCallId } of gated) {
+      m.resolve(toolCallId, APPROVE, { requestId: idOf(`approve ${turn}`) });
+      m.tool(toolCallId);
+    }
+    m.model(modelSays('done'));
+    if (turn % 40 === 0) m.rollOver();
+  }
+  return m;
+}
+
+describe('a conversation of a thousand turns', () => {
+  it(
+    'carries less than 56 KB of what it remembers, 34 KB compressed, and has forgotten no message',
+    () => {
+      const m = longConversation(1_000);
+      const text = JSON.stringify(m.state.earlier);
+      expect(m.state).toMatchObject({ tombstones: [], requests: [] });
+      expect(text.length).toBeLessThan(56 * 1024);
+      expect(deflateSync(text).length).toBeLessThan(34 * 1024);
+      const first = m.all('user_message').at(-900);
+      expect(
+        judgeMessage(m.state, { text: 'message 101', requestId: idOf('message 101') }),
+      ).toMatchObject({
+        code: 'duplicate',
+        reply: { turnId: first?.turnId, seq: first?.seq },
+      });
+      expect(m.resolve(`call_${idOf('900 1')}`, APPROVE)).toMatchObject({ verdict: 'stale' });
+    },
+    patient(60_000),
+  );
+
+  it(
+    'carries no more after another thousand',
+    () => {
+      const sizes = [1_000, 2_000].map(
+        (turns) => JSON.stringify(longConversation(turns).state.earlier).length,
+      );
+      expect(Math.abs((sizes[1] ?? 0) / (sizes[0] ?? 1) - 1)).toBeLessThan(0.1);
+    },
+    patient(120_000),
+  );
+});
+
+it('forgets the oldest calls where the names of people alone are too much, and then takes no short id for new', () => {
+  const m = aMachine({ settings: { maxSteps: 500 } });
+  m.send('go');
+  for (let step = 0; step < 250; step += 1) {
+    const ids = [1, 2, 3, 4].map((call) => `c${step * 4 + call}`);
+    m.model(modelCalls(ids.map((id) => gatedCall(id))));
+    for (const id of ids) m.resolve(id, DENY, { actor: actor(`${'ä'.repeat(190)}${id}`) });
+  }
+  m.rollOver();
+  const bytes = Buffer.byteLength(JSON.stringify(m.state.earlier));
+  expect(bytes).toBeLessThanOrEqual(MAX_EARLIER_RUNS_BYTES);
+  expect(m.resolve('c1000', APPROVE)).toMatchObject({ verdict: 'stale', status: 'denied' });
+  expect(m.resolve('c1', APPROVE)).toMatchObject({ verdict: 'unknown' });
+  m.model(modelCalls([plannedCall('c1')]));
+  expect(m.last('tool_call').providerCallId).toBe('c1');
+});

@@ -1,0 +1,203 @@
+/** Whatever happens, in whatever order: the invariants of the core hold after every step, and everything comes to rest. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { applyAll } from '../../../../src/core/apply/apply.js';
+import { patient } from '../../../support/patience.js';
+import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
+import type { Step } from '../../../support/schedules/core-schedules.js';
+import { ScheduleRunner, schedule } from '../../../support/schedules/core-schedules.js';
+
+/** `FC_RUNS=20000` for a long search. */
+const RUNS = Number(process.env['FC_RUNS'] ?? 0);
+const runs = (usual: number): { numRuns: number } => ({ numRuns: RUNS > 0 ? RUNS : usual });
+const TIMEOUT_MS = 60_000 + RUNS * 50;
+
+function runAll(steps: readonly Step[]): ScheduleRunner {
+  const runner = new ScheduleRunner(steps.length);
+  for (const step of steps) runner.run(step);
+  return runner;
+}
+
+function verdictOf(event: { readonly late?: true } | undefined): string {
+  return event?.late === true ? 'accepted_late' : 'accepted';
+}
+
+/** What random schedules must reach, or they prove nothing about it. */
+const REACHED = [
+  ...[
+    'summary',
+    'user_message',
+    'message_refused',
+    'inbox_event',
+    'cancel_requested',
+    'rolled_over',
+  ],
+  ...['tool_call', 'call_prepared', 'call_planned', 'tool_lost', 'tool_asked', 'tool_result'],
+  ...['suspension', 'suspension_expiring', 'extended', 'expired', 'claimed', 'lease_lost'],
+  ...['resolution', 'late', 'resolution_reverted', 'input_edited'],
+  ...['unknown', 'forbidden', 'stale', 'expired', 'invalid'].map((verdict) => `told ${verdict}`),
+  ...['rule_remembered', 'rule_revoked', 'rule: approve', 'rule: deny'],
+  ...['turn_limit_reached', 'turn_ended', 'conversation_closed'],
+];
+
+describe('random schedules', () => {
+  it(
+    'reach every kind of event, every refusal, and decisions of remembered rules',
+    () => {
+      const seen = new Set<string>();
+      for (const steps of fc.sample(schedule, { numRuns: 800, seed: 7 }))
+        for (const event of runAll(steps).m.events) {
+          seen.add(event.type);
+          if (event.type === 'resolution_refused') seen.add(`told ${event.verdict}`);
+          if (event.type !== 'resolution') continue;
+          if (event.late === true) seen.add('late');
+          if (event.rule !== undefined) seen.add(`rule: ${event.resolution.type}`);
+        }
+      expect(REACHED.filter((kind) => !seen.has(kind))).toEqual([]);
+    },
+    patient(TIMEOUT_MS),
+  );
+});
+
+describe('any schedule', () => {
+  it(
+    'keeps every invariant after every step',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const runner = new ScheduleRunner(steps.length);
+          for (const step of steps) {
+            runner.run(step);
+            expectInvariants(runner.m);
+          }
+        }),
+        runs(300),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+
+  it(
+    'comes to rest when everything is answered: every turn has ended, every call has its result',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const runner = runAll(steps);
+          runner.drain();
+          const { m } = runner;
+          expectInvariants(m);
+          expect(m.state.turn).toBeUndefined();
+          expect(m.state.queue).toEqual([]);
+          const ofTheirOwn = m.all('user_message').filter(({ onBusy }) => onBusy !== 'steer');
+          const ofTheInbox = m.all('turn_started').filter(({ inbox }) => inbox !== undefined);
+          expect(m.all('turn_ended')).toHaveLength(ofTheirOwn.length + ofTheInbox.length);
+          expect(m.all('tool_result')).toHaveLength(m.all('tool_call').length);
+        }),
+        runs(400),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+
+  it(
+    'shows readers of the log what it shows itself, at every event',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          expectViewsAgree(runAll(steps).m.events);
+        }),
+        runs(150),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+
+  it(
+    'closed at any point and opened again goes on with a whole transcript and a dense log',
+    () => {
+      fc.assert(
+        fc.property(schedule, schedule, fc.boolean(), (before, after, closed) => {
+          const runner = runAll(before);
+          const { m } = runner;
+          if (closed) m.machine.close('requested');
+          m.reopen('chain0000009');
+          expectInvariants(m);
+          for (const step of after) runner.run(step);
+          expectInvariants(m);
+        }),
+        runs(150),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+
+  it(
+    'cut off at any event can be folded and opened again',
+    () => {
+      fc.assert(
+        fc.property(schedule, fc.nat(), (steps, cut) => {
+          const { m } = runAll(steps);
+          m.events.length = 1 + (cut % m.events.length);
+          m.reopen('chain0000009');
+          expectInvariants({ state: m.state, events: m.events });
+          expect(applyAll(m.events)).toEqual(m.state);
+        }),
+        runs(150),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+
+  it(
+    'repeats to each sender the verdict that was recorded, even after the end, and takes nothing twice',
+    () => {
+      fc.assert(
+        fc.property(schedule, (steps) => {
+          const { m } = runAll(steps);
+          m.machine.close('requested');
+          // Nobody sends those of a rule.
+          const resolutions = m.all('resolution').filter(({ rule }) => rule === undefined);
+          const reverted = new Set(
+            m
+              .all('resolution_reverted')
+              .map((event) =>
+                resolutions.findLast(
+                  (entry) => entry.seq < event.seq && entry.toolCallId === event.toolCallId,
+                ),
+              ),
+          );
+          const before = m.events.length;
+          for (const event of resolutions) {
+            const again = m.machine.resolve(event);
+            const same = resolutions.filter(
+              (entry) =>
+                entry.requestId === event.requestId &&
+                entry.toolCallId === event.toolCallId &&
+                !reverted.has(entry),
+            );
+            const last = same.at(-1);
+            if (last === undefined) expect(['stale', 'expired']).toContain(again.verdict);
+            // The id was free again after its first answer was taken back, and went to another one.
+            else if (last.digest !== event.digest)
+              expect(again).toMatchObject({
+                verdict: 'invalid',
+                problems: [{ path: '/requestId' }],
+              });
+            else
+              expect(again).toEqual({
+                verdict: 'duplicate',
+                first: {
+                  verdict: verdictOf(last),
+                  toolCallId: event.toolCallId,
+                  seq: last.seq,
+                },
+              });
+          }
+          expect(m.events).toHaveLength(before);
+        }),
+        runs(200),
+      );
+    },
+    patient(TIMEOUT_MS),
+  );
+});

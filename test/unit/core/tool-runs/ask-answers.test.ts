@@ -1,0 +1,314 @@
+/** What comes of the questions that a tool asks: refusals, answers that are checked, further questions, approvals before them. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { entryOf } from '../../../../src/core/calls/ask.js';
+import { TEXTS } from '../../../../src/protocol/failures/texts.js';
+import { MAX_ASKS_PER_CALL } from '../../../../src/protocol/limits/limits.js';
+import type { RunToolInput } from '../../../../src/protocol/workflow/activities.js';
+import { asked, asks, CODE, digestOf, NUMBER } from '../../../support/builders/core-asks.js';
+import {
+  ANSWER_MS,
+  actor,
+  answer,
+  gatedCall,
+  MINUTE_MS,
+  modelCalls,
+  plannedCall,
+} from '../../../support/builders/core-builders.js';
+import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
+
+const STATE = { cart: ['tea'], cents: 5 };
+
+/** One whose first question was answered, and whose second is open. */
+function askedTwice(first: unknown = NUMBER, second: unknown = NUMBER): MachineUnderTest {
+  const m = asked(first);
+  m.resolve('c', answer(1), { requestId: 'first' });
+  asks(m, 'c', second);
+  return m;
+}
+
+const entry = (m: MachineUnderTest): Pick<RunToolInput, 'run' | 'asked'> =>
+  entryOf(m.state.calls['c']!);
+const digest = (m: MachineUnderTest) => digestOf(m.pending[0]);
+
+describe('a question that is declined', () => {
+  it('ends the call as a question to a person does, and the tool is not entered', () => {
+    const m = asked();
+    m.resolve('c', { type: 'decline', reason: 'none of your business' });
+    expect(m.last('tool_result').result).toMatchObject({
+      status: 'errored',
+      provenance: 'untrusted',
+      envelope: { error: { code: 'declined', message: 'none of your business' } },
+      actor: { id: 'ben' },
+    });
+    expect(m.effectTypes()).toEqual(['call_model']);
+    expectViewsAgree(m.events);
+  });
+
+  it('enters the tool again where it wants to hear of it', () => {
+    const m = asked({ ...NUMBER, state: STATE, onDecline: 'enter' });
+    expect(m.resolve('c', { type: 'decline', reason: 'no' }).verdict).toBe('accepted');
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 2 }]);
+    expect(entry(m)).toEqual({
+      run: 2,
+      asked: { asks: 1, state: STATE, declined: { reason: 'no' }, actor: actor('ben') },
+    });
+    m.tool('c', 'released');
+    expect(m.last('tool_result').result.status).toBe('resolved');
+    expectViewsAgree(m.events);
+  });
+
+  it('may be asked anew, and the new answer is no refusal any more', () => {
+    const m = asked({ ...NUMBER, onDecline: 'enter' });
+    m.resolve('c', { type: 'decline' });
+    asks(m, 'c');
+    expect(m.pending).toMatchObject([{ ask: 2 }]);
+    m.resolve('c', answer(1), digest(m));
+    expect(entry(m).asked).toEqual({ asks: 2, answer: { value: 1 }, actor: actor('ben') });
+  });
+});
+
+describe('an answer with a pattern in its form', () => {
+  it('is checked by a worker before the tool is entered', () => {
+    const m = asked(CODE);
+    expect(m.pending[0]?.answerSchema).toMatchObject({ type: 'string', pattern: '^[A-Z]{3}$' });
+    m.resolve('c', answer('ABC'), { requestId: 'r' });
+    expect(m.effects()).toEqual([{ type: 'check_answer', toolCallId: 'c', requestId: 'r' }]);
+    m.rollOver();
+    m.checked('c', 'ABC');
+    expect(m.types().slice(-2)).toEqual(['rolled_over', 'answer_checked']);
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 2 }]);
+    m.checked('c', 'ABC');
+    expect(m.types()).toEqual([]);
+    m.tool('c');
+    expectViewsAgree(m.events);
+  });
+
+  it('is taken back when it fails, and the question is open as it was, under its old deadline', () => {
+    const m = asked(CODE);
+    const before = m.pending[0];
+    m.advance(MINUTE_MS);
+    m.resolve('c', answer('abc'), { requestId: 'r' });
+    m.checkFails('c', 'does not match');
+    expect(m.types().slice(-2)).toEqual(['resolution_reverted', 'suspension']);
+    const problems = [{ path: '/resolution/value', message: 'does not match' }];
+    const reverted = { requestId: 'r', problems };
+    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso(), reverted }]);
+    expect(m.resolve('c', answer('ABC'), { requestId: 'r' }).verdict).toBe('accepted');
+    expectViewsAgree(m.events);
+  });
+
+  it('may be refused by the tool’s own code: the question is open again, and the next run is another', () => {
+    const m = asked();
+    const before = m.pending[0];
+    m.advance(MINUTE_MS);
+    m.resolve('c', answer(7), { requestId: 'r' });
+    m.machine.toolFinished('c', {
+      refused: [{ path: '/cents', message: 'too many' }],
+      executionMs: 1,
+    });
+    expect(m.last('resolution_reverted')).toMatchObject({
+      requestId: 'r',
+      run: 2,
+      problems: [{ path: '/resolution/value/cents', message: 'too many' }],
+    });
+    const problems = [{ path: '/resolution/value/cents', message: 'too many' }];
+    const reverted = { requestId: 'r', problems };
+    expect(m.pending).toEqual([{ ...before, openedAt: m.clock.iso(), reverted }]);
+    m.resolve('c', answer(3), { requestId: 'r' });
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 3 }]);
+    expectViewsAgree(m.events);
+  });
+
+  it('that was never given cannot be refused', () => {
+    for (const refused of [[], 'no', [7], undefined]) {
+      const m = aMachineWith(modelCalls([plannedCall('c')]));
+      m.machine.toolFinished('c', { refused: refused as never, executionMs: 1 });
+      expect(m.last('tool_result').result.envelope).toEqual({
+        ok: false,
+        error: { code: 'tool_error', message: TEXTS.answerNotAsked('server.tool') },
+      });
+    }
+  });
+});
+
+describe('the second question of a call', () => {
+  it('is another: the same words and form have another digest', () => {
+    const m = askedTwice();
+    const [first, second] = m.all('suspension').map(({ suspension }) => suspension);
+    expect(second?.ask).toBe(2);
+    expect(second?.argsDigest).not.toBe(first?.argsDigest);
+  });
+
+  it('takes no answer that does not say which question it answers', () => {
+    const m = askedTwice();
+    expect(m.resolve('c', answer(2))).toMatchObject({
+      verdict: 'invalid',
+      problems: [{ path: '/argsDigest', message: expect.stringContaining('question 2') as string }],
+    });
+    expect(m.resolve('c', { type: 'decline' }).verdict).toBe('invalid');
+    expect(m.pending).toHaveLength(1);
+    expect(m.resolve('c', answer(2), digest(m)).verdict).toBe('accepted');
+    expect(entry(m).asked).toMatchObject({ asks: 2, answer: { value: 2 } });
+  });
+
+  it('tells an answer to the first that it is stale, by whom and since when; over a roll-over, too', () => {
+    const m = askedTwice();
+    const first = digestOf(m.all('suspension')[0]?.suspension);
+    for (const again of [m, m.rollOver()])
+      expect(again.resolve('c', answer(9), first)).toEqual({
+        verdict: 'stale',
+        why: 'already_resolved',
+        status: 'awaiting_answer',
+        by: 'ben',
+        at: m.last('resolution').at,
+      });
+    expect(m.all('resolution')).toHaveLength(1);
+  });
+
+  it('tells a repeat of the first answer that it is one', () => {
+    const m = askedTwice();
+    expect(m.resolve('c', answer(1), { requestId: 'first' })).toMatchObject({
+      verdict: 'duplicate',
+      first: { verdict: 'accepted' },
+    });
+  });
+
+  it('refuses the digest of anything else', () => {
+    const m = askedTwice();
+    for (const argsDigest of ['ask:2:x', plannedCall('c').argsDigest, 7])
+      expect(m.resolve('c', answer(2), { argsDigest }).verdict).toBe('invalid');
+  });
+
+  it('can have the same answer by hand, without a request id', () => {
+    const m = asked();
+    const by = { toolCallId: 'c', resolution: answer(1), actor: actor('ben') };
+    expect(m.machine.resolve(by).verdict).toBe('accepted');
+    asks(m, 'c');
+    expect(m.machine.resolve({ ...by, ...digest(m) }).verdict).toBe('accepted');
+    m.tool('c');
+    expectInvariants(m);
+  });
+
+  it('has none of the state of the first, and starts its clock anew', () => {
+    const m = asked({ ...NUMBER, state: STATE });
+    m.advance(MINUTE_MS);
+    m.resolve('c', answer(1));
+    asks(m, 'c');
+    expect(m.pending[0]?.deadline).toBe(m.clock.iso(ANSWER_MS));
+    m.resolve('c', answer(2), digest(m));
+    expect(entry(m).asked).toEqual({ asks: 2, answer: { value: 2 }, actor: actor('ben') });
+  });
+
+  it('comes from a loop when there are too many: the call is stopped, and says so', () => {
+    const m = asked();
+    for (let count = 2; count <= MAX_ASKS_PER_CALL; count += 1) {
+      m.resolve('c', answer(count), digest(m));
+      asks(m, 'c');
+    }
+    m.resolve('c', answer(0), digest(m));
+    asks(m, 'c');
+    expect(m.last('tool_result').result.envelope).toEqual({
+      ok: false,
+      error: {
+        code: 'tool_error',
+        message: TEXTS.tooManyAsks('server.tool', MAX_ASKS_PER_CALL),
+      },
+    });
+  });
+});
+
+describe('a gated tool that asks', () => {
+  const gated = (): MachineUnderTest => {
+    const m = aMachineWith(modelCalls([gatedCall('c')]));
+    m.resolve('c', { type: 'approve' }, { requestId: 'ok', actor: actor('cleo') });
+    asks(m, 'c');
+    return m;
+  };
+
+  it('never reads an approval as the answer, whatever it carries (N1)', () => {
+    const m = gated();
+    for (const resolution of [{ type: 'approve' }, { type: 'approve', input: 7 }, { type: 'deny' }])
+      for (const fields of [{}, digest(m)])
+        expect(m.resolve('c', resolution as never, fields)).toMatchObject({
+          verdict: 'stale',
+          openKind: 'elicitation',
+        });
+    expect(m.resolve('c', { type: 'approve' }, { requestId: 'ok' }).verdict).toBe('duplicate');
+    expect(m.pending).toHaveLength(1);
+  });
+
+  it('keeps its approver; who answers is somebody else', () => {
+    const m = gated();
+    m.resolve('c', answer(1), { actor: actor('dora') });
+    expect(m.state.calls['c']?.approver?.id).toBe('cleo');
+    expect(entry(m).asked?.actor.id).toBe('dora');
+    expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c', run: 2 }]);
+  });
+
+  it('is not gated again', () => {
+    const m = gated();
+    m.resolve('c', answer(1));
+    m.tool('c');
+    expect(m.all('suspension').map(({ suspension }) => suspension.kind)).toEqual([
+      'approval',
+      'elicitation',
+    ]);
+    expectViewsAgree(m.events);
+  });
+});
+
+describe('any number of questions and answers, in any order', () => {
+  it('each answer is taken for the question that it names, once; the tool is entered once for each', () => {
+    const move = fc.record({
+      kind: fc.constantFrom('answer', 'answer', 'old', 'blind', 'repeat', 'restart', 'clock'),
+      pick: fc.nat(100),
+    });
+    fc.assert(
+      fc.property(fc.array(move, { minLength: 1, maxLength: 40 }), (moves) => {
+        const m = asked({ ...NUMBER, state: 1 });
+        const taken: string[] = [];
+        let sent: Record<string, unknown> = {};
+        let value = 0;
+        for (const [index, { kind, pick }] of moves.entries()) {
+          const open = m.all('tool_asked').at(-1)!;
+          const earlier = m.all('tool_asked').slice(0, -1);
+          const old = earlier[pick % Math.max(1, earlier.length)];
+          const fields = { requestId: `r${index}` };
+          if (kind === 'restart') m.restart();
+          else if (kind === 'clock') m.advance(1_000);
+          else if (kind === 'repeat') {
+            if (taken.length > 0)
+              expect(m.resolve('c', answer(value), sent).verdict).toBe('duplicate');
+          } else if (kind === 'old' && old !== undefined)
+            expect(m.resolve('c', answer(0), { ...fields, ...digestOf(old) }).verdict).toBe(
+              'stale',
+            );
+          else if (kind === 'blind' && open.ask > 1)
+            expect(m.resolve('c', answer(0), fields).verdict).toBe('invalid');
+          else if (open.ask < MAX_ASKS_PER_CALL) {
+            sent = { ...fields, ...digestOf(open) };
+            value = index;
+            expect(m.resolve('c', answer(value), sent).verdict).toBe('accepted');
+            taken.push(open.argsDigest);
+            expect(entry(m)).toMatchObject({
+              run: taken.length + 1,
+              asked: { asks: open.ask, state: open.ask, answer: { value: index } },
+            });
+            asks(m, 'c', { ...NUMBER, state: open.ask + 1 });
+          }
+          expectInvariants(m);
+        }
+        expect(taken).toEqual(
+          m
+            .all('tool_asked')
+            .slice(0, -1)
+            .map((event) => event.argsDigest),
+        );
+        expect(new Set(taken).size).toBe(taken.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,45 @@
+/** What workers in other languages may end a call with: it stands in the history, so nothing of it may fail the task. */
+import { describe, expect, it } from 'vitest';
+import { isRelaxed, relaxedSchema } from '../../../../src/json-schema/relaxed.js';
+import type { JsonSchema } from '../../../../src/protocol/values/json.js';
+import type { RunToolResult } from '../../../../src/protocol/workflow/activities.js';
+import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { aMachineWith } from '../../../support/schedules/core-driver.js';
+import { expectInvariants } from '../../../support/schedules/core-invariants.js';
+
+const ENDS: readonly (readonly [string, unknown])[] = [
+  ['nothing', null],
+  ['a text', 'ok'],
+  ['a list', []],
+  ['a bare result', { result: 1 }],
+  ['an envelope that is a text', { envelope: 'ok' }],
+  ['an envelope without a result', { envelope: { ok: true } }],
+  ['an envelope without an error', { envelope: { ok: false } }],
+  ['an error without a message', { envelope: { ok: false, error: { code: 'x' } } }],
+  ['a question that is none', { ask: null }],
+  ['a refusal that is none', { refused: 7 }],
+];
+
+describe('a tool whose worker ends its call', () => {
+  it.each(ENDS)('with %s gets an error result, and the turn goes on', (_what, end) => {
+    const m = aMachineWith(modelCalls([plannedCall('c')]));
+    m.machine.toolFinished('c', end as RunToolResult);
+    expect(m.last('tool_result').result).toMatchObject({
+      status: 'errored',
+      envelope: { ok: false, error: { code: 'tool_error' } },
+    });
+    expect(m.effectTypes()).toEqual(['call_model']);
+    expectInvariants(m);
+  });
+});
+
+describe('a deep form', () => {
+  it.each(['contains', 'not', 'if'])('of nested %s is relaxed in no time', (keyword) => {
+    let form: JsonSchema = { type: 'string', pattern: '^a+$' };
+    for (let depth = 0; depth < 60; depth += 1) form = { [keyword]: form };
+    expect(isRelaxed(form)).toBe(true);
+    let choice: JsonSchema = { type: 'string', pattern: '^a+$' };
+    for (let depth = 0; depth < 60; depth += 1) choice = { oneOf: [choice, { type: 'null' }] };
+    expect(relaxedSchema(choice)).toHaveProperty('anyOf');
+  });
+});

@@ -1,0 +1,210 @@
+/** Agents: definition, manifest, and what is refused. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  defineAgent,
+  definePlugin,
+  defineTool,
+  manifestOf,
+  openaiModel,
+} from '../../../../src/index.js';
+import { CORE_REVISION } from '../../../../src/protocol/workflow/revisions.js';
+import { agentFaults, containing } from '../tool/faults.js';
+
+const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
+const tool = defineTool({
+  name: 'notes.search',
+  description: 'Searches notes.',
+  input: z.object({ query: z.string().describe('What to look for') }),
+  approval: 'required',
+  streaming: true,
+  run: () => [],
+});
+const base = { name: 'support', model, instructions: 'Help.' };
+
+describe('an agent definition', () => {
+  it('gets its defaults', () => {
+    expect(defineAgent(base)).toMatchObject({
+      tools: [],
+      settings: {
+        maxSteps: 25,
+        onBusy: 'reject',
+        idleCloseMs: 2_592_000_000,
+        whileWaiting: 'detach',
+        coreRevision: CORE_REVISION,
+      },
+    });
+  });
+
+  it('takes its settings', () => {
+    const settings = { maxSteps: 3, onBusy: 'queue', idleClose: '2 days' } as const;
+    expect(defineAgent({ ...base, settings }).settings).toEqual({
+      maxSteps: 3,
+      onBusy: 'queue',
+      idleCloseMs: 172_800_000,
+      summaries: true,
+      whileWaiting: 'detach',
+      coreRevision: CORE_REVISION,
+    });
+    const blocking = { ...settings, whileWaiting: 'block' } as const;
+    expect(defineAgent({ ...base, settings: blocking }).settings).toEqual({
+      maxSteps: 3,
+      onBusy: 'queue',
+      idleCloseMs: 172_800_000,
+      summaries: true,
+      coreRevision: CORE_REVISION,
+    });
+  });
+
+  it('pins whether its conversations are summarised', () => {
+    const { settings } = defineAgent({ ...base, context: { summarize: false } });
+    expect(settings).not.toHaveProperty('summaries');
+  });
+
+  it('shows the world what it is, and the schema as the model gets it', () => {
+    expect(manifestOf(defineAgent({ ...base, description: 'Helps.', tools: [tool] }))).toEqual({
+      name: 'support',
+      description: 'Helps.',
+      model: 'none',
+      settings: {
+        maxSteps: 25,
+        onBusy: 'reject',
+        idleCloseMs: 2_592_000_000,
+        summaries: true,
+        whileWaiting: 'detach',
+        coreRevision: CORE_REVISION,
+      },
+      tools: [
+        {
+          name: 'notes.search',
+          description: 'Searches notes.',
+          executor: 'server',
+          approval: 'required',
+          streaming: true,
+          executesFully: true,
+          inputSchema: {
+            type: 'object',
+            properties: { query: { type: 'string', description: 'What to look for' } },
+            required: ['query'],
+          },
+        },
+      ],
+    });
+  });
+
+  it('lists all of its faults in one error', () => {
+    const faults = agentFaults({
+      name: 'sup port',
+      description: 1,
+      model: { name: 'x' },
+      instructions: '',
+      tools: [tool, { name: 'fake' }, tool],
+      settings: {
+        maxSteps: 0,
+        onBusy: 'wait',
+        idleClose: 'soon',
+        whileWaiting: 'forget',
+        toolExecution: 'backwards',
+        maxStep: 1,
+      },
+      plugins: [],
+      temperature: 1,
+    });
+    expect(faults).toEqual({
+      name: containing('letters'),
+      description: 'must be a text',
+      model: containing('must be a model'),
+      instructions: 'must be a non-empty text',
+      'tools[1]': 'must come from defineTool',
+      'tools[2]': 'duplicate name "notes.search"',
+      'settings.maxSteps': 'must be a whole number from 1 to 500',
+      'settings.onBusy': containing('reject, queue, interrupt, steer'),
+      'settings.idleClose': containing('"soon"'),
+      'settings.whileWaiting': containing('block, detach'),
+      'settings.toolExecution': containing('parallel, sequential'),
+      'settings.maxStep': containing('unknown field'),
+      plugins: 'is not yet supported',
+      temperature: containing('unknown field'),
+    });
+  });
+
+  it.each([
+    [{ ...base, settings: { maxSteps: 1.5 } }, 'settings.maxSteps'],
+    [{ ...base, settings: { maxSteps: 501 } }, 'settings.maxSteps'],
+    [{ ...base, settings: { onBusy: 'wait' } }, 'settings.onBusy'],
+    [{ ...base, settings: [] }, 'settings'],
+    [{ ...base, tools: 'all' }, 'tools'],
+    [{ ...base, toolPolicy: 'ask' }, 'toolPolicy'],
+    [{ ...base, instructions: () => 'Help.' }, 'instructions'],
+    [null, ''],
+  ])('refuses %j', (spec, field) => {
+    expect(Object.keys(agentFaults(spec))).toEqual([field]);
+  });
+
+  it('is refused tools of a provider where its model runs none, and a bound for their calls', () => {
+    const search = defineTool({
+      name: 'web.search',
+      executor: 'provider',
+      provider: { type: 'web_search' },
+    });
+    const settings = { budgets: { callsOf: { 'web.search': 1 } } };
+    expect(agentFaults({ ...base, tools: [search] })).toEqual({
+      'tools[0]': 'model "none" does not run tools of its provider',
+    });
+    expect(
+      agentFaults({
+        ...base,
+        model: openaiModel('gpt-5', { api: 'chat' }),
+        tools: [tool, search],
+        settings,
+      }),
+    ).toEqual({
+      'tools[1]': containing('does not run "web_search"'),
+      'settings.budgets.callsOf.web.search': containing('the provider runs it'),
+    });
+    const willing = { ...model, providerToolProblem: () => undefined };
+    const agent = defineAgent({ ...base, model: willing, tools: [search] });
+    // What is configured may hold keys.
+    expect(JSON.stringify(manifestOf(agent))).not.toContain('"web_search"');
+  });
+
+  it('says of a gate that is a function that it is decided for each call', () => {
+    const approvalOf = (approval: 'auto' | 'required' | (() => 'allow'), spec: object = {}) => {
+      const gated = defineTool({
+        name: 'notes.edit',
+        description: 'Edits notes.',
+        input: z.object({}),
+        approval,
+        run: () => null,
+      });
+      return manifestOf(defineAgent({ ...base, ...spec, tools: [gated] })).tools[0]?.approval;
+    };
+    expect(approvalOf(() => 'allow')).toBe('policy');
+    expect(approvalOf('required')).toBe('required');
+    expect(approvalOf('required', { toolPolicy: () => 'allow' })).toBe('required');
+    expect(approvalOf('auto', { toolPolicy: () => 'allow' })).toBe('policy');
+    expect(approvalOf('auto')).toBe('auto');
+  });
+
+  it('needs prices for a budget of cost, and prices that are numbers', () => {
+    const settings = { budgets: { cost: 1 } };
+    expect(agentFaults({ ...base, settings })).toEqual({
+      'settings.budgets.cost': containing('needs a model with prices'),
+    });
+    const prices = { inputPerMTok: -1, cachedInputPerMTok: '1', currency: 'euro', perCall: 1 };
+    expect(
+      agentFaults({ ...base, model: { ...model, prices }, settings: { budgets: { cost: 0 } } }),
+    ).toEqual({
+      'model.prices.inputPerMTok': containing('from 0, got -1'),
+      'model.prices.cachedInputPerMTok': containing('from 0, got "1"'),
+      'model.prices.outputPerMTok': containing('got undefined'),
+      'model.prices.currency': containing('three letters'),
+      'model.prices.perCall': containing('unknown field'),
+      'settings.budgets.cost': containing('from 0.000001'),
+    });
+  });
+
+  it('refuses plugins, which nothing would run', () => {
+    expect(() => definePlugin({ id: 'spaces' })).toThrow(/not yet supported/);
+  });
+});

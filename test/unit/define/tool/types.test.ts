@@ -1,0 +1,187 @@
+/** The compiler's side of definitions: what it infers, and what it refuses to compile. Checked by `tsc -p test`. */
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import {
+  type AgentSettingsSpec,
+  defineTool as defineFreeTool,
+  initColloquy,
+  jsonSchema,
+} from '../../../../src/index.js';
+
+interface Payments {
+  refund(paymentId: string, cents: number, key: string): Promise<{ refundId: string }>;
+}
+
+const { defineTool, defineAgent } = initColloquy<{ services: { payments: Payments } }>();
+const base = { name: 'a.tool', description: 'Does something.', input: z.object({}) };
+
+/** Definitions that must not compile; most are refused at run time, too, and that is not the point here. */
+function attempt(define: () => unknown): void {
+  try {
+    define();
+  } catch {
+    // Judged by the tests of the legal matrix.
+  }
+}
+
+describe('types of tools', () => {
+  it('run gets the parsed input and the typed services', () => {
+    const tool = defineTool({
+      name: 'payments.refund',
+      description: 'Refunds a payment.',
+      input: z.object({
+        paymentId: z.string(),
+        cents: z.int(),
+        reason: z.string().default('none'),
+        count: z.string().transform((text) => text.length),
+      }),
+      output: z.object({ refundId: z.string() }),
+      effects: 'once',
+      run: ({ paymentId, cents, reason, count }, ctx) => {
+        expectTypeOf(reason).toEqualTypeOf<string>();
+        expectTypeOf(count).toEqualTypeOf<number>();
+        expectTypeOf(ctx.services.payments).toEqualTypeOf<Payments>();
+        expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>();
+        return ctx.services.payments.refund(paymentId, cents, ctx.idempotencyKey);
+      },
+    });
+    type Types = NonNullable<(typeof tool)['~types']>;
+    expectTypeOf<Types['output']>().toEqualTypeOf<{ refundId: string }>();
+    expectTypeOf<Types['input']['count']>().toEqualTypeOf<number>();
+    expect(tool.executor).toBe('server');
+  });
+
+  it('run returns what goes into the output schema, before its defaults and transforms', () => {
+    const output = z.object({ at: z.string().default('now'), n: z.string().transform(Number) });
+    defineTool({ ...base, output, run: () => ({ n: '1' }) });
+    attempt(() =>
+      // @ts-expect-error n has to be given as text
+      defineTool({ ...base, output, run: () => ({ n: 1 }) }),
+    );
+  });
+
+  it('run may return anything when the tool declares no output', () => {
+    defineTool({ ...base, run: () => undefined });
+    defineTool({ ...base, run: async () => Promise.resolve([1n, new Date()]) });
+  });
+
+  it('JSON Schema takes its type from the author', () => {
+    defineTool({
+      ...base,
+      input: jsonSchema<{ city: string }>({ type: 'object' }),
+      run: ({ city }) => city.toUpperCase(),
+    });
+    defineTool({
+      ...base,
+      input: { jsonSchema: { type: 'object' } },
+      run: (input) => {
+        expectTypeOf(input).toEqualTypeOf<unknown>();
+      },
+    });
+  });
+
+  it('a server tool without run does not compile', () => {
+    attempt(() =>
+      // @ts-expect-error run is missing
+      defineTool({ ...base }),
+    );
+  });
+
+  it('a human tool with a gate, code or clocks of others does not compile', () => {
+    defineTool({
+      ...base,
+      executor: 'human',
+      output: z.object({ ok: z.boolean() }),
+      timeouts: { answer: '1h' },
+    });
+    attempt(() =>
+      // @ts-expect-error the answer already is the decision
+      defineTool({ ...base, executor: 'human', approval: 'required' }),
+    );
+    attempt(() =>
+      // @ts-expect-error there is nothing to run
+      defineTool({ ...base, executor: 'human', run: () => 1 }),
+    );
+    attempt(() =>
+      // @ts-expect-error nothing runs, so nothing has a run time
+      defineTool({ ...base, executor: 'human', timeouts: { run: '1s' } }),
+    );
+  });
+
+  it('a client tool may be gated and shaped on the server, but has no code there', () => {
+    attempt(() =>
+      defineTool({
+        ...base,
+        executor: 'client',
+        approval: 'required',
+        preflight: () => ({ ready: true }),
+      }),
+    );
+    attempt(() =>
+      // @ts-expect-error its code runs in the browser
+      defineTool({ ...base, executor: 'client', run: () => 1 }),
+    );
+  });
+
+  it('internal and provider tools have no code, and provider tools no gate', () => {
+    defineTool({ ...base, executor: 'internal', approval: 'required' });
+    attempt(() =>
+      // @ts-expect-error the arguments are the result
+      defineTool({ ...base, executor: 'internal', run: () => 1 }),
+    );
+    attempt(() =>
+      // @ts-expect-error nothing can be held inside the model call
+      defineTool({ ...base, executor: 'provider', approval: 'required' }),
+    );
+  });
+
+  it('an approval never has a default', () => {
+    attempt(() =>
+      // @ts-expect-error silence is not consent
+      defineTool({ ...base, approval: 'required', onExpire: { default: 1 }, run: () => 1 }),
+    );
+  });
+
+  it('an approval function reads the parsed input and may not act', () => {
+    attempt(() =>
+      defineTool({
+        ...base,
+        input: z.object({ cents: z.int() }),
+        approval: ({ cents }, ctx) => {
+          expectTypeOf(cents).toEqualTypeOf<number>();
+          expectTypeOf(ctx.services.payments).toEqualTypeOf<Payments>();
+          expectTypeOf(ctx).not.toHaveProperty('progress');
+          return cents > 100 ? { ask: { reason: 'much' } } : 'allow';
+        },
+        run: () => 1,
+      }),
+    );
+  });
+
+  it('unknown fields do not compile', () => {
+    attempt(() =>
+      // @ts-expect-error a typing mistake
+      defineTool({ ...base, timeout: '1s', run: () => 1 }),
+    );
+  });
+
+  it('a tool that asks for services is not taken by an agent that has others; one that asks for none is', () => {
+    const { defineAgent: other } = initColloquy<{ services: { mail: string } }>();
+    const tool = defineTool({ ...base, run: (_input, ctx) => ctx.services.payments });
+    const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
+    defineAgent({ name: 'a', model, instructions: 'Help.', tools: [tool] });
+    const free = defineFreeTool({
+      ...base,
+      name: 'free',
+      run: (_input, ctx) => {
+        expectTypeOf(ctx.services).toEqualTypeOf<unknown>();
+      },
+    });
+    defineAgent({ name: 'a', model, instructions: 'Help.', tools: [tool, free] });
+    // @ts-expect-error payments are missing
+    other({ name: 'a', model, instructions: 'Help.', tools: [tool] });
+    // @ts-expect-error an unknown setting
+    const settings: AgentSettingsSpec = { maxStep: 1 };
+    expect(settings).toBeDefined();
+  });
+});

@@ -1,0 +1,145 @@
+/** The watch of definitions: calls that wait are offered as all workers have them now, and by no worker while they differ. */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { afterEach, expect, test } from 'vitest';
+import {
+  createTellOffer,
+  DefinitionWatch,
+  type TellOffer,
+} from '../../../../src/projection/duties/definition-watch.js';
+import type { Suspension } from '../../../../src/protocol/calls/suspensions.js';
+import type { ConversationKey } from '../../../../src/protocol/values/ids.js';
+import type { EventLog } from '../../../../src/store/ports/log.js';
+import { openSqliteEventLog } from '../../../../src/store/sqlite/event-log.js';
+import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
+import { KEY, stamped, started, suspends } from '../../../support/samples/log-events.js';
+
+let log: EventLog | undefined;
+afterEach(async () => {
+  await log?.close();
+});
+
+const { agent: AGENT } = started() as { readonly agent: string };
+const OFFER = { definition: 'new', answerSchema: { type: 'string' } };
+
+async function stored(...waits: readonly Partial<Suspension>[]): Promise<EventLog> {
+  const open = await openSqliteEventLog({ file: ':memory:' });
+  log = open;
+  for (const [index, wait] of waits.entries()) {
+    const key = { ...KEY, conversationId: `c${index}` };
+    const suspension = { kind: 'elicitation', definition: 'old', ...wait } as const;
+    const events = stamped([started(key), suspends(`t${index}`, `call${index}`, suspension)]);
+    await open.append({ ...key, runId: `r${index}`, events });
+  }
+  return open;
+}
+
+function watchOn(open: EventLog, tell: TellOffer, digest = 'new'): DefinitionWatch {
+  return new DefinitionWatch({
+    log: open,
+    agents: [{ name: AGENT, digest, offerOf: () => OFFER }],
+    tell,
+  });
+}
+
+function noting(outcome: 'changed' | 'refused' = 'changed') {
+  const told: string[] = [];
+  const tell = ({ conversationId }: ConversationKey) => {
+    told.push(conversationId);
+    return Promise.resolve(outcome);
+  };
+  return { told, tell };
+}
+
+test('offers every waiting call anew that was offered by another definition, once', async () => {
+  const open = await stored({}, { definition: 'new' }, { kind: 'external_execution' });
+  const { told, tell } = noting();
+  const watch = watchOn(open, tell);
+  expect(await watch.pass()).toBe(2);
+  expect(told.sort()).toEqual(['c0', 'c2']);
+  expect(await watch.pass()).toBe(0);
+  expect(told).toHaveLength(2);
+});
+
+test('looks through all pages', async () => {
+  const open = await stored(...Array.from({ length: 230 }, () => ({})));
+  const { told, tell } = noting();
+  expect(await watchOn(open, tell).pass()).toBe(230);
+  expect(new Set(told).size).toBe(230);
+});
+
+test('waits while another worker has other definitions, and begins when that is gone', async () => {
+  const open = await stored({});
+  await open.announceWorker({ id: 'old', agents: { [AGENT]: 'old' } });
+  const { told, tell } = noting();
+  const watch = watchOn(open, tell);
+  expect(await watch.pass()).toBe(0);
+  await open.withdrawWorker('old');
+  expect(await watch.pass()).toBe(1);
+  // Back to the definitions of before, and forth again: looked at anew.
+  await open.announceWorker({ id: 'old', agents: { [AGENT]: 'old' } });
+  await watch.pass();
+  await open.withdrawWorker('old');
+  expect(await watch.pass()).toBe(1);
+  expect(told).toHaveLength(2);
+});
+
+test('does not wait for workers that serve other agents', async () => {
+  const open = await stored({});
+  await open.announceWorker({ id: 'other', agents: { other: 'x' } });
+  expect(await watchOn(open, noting().tell).pass()).toBe(1);
+});
+
+test('leaves what somebody holds, and looks again', async () => {
+  const claim = { by: 'b', claimId: 'c', at: '2030-01-01T00:00:00.000Z', leaseMs: 1, seq: 1 };
+  const held = { ...claim, leaseUntil: '2030-01-01T00:00:00.000Z' };
+  const open = await stored({ kind: 'external_execution', claim: held });
+  const { told, tell } = noting();
+  const watch = watchOn(open, tell);
+  expect([await watch.pass(), await watch.pass(), told.length]).toEqual([0, 0, 0]);
+});
+
+test('goes on with others where one does not answer, and comes back to it', async () => {
+  const open = await stored({}, {});
+  let isDown = true;
+  const watch = watchOn(open, ({ conversationId }) =>
+    isDown && conversationId === 'c0'
+      ? Promise.reject(new Error('no answer'))
+      : Promise.resolve('changed'),
+  );
+  expect(await watch.pass()).toBe(1);
+  isDown = false;
+  expect(await watch.pass()).toBe(2);
+  expect(await watch.pass()).toBe(0);
+});
+
+test('one worker at a time looks through the calls of an agent', async () => {
+  const open = await stored({});
+  await open.acquireLease({ name: `definitions:${AGENT}`, holder: 'other', ttlMs: 60_000 });
+  const watch = watchOn(open, noting().tell);
+  expect(await watch.pass()).toBe(0);
+  await open.releaseLease({ name: `definitions:${AGENT}`, holder: 'other' });
+  expect(await watch.pass()).toBe(1);
+});
+
+test('announces its worker as soon as it is started, and takes that back when it stops', async () => {
+  const open = await stored();
+  const watch = watchOn(open, noting().tell);
+  watch.start();
+  await watch.stop();
+  expect(await open.liveWorkers()).toEqual([]);
+});
+
+const input = { toolCallId: 'call0', offer: OFFER };
+
+test.each<[string, Error]>([
+  ['refuses by a verdict', refusal('verdict', { verdict: 'stale', why: 'already_resolved' })],
+  ['does not run', new WorkflowNotFoundError('no such run', 'conversation:default:c1', undefined)],
+])('a conversation that %s is told nothing more', async (_title, error) => {
+  const { client } = fakeTemporal({ update: () => Promise.reject(error) });
+  expect(await createTellOffer(client)(KEY, input)).toBe('refused');
+});
+
+test('an update that nobody answered is sent again in the next pass', async () => {
+  const { client } = fakeTemporal({ update: () => Promise.reject(noAnswer()) });
+  await expect(createTellOffer(client)(KEY, input)).rejects.toThrow();
+});

@@ -1,0 +1,98 @@
+/** The watch of leases: what has lapsed is told until its row is gone; one process at a time. */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import {
+  createTellLost,
+  LeaseWatch,
+  type TellLost,
+} from '../../../../src/projection/duties/lease-watch.js';
+import type { CallLease } from '../../../../src/store/ports/leases.js';
+import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
+
+const lease = (toolCallId: string): CallLease => ({
+  tenant: 'default',
+  conversationId: 'c1',
+  toolCallId,
+  claimId: `claim-${toolCallId}`,
+  seq: 5,
+  holder: 'ann',
+  leaseMs: 1_000,
+  leaseUntil: '2030-01-01T00:00:00.000Z',
+});
+
+function watchOf(leases: readonly CallLease[], tell: TellLost, leads = true) {
+  const rows = new Set(leases);
+  const watch = new LeaseWatch({
+    tell,
+    log: {
+      acquireLease: () => Promise.resolve(leads),
+      releaseLease: () => Promise.resolve(),
+      lapsedCallLeases: ({ after }) => Promise.resolve(after === undefined ? [...rows] : []),
+      dropCallLease: (gone) => {
+        rows.delete(gone);
+        return Promise.resolve();
+      },
+    },
+  });
+  return { watch, rows };
+}
+
+test('tells every pass of what has lapsed, until the row is gone', async () => {
+  const told: string[] = [];
+  const { watch, rows } = watchOf([lease('a'), lease('b')], ({ toolCallId }) => {
+    told.push(toolCallId);
+    return Promise.resolve('told');
+  });
+  expect(await watch.pass()).toBe(2);
+  rows.clear();
+  expect(await watch.pass()).toBe(0);
+  expect(told).toEqual(['a', 'b']);
+});
+
+test('drops the row of a claim that its conversation does not know', async () => {
+  const { watch, rows } = watchOf([lease('a')], () => Promise.resolve('unknown'));
+  expect(await watch.pass()).toBe(0);
+  expect(rows.size).toBe(0);
+});
+
+test('keeps the row of a conversation that does not answer, and goes on with the others', async () => {
+  const silent = lease('a');
+  const { watch, rows } = watchOf([silent, lease('b')], (one) =>
+    one === silent ? Promise.reject(new Error('no answer')) : Promise.resolve('unknown'),
+  );
+  expect(await watch.pass()).toBe(0);
+  expect([...rows]).toEqual([silent]);
+});
+
+test('does nothing while another process leads', async () => {
+  const { watch } = watchOf([lease('a')], () => Promise.reject(new Error('not to be told')), false);
+  expect(await watch.pass()).toBeUndefined();
+});
+
+test.each<[string, Error]>([
+  ['refuses by a verdict', refusal('verdict', { verdict: 'stale', why: 'already_resolved' })],
+  ['does not run', new WorkflowNotFoundError('no such run', 'conversation:default:c1', undefined)],
+])('drops the row of a conversation that %s', async (_title, error) => {
+  const { client } = fakeTemporal({ update: () => Promise.reject(error) });
+  const { watch, rows } = watchOf([lease('a')], createTellLost(client));
+  expect(await watch.pass()).toBe(0);
+  expect(rows.size).toBe(0);
+});
+
+test.each<[string, Error]>([
+  ['that met a roll-over', refusal('UnprocessedUpdate', undefined)],
+  ['that nobody answered', noAnswer()],
+])('keeps the row after an update %s, and tells it in the next pass', async (_title, error) => {
+  let tries = 0;
+  const { client } = fakeTemporal({
+    update: () => {
+      tries += 1;
+      if (tries === 1) throw error;
+      return { lost: true, seq: 9 };
+    },
+  });
+  const { watch, rows } = watchOf([lease('a')], createTellLost(client));
+  expect(await watch.pass()).toBe(0);
+  expect(rows.size).toBe(1);
+  expect(await watch.pass()).toBe(1);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { TroubleWatch } from '../../../../src/projection/duties/trouble-watch.js';
+import { Sweep } from '../../../../src/projection/projector/sweep.js';
+import type { Trouble } from '../../../../src/protocol/values/trouble.js';
+import { FAILING } from '../../../support/conformance/troubles.js';
+import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
+import { aProjection } from '../setup.js';
+
+const LOG = stamped([started(), ...turn('t1')]);
+async function aWatch() {
+  const { log, source, projector, logger } = await aProjection();
+  const lines: string[] = [];
+  const note = (message: string) => void lines.push(message);
+  const counts: object[] = [];
+  const watch = new TroubleWatch({
+    log,
+    logger: { info: note, warn: note },
+    count: (found) => void counts.push(found),
+  });
+  const sweep = new Sweep({ log, source, projector, logger, troubles: watch });
+  source.set({ runId: 'run-a', events: LOG });
+  return { log, source, watch, sweep, lines, counts };
+}
+
+describe('marks of trouble', () => {
+  it('are made by the sweep, counted, said once, and cleared when tasks are completed again', async () => {
+    const { log, source, sweep, lines, counts } = await aWatch();
+    await sweep.pass();
+    const describe = source.describe.bind(source);
+    let trouble: Trouble | undefined = FAILING;
+    source.describe = async (key) => {
+      const found = await describe(key);
+      return found === undefined ? found : { ...found, ...(trouble && { trouble }) };
+    };
+    await sweep.pass();
+    trouble = { ...FAILING, attempts: 9 };
+    await sweep.pass();
+    expect(lines).toEqual([
+      'The workflow of default/c1 fails: 4 attempts since 2030-01-01T00:00:00.000Z: boom. Next: npx colloquy doctor',
+    ]);
+    expect((await log.trouble(KEY))?.attempts).toBe(9);
+    trouble = undefined;
+    await sweep.pass();
+    expect(lines[1]).toBe('The workflow of default/c1 completes its tasks again');
+    expect(await log.trouble(KEY)).toBeUndefined();
+    expect(counts).toEqual([
+      { failing: 0, slow: 0 },
+      { failing: 1, slow: 0 },
+      { failing: 1, slow: 0 },
+      { failing: 0, slow: 0 },
+    ]);
+  });
+
+  it('are made of what the server reports, although no look was due', async () => {
+    const { log, source, sweep, lines } = await aWatch();
+    const other = { ...KEY, conversationId: 'never-stored' };
+    const reported = { runId: 'r', historyLength: 1, status: 'running' as const };
+    Object.assign(source, {
+      describe: () => Promise.resolve({ ...reported, trouble: { ...FAILING, kind: 'slow' } }),
+      async *reported() {
+        yield await Promise.resolve(other);
+      },
+      running: undefined,
+    });
+    await sweep.pass();
+    expect(lines).toEqual([
+      'The workflow of default/never-stored is slow: 4 attempts at a task timed out since 2030-01-01T00:00:00.000Z',
+    ]);
+    expect(await log.trouble(other)).toMatchObject({ kind: 'slow' });
+  });
+
+  it('are not made of three failed attempts, which pass with a deploy, nor cleared when the server does not answer', async () => {
+    const { log, watch } = await aWatch();
+    await watch.found(KEY, { ...FAILING, attempts: 3 });
+    expect(await log.trouble(KEY)).toBeUndefined();
+    await watch.found(KEY, FAILING);
+    await watch.recheck(() => Promise.reject(new Error('away')));
+    expect(await log.trouble(KEY)).toEqual(FAILING);
+  });
+});

@@ -1,0 +1,99 @@
+/** What a worker looks at when it starts: what workers that were lost told nobody. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { StartLook } from '../../../../src/projection/projector/start-look.js';
+import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
+import { until } from '../../../support/until.js';
+import { aProjection } from '../setup.js';
+
+const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
+
+async function aStart(options: { readonly intervalMs?: number; readonly looks?: number } = {}) {
+  const projection = await aProjection();
+  const { log, source, projector, logger } = projection;
+  const create = () => new StartLook({ log, source, projector, logger, ...options });
+  return { ...projection, create, look: create() };
+}
+
+describe('a worker that starts', () => {
+  it('stores what a lost worker told nobody, though another one leads the sweep', async () => {
+    const { log, source, stored, look } = await aStart();
+    await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+    await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
+    source.set({ runId: 'run-a', events: LOG });
+    expect(await look.run()).toBe(1);
+    await until('all is stored', async () => (await stored()) === LOG.length);
+  });
+
+  it('finds a conversation of which nothing was stored, and one that was continued in another run', async () => {
+    const { log, source, look } = await aStart();
+    const unheard = { ...KEY, conversationId: 'unheard-of' };
+    source.set({ runId: 'r', events: stamped([started(unheard)]) }, unheard);
+    await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
+    source.addRun({ runId: 'run-b', events: LOG.slice(6), carriedSeq: 6 });
+    expect(await look.run()).toBe(2);
+    await until(
+      'both are stored',
+      async () => [(await log.head(unheard))?.lastSeq, (await log.head(KEY))?.lastSeq],
+      { holds: ([one, other]) => one === 1 && other === LOG.length },
+    );
+  });
+
+  it('asks nothing where no run has gone on since it was stored', async () => {
+    const { log, source, look } = await aStart();
+    source.set({ runId: 'run-a', events: LOG, historyLength: 30 });
+    await log.append({ ...KEY, runId: 'run-a', historyLength: 30, events: LOG });
+    expect(await look.run()).toBe(0);
+    expect(source.queries).toEqual([]);
+  });
+
+  it('asks again what no worker answers yet: it has only just begun to poll', async () => {
+    const { log, source, stored, look } = await aStart();
+    await log.append({ ...KEY, runId: 'run-a', events: LOG.slice(0, 6) });
+    source.set({ runId: 'run-a', events: LOG });
+    source.failing = true;
+    expect(await look.run()).toBe(1);
+    await until('it was asked in vain', () => source.queries.length > 1);
+    source.failing = false;
+    await until('all is stored', async () => (await stored()) === LOG.length);
+  });
+
+  it('looks at so many conversations at most, those that changed last', async () => {
+    const { log, source, look } = await aStart({ looks: 3 });
+    const looked: string[] = [];
+    const describe = source.describe.bind(source);
+    source.describe = async (key) => {
+      looked.push(key.conversationId);
+      return await describe(key);
+    };
+    for (let nth = 0; nth < 8; nth += 1) {
+      const key = { ...KEY, conversationId: `c${nth}` };
+      const events = stamped([started(key)]);
+      await log.append({ ...key, runId: 'r', historyLength: 3, events });
+      source.set({ runId: 'r', events }, key);
+      // The store's clock counts milliseconds.
+      await sleep(2);
+    }
+    await look.run();
+    expect(looked).toEqual(['c7', 'c6', 'c5']);
+  });
+
+  it('shares the look with those that start beside it: of ten one looks at once, and one for those who came after it', async () => {
+    const { source, log, create } = await aStart({ intervalMs: 200 });
+    await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6), historyLength: 9 });
+    const looks = await Promise.all(Array.from({ length: 10 }, () => create().run()));
+    const own = looks.filter((moved) => moved !== undefined);
+    expect(own.length).toBeGreaterThanOrEqual(2);
+    expect(own.length).toBeLessThanOrEqual(3);
+    expect(source.describes).toBe(own.length);
+  });
+
+  it('starts all the same while the store is away', async () => {
+    const { outage, look, said } = await aStart();
+    outage.isDown = true;
+    expect(await look.run()).toBeUndefined();
+    expect(said).toHaveLength(1);
+  });
+});

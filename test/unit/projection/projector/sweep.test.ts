@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+
+import { Sweep } from '../../../../src/projection/projector/sweep.js';
+import { closes, KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
+import { until } from '../../../support/until.js';
+import { aProjection } from '../setup.js';
+
+const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
+
+async function aSweep() {
+  const projection = await aProjection();
+  const { log, source, projector, logger } = projection;
+  const create = (intervalMs = 30_000) => new Sweep({ log, source, projector, logger, intervalMs });
+  return { ...projection, create, sweep: create() };
+}
+
+describe('the sweep', () => {
+  it('stores what lost hints told of, and asks only where a run has moved', async () => {
+    const { source, projector, stored, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG.slice(0, 6) });
+    await projector.flush(KEY, 6);
+    await sweep.pass();
+    const before = source.queries.length;
+    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
+    expect(source.queries).toHaveLength(before);
+    source.set({ runId: 'run-a', events: LOG });
+    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 1 });
+    expect(await stored()).toBe(LOG.length);
+    expect(await sweep.pass()).toMatchObject({ looked: 1, asked: 0 });
+  });
+
+  it('finds a conversation that the store has never heard of', async () => {
+    const { source, stored, sweep } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG });
+    expect(await sweep.pass()).toMatchObject({ looked: 0, asked: 0, found: 1 });
+    expect(await stored()).toBe(LOG.length);
+  });
+
+  it('finds such a conversation although another one does not answer', async () => {
+    const { source, log, sweep } = await aSweep();
+    const silent = { ...KEY, conversationId: 'a-silent-one' };
+    const other = { ...KEY, conversationId: 'b-another-one' };
+    for (const key of [silent, other])
+      source.set({ runId: 'r', events: stamped([started(key)]) }, key);
+    const events = source.events.bind(source);
+    source.events = async (key, query) => {
+      if (key.conversationId === silent.conversationId) throw new Error('no worker answers');
+      return await events(key, query);
+    };
+    expect(await sweep.pass()).toMatchObject({ found: 1 });
+    expect((await log.head(other))?.lastSeq).toBe(1);
+  });
+
+  it('finds a conversation that was opened again', async () => {
+    const { source, projector, stored, sweep } = await aSweep();
+    const closed = [...LOG, ...stamped([closes()], { from: 12 })];
+    source.set({ runId: 'run-a', events: closed, status: 'closed' });
+    await projector.flush(KEY, 12);
+    const reopened = stamped([{ ...started(), reopened: true } as ReturnType<typeof started>], {
+      from: 13,
+    });
+    source.addRun({ runId: 'run-b', events: reopened, carriedSeq: 12 });
+    await sweep.pass();
+    expect(await stored()).toBe(13);
+  });
+
+  it('finds closed conversations that the store has never heard of, a hundred each time, and none that were deleted', async () => {
+    const { source, log, create } = await aSweep();
+    const ids = Array.from({ length: 130 }, (_, nth) => `closed-${nth + 100}`);
+    for (const id of ids) {
+      const key = { ...KEY, conversationId: id };
+      source.set({ runId: 'r', events: stamped([started(key), closes()]), status: 'closed' }, key);
+    }
+    await log.beginDeletion({ ...KEY, conversationId: 'closed-100', runIds: [] });
+    await log.finishDeletion({ ...KEY, conversationId: 'closed-100' });
+    const sweep = create();
+    const found: number[] = [];
+    for (let pass = 0; pass < 31; pass += 1) found.push((await sweep.pass())?.found ?? 0);
+    expect(found.filter((count) => count > 0)).toEqual([100, 29]);
+    expect(await log.unknown(ids.map((conversationId) => ({ ...KEY, conversationId })))).toEqual(
+      [],
+    );
+    expect(await log.head({ ...KEY, conversationId: 'closed-100' })).toBeUndefined();
+    const queries = source.queries.length;
+    for (let pass = 0; pass < 10; pass += 1) await sweep.pass();
+    expect(source.queries).toHaveLength(queries);
+  });
+
+  it('is done by one process at a time, and by the next when that one stops', async () => {
+    const { sweep, create } = await aSweep();
+    const other = create();
+    expect(await sweep.pass()).toBeDefined();
+    expect(await other.pass()).toBeUndefined();
+    await sweep.stop();
+    expect(await other.pass()).toBeDefined();
+  });
+
+  it('speaks once of a workflow that is gone, and of one that ended without closing', async () => {
+    const { source, projector, stored, sweep, said } = await aSweep();
+    source.set({ runId: 'run-a', events: LOG });
+    await projector.flush(KEY, LOG.length);
+    await sweep.pass();
+    source.set({ runId: 'run-a', events: LOG, status: 'closed' });
+    expect(await sweep.pass()).toMatchObject({ endedSilently: 1 });
+    expect(await stored()).toBe(LOG.length);
+    source.runs.clear();
+    expect(await sweep.pass()).toMatchObject({ gone: 1 });
+    await sweep.pass();
+    expect(said).toHaveLength(1);
+  });
+
+  it('goes on when one conversation does not answer', async () => {
+    const { log, source, sweep } = await aSweep();
+    for (const id of ['a', 'b', 'c']) {
+      const key = { ...KEY, conversationId: id };
+      await log.append({ ...key, runId: 'r', events: stamped([started(key)]) });
+      if (id !== 'b')
+        source.set({ runId: 'r', events: stamped([started(key), ...turn(`t${id}`)]) }, key);
+      else source.set({ runId: 'r2', events: [] }, key);
+    }
+    const failing = source.events.bind(source);
+    source.events = async (key, query) => {
+      if (key.conversationId === 'b') throw new Error('no worker answers');
+      return await failing(key, query);
+    };
+    expect(await sweep.pass()).toMatchObject({ looked: 3, asked: 2, failed: 1 });
+    expect((await log.head({ ...KEY, conversationId: 'c' }))?.lastSeq).toBe(6);
+  });
+
+  it('costs the same however many conversations wait: so many looks and three statements a pass, in turn', async () => {
+    const { log, source, projector } = await aSweep();
+    const statements: string[] = [];
+    const counted = new Proxy(log, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          statements.push(String(name));
+          return Reflect.apply(value, target, args);
+        };
+      },
+    });
+    const sweep = new Sweep({ log: counted, source, projector, looksPerPass: 30 });
+    const looked: string[] = [];
+    const describe = source.describe.bind(source);
+    source.describe = async (key) => {
+      looked.push(key.conversationId);
+      return await describe(key);
+    };
+    for (let nth = 0; nth < 100; nth += 1) {
+      const key = { ...KEY, conversationId: `c${nth + 100}` };
+      const events = stamped([started(key)]);
+      await log.append({ ...key, runId: 'r', historyLength: 3, events });
+      source.set({ runId: 'r', events }, key);
+    }
+    // The first pass also searches for conversations that the store has never heard of: one more statement for 500 of them.
+    await sweep.pass();
+    expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads', 'notOpen']);
+    for (let pass = 0; pass < 9; pass += 1) {
+      statements.length = 0;
+      const before = looked.length;
+      expect(await sweep.pass()).toMatchObject({ asked: 0, found: 0, failed: 0 });
+      expect(looked.length - before).toBeLessThanOrEqual(30);
+      expect(statements).toEqual(['acquireLease', 'recentHeads', 'openHeads']);
+    }
+    // All have had their turn by then, whether something was stored of them lately or not.
+    expect(new Set(looked).size).toBe(100);
+  });
+
+  it('comes round by itself, survives a store outage, and stops', async () => {
+    const { source, outage, stored, create } = await aSweep();
+    const sweep = create(10);
+    outage.isDown = true;
+    sweep.start();
+    sweep.start();
+    await until('passes failed', () => outage.refused > 2);
+    source.set({ runId: 'run-a', events: LOG });
+    outage.isDown = false;
+    await until('the log is stored', async () => (await stored()) === LOG.length);
+    await sweep.stop();
+    const before = source.describes;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(source.describes).toBe(before);
+  });
+
+  it('looks as soon as it leads, long before an interval is over: a killed leader told what no store has', async () => {
+    const { source, stored, log, create } = await aSweep();
+    await log.acquireLease({ name: 'sweep', holder: 'killed', ttlMs: 200 });
+    source.set({ runId: 'run-a', events: LOG });
+    const sweep = create(6_000);
+    sweep.start();
+    await until('the log is stored', async () => (await stored()) === LOG.length, {
+      timeoutMs: 5_000,
+    });
+    // Another one finds the lease held, until this one hands it on.
+    const other = create(6_000);
+    expect(await other.pass()).toBeUndefined();
+    await sweep.stop();
+    expect(await other.pass()).toBeDefined();
+  });
+
+  it('is taken over seconds after its leader was killed, however rare its passes are', async () => {
+    const { log, create, source, stored } = await aSweep();
+    const acquire = log.acquireLease.bind(log);
+    const leader = create(30_000);
+    const given: number[] = [];
+    log.acquireLease = async (lease) => {
+      given.push(lease.ttlMs);
+      return await acquire(lease);
+    };
+    await leader.pass();
+    // It is killed: nothing is handed on.
+    source.set({ runId: 'run-a', events: LOG });
+    const killedAt = performance.now();
+    const next = create(30_000);
+    next.start();
+    await until('the log is stored', async () => (await stored()) === LOG.length, {
+      timeoutMs: 8_000,
+    });
+    expect(performance.now() - killedAt).toBeLessThan(6_000);
+    expect(new Set(given)).toEqual(new Set([3_000]));
+    await next.stop();
+  });
+});

@@ -1,0 +1,178 @@
+/** What a closed conversation goes on with: all that it held, by the names under which it lies beside the log. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { spillPlan, stateIn } from '../../../../src/core/context/carry-over.js';
+import { piecesOf } from '../../../../src/core/context/offloaded.js';
+import { seedOf } from '../../../../src/projection/reading/restore-state.js';
+import { TranscriptChunks } from '../../../../src/projection/reading/transcript-chunks.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import {
+  isStoredPart,
+  SPILL_BOUNDS,
+} from '../../../../src/protocol/conversation/offloaded-messages.js';
+import {
+  MAX_CARRIED_TRANSCRIPT_BYTES,
+  MAX_STORED_TRANSCRIPT_BYTES,
+  SPILL_KEEP_BYTES,
+} from '../../../../src/protocol/limits/limits.js';
+import { utf8Bytes } from '../../../../src/protocol/values/json.js';
+import type { CarriedState } from '../../../../src/protocol/workflow/messaging.js';
+import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
+import { modelCalls, modelSays, plannedCall } from '../../../support/builders/core-builders.js';
+import { KEY } from '../../../support/samples/log-events.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+
+async function stores() {
+  const { log, blobs } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  const warned: string[] = [];
+  const logger = { info: () => undefined, warn: (text: string) => warned.push(text) };
+  return { log, blobs, warned, chunks: new TranscriptChunks({ log, blobs, logger }) };
+}
+
+type Stores = Awaited<ReturnType<typeof stores>>;
+
+/** Turns of a quarter of a megabyte each. */
+function says(m: MachineUnderTest, turns: number): void {
+  for (let turn = 0; turn < turns; turn += 1) {
+    m.send(`${turn}: `.padEnd(250 * 1024, 'x'));
+    m.model(modelSays('I see.'));
+  }
+}
+
+/** As a run does before it ends; `put` absent: its store is away. */
+async function rollsOver(m: MachineUnderTest, put?: TranscriptChunks): Promise<void> {
+  const plan = spillPlan(m.state, SPILL_BOUNDS);
+  if (plan === undefined) throw new Error('nothing to store');
+  const ids: string[] = [];
+  let from = 0;
+  for (const count of plan.chunks) {
+    const id = await put?.put(KEY, plan.messages.slice(from, from + count));
+    if (id !== undefined) ids.push(id);
+    from += count;
+  }
+  if (ids.length > 0) m.machine.stored({ plan, ids });
+  m.machine.rolledOver('requested');
+}
+
+/** All that the conversation goes on with, read as a worker reads it. */
+async function readBack(
+  { log, chunks }: Stores,
+  m: MachineUnderTest,
+  seed: CarriedState,
+): Promise<readonly Message[]> {
+  await log.append({ ...KEY, runId: 'run-1', events: m.events });
+  const pieces = piecesOf(stateIn(seed).transcript);
+  const read = pieces.map((piece) =>
+    isStoredPart(piece) ? chunks.get(KEY, piece) : Promise.resolve(piece.messages),
+  );
+  return (await Promise.all(read)).flat();
+}
+
+async function idsIn({ blobs }: Stores): Promise<readonly string[]> {
+  return (await blobs.list({ limit: 100 })).map(({ ref }) => ref.id).toSorted();
+}
+
+function seedIn(m: MachineUnderTest): CarriedState {
+  m.machine.close('requested');
+  const seed = seedOf(m.events);
+  if (seed === undefined) throw new Error('the log is empty');
+  return JSON.parse(JSON.stringify(seed)) as CarriedState;
+}
+
+/** Every message that entered the transcript. */
+const said = (m: MachineUnderTest): readonly Message[] =>
+  m.state.transcript.map((message) => JSON.parse(JSON.stringify(message)) as Message);
+
+describe('what a closed conversation is opened again with', () => {
+  it('is nothing without a log, and everything as it is while that is no more than a roll-over carries', () => {
+    expect(seedOf([])).toBeUndefined();
+    const m = aMachine();
+    says(m, 3);
+    const seed = seedIn(m);
+    expect(seed).toMatchObject({ version: 1, reopened: true });
+    expect(seed).not.toHaveProperty('chunks');
+    expect(stateIn(seed).transcript).toHaveLength(6);
+  });
+
+  it('names megabytes as its runs have stored them: nothing is left behind, stored again or looked for in the log', async () => {
+    const all = await stores();
+    const m = aMachine();
+    const whole: Message[] = [];
+    for (let run = 0; run < 4; run += 1) {
+      says(m, 4);
+      whole.push(...m.state.transcript.slice(run * 8));
+      if (run < 3) await rollsOver(m, all.chunks);
+    }
+    expect(m.state.transcriptBytes).toBeGreaterThan(3 * MAX_CARRIED_TRANSCRIPT_BYTES);
+    const before = await idsIn(all);
+    const seed = seedIn(m);
+    expect(utf8Bytes(JSON.stringify(seed))).toBeLessThan(2 * SPILL_KEEP_BYTES);
+    const named = seed.chunks?.map(({ id }) => id) ?? [];
+    expect(before.filter((id) => !named.includes(id))).toEqual([]);
+    expect(await readBack(all, m, seed)).toEqual(whole);
+    // Of the last run, which did not roll over, nothing was there.
+    expect(all.warned.length).toBe(named.length - before.length);
+    expect(await idsIn(all)).toEqual(named.toSorted());
+  });
+
+  it('is made from the log where nothing was ever stored', async () => {
+    const all = await stores();
+    const m = aMachine();
+    says(m, 8);
+    const whole = said(m);
+    const seed = seedIn(m);
+    expect(seed.chunks?.length).toBeGreaterThan(0);
+    expect(await readBack(all, m, seed)).toEqual(whole);
+  });
+
+  it('goes on so when it is opened a second time, and leaves behind what a conversation cannot hold', async () => {
+    const all = await stores();
+    const m = aMachine();
+    says(m, 16);
+    const first = seedIn(m);
+    m.reopen();
+    says(m, 16);
+    const second = seedIn(m);
+    const ids = second.chunks?.map(({ id }) => id) ?? [];
+    for (const { id } of first.chunks ?? []) expect(ids).toContain(id);
+    expect(await readBack(all, m, second)).toHaveLength(64);
+    m.reopen();
+    says(m, 8);
+    m.machine.rolledOver('requested');
+    const third = stateIn(seedIn(m));
+    expect(third.transcriptBytes).toBeLessThanOrEqual(MAX_STORED_TRANSCRIPT_BYTES);
+  });
+
+  it('names what its last run has stored and nothing needs any more', async () => {
+    const all = await stores();
+    const m = aMachine();
+    says(m, 8);
+    await rollsOver(m, all.chunks);
+    says(m, 2);
+    m.machine.summarized(1, {
+      version: 1,
+      throughMessageId: m.state.transcript[3]?.id ?? '',
+      text: 'In short.',
+      tokensBefore: 9,
+      tokensAfter: 2,
+      model: 'scripted',
+      usage: { inputTokens: 1, outputTokens: 1 },
+    });
+    expect(m.last('summary').messages).toBe(4);
+    const seed = seedIn(m);
+    const unused = seed.unusedChunks ?? [];
+    expect(unused.length).toBeGreaterThan(0);
+    expect(seed.chunks?.map(({ id }) => id)).not.toContain(unused[0]);
+    for (const id of unused) expect(await idsIn(all)).toContain(id);
+  });
+
+  it('never has a step without its results beside the log: they are written when it is opened', () => {
+    const m = aMachine();
+    says(m, 5);
+    m.send('go');
+    m.model(modelCalls([plannedCall('c1')], 'y'.repeat(300 * 1024)));
+    const seed = seedOf(m.events);
+    const last = seed === undefined ? undefined : stateIn(seed).transcript.at(-1);
+    expect(last?.parts.at(-1)).toMatchObject({ type: 'tool_call', name: 'server.tool' });
+  });
+});

@@ -1,0 +1,145 @@
+/** Messages in the blob store: what is lost there is made again from the event log, and nothing else is ever taken for it. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { TranscriptChunks } from '../../../../src/projection/reading/transcript-chunks.js';
+import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import type { StoredPart } from '../../../../src/protocol/conversation/offloaded-messages.js';
+import { openFolderBlobStore } from '../../../../src/store/folder/blobs.js';
+import type { BlobStore } from '../../../../src/store/ports/blobs.js';
+import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
+import { modelCalls, modelSays, plannedCall } from '../../../support/builders/core-builders.js';
+import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+
+const KEY = { tenant: 'default', conversationId: 'order-42' };
+
+/** Eight turns with a tool each, rolled over in between. */
+function aTalk(): MachineUnderTest {
+  const m = aMachine();
+  for (let turn = 1; turn <= 8; turn += 1) {
+    m.send(`question ${turn}: wie geht’s?`);
+    m.model(modelCalls([plannedCall(`call_${turn}`)], 'I shall look.')).tool(`call_${turn}`, {
+      b: turn,
+      a: ['x', null],
+    });
+    m.model(modelSays(`answer ${turn}`));
+    if (turn === 4) m.rollOver();
+  }
+  return m;
+}
+
+async function setUp(given?: BlobStore) {
+  const { log, blobs: own } = await openSqliteStores({ file: ':memory:' });
+  onTestFinished(() => log.close());
+  const blobs = given ?? own;
+  const said: string[] = [];
+  const logger = { info: () => undefined, warn: (text: string) => said.push(text) };
+  const talk = aTalk();
+  const append = async () => {
+    await log.append({ ...KEY, runId: 'run-1', events: talk.events });
+  };
+  const { transcript } = talk.state;
+  const from = transcript.findIndex(({ turnId }) => turnId.endsWith('_2'));
+  const to = transcript.findIndex(({ turnId }) => turnId.endsWith('_6'));
+  const messages = transcript.slice(from, to);
+  const chunks = new TranscriptChunks({ blobs, log, logger });
+  const id = (await chunks.put(KEY, messages)) ?? '';
+  return {
+    log,
+    blobs,
+    chunks,
+    append,
+    said,
+    messages,
+    all: transcript,
+    part: partOf(id, messages),
+  };
+}
+
+function partOf(id: string, messages: readonly Message[]): StoredPart {
+  const fromTurnId = messages[0]?.turnId ?? '';
+  const throughTurnId = messages.at(-1)?.turnId ?? '';
+  return { id, fromTurnId, throughTurnId, from: 0, to: messages.length };
+}
+
+describe('messages in the blob store', () => {
+  it('are read as they were put, or some of them', async () => {
+    const { chunks, messages, part } = await setUp();
+    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect(await chunks.get(KEY, { ...part, from: 2, to: 5 })).toEqual(messages.slice(2, 5));
+  });
+
+  it('are not there for another conversation', async () => {
+    const { chunks, part } = await setUp();
+    const other = { ...KEY, conversationId: 'order-43' };
+    await expect(chunks.get(other, part)).rejects.toMatchObject({ code: 'transcript_lost' });
+  });
+
+  it('that are lost are made again from the log, to the byte, and are there again', async () => {
+    const { chunks, blobs, append, messages, part, said } = await setUp();
+    await append();
+    await blobs.delete(KEY);
+    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect(said).toHaveLength(1);
+    expect((await blobs.get(KEY, part.id))?.ref.id).toBe(part.id);
+    await chunks.get(KEY, part);
+    expect(said).toHaveLength(1);
+  });
+
+  it.each([
+    ['in the middle of a turn, to the middle of another', 2, 15],
+    ['at the beginning of a turn, to its middle', 4, 6],
+    ['in the middle of a turn, to its end', 6, 8],
+    ['and end within one turn', 5, 7],
+  ])('that begin %s are made again as well', async (_where, from, to) => {
+    const { chunks, blobs, append, all } = await setUp();
+    await append();
+    const messages = all.slice(from, to);
+    const id = (await chunks.put(KEY, messages)) ?? '';
+    await blobs.delete(KEY);
+    const within = {
+      fromMessageId: messages[0]?.id ?? '',
+      throughMessageId: messages.at(-1)?.id ?? '',
+    };
+    const part = { ...partOf(id, messages), ...within };
+    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
+  });
+
+  it('that somebody has changed are never taken: they are made again', async () => {
+    const folder = temporaryFolder();
+    const { chunks, append, messages, part } = await setUp(await openFolderBlobStore({ folder }));
+    await append();
+    const file = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
+      name.includes(part.id),
+    );
+    writeFileSync(join(folder, file ?? ''), '{"messages":[]}');
+    expect(await chunks.get(KEY, part)).toEqual(messages);
+    expect(await chunks.get(KEY, part)).toEqual(messages);
+  });
+
+  it('are read from the log by a worker that has no blob store', async () => {
+    const { log, append, messages, part } = await setUp();
+    await append();
+    const without = new TranscriptChunks({ log });
+    expect(await without.get(KEY, part)).toEqual(messages);
+    expect(await without.put(KEY, messages)).toBeUndefined();
+  });
+
+  it('that neither blob store nor log has are lost, and the error says which', async () => {
+    const { chunks, blobs, part } = await setUp();
+    await blobs.delete(KEY);
+    await expect(chunks.get(KEY, part)).rejects.toMatchObject({
+      code: 'transcript_lost',
+      message: expect.stringMatching(/turns turn_\w+_2 to turn_\w+_5, is neither/) as string,
+    });
+  });
+
+  it('that nothing refers to are removed, twice if need be', async () => {
+    const { chunks, blobs, part } = await setUp();
+    await chunks.remove(KEY, [part.id]);
+    await chunks.remove(KEY, [part.id]);
+    expect(await blobs.get(KEY, part.id)).toBeUndefined();
+  });
+});

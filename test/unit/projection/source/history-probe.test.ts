@@ -1,0 +1,90 @@
+/** What the log is told of looks at the ends of histories, and for how long a server is not asked. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HistoryLooks } from '../../../../src/projection/source/history-probe.js';
+import { completed, fakeHistory, type Look, timer } from '../../../support/fakes/fake-history.js';
+
+const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
+const FOUND: Look = [[timer(8), completed(7)]];
+const refused = (code: number, message: string): Error =>
+  Object.assign(new Error(message), { code });
+const DENIED = refused(7, 'Request unauthorized.');
+const UNKNOWN = refused(12, 'unknown method');
+
+function setUp(...answers: readonly Look[]) {
+  const { client, asked } = fakeHistory(...answers);
+  const lines: unknown[] = [];
+  const note =
+    (level: string) =>
+    (message: string, fields: Record<string, unknown> = {}) => {
+      lines.push([level, message.split(';')[0], fields['reason']]);
+    };
+  const looks = new HistoryLooks(client, { info: note('info'), warn: note('warn') });
+  const look = async (times = 1): Promise<void> => {
+    for (let looked = 1; looked <= times; looked += 1)
+      try {
+        for await (const events of looks.tail(RUN)) if (events.length > 0) break;
+      } catch {
+        // What is told of it is looked at.
+      }
+  };
+  return { looks, look, lines, asked };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('looks at the ends of histories', () => {
+  it('that are denied are told once, with the reason, and again when they work', async () => {
+    const { looks, look, lines } = setUp(DENIED, DENIED, DENIED, FOUND);
+    await look(3);
+    const failing = 'The ends of histories cannot be read on the server';
+    expect(lines).toEqual([['warn', failing, 'Request unauthorized.']]);
+    expect(looks.isUseless).toBe(false);
+    await look(2);
+    expect(lines.slice(1)).toEqual([
+      ['info', 'The ends of histories can be read again', undefined],
+    ]);
+  });
+
+  it('are given up, and that is told, only when the call is unknown three times in a row', async () => {
+    const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, DENIED, UNKNOWN, UNKNOWN, UNKNOWN);
+    await look(5);
+    expect(looks.isUseless).toBe(false);
+    await look();
+    expect(looks.isUseless).toBe(true);
+    const given = 'The server does not know GetWorkflowExecutionHistoryReverse';
+    expect(lines.at(-1)).toEqual(['warn', given, 'unknown method']);
+  });
+
+  it('are never given up once one was answered', async () => {
+    const { looks, look, lines } = setUp(FOUND, UNKNOWN);
+    await look(6);
+    expect(looks.isUseless).toBe(false);
+    expect(lines).toMatchObject([
+      ['warn', expect.stringMatching(/cannot be read/), UNKNOWN.message],
+    ]);
+  });
+
+  it('are tried again a minute after they were given up, and all is well if that one is answered', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, FOUND);
+    await look(3);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(looks.isUseless).toBe(false);
+    await look();
+    expect(looks.isUseless).toBe(true);
+    vi.setSystemTime(Date.now() + 60_000);
+    await look();
+    expect(looks.isUseless).toBe(false);
+    expect(lines.map((line) => (line as string[])[0])).toEqual(['warn', 'info']);
+  });
+
+  it('of a run that the server does not have are answered', async () => {
+    const { look, lines } = setUp(DENIED, refused(5, 'workflow not found'));
+    await look(2);
+    expect(lines).toHaveLength(2);
+    await look(2);
+    expect(lines).toHaveLength(2);
+  });
+});

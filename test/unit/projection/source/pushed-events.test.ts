@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { createToldSource } from '../../../../src/projection/source/event-source.js';
+import { ToldEvents } from '../../../../src/projection/source/pushed-events.js';
+import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
+import type { Hint } from '../../../../src/protocol/workflow/messaging.js';
+import { FakeSource } from '../../../support/fakes/fake-source.js';
+import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
+
+const RUN = 'run-a';
+const STARTED_AT = 1_700_000_000_000;
+const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
+
+function hint(
+  events: readonly CanonicalEvent[],
+  more: { task?: number; liveFrom?: number } = {},
+): Hint {
+  const { task = 3, liveFrom = 1 } = more;
+  const seq = events.at(-1)?.seq ?? 0;
+  return {
+    ...KEY,
+    runId: RUN,
+    seq,
+    urgency: 'later',
+    told: { task, startedAt: STARTED_AT, liveFrom, events },
+  };
+}
+
+function seqsOf(told: ToldEvents, after: number, upTo: number, runId = RUN) {
+  return told.page(KEY, { runId, after, upTo })?.page.events.map(({ seq }) => seq);
+}
+
+describe('events that tasks told', () => {
+  it('are joined over hints, and told by the newest task', () => {
+    const told = new ToldEvents();
+    told.take(hint(LOG.slice(0, 2), { task: 3 }));
+    told.take(hint(LOG.slice(2, 5), { task: 9 }));
+    expect(told.page(KEY, { runId: RUN, after: 0, upTo: 5 })).toEqual({
+      page: { events: LOG.slice(0, 5), firstSeq: 1, lastSeq: 5, more: false },
+      task: { id: 9, startedAt: STARTED_AT },
+      toldAt: expect.any(Number) as number,
+    });
+  });
+
+  it('are told again by a task that is tried again, and the later telling counts', () => {
+    const told = new ToldEvents();
+    told.take(hint(LOG.slice(0, 5)));
+    const others = LOG.slice(2, 4).map((event) => ({ ...event, at: '2031-01-01T00:00:00.000Z' }));
+    told.take(hint(others));
+    expect(told.page(KEY, { runId: RUN, after: 0, upTo: 4 })?.page.events).toEqual([
+      ...LOG.slice(0, 2),
+      ...others,
+    ]);
+  });
+
+  it('are not vouched for by an instance that only replayed them', () => {
+    const told = new ToldEvents();
+    told.take(hint(LOG.slice(0, 3)));
+    told.take(hint(LOG.slice(3, 5), { task: 12, liveFrom: 4 }));
+    expect(seqsOf(told, 0, 5)).toBeUndefined();
+    expect(seqsOf(told, 3, 5)).toEqual([4, 5]);
+  });
+
+  it.each([
+    ['of another run', 0, 3, 'run-b'],
+    ['that begin later than what is asked for', 0, 5, RUN],
+    ['that do not go as far', 3, 9, RUN],
+  ])('do not answer for events %s', (_what, after, upTo, runId) => {
+    const told = new ToldEvents();
+    told.take(hint(LOG.slice(3, 5)));
+    expect(seqsOf(told, after, upTo, runId)).toBeUndefined();
+  });
+
+  it('are forgotten when a hint comes without them, or after a gap', () => {
+    const told = new ToldEvents();
+    told.take(hint(LOG.slice(0, 2)));
+    told.take(hint(LOG.slice(4, 5)));
+    expect(seqsOf(told, 0, 5)).toBeUndefined();
+    expect(seqsOf(told, 4, 5)).toEqual([5]);
+    const { told: _, ...bare } = hint(LOG.slice(5, 6));
+    told.take(bare);
+    expect(seqsOf(told, 4, 5)).toBeUndefined();
+  });
+
+  it('keep their bounds', () => {
+    const told = new ToldEvents();
+    const [first] = LOG;
+    if (first === undefined) throw new Error('an empty log');
+    told.take(hint(Array.from({ length: 501 }, (_, index) => ({ ...first, seq: index + 1 }))));
+    expect(seqsOf(told, 0, 1)).toBeUndefined();
+    told.take(hint(LOG.slice(0, 1)));
+    for (let index = 0; index < 2_000; index += 1)
+      told.take({ ...hint(LOG.slice(0, 1)), conversationId: `c-${index}` });
+    expect(seqsOf(told, 0, 1)).toBeUndefined();
+  });
+});
+
+describe('a source with told events', () => {
+  const query = { runId: RUN, after: 0, upTo: 5 };
+  const looks: unknown[] = [];
+  const sourceWith = (isCommitted: boolean) => {
+    const asked = new FakeSource();
+    asked.set({ runId: RUN, events: LOG });
+    looks.length = 0;
+    const source = createToldSource(asked, async (key, target) => {
+      looks.push({ key, target });
+      await Promise.resolve();
+      return isCommitted;
+    });
+    source.told?.(hint(LOG.slice(0, 5), { task: 7 }));
+    return { source, asked };
+  };
+
+  it('answers from them once their task is known to be committed', async () => {
+    const { source, asked } = sourceWith(true);
+    expect((await source.events(KEY, query)).events).toEqual(LOG.slice(0, 5));
+    expect(looks).toEqual([
+      {
+        key: KEY,
+        target: {
+          runId: RUN,
+          task: { id: 7, startedAt: STARTED_AT },
+          toldAt: expect.any(Number) as number,
+        },
+      },
+    ]);
+    expect(asked.queries).toEqual([]);
+  });
+
+  it('still counts when more has been told meanwhile', async () => {
+    const asked = new FakeSource();
+    const source = createToldSource(asked, async () => {
+      await Promise.resolve();
+      source.told?.(hint(LOG.slice(3, 5), { task: 12 }));
+      return true;
+    });
+    source.told?.(hint(LOG.slice(0, 3)));
+    expect((await source.events(KEY, { ...query, upTo: 3 })).events).toEqual(LOG.slice(0, 3));
+    expect(asked.queries).toEqual([]);
+  });
+
+  it('asks the workflow when that is not known, and by whom no such page will do', async () => {
+    const { source, asked } = sourceWith(false);
+    expect((await source.events(KEY, query)).events).toEqual(LOG);
+    const { upTo: _, ...strict } = query;
+    await sourceWith(true).source.events(KEY, strict);
+    expect(looks).toEqual([]);
+    expect(asked.queries).toEqual([{ after: 0, runId: RUN }]);
+  });
+});

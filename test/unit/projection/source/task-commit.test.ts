@@ -1,0 +1,99 @@
+import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { HistoryLooks } from '../../../../src/projection/source/history-probe.js';
+import { createIsCommitted } from '../../../../src/projection/source/task-commit.js';
+import {
+  completed,
+  fakeHistory,
+  type Look,
+  ME,
+  STARTED_AT,
+  started,
+  timer,
+} from '../../../support/fakes/fake-history.js';
+import { KEY } from '../../../support/samples/log-events.js';
+
+const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, toldAt: 0 };
+
+function server(...looks: readonly Look[]) {
+  const { client, asked } = fakeHistory(...looks);
+  return { isCommitted: createIsCommitted(new HistoryLooks(client), { identity: ME }), asked };
+}
+
+describe('whether a task was committed', () => {
+  it('is shown by the event after its start', async () => {
+    const { isCommitted, asked } = server([[completed(7), started(6)]]);
+    expect(await isCommitted(KEY, TARGET)).toBe(true);
+    expect(asked).toMatchObject([
+      {
+        namespace: 'ns',
+        execution: { workflowId: 'conversation:default:c1', runId: 'run-a' },
+      },
+    ]);
+  });
+
+  it.each([
+    ['another process completed it', [completed(7, '1@there#ffff')]],
+    ['it timed out or failed', [{ eventId: 7, workflowTaskTimedOutEventAttributes: {} }]],
+    ['another event stands there', [timer(8), timer(7)]],
+    ['the completion is of another task', [completed(7, ME, 4), started(6)]],
+    ['another attempt was completed', [completed(7), started(6, STARTED_AT + 1)]],
+    ['its start is not to be found', [completed(7)]],
+  ])('is denied when %s', async (_what, events) => {
+    expect(await server([events]).isCommitted(KEY, TARGET)).toBe(false);
+  });
+
+  it('is looked for on the page before the newest, and no further', async () => {
+    expect(
+      await server([
+        [timer(9), timer(8)],
+        [completed(7), started(6)],
+      ]).isCommitted(KEY, TARGET),
+    ).toBe(true);
+    const deep = server([[timer(12)], [timer(11)], [completed(7)]]);
+    expect(await deep.isCommitted(KEY, TARGET)).toBe(false);
+    expect(deep.asked).toHaveLength(2);
+  });
+
+  it('is shown by a start on the page before', async () => {
+    const found = server([[completed(7)], [started(6)]]);
+    expect(await found.isCommitted(KEY, TARGET)).toBe(true);
+    expect(found.asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['at once when it was told a while ago', 50, 1],
+    ['only a moment later when it was told just now', 0, 0],
+  ])('is looked for %s', async (_what, agoMs, atOnce) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { isCommitted, asked } = server([[completed(7), started(6)]]);
+    const found = isCommitted(KEY, { ...TARGET, toldAt: performance.now() - agoMs });
+    await nextTurnOfLoop();
+    expect(asked).toHaveLength(atOnce);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await found).toBe(true);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is waited for while the task is still on its way, and not for ever', async () => {
+    const early = server([[timer(6)]], [[timer(5)]], [[completed(7), started(6)]]);
+    expect(await early.isCommitted(KEY, TARGET)).toBe(true);
+    expect(early.asked).toHaveLength(3);
+    const never = server([[timer(6)]]);
+    expect(await never.isCommitted(KEY, TARGET)).toBe(false);
+    expect(never.asked).toHaveLength(6);
+  });
+
+  it('cannot be said when the server fails; one that does not know the call is not asked again', async () => {
+    const flaky = server(new Error('away'), [[completed(7), started(6)]]);
+    expect(await flaky.isCommitted(KEY, TARGET)).toBe(false);
+    expect(await flaky.isCommitted(KEY, TARGET)).toBe(true);
+    const old = server(Object.assign(new Error('what?'), { code: 12 }));
+    for (let asked = 1; asked <= 5; asked += 1)
+      expect(await old.isCommitted(KEY, TARGET)).toBe(false);
+    expect(old.asked).toHaveLength(3);
+  });
+});

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { expect, it, onTestFinished } from 'vitest';
+
+import { createWorkflowSource } from '../../../../src/projection/source/workflow-source.js';
+import { KEY } from '../../../support/samples/log-events.js';
+
+/** Takes connections and never says a word. */
+async function aBlackHole(): Promise<string> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it('gives up on a server that never answers, whatever it is asked', async () => {
+  const connection = Connection.lazy({ address: await aBlackHole() });
+  onTestFinished(async () => {
+    await connection.close();
+  });
+  const source = createWorkflowSource(new Client({ connection }), { lookDeadlineMs: 200 });
+  const before = performance.now();
+  const listed = source.running?.()[Symbol.asyncIterator]();
+  const results = await Promise.allSettled([
+    source.describe(KEY),
+    listed?.next(),
+    source.events(KEY, { after: 0 }),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(performance.now() - before).toBeLessThan(2_500);
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  cutText,
+  NOT_WELL_FORMED,
+  textProblems,
+  wellFormed,
+  wellFormedJson,
+} from '../../../../src/protocol/values/well-formed.js';
+
+const units = fc
+  .array(fc.constantFrom('a', '\ud83d', '\ude00', '\ud800', '\udfff', '😀', '\u0000'), {
+    maxLength: 12,
+  })
+  .map((parts) => parts.join(''));
+const survives = (text: string): boolean => Buffer.from(text, 'utf8').toString('utf8') === text;
+
+describe('text that is well-formed', () => {
+  it('is what UTF-8 gives back as it was; all other text is what UTF-8 makes of it', () => {
+    fc.assert(
+      fc.property(units, (text) => {
+        expect(wellFormed(text)).toBe(Buffer.from(text, 'utf8').toString('utf8'));
+        expect(textProblems(text).length === 0).toBe(survives(text));
+      }),
+    );
+  });
+
+  it('stays so when it is cut, wherever that is', () => {
+    fc.assert(
+      fc.property(units, fc.nat(14), (text, length) => {
+        const cut = cutText(text, length);
+        expect(survives(cut)).toBe(true);
+        expect(cut.length).toBeLessThanOrEqual(length);
+        expect(wellFormed(text).startsWith(cut)).toBe(true);
+      }),
+    );
+  });
+
+  it('is named by its place where it is not: first things first, keys, too', () => {
+    const lone = '\ud800';
+    expect(textProblems({ a: ['x', { 'b/c': lone }], z: lone })).toEqual([
+      { path: '/a/1/b~1c', message: NOT_WELL_FORMED },
+    ]);
+    expect(textProblems({ [`k${lone}`]: 1 })).toEqual([
+      { path: '/k\ufffd', message: NOT_WELL_FORMED },
+    ]);
+    expect(textProblems({ a: '😀', b: null, c: 1, d: undefined })).toEqual([]);
+  });
+
+  it('is looked for however deep a value is, and in a circle', () => {
+    const deep = JSON.parse(`${'['.repeat(50_000)}"\\ud800"${']'.repeat(50_000)}`) as unknown;
+    expect(textProblems(deep)).toHaveLength(1);
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    expect(textProblems(circle)).toEqual([]);
+  });
+
+  it('is made of JSON without touching what needs nothing', () => {
+    const fine = { a: ['😀'] };
+    expect(wellFormedJson(fine)).toBe(fine);
+    const odd = JSON.parse('{"a":["\\ud800b"],"__proto__":"\\udc00","\\ud800":null}') as object;
+    expect(JSON.stringify(wellFormedJson(odd))).toBe(
+      '{"a":["\ufffdb"],"__proto__":"\ufffd","\ufffd":null}',
+    );
+  });
+});

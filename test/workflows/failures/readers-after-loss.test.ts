@@ -1,0 +1,191 @@
+/**
+ * Readers are current again soon after a worker was lost with what it had not stored: another one looks when it starts, at what it replays,
+ * and after it has refused an input. The lost worker's store is away here until it has ended, so that nothing it told is kept.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Conversation } from '../../../src/client/index.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { HINT_SINK, type Hint } from '../../../src/protocol/workflow/messaging.js';
+import { createLocalLiveChannel } from '../../../src/store/live/local.js';
+import type { EventLog } from '../../../src/store/ports/log.js';
+import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
+import { ledger, shop } from '../../support/engine/agents.js';
+import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { type BreakableLog, breakable } from '../../support/fakes/breakable-log.js';
+import { until } from '../../support/until.js';
+
+const TWO_QUESTIONS = [
+  calls('customer.ask', { question: 'A?' }),
+  calls('customer.ask', { question: 'B?' }),
+  says('done'),
+] as const;
+const YES = { type: 'answer', value: { answer: 'yes' } } as const;
+
+interface Scene {
+  readonly engine: Engine;
+  readonly store: BreakableLog;
+  readonly log: EventLog;
+  readonly talk: Conversation;
+}
+
+/** A conversation whose first question is answered and whose second is open, and no reader knows: the worker was lost with it. */
+async function lostWithAQuestion(): Promise<Scene> {
+  const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
+  const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
+  onTestFinished(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const store = breakable(log);
+  const live = createLocalLiveChannel();
+  const engine = await startEngine({
+    agents: [shop(script(...TWO_QUESTIONS))],
+    services: ledger(),
+    eventLog: { log, live },
+    workerLog: { log: store.log, live },
+  });
+  const { talk } = await engine.ask();
+  await until('the first question is stored', () => shown(log, talk), {
+    holds: (ids) => ids.includes('call_1'),
+    timeoutMs: 10_000,
+  });
+  store.isDown = true;
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
+  await until('the second question is open', () => engine.snapshot(talk), {
+    holds: ({ pending }) => pending[0]?.toolCallId === 'call_2',
+    timeoutMs: 15_000,
+  });
+  await engine.stopWorker();
+  store.isDown = false;
+  expect(await shown(log, talk)).toEqual(['call_1']);
+  return { engine, store, log, talk };
+}
+
+async function shown(log: EventLog, talk: Conversation): Promise<readonly string[]> {
+  const head = await log.head({ tenant: 'default', conversationId: talk.id });
+  return head?.snapshot.pending.map(({ toolCallId }) => toolCallId) ?? [];
+}
+
+/** The same log; the names of its calls are noted. */
+function noting(log: EventLog, called: string[]): EventLog {
+  return new Proxy(log, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        called.push(String(name));
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+}
+
+/** As if another worker led: the look at the start and the sweep are left to it. */
+async function leaveTheRestToOthers(log: EventLog): Promise<void> {
+  for (const name of ['sweep', 'start-look'])
+    await log.acquireLease({ name, holder: 'another', ttlMs: 60_000 });
+}
+
+async function isCurrent(log: EventLog, talk: Conversation): Promise<void> {
+  await until('readers see the second question alone', () => shown(log, talk), {
+    holds: (ids) => ids.length === 1 && ids[0] === 'call_2',
+    timeoutMs: 10_000,
+  });
+}
+
+test('a worker that starts has readers see what a lost one had not stored, and nobody has to ask', async () => {
+  const { engine, log, talk } = await lostWithAQuestion();
+  await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+  await engine.startWorker();
+  await isCurrent(log, talk);
+});
+
+test('a worker that nobody replaces is missed by the others, which have readers see what it had not stored', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
+  const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
+  onTestFinished(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const store = breakable(log);
+  const live = createLocalLiveChannel();
+  const agents = [shop(script(...TWO_QUESTIONS))];
+  const shared = { agents, services: ledger(), eventLog: { log, live } };
+  const lost = await startEngine({ ...shared, workerLog: { log: store.log, live } });
+  // As if another worker led the sweep, whose next pass is far away.
+  await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
+  const { talk } = await lost.ask();
+  await until('the first question is stored', () => shown(log, talk), {
+    holds: (ids) => ids.includes('call_1'),
+    timeoutMs: 10_000,
+  });
+  const { taskQueue } = lost;
+  const called: string[] = [];
+  await startEngine({
+    ...{ ...shared, taskQueue, tuning: { identity: 'the other worker' } },
+    workerLog: { log: noting(log, called), live },
+  });
+  await until('both are there', () => log.liveWorkers(), { holds: ({ length }) => length === 2 });
+  await until('the other has looked when it started', () => called.includes('notOpen'), {
+    timeoutMs: 10_000,
+  });
+  // It works on, but nobody hears of it any more.
+  store.isDown = true;
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
+  await isCurrent(log, talk);
+});
+
+test('a worker that replays a conversation has readers see all of it', async () => {
+  const { engine, log, talk } = await lostWithAQuestion();
+  await leaveTheRestToOthers(log);
+  await engine.startWorker();
+  // Somebody looks at it in the Temporal UI.
+  await engine.query(talk.id, 'snapshot');
+  await isCurrent(log, talk);
+});
+
+test('an answer to a question that is over is refused once: then readers see what is open instead', async () => {
+  const { engine, log, talk } = await lostWithAQuestion();
+  await leaveTheRestToOthers(log);
+  await engine.startWorker();
+  const late = await talk.resolve('call_1', YES);
+  expect(late).toMatchObject({ verdict: 'stale', why: 'already_resolved' });
+  await isCurrent(log, talk);
+});
+
+test('a worker that holds the run says so after each refusal, and leaves no history of it', async () => {
+  const hints: Hint[] = [];
+  const engine = await startEngine({
+    agents: [shop(script(...TWO_QUESTIONS))],
+    services: ledger(),
+    tuning: {
+      sinks: {
+        [HINT_SINK]: {
+          hint: {
+            fn: (_info: unknown, hint: Hint) => {
+              hints.push(hint);
+            },
+            callDuringReplay: true,
+          },
+        },
+      },
+    },
+  });
+  const talk = engine.begin();
+  await engine.send(talk, 'hello');
+  const { seq } = await engine.reaches(talk, 'awaiting_input');
+  hints.length = 0;
+  const length = (await engine.handle(talk).describe()).historyLength;
+  const wrong = await talk.resolve('call_1', { type: 'approve' });
+  expect(wrong.verdict).toBe('stale');
+  expect(await until('a hint comes', () => hints.find(({ doubt }) => doubt))).toMatchObject({
+    conversationId: talk.id,
+    seq,
+    doubt: true,
+  });
+  expect(hints.every(({ told }) => told === undefined)).toBe(true);
+  expect((await engine.handle(talk).describe()).historyLength).toBe(length);
+});

@@ -1,0 +1,26 @@
+/** What the event log costs a conversation: looks at the newest history events, and not one query of the workflow. */
+import { expect, onTestFinished, test } from 'vitest';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { ledger, shop } from '../../support/engine/agents.js';
+import { startEngine } from '../../support/engine/engine.js';
+import { interceptor } from '../../support/engine/interceptors.js';
+import { startDevServer } from '../../support/servers/dev-server.js';
+
+test('turns are projected without a query', async () => {
+  const asked: string[] = [];
+  // On a shared server a worker that starts asks conversations of other tests.
+  const server = await startDevServer();
+  onTestFinished(() => server.stop());
+  const engine = await startEngine({
+    address: server.address,
+    agents: [shop(script(calls('weather.lookup', { city: 'Rome' }), says('sunny'), says('bye')))],
+    services: ledger(),
+    connection: { interceptors: [interceptor((name) => asked.push(name))] },
+  });
+  const { talk, result } = await engine.ask('weather?');
+  expect(result).toMatchObject({ status: 'completed', text: 'sunny' });
+  expect(await engine.say(talk, 'thanks')).toMatchObject({ text: 'bye' });
+  // Looks go another way; queries would come through here, as this did.
+  expect(asked).toContain('GetSystemInfo');
+  expect(asked).not.toContain('QueryWorkflow');
+});

@@ -1,0 +1,71 @@
+/** A request that goes on at its provider while the run that asked it is due to roll over. */
+import { expect, test } from 'vitest';
+import { ModelFailure } from '../../../src/model/shared/failure.js';
+import type { Model } from '../../../src/protocol/model/model.js';
+import { ledger, shop } from '../../support/engine/agents.js';
+import { startEngine } from '../../support/engine/engine.js';
+import { interceptor } from '../../support/engine/interceptors.js';
+import { until } from '../../support/until.js';
+
+test('a call that is made again for want of messages is made before the run rolls over, and resumes what goes on', async () => {
+  const resumed: (string | undefined)[] = [];
+  let cut: (() => void) | undefined;
+  let isMissing = false;
+  const model: Model = {
+    name: 'patient',
+    generate: async (_request, { resume, onReport }) => {
+      resumed.push(resume);
+      if (resumed.length === 2) {
+        onReport?.({ type: 'accepted' });
+        onReport?.({ type: 'open', id: 'resp_1' });
+        await new Promise<void>((resolve) => {
+          cut = resolve;
+        });
+        throw new ModelFailure('model_stream_broken', 'cut', { retryable: true });
+      }
+      return {
+        parts: [{ type: 'text', text: 'Here I am.' }],
+        calls: [],
+        finishReason: 'stop',
+        usage: { inputTokens: 1, outputTokens: 1 },
+        model: 'patient',
+      };
+    },
+    cancel: async () => {
+      await Promise.resolve();
+    },
+  };
+  const engine = await startEngine({
+    agents: [shop(model)],
+    services: ledger(),
+    transcriptCacheBytes: 0,
+    connection: {
+      interceptors: [
+        interceptor((name) => {
+          if (isMissing && name === 'QueryWorkflow') throw new Error('no queries today');
+        }),
+      ],
+    },
+  });
+  const { talk } = await engine.ask('one');
+  const turn = await engine.send(talk, 'two');
+  await until('the request goes on', () => Promise.resolve(cut), {
+    holds: (end) => end !== undefined,
+    timeoutMs: 15_000,
+  });
+  await engine.signal(talk, 'rollOver');
+  isMissing = true;
+  cut?.();
+  expect(await turn.result({ timeout: '30s' })).toMatchObject({
+    status: 'completed',
+    text: 'Here I am.',
+  });
+  // The attempt that lacked messages asked nothing; the call behind it was sent all of them.
+  expect(resumed).toEqual([undefined, undefined, 'resp_1']);
+  isMissing = false;
+  await until('the run has rolled over', () => engine.history.runs(engine.workflowId(talk)), {
+    holds: ({ length }) => length === 2,
+    timeoutMs: 15_000,
+  });
+  expect(await engine.say(talk, 'three')).toMatchObject({ status: 'completed' });
+});

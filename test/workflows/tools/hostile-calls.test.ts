@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { ledger, shop } from '../../support/engine/agents.js';
+import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { patient } from '../../support/patience.js';
+import { until } from '../../support/until.js';
+
+const ASK = calls('customer.ask', { question: 'A?' });
+const YES = { type: 'answer', value: { answer: 'yes' } } as const;
+const DOORS = [
+  'sendMessage',
+  'resolveToolCall',
+  'cancelTurn',
+  'closeConversation',
+  'rollOver',
+  'noSuchDoor',
+];
+const HARMLESS_SIGNALS = [
+  'sendMessage',
+  'resolveToolCall',
+  'closeConversation',
+  'noSuchDoor',
+  '__proto__',
+];
+
+const text = new TextEncoder();
+/** `UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED` */
+const COMPLETED = 3 as never;
+
+interface RawPayload {
+  readonly metadata: Readonly<Record<string, Uint8Array>>;
+  readonly data: Uint8Array;
+}
+
+function payload(encoding: string, data: string | Uint8Array): RawPayload {
+  return {
+    metadata: { encoding: text.encode(encoding) },
+    data: typeof data === 'string' ? text.encode(data) : data,
+  };
+}
+
+/** Deeper than any stack that walks it by recursion. */
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+const GARBAGE: readonly (readonly [string, readonly RawPayload[]])[] = [
+  ['no argument', []],
+  ['null', [payload('json/plain', 'null')]],
+  ['a number', [payload('json/plain', '7')]],
+  ['a text', [payload('json/plain', '"hello"')]],
+  ['a list', [payload('json/plain', '[1, [2]]')]],
+  ['an empty object', [payload('json/plain', '{}')]],
+  [
+    'wrong types',
+    [
+      payload(
+        'json/plain',
+        '{"text": 7, "toolCallId": [], "resolution": null, "requestId": {}, "actor": 3}',
+      ),
+    ],
+  ],
+  [
+    'names of the language',
+    [
+      payload(
+        'json/plain',
+        '{"__proto__": {"text": "x"}, "toolCallId": "__proto__", "resolution": {"type": "constructor"}}',
+      ),
+    ],
+  ],
+  ['broken JSON', [payload('json/plain', '{"text": ')]],
+  ['no bytes', [payload('json/plain', '')]],
+  ['a null of its own encoding', [payload('binary/null', '')]],
+  ['bytes', [payload('binary/plain', new Uint8Array([0, 255, 254]))]],
+  ['a foreign encoding', [payload('binary/whatever', 'xyz')]],
+  ['a protobuf', [payload('json/protobuf', '{"a": 1}')]],
+  ['no encoding', [{ metadata: {}, data: text.encode('{}') }]],
+  ['a megabyte', [payload('json/plain', JSON.stringify('x'.repeat(1_000_000)))]],
+  [
+    'a megabyte as message and answer',
+    [
+      payload(
+        'json/plain',
+        JSON.stringify({
+          text: 'x'.repeat(1_000_000),
+          toolCallId: 'call_1',
+          resolution: {
+            type: 'answer',
+            value: { answer: 'x'.repeat(10_000) + 'y'.repeat(900_000) },
+          },
+        }),
+      ),
+    ],
+  ],
+  ['a hundred thousand brackets', [payload('json/plain', DEEP)]],
+  [
+    'brackets as an answer',
+    [
+      payload(
+        'json/plain',
+        `{"toolCallId":"call_1","resolution":{"type":"answer","value":${DEEP}}}`,
+      ),
+    ],
+  ],
+  ['two arguments', [payload('json/plain', '{}'), payload('json/plain', '{}')]],
+];
+
+async function rawSignal(
+  engine: Engine,
+  id: string,
+  name: string,
+  payloads: readonly RawPayload[],
+): Promise<void> {
+  await engine.temporal.workflowService.signalWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: engine.workflowId({ id }) },
+    signalName: name,
+    input: { payloads: [...payloads] },
+    requestId: randomUUID(),
+  });
+}
+
+/** The type of the failure that the update was refused with. */
+async function rawUpdate(
+  engine: Engine,
+  id: string,
+  name: string,
+  payloads: readonly RawPayload[],
+): Promise<string> {
+  const { outcome } = await engine.temporal.workflowService.updateWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: engine.workflowId({ id }) },
+    request: {
+      meta: { updateId: randomUUID(), identity: 'test' },
+      input: { name, args: { payloads: [...payloads] } },
+    },
+    waitPolicy: { lifecycleStage: COMPLETED },
+  });
+  return (
+    outcome?.failure?.applicationFailureInfo?.type ?? (outcome?.failure ? 'failure' : 'accepted')
+  );
+}
+
+test('whatever is sent as a signal, the conversation lives on and nothing is lost', {
+  timeout: patient(120_000),
+}, async () => {
+  const model = script(ASK, says('thanks'), says('still here'));
+  const engine = await startEngine({
+    agents: [shop(model)],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  for (const name of HARMLESS_SIGNALS)
+    for (const [, payloads] of GARBAGE) await rawSignal(engine, talk.id, name, payloads);
+  expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
+  const seen = await until('it answers', () => engine.snapshot(talk).catch(() => undefined));
+  expect(seen).toMatchObject({ status: 'awaiting_input', queued: [] });
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
+  await engine.idle(talk);
+  expect(await engine.say(talk, 'and now?')).toMatchObject({
+    status: 'completed',
+    text: 'still here',
+  });
+  const log = await engine.log(talk);
+  const strange = log.filter(({ type }) => type.endsWith('_refused'));
+  // A few of each call and of the messages are written down, and all are counted.
+  const counted = log.reduce((sum, { unrecordedRefusals = 0 }) => sum + unrecordedRefusals, 0);
+  expect(strange.length + counted).toBe(2 * GARBAGE.length);
+  for (const type of ['resolution_refused', 'message_refused'])
+    expect(log.filter((event) => event.type === type).length).toBeLessThan(GARBAGE.length / 2);
+  for (const event of strange) expect(JSON.stringify(event).length).toBeLessThan(4_000);
+  expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
+});
+
+test('a stop and a roll-over that come as garbage are still a stop and a roll-over, and break nothing', {
+  timeout: patient(120_000),
+}, async () => {
+  const model = script(ASK, ASK, says('still here'));
+  const engine = await startEngine({
+    agents: [shop(model)],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  for (const [, payloads] of GARBAGE) await rawSignal(engine, talk.id, 'cancelTurn', payloads);
+  await engine.idle(talk);
+  expect(await engine.say(talk, 'again')).toMatchObject({ status: 'waiting' });
+  for (const [, payloads] of GARBAGE) await rawSignal(engine, talk.id, 'rollOver', payloads);
+  const seen = await until('it answers', () => engine.snapshot(talk).catch(() => undefined));
+  const [open] = seen?.pending ?? [];
+  expect((await talk.resolve(open?.toolCallId ?? '', YES)).verdict).toBe('accepted');
+  await engine.idle(talk);
+  for (const runId of await engine.history.runs(engine.workflowId(talk)))
+    expect(await engine.history.failedTasks(engine.workflowId(talk), runId)).toEqual([]);
+  await engine.log(talk);
+});
+
+test('whatever is sent as an update is refused, and a refusal leaves no history and no state', {
+  timeout: patient(120_000),
+}, async () => {
+  const model = script(ASK, says('thanks'));
+  const engine = await startEngine({
+    agents: [shop(model)],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  const before = await engine.history.lines(engine.workflowId(talk));
+  const seen = await engine.snapshot(talk);
+  const refusals = new Set<string>();
+  for (const name of ['sendMessage', 'resolveToolCall', 'noSuchDoor'])
+    for (const [what, payloads] of GARBAGE) {
+      const type = await rawUpdate(engine, talk.id, name, payloads);
+      expect([name, what, type]).not.toContain('accepted');
+      refusals.add(`${name} ${type}`);
+    }
+  expect([...refusals].sort()).toEqual([
+    'noSuchDoor Error',
+    'resolveToolCall verdict',
+    'sendMessage invalid_request',
+  ]);
+  expect(await engine.history.lines(engine.workflowId(talk))).toEqual(before);
+  expect(await engine.snapshot(talk)).toEqual(seen);
+  expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
+  await engine.idle(talk);
+});
+
+test('garbage as a stop or as a close is a stop or a close by nobody in particular', async () => {
+  const engine = await startEngine({
+    agents: [shop(script(ASK))],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  expect(await rawUpdate(engine, talk.id, 'cancelTurn', [payload('binary/whatever', 'x')])).toBe(
+    'accepted',
+  );
+  expect(
+    await rawUpdate(engine, talk.id, 'closeConversation', [payload('json/plain', 'null')]),
+  ).toBe('accepted');
+  expect((await engine.log(talk)).at(-1)).toMatchObject({
+    type: 'conversation_closed',
+    actor: { id: 'anonymous', verified: false },
+  });
+});
+
+test('queries answer garbage as well', async () => {
+  const engine = await startEngine({
+    agents: [shop(script(says('hi')))],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  for (const argument of [
+    null,
+    7,
+    'x',
+    { after: 'x', maxBytes: -1, from: -5, to: 'x' },
+    { after: -10, maxBytes: 1 },
+  ])
+    for (const name of ['snapshot', 'pending', 'toolCall', 'events', 'transcriptSlice'])
+      await expect(engine.query(talk.id, name, argument)).resolves.toBeDefined();
+});
+
+test('ten refused updates at once leave no history either', async () => {
+  const engine = await startEngine({
+    agents: [shop(script(ASK))],
+    services: ledger(),
+  });
+  const { talk } = await engine.ask();
+  const before = await engine.history.count(engine.workflowId(talk));
+  const refused = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      rawUpdate(engine, talk.id, DOORS[index % 2] ?? '', []),
+    ),
+  );
+  expect(new Set(refused)).toEqual(new Set(['invalid_request', 'verdict']));
+  expect(await engine.history.count(engine.workflowId(talk))).toBe(before);
+});

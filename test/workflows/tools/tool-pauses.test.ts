@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../../src/define/define-agent.js';
+import { defineTool } from '../../../src/define/define-tool.js';
+import { ToolRetry } from '../../../src/define/tool/retry.js';
+import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { startEngine } from '../../support/engine/engine.js';
+
+test.for([false, true])(
+  'a pause that a tool asks for never outlasts the time of its call: the turn goes on at once (inline: %s)',
+  async (inline) => {
+    const patient = defineTool({
+      name: 'rates.fetch',
+      description: 'Fetches rates.',
+      input: z.object({}),
+      effects: 'none',
+      inline,
+      timeouts: { total: '10 minutes' },
+      run: () => {
+        throw new ToolRetry({ after: '1 hour', message: 'the service rests' });
+      },
+    });
+    const model = script(calls('rates.fetch', {}), says('later then'));
+    const agent = defineAgent({ name: 'shop', model, instructions: 'Help.', tools: [patient] });
+    const engine = await startEngine({ agents: [agent], services: undefined });
+    const { talk, result } = await engine.ask();
+    expect(result).toMatchObject({ status: 'completed', text: 'later then' });
+    const ends = (await engine.log(talk)).filter((event) => event.type === 'tool_result');
+    expect(ends).toMatchObject([
+      { result: { envelope: { error: { message: 'the service rests' } } } },
+    ]);
+  },
+);
