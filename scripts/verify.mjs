@@ -19,6 +19,7 @@ const others = [
   ['unused', 'npm', ['run', '-s', 'deps:check']],
   ['package', 'npm', ['run', '-s', 'package:check']],
   ['docs', 'npm', ['run', '-s', 'docs:check']],
+  ['words', 'npm', ['run', '-s', 'words:check']],
 ];
 const tests = ['tests', 'node', ['scripts/test.mjs', '--no-build', ...serverless]];
 

@@ -1,4 +1,4 @@
-/** What becomes of connections, by the codes of Node and of undici: the one table for models, HTTP tools and MCP servers. Runs anywhere. */
+/** Connection errors by the codes of Node and undici: one table for models, HTTP tools and MCP servers. Runs anywhere. */
 
 export interface ConnectionError {
   /** In words that may be shown. */

@@ -11,7 +11,7 @@ export function isLoopbackAddress(text: string): boolean {
   return family !== 0 && LOOPBACK.check(text, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** What always means this machine, whatever a name server says. @see RFC 6761, section 6.3 */
+/** Names and addresses that always mean this machine; no name server is asked. @see RFC 6761, section 6.3 */
 export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name);
 }

@@ -1,4 +1,4 @@
-/** The header `Retry-After`, as models and HTTP tools are told to wait. Runs anywhere; the clock is the caller's. */
+/** The header `Retry-After`, by which providers and HTTP servers ask for a pause. Runs anywhere; the clock is the caller's. */
 
 /**
  * Milliseconds from `now`, given as seconds or as a date; a date that has passed gives 0. Undefined for nothing and nonsense.

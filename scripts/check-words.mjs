@@ -1,0 +1,127 @@
+// Checks the words of comments and of messages: standard English of the field, with a thing of the code as the subject of each sentence.
+// Without arguments it checks the folders in CHECKED; `node scripts/check-words.mjs src/core` checks what is named.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Folders whose texts hold to the rules; a folder that is added here never leaves. */
+const CHECKED = ['src/net'];
+
+/** A sentence that starts so has no subject, or a person where a thing of the code acts. */
+const SENTENCE_STARTS = /^(?:What|Who|Whoever|Whose|Whatever|Of|Nobody|Somebody|Everybody)\b/;
+/** At the start of a comment these refer to nothing. */
+const COMMENT_STARTS = /^(?:It|They|As it|That|None where|So often)\b/;
+/** Words of no standard meaning in Temporal, agents or TypeScript. */
+const PRIVATE_WORDS =
+  /\b(?:told|tells?|telling|doors?|set aside|aside|nobody|somebody|whoever|whatever|untold|spill(?:ed|s)?|stand-ins?|looks? for whom|makes? room|make_room)\b/i;
+
+const named = process.argv.slice(2);
+const folders = named.length > 0 ? named : CHECKED;
+let problems = 0;
+for (const file of folders.flatMap((folder) => filesIn(folder))) checkFile(file);
+console.error(
+  problems === 0 ? `words: ${folders.length} folders checked` : `words: ${problems} problems`,
+);
+process.exitCode = problems === 0 ? 0 : 1;
+
+function filesIn(path) {
+  if (path.endsWith('.ts')) return [path];
+  return readdirSync(join(root, path), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(({ name, parentPath }) => relative(root, join(parentPath, name)));
+}
+
+function checkFile(file) {
+  const text = readFileSync(join(root, file), 'utf8');
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const report = (position, message) => {
+    problems += 1;
+    const { line } = source.getLineAndCharacterOfPosition(position);
+    console.error(`${file}:${line + 1}: ${message}`);
+  };
+  for (const comment of commentsOf(source, text)) checkComment(comment, report);
+  checkStrings(source, report);
+}
+
+/** Line comments that stand below each other are one. */
+function commentsOf(source, text) {
+  const found = new Map();
+  const take = (ranges) => {
+    for (const { pos, end, kind } of ranges ?? []) found.set(pos, { pos, end, kind });
+  };
+  (function visit(node) {
+    take(ts.getLeadingCommentRanges(text, node.getFullStart()));
+    take(ts.getTrailingCommentRanges(text, node.getEnd()));
+    node.getChildren(source).forEach(visit);
+  })(source);
+  const comments = [];
+  for (const range of [...found.values()].sort((a, b) => a.pos - b.pos)) {
+    const words = plain(text.slice(range.pos, range.end));
+    const last = comments.at(-1);
+    const isNext =
+      last !== undefined &&
+      last.isLine &&
+      range.kind === ts.SyntaxKind.SingleLineCommentTrivia &&
+      /^\s*$/.test(text.slice(last.end, range.pos)) &&
+      !/\n\s*\n/.test(text.slice(last.end, range.pos));
+    if (isNext) Object.assign(last, { words: `${last.words} ${words}`, end: range.end });
+    else
+      comments.push({
+        ...{ words, pos: range.pos, end: range.end },
+        isLine: range.kind === ts.SyntaxKind.SingleLineCommentTrivia,
+      });
+  }
+  return comments;
+}
+
+/** A comment without its marks, and without the code and addresses in it. */
+function plain(comment) {
+  return comment
+    .replaceAll(/^\/\*\*?|\*\/$|^\s*\*\s?|^\s*\/\/\s?/gm, '')
+    .replaceAll(/`[^`]*`/g, 'code')
+    .replaceAll(/https?:\S+/g, 'address')
+    .replaceAll(/@\w+(?:\s+\{[^}]*\})?/g, '.')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+function checkComment({ words, pos }, report) {
+  if (/^(?:biome-ignore|eslint-|@ts-|v8 ignore)/.test(words)) return;
+  const start = COMMENT_STARTS.exec(words);
+  if (start !== null) report(pos, `a comment starts with "${start[0]}", which refers to nothing`);
+  for (const sentence of words.split(/(?<=[.:;?!])\s+/)) {
+    const first = SENTENCE_STARTS.exec(sentence);
+    if (first !== null)
+      report(pos, `a sentence starts with "${first[0]}": make a thing of the code its subject`);
+  }
+  const word = PRIVATE_WORDS.exec(words);
+  if (word !== null)
+    report(
+      pos,
+      `"${word[0]}" is not a word of the field: "${words.slice(Math.max(0, word.index - 30), word.index + 40)}"`,
+    );
+}
+
+/** Texts that people and models read: strings of several words. */
+function checkStrings(source, report) {
+  (function visit(node) {
+    const isText =
+      ts.isStringLiteralLike(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddle(node) ||
+      ts.isTemplateTail(node);
+    if (
+      isText &&
+      !ts.isImportDeclaration(node.parent) &&
+      node.text.trim().split(/\s+/).length > 3
+    ) {
+      const word = PRIVATE_WORDS.exec(node.text);
+      if (word !== null)
+        report(node.getStart(source), `"${word[0]}" in a text: "${node.text.slice(0, 80)}"`);
+    }
+    ts.forEachChild(node, visit);
+  })(source);
+}
