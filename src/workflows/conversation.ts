@@ -1,6 +1,7 @@
 /**
- * The `conversation` workflow: one per conversation, the same for every agent, with no user code. A thin shell: opens the
- * doors, lets the machine decide, lets the driver carry out, rolls over at quiet points, ends when the conversation closes.
+ * The `conversation` workflow: one per conversation, the same for every agent, with no user code. A thin shell:
+ * registers the handlers, lets the machine decide, lets the driver carry out, rolls over at quiet points and ends when
+ * the conversation closes.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -37,7 +38,10 @@ import { RoomPauses } from './transcript/memory-pressure.js';
 import { Spill } from './transcript/offload.js';
 import { canCarry, losesMessages, RollOver } from './transcript/roll-over.js';
 
-/** Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`); a worker that is gone is not waited for longer. */
+/**
+ * Longer than a cancel needs to reach an activity (`HEARTBEAT_THROTTLE_MS`). The workflow waits no longer than this for
+ * a lost worker.
+ */
 const CANCELLED_MODEL_MS = 5_000;
 
 export interface ConversationOutcome {
@@ -67,7 +71,7 @@ class Shell {
   readonly #room: RoomPauses;
   readonly #attributes: SearchAttributes;
   readonly #seal = new TaskSeal();
-  /** The main loop stands still, so whatever comes is sealed as it comes. */
+  /** True while the main loop is blocked: then each input marks its task as it arrives. */
   #isSealing = false;
   #dirty = false;
   #idleTimer = false;
@@ -84,7 +88,7 @@ class Shell {
     this.#machine = new ConversationMachine({
       state,
       now: () => Date.now(),
-      // Seeded by the server, anew at a reset.
+      // `uuid4` is seeded by the server, and seeded anew at a reset.
       turnToken: () =>
         this.#recovery.tokenOf(this.#machine.state.turnCount + 1) ?? uuid4().slice(0, 6),
       onEvent: (event) => {
@@ -104,7 +108,7 @@ class Shell {
       },
     });
     this.#recovery = new Recovery(this.#machine, this.#driver);
-    // A re-opened conversation had nothing pending; after a roll-over the attributes are still those of the last run.
+    // A reopened conversation has no pending calls; after a roll-over the attributes are still those of the last run.
     this.#attributes = new SearchAttributes(input.searchAttributes !== false, shownIds(state));
     const { namespace } = workflowInfo();
     provideDetails(() =>
@@ -128,7 +132,7 @@ class Shell {
       },
       countUpdate: () => {
         this.#rollOver.countUpdate();
-        // It was accepted, and is completed.
+        // The update leaves two events: accepted and completed.
         this.#seal.acted(2);
       },
     });
@@ -151,7 +155,7 @@ class Shell {
     }
   }
 
-  /** A conversation is started by its first message only. A run whose message was refused must not stay open. */
+  /** A conversation is started only by its first message. A run whose message was refused must not stay open. */
   async #firstInput(): Promise<void> {
     const admitted = (): boolean => this.#machine.state.turnCount > 0 || this.#machine.state.closed;
     this.#log.hold();
@@ -161,8 +165,8 @@ class Shell {
   }
 
   /**
-   * Before a roll-over nothing new begins; but turns do not stand still for as long as a detached tool runs, unless the run is overdue.
-   * One that needs room then waits for some minutes (`#whenBusy`).
+   * False before a roll-over, so that no new work begins. Turns still continue while a detached tool runs, unless the
+   * run is overdue. A turn that needs capacity then waits for some minutes (`#whenBusy`).
    */
   #mayStart(): boolean {
     if (this.#due() === undefined) return true;
@@ -189,24 +193,29 @@ class Shell {
     return undefined;
   }
 
-  /** What is under way beside a turn that lacks room, such as a detached tool, would be lost if the run rolled over. */
+  /**
+   * Waits for quiet when the turn lacks capacity: a roll-over would lose work that runs beside the turn, such as a
+   * detached tool.
+   */
   #whenBusy(): Promise<void> | undefined {
     return this.#lacksRoom() ? this.#waitForQuiet() : undefined;
   }
 
-  /** True while the turn cannot go on and waits for nothing. */
+  /** True while the turn cannot continue and no pause is running. */
   #lacksRoom(): boolean {
     if (needsRoom(this.#machine.state)) return !this.#room.isPausing;
     this.#room.found();
     return false;
   }
 
-  /** For as long as for a store that is away, and not where there is none: a roll-over would not help then. */
+  /**
+   * Waits as long as for an unavailable store; does not wait without a store, because a roll-over would not help then.
+   */
   async #waitForQuiet(): Promise<void> {
     if (!this.#room.hasWaited) {
       this.#seal.acted();
       this.#isSealing = true;
-      // Shows whether there is a store. What it holds then, the roll-over names alike.
+      // Shows whether there is a store. Chunks that it stores now get the same ids at the roll-over.
       await this.#spill.begin(this.#machine.state);
       this.#isSealing = false;
     }
@@ -215,7 +224,7 @@ class Shell {
   }
 
   async #rollOverNow(reason: RollOverReason): Promise<void> {
-    // Inputs that come meanwhile are accepted and carried; what follows from them is done by the next run.
+    // Inputs that arrive meanwhile are accepted and carried over; the next run acts on them.
     this.#seal.acted();
     this.#driver.leaveBackground();
     this.#isSealing = true;
@@ -238,7 +247,7 @@ class Shell {
     else this.#machine.noRoom();
   }
 
-  /** What it begins with; undefined when that is too much to be carried now. */
+  /** Returns the input of the next run; undefined when it is too large to be carried over now. */
   #nextRun(
     reason: RollOverReason,
     storedSeq: number,
@@ -246,7 +255,7 @@ class Shell {
   ): ConversationInput | undefined {
     const { state } = this.#machine;
     const carried = spilled === undefined ? state : withStored(state, spilled);
-    // Nothing would be won.
+    // A roll-over would gain nothing.
     if (reason === 'turn_size' && isCrowded(carried, this.#input.spill)) return undefined;
     if (needsRoom(carried) || !canCarry(carried, this.#log.after(storedSeq))) return undefined;
     if (this.#spill.failed && losesMessages(carried) && !this.#rollOver.overdue) return undefined;
@@ -257,7 +266,7 @@ class Shell {
     return nextInput(this.#input, this.#machine.state, { unconfirmed, knownChunks, untold });
   }
 
-  /** Returns how far the store has confirmed the log; what it lacks is carried, never lost. */
+  /** Returns the seq up to which the store has confirmed the log. Events beyond it are carried over, never lost. */
   async #flush(options = FLUSH_LOG): Promise<number> {
     const { tenant, conversationId } = this.#input;
     const throughSeq = this.#log.lastSeq;
@@ -273,10 +282,10 @@ class Shell {
     }
   }
 
-  /** One timer a run, looked at again when it fires: a timer per turn would cost two events each. */
+  /** Keeps one idle timer per run, which checks again when it fires: a timer per turn would cost two events each. */
   #watchIdleness(): void {
     if (this.#idleTimer || this.#machine.state.turn !== undefined) return;
-    // What comes of a detached call must find the conversation open; looked at again when it has come.
+    // The result of a detached call must find the conversation open; the check repeats when it has arrived.
     if (detachedCalls(this.#machine.state).length > 0) return;
     this.#idleTimer = true;
     this.#seal.acted();
@@ -305,9 +314,11 @@ class Shell {
     return { status: 'closed', lastSeq: this.#log.lastSeq };
   }
 
-  /** A cancel from the Temporal UI: everything open is resolved as cancelled, and the log is complete before the end. */
+  /**
+   * Handles a cancel from the Temporal UI: resolves everything open as cancelled, and completes the log before the end.
+   */
   async cancelled(): Promise<void> {
-    // The cancel has reached what runs; a model call comes back with what it has said until now.
+    // The cancel has reached the running activities; a model call returns its partial output.
     const speaks = (): boolean => this.#driver.busy && this.#machine.state.turn?.phase === 'model';
     if (speaks()) await condition(() => !speaks(), CANCELLED_MODEL_MS);
     this.#machine.close('workflow_cancelled');

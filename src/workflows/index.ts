@@ -1,2 +1,2 @@
-/** What a worker registers. Nothing else is exported: every function here is a workflow type. */
+/** The workflows that a worker registers. Nothing else is exported: every exported function is a workflow type. */
 export { conversation } from './conversation.js';

@@ -1,4 +1,7 @@
-/** Ids of activities that name what they are for: an end recorded under one can be given to the same work in another run. */
+/**
+ * Builds the ids of activities from the work they do, so that a recorded end can be matched to the same work in another
+ * run.
+ */
 import type { ExternalEffect } from '../../core/decide/effects.js';
 import type { ConversationState } from '../../core/state/state.js';
 import { preflightActivityId, reconcileActivityId, toolActivityId } from './schedule.js';
@@ -13,7 +16,9 @@ export function modelActivityId({
   return `model:${turnId}:${step}`;
 }
 
-/** Undefined for work whose activity has no id of its own: it has no effects, and is done again. */
+/**
+ * Undefined for work whose activity has no id of its own. Such work has no effects, so a recovered run does it again.
+ */
 export function activityIdOf(state: ConversationState, effect: ExternalEffect): string | undefined {
   if (effect.type === 'call_model') return modelActivityId(effect);
   if (!('toolCallId' in effect)) return undefined;

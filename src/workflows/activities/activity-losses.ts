@@ -1,4 +1,7 @@
-/** What ended an activity for good, in the words of the core. Anything but a Temporal failure is a bug, and is thrown on. */
+/**
+ * Translates the final failure of an activity into the terms of the core. Anything but a `TemporalFailure` is a bug and
+ * is rethrown.
+ */
 import { TimeoutType } from '@temporalio/common';
 import {
   ActivityFailure,
@@ -12,7 +15,7 @@ import type { TurnError } from '../../protocol/conversation/turns.js';
 import { isFailureCode } from '../../protocol/failures/failures.js';
 import { TRANSCRIPT_MISS } from '../../protocol/workflow/activities.js';
 
-/** In the words of the failure table. */
+/** The failure as a code and a message of the failure table. A timeout is `no_worker`. */
 export function turnErrorOf(error: unknown): TurnError {
   const cause = activityCause(error);
   if (cause instanceof ApplicationFailure)
@@ -24,7 +27,9 @@ export function turnErrorOf(error: unknown): TurnError {
   return { code: 'no_worker', message };
 }
 
-/** What the attempts of a failed model call left behind. */
+/**
+ * Returns the details that the attempts of a failed model call reported: from the last heartbeat or from the failure.
+ */
 export function modelDetailsOf(error: unknown): ModelCallDetails {
   const cause = activityCause(error);
   if (cause instanceof TimeoutFailure) return detailsIn(cause.lastHeartbeatDetails);

@@ -1,5 +1,5 @@
 /**
- * Current details of the Temporal UI, written when somebody looks: only a query reads them, and a conversation with many open
+ * Writes the current details of the Temporal UI on demand. Only a query reads them, and a conversation with many open
  * calls would spend more time on the page than on its task.
  */
 import {
@@ -9,12 +9,12 @@ import {
   type WorkflowInternalsInterceptor,
 } from '@temporalio/workflow';
 
-/** The query with which the UI asks for them. */
+/** The query with which the Temporal UI requests the details. */
 const METADATA_QUERY = '__temporal_workflow_metadata';
 
 let write: (() => string) | undefined;
 
-/** From here on, the page is what `text` returns. One workflow has one page. */
+/** Sets the text of the page. A workflow has one page; a second call replaces the first. */
 export function provideDetails(text: () => string): void {
   write = text;
 }

@@ -1,4 +1,4 @@
-/** Options of every activity and timer that the workflow schedules: each number with its reason. */
+/** Options of every activity and timer that the workflow schedules, each number with its reason. */
 import type { Duration } from '@temporalio/common';
 import {
   ActivityCancellationType,
@@ -14,34 +14,40 @@ import {
 } from '../../protocol/limits/limits.js';
 import type { ConversationActivities } from '../../protocol/workflow/activities.js';
 
-/** Summaries are bounded by the server (400 bytes) and hold no arguments: they are not encrypted by every codec. */
+/** The server bounds summaries to 400 bytes. Summaries hold no arguments, because not every codec encrypts them. */
 const MAX_SUMMARY_CHARS = 200;
 
 export function summaryOf(text: string): string {
   return text.length <= MAX_SUMMARY_CHARS ? text : `${text.slice(0, MAX_SUMMARY_CHARS - 1)}…`;
 }
 
-/** Activities heartbeat by a timer, so a lost worker is noticed after this, whatever the length of the work. A tool may choose another time. */
+/**
+ * Time after which a lost worker is noticed. Activities heartbeat by a timer, so the length of the work does not
+ * matter. A tool may set its own.
+ */
 const HEARTBEAT_TIMEOUT = DEFAULT_HEARTBEAT_MS satisfies Duration;
-/** Slack over a tool's own run timeout, which its activity enforces itself with the better text. */
+/** Slack over a tool's own run timeout: the activity enforces that timeout itself, with a better message. */
 const RUN_TIMEOUT_SLACK_MS = 5_000;
 
-/** Long enough for the slowest reasoning models; a stuck one is noticed by its stream, a lost worker by heartbeats. */
+/** Long enough for the slowest reasoning models. The stream watch notices a stuck model, heartbeats a lost worker. */
 export const MODEL_CALL: ActivityOptions = {
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
-  // Waits, so that what a cancelled call has said so far comes back.
+  // The workflow waits for the activity to end, so that the partial output of a cancelled call comes back.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: {
     initialInterval: '500ms',
     backoffCoefficient: 2,
     maximumInterval: '8s',
-    // About 45 s of a provider's outage; lost workers count, too.
+    // Covers about 45 s of a provider's outage; attempts of lost workers count as well.
     maximumAttempts: 10,
   },
 };
 
-/** Short and read-only: checks of an answer that somebody waits for, so a lost worker is noticed sooner than elsewhere. */
+/**
+ * Short, read-only checks of an answer. The caller waits for the verdict, so a lost worker is noticed sooner than
+ * elsewhere.
+ */
 export const CHECK_ANSWER: ActivityOptions = {
   startToCloseTimeout: '10s',
   heartbeatTimeout: '2s',
@@ -49,13 +55,13 @@ export const CHECK_ANSWER: ActivityOptions = {
   retry: { initialInterval: '200ms', maximumInterval: '2s', maximumAttempts: 10 },
 };
 
-/** As above, but policies may take their time (see `POLICY_TIMEOUT_MS`). */
+/** Like `CHECK_ANSWER`, with more time for policies (see `POLICY_TIMEOUT_MS`). */
 export const CHECK_EDIT: ActivityOptions = { ...CHECK_ANSWER, startToCloseTimeout: '30s' };
 
-/** As above: a tool's `migrate` has a bound of its own, too. */
+/** Like `CHECK_EDIT`; a tool's `migrate` is bounded as well. */
 export const CHECK_DEFINITION: ActivityOptions = { ...CHECK_EDIT };
 
-/** Validation and policies of one call; policies have bounds of their own. */
+/** Options for validation and policies of one call; policies have their own time limits. */
 export const PLAN_CALL: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
@@ -63,7 +69,7 @@ export const PLAN_CALL: ActivityOptions = {
   retry: { initialInterval: '500ms', maximumInterval: '8s', maximumAttempts: 10 },
 };
 
-/** Nobody waits for it, so it may fail for a while: about a minute. Once it is given up, what it would say is of no use. */
+/** Nothing waits for a summary, so its attempts may fail for about a minute. After that, its result is of no use. */
 export const SUMMARIZE: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: HEARTBEAT_TIMEOUT,
@@ -76,47 +82,53 @@ export const SUMMARIZE: ActivityOptions = {
   },
 };
 
-/** Before the end of a conversation nobody waits: two tries. */
+/** Two tries before the end of a conversation: nothing waits for this activity. */
 export const FLUSH_LOG: ActivityOptions = {
   startToCloseTimeout: '5s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '200ms', maximumAttempts: 2 },
 };
 
-/** Before a roll-over the next step of a turn may wait for it, and what the store lacks can be carried: one short try. */
+/**
+ * One short try before a roll-over: the next step of a turn may wait for it, and events that the store lacks are
+ * carried over.
+ */
 export const FLUSH_BEFORE_ROLL_OVER: ActivityOptions = {
   startToCloseTimeout: '2s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { maximumAttempts: 1 },
 };
 
-/** Beside that: the store is asked for one thing more, and what it does not take is carried as well. */
+/**
+ * One short try beside `FLUSH_BEFORE_ROLL_OVER`: the store gets one more request, and messages that it does not take
+ * are carried over.
+ */
 export const SPILL_TRANSCRIPT: ActivityOptions = {
   startToCloseTimeout: '3s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { maximumAttempts: 1 },
 };
 
-/** Where the turn cannot go on without: there may be megabytes to be asked for. */
+/** Used when the turn cannot continue without offloading: the request may hold megabytes. */
 export const SPILL_WHATEVER_IT_TAKES: ActivityOptions = {
   ...SPILL_TRANSCRIPT,
   startToCloseTimeout: '20s',
 };
 
-/** A run that is due. */
+/** A run of a tool that is due. */
 export interface ToolRun {
   readonly plan: PlannedCall;
-  /** From 1. */
+  /** Number of the run, from 1. */
   readonly run: number;
-  /** When the call's time in all is over. */
+  /** When the total time of the call ends, in milliseconds since the epoch. */
   readonly endMs?: number | undefined;
-  /** The task queue of the one worker that can go on with it. */
+  /** The task queue of the one worker that holds the open question of this call. */
   readonly heldAt?: string | undefined;
 }
 
 type Named = Pick<PlannedCall, 'name' | 'toolCallId'>;
 
-/** `run` counts from 1: how often the call was entered. The first has the plain id, which histories hold. */
+/** `run` is the number of the run, from 1. The first run has the plain id, which kept histories contain. */
 export function toolActivityId({ name, toolCallId }: Named, run: number): string {
   return `tool:${name}:${toolCallId}${run > 1 ? `:${run}` : ''}`;
 }
@@ -138,26 +150,31 @@ export function toolOptions(call: PlannedCall, run: number): ActivityOptions {
     ...(call.taskQueue === undefined
       ? {}
       : { taskQueue: call.taskQueue, scheduleToStartTimeout: FOREIGN_QUEUE_TIMEOUT_MS }),
-    // The result of a cancelled call is recorded already: nobody waits for what the tool still does.
+    // The result of a cancelled call is already recorded, so the workflow does not wait for the tool to stop.
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: {
       initialInterval: '500ms',
       backoffCoefficient: 2,
       maximumInterval: '10s',
-      // What runs once is asked about first, and run again by another activity.
+      // A tool with effects `once` is reconciled first; a second run is another activity.
       maximumAttempts: call.effects === 'once' ? 1 : call.maxAttempts,
     },
   };
 }
 
-/** A worker elsewhere may not heartbeat, unless the tool says that it does; ours always does. */
+/**
+ * A worker of another service may not heartbeat unless the tool sets `heartbeatMs`; workers of the engine always do.
+ */
 function heartbeatOf({ taskQueue, timeouts }: PlannedCall): ActivityOptions {
   const { heartbeatMs } = timeouts;
   if (heartbeatMs !== undefined) return { heartbeatTimeout: heartbeatMs };
   return taskQueue === undefined ? { heartbeatTimeout: HEARTBEAT_TIMEOUT } : {};
 }
 
-/** All attempts of a run: their pauses, too, end with the call's time in all. Its activity knows that, and has the better text. */
+/**
+ * Bounds all attempts of a run and the pauses between them by the total time of the call. The activity knows this limit
+ * and reports it with a better message.
+ */
 export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptions {
   const options = {
     ...toolOptions(plan, run),
@@ -170,7 +187,10 @@ export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptio
   return { ...options, scheduleToCloseTimeout: leftMs + RUN_TIMEOUT_SLACK_MS };
 }
 
-/** Somebody is waiting to be asked; it has no effects, so a lost worker costs another try. */
+/**
+ * Options of a preflight. Approvers are asked only after it. It has no effects, so a lost worker costs only another
+ * attempt.
+ */
 export function preflightOptions(call: PlannedCall): ActivityOptions {
   return {
     ...toolOptions(call, 1),
@@ -179,7 +199,7 @@ export function preflightOptions(call: PlannedCall): ActivityOptions {
   };
 }
 
-/** Asking has no effects, so it may fail a few times: about 40 s of another service's outage. */
+/** Reconciling has no effects, so it may fail a few times: about 40 s of another service's outage. */
 export function reconcileOptions(call: PlannedCall, run: number): ActivityOptions {
   return {
     ...toolOptions(call, run),
@@ -195,14 +215,14 @@ export function reconcileOptions(call: PlannedCall, run: number): ActivityOption
 }
 
 /**
- * Options given with a call are merged *into* these, field by field: so these hold nothing but what the SDK insists on, and
- * every set above is complete in itself.
+ * Options given with a call are merged into these, field by field. So these hold only what the SDK requires, and every
+ * set above is complete in itself.
  */
 export const activities = proxyActivities<ConversationActivities>({
   startToCloseTimeout: '1 minute',
 });
 
-/** What a timer is for, in the Temporal UI. */
+/** Returns the purpose of a timer for the Temporal UI. */
 export function timerText(effect: TimerEffect): string {
   switch (effect.type) {
     case 'await_deadline':

@@ -1,4 +1,4 @@
-/** The activities of single calls: what each is given, how it is scheduled, and whom its outcome is told. */
+/** The activities of single calls: their inputs, their options, and the machine input that takes their outcome. */
 import { isCancellation } from '@temporalio/workflow';
 import { planForRun, totalEndOf } from '../../core/calls/clocks.js';
 import { isAgentGone, lossError } from '../../core/calls/definitions.js';
@@ -21,7 +21,7 @@ import {
   summaryOf,
 } from '../activities/schedule.js';
 
-/** One piece of work: how to begin it, and what to do with either end. */
+/** One piece of work: how to start it, and how to handle its result or its failure. */
 export interface Work<Result> {
   readonly run: () => Promise<Result>;
   readonly done: (result: Result) => void;
@@ -34,7 +34,7 @@ type CallEffect = Extract<
 >;
 type Perform = <Result>(work: Work<Result>) => void;
 
-/** Has the work done that the call needs; nothing, when the call is gone. */
+/** Performs the work that the call needs. Does nothing when the call no longer exists. */
 export function workOnCall(
   machine: ConversationMachine,
   effect: CallEffect,
@@ -164,7 +164,7 @@ function checkAnswer(
     },
     failed: (error) => {
       if (isCancellation(error)) return;
-      // No worker could check it: the answer is not taken on trust, and the call stays open.
+      // Without a worker to check it, the answer is rejected and the call stays open.
       const loss = lossOf(error);
       if (isAgentGone(loss)) {
         machine.answerChecked(effect, { ok: false, ended: lossError(name, loss) });

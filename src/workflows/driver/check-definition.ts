@@ -1,4 +1,4 @@
-/** Has a call judged by the definition of its tool that workers have now. Part of the driver. */
+/** Has a call judged by the tool definition that workers have now. Part of the driver. */
 import { isCancellation } from '@temporalio/workflow';
 import type { Loss } from '../../core/calls/results.js';
 import { earlierResultsOf } from '../../core/context/turn-results.js';
@@ -16,7 +16,7 @@ interface DefinitionWork {
   readonly failed: (error: unknown) => void;
 }
 
-/** Undefined when there is nothing to check. `lossOf` says what ended an activity. */
+/** Undefined when there is nothing to check. `lossOf` translates the failure of an activity. */
 export function definitionWork(
   machine: ConversationMachine,
   effect: Extract<ExternalEffect, { type: 'check_definition' }>,

@@ -1,4 +1,4 @@
-/** Has an approver's edit checked by a worker. Part of the driver. */
+/** Has a worker check an approver's edit. Part of the driver. */
 import { isCancellation } from '@temporalio/workflow';
 import { isAgentGone, lossError } from '../../core/calls/definitions.js';
 import type { Loss } from '../../core/calls/results.js';
@@ -14,7 +14,7 @@ interface EditWork {
   readonly failed: (error: unknown) => void;
 }
 
-/** Undefined when there is nothing to check. `lossOf` says what ended an activity. */
+/** Undefined when there is nothing to check. `lossOf` translates the failure of an activity. */
 export function editWork(
   machine: ConversationMachine,
   effect: Extract<ExternalEffect, { type: 'check_edit' }>,
@@ -43,7 +43,7 @@ export function editWork(
     },
     failed: (error) => {
       if (isCancellation(error)) return;
-      // No worker could check it: it is not taken on trust, and the call is open again.
+      // Without a worker to check it, the edit is rejected and the call is open again.
       const loss = lossOf(error);
       if (isAgentGone(loss)) {
         machine.editChecked(effect, { ok: false, ended: lossError(name, loss) });

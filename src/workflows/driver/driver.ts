@@ -1,7 +1,7 @@
 /**
- * Carries out the orders of the core: starts activities and timers that `decide` wants and that are not under way, stops
- * those that it no longer wants, and feeds outcomes back into the machine. Owns what is under way in this run, and nothing
- * else; after a roll-over or a replay everything is started again from the state.
+ * Carries out the effects of the core: starts the activities and timers that `decide` wants and that are not running,
+ * stops those that it no longer wants, and feeds outcomes back into the machine. Owns only what runs in this workflow
+ * run; after a roll-over or a replay everything is started again from the state.
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { heldBytesOf } from '../../core/context/carry-over.js';
@@ -38,9 +38,9 @@ interface UnderWay {
 export interface DriverOptions {
   readonly machine: ConversationMachine;
   readonly modelName: string;
-  /** Called whenever an outcome has changed the state, so that the main loop looks again. */
+  /** Called whenever an outcome has changed the state, so that the main loop runs again. */
   readonly wake: () => void;
-  /** Called with each activity and timer that is started or stopped. */
+  /** Called for each activity and timer that is started or stopped. */
   readonly acted: () => void;
 }
 
@@ -53,12 +53,12 @@ export class Driver {
   readonly #pause = new SummaryPause();
   readonly #summaries: Summaries;
   readonly #underWay = new Map<string, UnderWay>();
-  /** A bug in an outcome must fail the workflow task, not vanish in a promise that nobody awaits. */
+  /** A bug in an outcome must fail the workflow task, not vanish in a promise that is never awaited. */
   #fault: Error | undefined;
-  /** Ends of activities that the run had before it was reset, by their ids. */
+  /** Recorded ends of activities from before the run was reset, by activity id. */
   readonly #recorded = new Map<string, RecoveredEnd>();
   #isFeeding = false;
-  /** What a call left behind that is made again, because its worker lacked messages. */
+  /** Details of a model call that failed for missing messages and is made again. */
   #left: ModelCallDetails = {};
 
   constructor(options: DriverOptions) {
@@ -71,14 +71,16 @@ export class Driver {
     this.#summaries = { machine, transcript: this.#transcript, pause: this.#pause };
   }
 
-  /** True while an activity runs that something waits for; timers do not count: a roll-over carries deadlines. */
+  /**
+   * True while an activity runs that a turn or a caller waits for. Timers do not count: a roll-over carries deadlines.
+   */
   get busy(): boolean {
     for (const { effect } of this.#underWay.values())
       if (!isTimer(effect) && effect.type !== 'summarize') return true;
     return false;
   }
 
-  /** Gives up what nothing waits for: the next run begins it again. */
+  /** Stops background work, such as a summary. The next run starts it again. */
   leaveBackground(): void {
     for (const { effect, scope } of this.#underWay.values())
       if (effect.type === 'summarize') this.#stop(scope);
@@ -100,15 +102,15 @@ export class Driver {
   }
 
   /**
-   * The end that an activity had before the run was reset. It takes the place of the activity as soon as that is wanted: at once, so that
-   * entries keep their order, or when it comes to be.
+   * Takes the end that an activity had before the run was reset. The end replaces the activity as soon as the state
+   * wants it: at once, so that entries keep their order, or later.
    */
   ended(activityId: string, end: RecoveredEnd): void {
     this.#recorded.set(activityId, end);
     this.#feed();
   }
 
-  /** Nothing is started here, and each end is used once. */
+  /** Feeds recorded ends to the effects that want them. Starts no activity, and uses each end once. */
   #feed(): void {
     this.#isFeeding = true;
     for (;;) {
@@ -116,7 +118,7 @@ export class Driver {
       if (effect === undefined || effect.type === 'abort_model' || effect.type === 'make_room')
         break;
       const key = effectKey(effect);
-      // Under way since before the reset: its end, whenever it comes, belongs to nothing any more.
+      // The activity is left over from before the reset; its own end is ignored.
       const open = this.#underWay.get(key);
       this.#underWay.delete(key);
       if (open !== undefined) this.#stop(open.scope);
@@ -130,7 +132,7 @@ export class Driver {
     return activityId === undefined ? undefined : this.#recorded.get(activityId);
   }
 
-  /** Brings what is under way in line with what the state wants. */
+  /** Starts and stops work until it matches the effects that the state wants. */
   sync(mayStart: () => boolean): void {
     if (this.#recorded.size > 0) this.#feed();
     const wanted = new Map(
@@ -140,7 +142,7 @@ export class Driver {
       if (!wanted.has(key) && !isAwaitedAbort(effect, wanted)) this.#stop(scope);
     for (const [key, effect] of wanted) {
       if (this.#underWay.has(key)) continue;
-      // A roll-over does it, once everything is quiet.
+      // The shell does this by a roll-over, once everything is quiet.
       if (effect.type === 'make_room') continue;
       if (effect.type === 'abort_model') this.#abortModel(effect);
       else if (isTimer(effect) || mayStart() || this.#isLeft(effect)) this.#start(key, effect);
@@ -156,7 +158,7 @@ export class Driver {
     } else this.#stop(call.scope);
   }
 
-  /** Made again before the run rolls over: the next run would not know what the call has left at its provider. */
+  /** A call with such details is made again before the run rolls over: the next run would not know the details. */
   #isLeft({ type }: ExternalEffect): boolean {
     return type === 'call_model' && Object.keys(this.#left).length > 0;
   }
@@ -167,7 +169,7 @@ export class Driver {
     return left;
   }
 
-  /** What is told to stop may take its time: it is told again, which costs nothing. */
+  /** Stopping may take time; repeating it costs nothing. */
   #stop(scope: CancellationScope): void {
     if (!scope.consideredCancelled) this.#acted();
     scope.cancel();
@@ -212,7 +214,7 @@ export class Driver {
     }
   }
 
-  /** Few promises on purpose: the SDK has a hook for each. */
+  /** Makes few promises on purpose: the SDK runs a hook for each. */
   #perform<Result>(key: string, effect: ExternalEffect, work: Work<Result>): void {
     if (this.#isFeeding) {
       this.#giveRecorded(effect, work);
@@ -286,7 +288,7 @@ export class Driver {
       },
       failed: (error) => {
         if (isCancellation(error)) this.#machine.modelAborted(effect, left);
-        // The call is still wanted, so it is started again at once.
+        // The state still wants the call, so it is started again at once.
         else if (isTranscriptMiss(error) && this.#transcript.missed())
           this.#left = modelDetailsOf(error);
         else this.#machine.modelFailed(effect, turnErrorOf(error), modelDetailsOf(error));
@@ -311,7 +313,7 @@ export class Driver {
 
 type Effect<Type extends ExternalEffect['type']> = Extract<ExternalEffect, { type: Type }>;
 
-/** A model call whose turn was cancelled stays until it has reported what it had. */
+/** A model call whose turn was cancelled is kept until it has reported its partial output. */
 function isAwaitedAbort(
   effect: ExternalEffect,
   wanted: ReadonlyMap<string, ExternalEffect>,

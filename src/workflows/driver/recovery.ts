@@ -1,8 +1,10 @@
 /**
- * The first task of a run that was reset: what the thrown part of the history held is applied before anything is scheduled.
+ * Recovers a run in its first task after a reset: applies the content of the discarded history before anything is
+ * scheduled.
  *
- * The signal is sent to the run before it is reset, so the server applies it again with all other signals of that part, in their order. The
- * recovery has these signals in its entries, each in its place between the ends of activities: so those that come before it are dropped.
+ * The signal is sent to the run before the reset, so the server reapplies it together with all other signals of the
+ * discarded part, in their order. The entries of the recovery contain these signals, each at its place between the ends
+ * of activities; so signals that come before the recovery are dropped.
  */
 import { defaultPayloadConverter } from '@temporalio/common';
 import {
@@ -26,7 +28,7 @@ import {
 
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 
-/** Drops signals that the newest whole recovery of an activation holds in its entries. */
+/** Drops signals that the entries of the newest complete recovery of an activation contain. */
 export class RecoverFirst implements WorkflowInternalsInterceptor {
   activate(input: ActivateInput, next: Next<WorkflowInternalsInterceptor, 'activate'>): void {
     const { activation } = input;
@@ -38,7 +40,7 @@ export class RecoverFirst implements WorkflowInternalsInterceptor {
   }
 }
 
-/** Where the first part of the newest recovery is that is whole; undefined where none is meant for this run. */
+/** Index of the first part of the newest complete recovery; undefined when none is meant for this run. */
 function firstPartOf(jobs: readonly Job[], startedId: number): number | undefined {
   const found = jobs.flatMap((job, index) => {
     const given = partIn(job);
@@ -63,7 +65,7 @@ function partIn({ signalWorkflow }: Job): RecoverInput | undefined {
 }
 
 interface Ends {
-  /** Takes the recorded end of an activity, and gives it to whatever waits for it now. */
+  /** Takes the recorded end of an activity and feeds it to the work that waits for it now. */
   ended(activityId: string, end: RecoveredEnd): void;
 }
 
@@ -78,14 +80,14 @@ export class Recovery {
     this.#ends = ends;
   }
 
-  /** Of a turn whose id somebody was told before the reset. */
+  /** The token of a turn whose id was already returned to a client before the reset. */
   tokenOf(ordinal: number): string | undefined {
     return this.#tokens.get(ordinal);
   }
 
   /**
-   * One part; the last one applies all. Anything else than a recovery of an earlier run is ignored.
-   * @throws {Error} where events do not follow on the log: the task fails, and nothing was scheduled.
+   * Takes one part; the last part applies all. Ignores input that is not a recovery of an earlier run.
+   * @throws {Error} when events do not continue the log: the task fails, and nothing has been scheduled.
    */
   take(input: unknown): void {
     const given = recoverInputOf(input);
@@ -116,12 +118,12 @@ export class Recovery {
           this.#ends.ended(entry.activityId, entry.end);
       }
     }
-    // What follows from the last event, where no input has brought it about.
+    // Derives the consequences of the last event, in case no input has done so.
     machine.record([]);
   }
 }
 
-/** As the SDK would give the end of an activity that did not complete. */
+/** The error that the SDK would throw for an activity that did not complete. */
 export function recoveredFailure(end: Exclude<RecoveredEnd, { as: 'completed' }>): Error {
   switch (end.as) {
     case 'cancelled':

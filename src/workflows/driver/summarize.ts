@@ -1,4 +1,4 @@
-/** Has a summary made in the background: a piece of work that no turn waits for, and that a roll-over gives up. */
+/** Makes a summary in the background: no turn waits for it, and a roll-over gives it up. */
 import { isCancellation, log } from '@temporalio/workflow';
 import { summarizable } from '../../core/context/summaries.js';
 import type { ExternalEffect } from '../../core/decide/effects.js';
@@ -29,13 +29,13 @@ export function summaryWork(
     ordinal,
     transcript: transcript.front(state, summarizable(state)),
   };
-  // Without an id of its own: one that was given up may still be running when the next is started.
+  // The activity has no id of its own: an abandoned one may still run when the next is started.
   const options = { ...SUMMARIZE, summary: summaryOf(`summary ${ordinal} of the conversation`) };
   return {
     run: () => activities.summarize.executeWithOptions(options, [input]),
     done: (made) => {
       if (machine.summarized(ordinal, made)) pause.succeeded();
-      // The next would be as useless, and the model has to be paid.
+      // The next summary would be just as useless, and costs model tokens.
       else pause.failed(machine.state);
     },
     failed: (error) => {

@@ -1,4 +1,4 @@
-/** What a conversation's run is started with, looked at before anything begins. */
+/** Checks the input of a run before anything begins. */
 import { ApplicationFailure } from '@temporalio/common';
 import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { idProblem } from '../../protocol/values/ids.js';
@@ -7,8 +7,9 @@ import type { ConversationInput } from '../../protocol/workflow/messaging.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
 
 /**
- * Arguments that no client of ours sends: the run ends at once, and says why.
- * @throws {TypeError} where a client of a newer version has begun it: the task fails, and is tried again until a newer worker takes it.
+ * Rejects arguments that the engine's clients never send: the run ends at once with the reason.
+ * @throws {TypeError} when a newer client has started the run: the task fails and is retried until a newer worker takes
+ * it.
  */
 export function checkedInput(input: ConversationInput): ConversationInput {
   const received: unknown = input;
@@ -34,7 +35,7 @@ export function checkedInput(input: ConversationInput): ConversationInput {
   return input;
 }
 
-/** A bound that is missing would make a turn endless, or a timer impossible: the task would fail for ever. */
+/** A missing bound would make a turn endless or a timer impossible, and so fail the task forever. */
 function settingsProblem(settings: unknown): string | undefined {
   if (!isRecord(settings)) return 'settings must be given';
   const { maxSteps, onBusy, idleCloseMs } = settings;
@@ -44,7 +45,7 @@ function settingsProblem(settings: unknown): string | undefined {
   return typeof onBusy === 'string' ? undefined : 'settings.onBusy must be a text';
 }
 
-/** A bound of 0 would have a run do nothing but roll over. */
+/** A bound of 0 would make the run do nothing but roll over. */
 function boundsProblem(name: string, bounds: unknown): string | undefined {
   if (bounds === undefined) return undefined;
   if (!isRecord(bounds)) return `${name} must be absent or an object`;

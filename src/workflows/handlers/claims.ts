@@ -1,4 +1,4 @@
-/** Doors about claims. Same rules as in `doors.ts`; updates only, for their asker must know. */
+/** Handlers of claims. The rules of `handlers.ts` apply; only updates, because the caller needs the verdict. */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import {
   claimToolCall,

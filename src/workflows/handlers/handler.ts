@@ -1,4 +1,7 @@
-/** What all doors share: what they are given, and how they refuse. Refusals travel as failures, so that they leave no history. */
+/**
+ * Shared by all handlers: their dependencies, and how they refuse. A refusal is a failure of the validator, so it
+ * leaves no history.
+ */
 import { ApplicationFailure } from '@temporalio/common';
 import type { Refusal } from '../../core/judge/messages.js';
 import type { ConversationMachine } from '../../core/machine/machine.js';
@@ -8,10 +11,10 @@ import type { EventLogOfRun } from '../log/event-log.js';
 export interface DoorsOptions {
   readonly machine: ConversationMachine;
   readonly log: EventLogOfRun;
-  /** Something came that may have changed the state. */
+  /** Called when an input may have changed the state. */
   readonly wake: () => void;
   readonly requestRollOver: () => void;
-  /** A part of a recovery. */
+  /** Takes one part of a recovery. */
   readonly recover: (input: unknown) => void;
   readonly countSignal: () => void;
   readonly countUpdate: () => void;

@@ -1,7 +1,7 @@
 /**
- * The doors of the conversation: updates, signals and queries. Handlers are synchronous and total: they take `unknown`,
- * mutate through the machine, wake the main loop and return; the reply leaves before anything that follows from it.
- * Refusals of updates come from validators, so they leave no history.
+ * The handlers of the conversation: updates, signals and queries. Handlers are synchronous and total: they take
+ * `unknown`, mutate through the machine, wake the main loop and return; the reply leaves before any consequence of it.
+ * Validators refuse updates, so refusals leave no history.
  */
 import {
   defineQuery,
@@ -22,7 +22,7 @@ import { type DoorsOptions, refuse, throwRefusal } from './handler.js';
 import { openOfferDoor } from './offers.js';
 import { openBatchDoor, openCallDoors, openInboxDoor, openRuleDoor } from './tool-calls.js';
 
-/** Registers every handler; must be called synchronously in the first activation. */
+/** Registers every handler. Must be called synchronously in the first activation. */
 export function openDoors(options: DoorsOptions): void {
   openUpdates(options);
   openCallDoors(options);
@@ -121,7 +121,7 @@ function openSignals(options: DoorsOptions): void {
   door(SIGNALS.recover, 'From `colloquy repair`, after a reset', (input) => {
     options.recover(input);
   });
-  // Without a default, unknown signals would be kept for a handler that never comes.
+  // Without a default, the SDK would buffer unknown signals for a handler that never comes.
   setDefaultSignalHandler((name) => {
     countSignal();
     log.warn('unknown signal ignored', { signal: name });
@@ -134,7 +134,7 @@ function openQueries(options: DoorsOptions): void {
     description: 'State of the conversation, with what is pending',
   });
   setHandler(defineQuery<unknown>(QUERIES.pending), () => snapshotOf(machine.state).pending, {
-    description: 'Calls that wait for somebody',
+    description: 'Calls that wait for an answer',
   });
   setHandler(
     defineQuery<unknown, [unknown]>(QUERIES.toolCall),

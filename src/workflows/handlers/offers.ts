@@ -1,4 +1,4 @@
-/** The door of the watch of definitions. Same rules as in `doors.ts`. */
+/** The handler for the watch of definitions. The rules of `handlers.ts` apply. */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { changeSuspension, refuseOffer } from '../../core/machine/offers.js';
 import { UPDATES } from '../../protocol/workflow/messaging.js';

@@ -1,7 +1,8 @@
 /**
- * The page that the Temporal UI shows for a running conversation, as Markdown. The UI squeezes tables, puts lists within lists on one line,
- * and cuts long lines of code blocks off; so calls are lists with commands of short lines behind them. What others wrote stands in code
- * spans only, for the UI renders HTML and links. It puts the page into an address, so there is a bound.
+ * The page that the Temporal UI shows for a running conversation, as Markdown. The UI squeezes tables, flattens nested
+ * lists and cuts long lines of code blocks; so calls are lists, followed by commands of short lines. Foreign text
+ * stands in code spans only, because the UI renders HTML and links. The UI puts the page into an address, so its size
+ * is bounded.
  */
 import { requestersOf } from '../../core/calls/audience.js';
 import type { ConversationState } from '../../core/state/state.js';
@@ -13,14 +14,14 @@ import type { TurnEnded } from '../../protocol/log/events.js';
 import { workflowIdFor } from '../../protocol/values/ids.js';
 import { QUERIES, SIGNALS } from '../../protocol/workflow/messaging.js';
 
-/** A usual call has some 700. The first is shown, however many it has: at most some 4,000. */
+/** A usual call has about 700 characters. The first call is always shown: at most about 4,000. */
 const MAX_PAGE_CHARS = 10_000;
 const MAX_INPUT_CHARS = 800;
 
 export interface PageOptions {
-  /** Temporal's, of the conversation's workflow. */
+  /** The Temporal namespace of the conversation's workflow. */
   readonly namespace: string;
-  /** The last turn that did, if that is known. */
+  /** The last turn that ended, if it is known. */
   readonly ended?: TurnEnded | undefined;
 }
 
@@ -57,7 +58,9 @@ function waitingParts(
     parts.push(part);
   }
   if (parts.length > 0)
-    parts.push('In the commands, `operator` stands for you: nobody checks who sends a signal.');
+    parts.push(
+      'In the commands, `operator` stands for you: the sender of a signal is not verified.',
+    );
   return parts;
 }
 
@@ -76,7 +79,7 @@ function callPart(state: ConversationState, call: PendingCall, target: string): 
   const head = `**${kind}** of ${shownText(name)}, call ${shownText(toolCallId)} of \`${turnId}\``;
   const list = facts.map((fact) => `- ${fact}`).join('\n');
   if (sample === undefined)
-    return `${head}\n\n${list}\n\nNo signal by hand can answer it, for nobody checks who sends one: it is answered through the application.`;
+    return `${head}\n\n${list}\n\nNo signal by hand can answer it, because the sender of a signal is not verified: answer it through the application.`;
   const input = safeJson(sample.answer, 1);
   const command = `temporal workflow signal ${target} \\\n  --name ${SIGNALS.resolveToolCall} --input '${input}'`;
   return `${head}\n\n${list}\n\n${block(command)}`;

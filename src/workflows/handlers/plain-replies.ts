@@ -1,10 +1,10 @@
 /**
- * Marks what callers are answered (replies to updates and queries), so that the codec does not compress it. It is read by anybody who can
- * reach the server: the Temporal UI, `temporal workflow query`, applications in other languages. Payloads of activities,
- * signals and runs stay between workers and clients of ours.
+ * Marks replies to updates and queries, so that the codec does not compress them. Every client that can reach the
+ * server reads them: the Temporal UI, `temporal workflow query`, applications in other languages. Payloads of
+ * activities, signals and runs stay between the engine's own workers and clients.
  *
- * Done on the finished commands: an interceptor around the handlers would be one more promise in each, and the order of
- * commands would be another than in recorded histories.
+ * The marks are set on the finished commands. An interceptor around the handlers would add a promise to each, and the
+ * order of commands would differ from recorded histories.
  */
 import type { Payload } from '@temporalio/common';
 import { encode } from '@temporalio/common/lib/encoding.js';
@@ -30,7 +30,7 @@ export class PlainReplies implements WorkflowInternalsInterceptor {
   }
 }
 
-/** Small ones are not compressed anyway, and stay as they always were. */
+/** Small payloads are not compressed anyway, and stay unchanged. */
 function mark(payload: Payload | null | undefined): void {
   if (!payload || (payload.data?.byteLength ?? 0) <= COMPRESS_FROM_BYTES) return;
   payload.metadata = { ...payload.metadata, [PLAIN_METADATA]: encode('true') };

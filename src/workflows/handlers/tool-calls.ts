@@ -1,4 +1,7 @@
-/** Doors about single calls, besides their resolution. Same rules as in `doors.ts`; updates only, for their asker must know. */
+/**
+ * Handlers of single calls, rules, batches and the inbox. The rules of `handlers.ts` apply; only updates, because the
+ * caller needs the verdict.
+ */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { judgeInbox } from '../../core/judge/inbox.js';
 import { refuseRevocation } from '../../core/judge/rules.js';

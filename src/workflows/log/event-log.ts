@@ -1,4 +1,6 @@
-/** The events of this run, for the `events` query, and the hint that tells the worker's projector about them. */
+/**
+ * Keeps the events of this run for the `events` query, and sends the hint that notifies the worker's projector of them.
+ */
 import { proxySinks, type Sinks, workflowInfo } from '@temporalio/workflow';
 import { MAX_EVENT_PAGE_BYTES } from '../../protocol/limits/limits.js';
 import type { CanonicalEvent, EventType } from '../../protocol/log/events.js';
@@ -13,7 +15,7 @@ interface HintSinks extends Sinks {
 
 const sinks = proxySinks<HintSinks>();
 
-/** More than these are fetched by query, in pages. */
+/** Most events that a hint carries. The projector fetches more than these by query, in pages. */
 const MAX_TOLD_EVENTS = 200;
 
 export class EventLogOfRun {
@@ -40,8 +42,8 @@ export class EventLogOfRun {
   }
 
   /**
-   * Hides the events of this run until `release`, also from queries of the closed run: a run that admits no message leaves
-   * nothing in the log.
+   * Hides the events of this run until `release`, also from queries of the closed run: a run that admits no message
+   * leaves nothing in the log.
    */
   hold(): void {
     this.#isHeld = true;
@@ -55,7 +57,7 @@ export class EventLogOfRun {
     return this.#lastSeq;
   }
 
-  /** The newest of its type that this run knows. */
+  /** The newest event of this type in this run. */
   last<Type extends EventType>(type: Type): Extract<CanonicalEvent, { type: Type }> | undefined {
     return this.#events.findLast(
       (event): event is Extract<CanonicalEvent, { type: Type }> => event.type === type,
@@ -69,10 +71,11 @@ export class EventLogOfRun {
   }
 
   /**
-   * Tells the projector how far the log is, and what is new in it. Costs no history; lost hints are repaired by its sweep.
-   * `isWaiting`: from here on only people can go on, and somebody may wait for just that.
-   * During a replay no events go along: what this instance did not see being committed, it does not vouch for. But the worker that decided
-   * them may have been lost before they were stored.
+   * Notifies the projector of the new end of the log and of the new events. Costs no history; the projector's sweep
+   * repairs lost hints. `isWaiting`: from now on only people can continue the turn, and a client may be waiting for
+   * that.
+   * During a replay the hint carries no events, because this instance cannot know whether their tasks were committed.
+   * The worker that decided them may have been lost before it stored them, so the projector is asked to check.
    */
   hint({ isWaiting }: { readonly isWaiting: boolean }): void {
     if (this.#hintedSeq === this.#lastSeq) return;
@@ -82,7 +85,7 @@ export class EventLogOfRun {
       this.doubt();
     } else {
       const events = this.after(this.#hintedSeq);
-      // The clock of a workflow is when its task was started.
+      // The clock of a workflow is the start time of its task.
       const told = { task: historyLength, startedAt: Date.now(), liveFrom: this.#liveFrom, events };
       const { [HINT_SINK]: sink } = sinks;
       sink.hint({
@@ -98,7 +101,7 @@ export class EventLogOfRun {
     this.#urgency = 'later';
   }
 
-  /** Has the worker look whether the store has all of it. Costs no history, and no query where it has. */
+  /** Has the worker check whether the store has the whole log. Costs no history, and no query when the store has it. */
   doubt(): void {
     if (this.#isHeld) return;
     const { [HINT_SINK]: sink } = sinks;
@@ -112,7 +115,7 @@ export class EventLogOfRun {
     });
   }
 
-  /** Events that the store has not confirmed. */
+  /** Events after `seq`: those that the store has not confirmed. */
   after(seq: number): readonly CanonicalEvent[] {
     const firstSeq = this.#events[0]?.seq ?? 0;
     return this.#events.slice(Math.max(0, seq + 1 - firstSeq));

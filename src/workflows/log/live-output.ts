@@ -1,4 +1,4 @@
-/** What lists of the Temporal UI show of a conversation: search attributes, with few upserts. */
+/** Keeps the search attributes of a conversation, which lists of the Temporal UI show, with few upserts. */
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
@@ -17,7 +17,7 @@ const PENDING_TOOLS = defineSearchAttributeKey(
 );
 const DEADLINE = defineSearchAttributeKey(SEARCH_ATTRIBUTES.deadline, SearchAttributeType.DATETIME);
 
-/** What the attributes show: whatever of it is new is written. A moved deadline is. */
+/** Ids of the shown suspensions, with kind and deadline: a new id or a moved deadline causes an upsert. */
 export function shownIds(state: ConversationState): ReadonlySet<string> {
   return new Set(openSuspensions(state).map(shownId));
 }
@@ -27,8 +27,8 @@ function shownId({ toolCallId, kind, deadline }: Suspension): string {
 }
 
 /**
- * Keeps the search attributes by the frugal rule: written when a suspension opens, and when the last one closes. One upsert
- * a turn would cost a fifth of the server's throughput.
+ * Keeps the search attributes with few upserts: when a suspension opens, and when the last one closes. One upsert per
+ * turn would cost a fifth of the server's throughput.
  */
 export class SearchAttributes {
   readonly #enabled: boolean;
@@ -39,7 +39,7 @@ export class SearchAttributes {
     this.#shown = shown;
   }
 
-  /** True when something was written. */
+  /** True when an upsert was made. */
   update(state: ConversationState): boolean {
     if (!this.#enabled) return false;
     const open = openSuspensions(state);
@@ -65,7 +65,7 @@ export class SearchAttributes {
   }
 }
 
-/** The server ends a workflow whose attribute is too large, so the list says `…` where it leaves names out. */
+/** Bounds the list, because the server ends a workflow whose attribute is too large; `…` stands for omitted names. */
 function boundedNames(names: readonly string[]): string[] {
   const shown: string[] = [];
   let bytes = 0;

@@ -1,4 +1,7 @@
-/** What stands between the SDK and the workflow. Bundled beside it; the SDK looks for the name `interceptors`. */
+/**
+ * The interceptors between the SDK and the workflow, bundled beside it. The SDK looks for the export name
+ * `interceptors`.
+ */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { DetailsOnDemand } from '../activities/details.js';
 import { RecoverFirst } from '../driver/recovery.js';

@@ -1,7 +1,7 @@
 /**
  * The payload converter of the worker, inside and outside of the sandbox: the default one, except that a payload which
- * cannot be decoded becomes a sentinel. Otherwise one signal of a foreign encoding, sent by anybody who can reach the
- * server, would fail the conversation's workflow task for ever.
+ * cannot be decoded becomes a sentinel. Otherwise a single signal of a foreign encoding, from any client that can reach
+ * the server, would fail the conversation's workflow task forever.
  */
 import type { Payload } from '@temporalio/common';
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';

@@ -1,6 +1,9 @@
-/** Errors without a trace where nobody asked for one: where no word is given to them. */
+/** Creates errors without a stack trace when the constructor gets no arguments. */
 
-/** The same constructor to everybody: `instanceof`, subclasses, static members and errors with a message are as they were. */
+/**
+ * Behaves like the given constructor otherwise: `instanceof`, subclasses, static members and errors with a message are
+ * unchanged.
+ */
 export function untraced(traced: ErrorConstructor): ErrorConstructor {
   const own: ErrorConstructor = new Proxy(traced, {
     construct: (target, given: unknown[], newTarget) => {

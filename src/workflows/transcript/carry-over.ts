@@ -1,4 +1,4 @@
-/** What goes from one run to the next, and how a run begins with it. */
+/** The state that goes from one run to the next, and how a run begins with it. */
 import { workflowInfo } from '@temporalio/workflow';
 import { carriedMemory, stateIn } from '../../core/context/carry-over.js';
 import { chunkIdsIn } from '../../core/context/offloaded.js';
@@ -14,7 +14,7 @@ import type { CanonicalEvent, ConversationStarted } from '../../protocol/log/eve
 import { chainOf } from '../../protocol/values/ids.js';
 import type { CarriedState, ConversationInput } from '../../protocol/workflow/messaging.js';
 
-/** State and events of a run at its beginning. */
+/** Returns state and events at the beginning of a run. */
 export function initialState(input: ConversationInput): Opening {
   const { carried, tenant, conversationId, agent, settings } = input;
   const version: number = carried?.version ?? CARRIED_VERSION;
@@ -27,7 +27,7 @@ export function initialState(input: ConversationInput): Opening {
     type: 'conversation_started',
     tenant,
     conversationId,
-    // A conversation never changes its agent; a message for another one is refused as ever.
+    // A conversation never changes its agent; a message for another one is refused as usual.
     agent: before?.agent ?? agent,
     chain: chainOf(workflowInfo().firstExecutionRunId),
     settings,
@@ -40,11 +40,11 @@ interface NotInState {
   readonly unconfirmed: readonly CanonicalEvent[];
   /** Every chunk that may be in the store. */
   readonly knownChunks: ReadonlySet<string>;
-  /** Orders to store that were not answered. */
+  /** Orders to store that were not acknowledged. */
   readonly untold: readonly UntoldSpill[];
 }
 
-/** The input of the next run: the state as it is, and the events that the store has not confirmed. */
+/** Returns the input of the next run: the state as it is, and the events that the store has not confirmed. */
 export function nextInput(
   input: ConversationInput,
   state: ConversationState,

@@ -1,6 +1,6 @@
 /**
- * Waits for a store that is away while a turn cannot go on without, or for what a roll-over would lose: a few minutes, with growing pauses,
- * and no longer.
+ * Waits with growing pauses, a few minutes in all, while a turn cannot continue: for an unavailable store, or for work
+ * that a roll-over would lose.
  */
 import { sleep } from '@temporalio/workflow';
 import { isoOf } from '../../core/state/time.js';
@@ -8,7 +8,7 @@ import { summaryOf } from '../activities/schedule.js';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 64_000;
-/** Some four minutes in all. */
+/** About four minutes in all. */
 const MAX_PAUSES = 9;
 
 export class RoomPauses {
@@ -25,12 +25,12 @@ export class RoomPauses {
     return this.#isPausing;
   }
 
-  /** Since the turn went on last. */
+  /** Since the turn last continued. */
   get hasWaited(): boolean {
     return this.#count > 0;
   }
 
-  /** Begins the next pause. False when there were enough. */
+  /** Begins the next pause. False after `MAX_PAUSES` pauses. */
   pause(): boolean {
     if (this.#count >= MAX_PAUSES) return false;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#count, LONGEST_PAUSE_MS);
@@ -42,13 +42,13 @@ export class RoomPauses {
         this.#isPausing = false;
         this.#over();
       },
-      // The workflow is cancelled: its main loop hears of it.
+      // The workflow is cancelled: its main loop handles that.
       () => undefined,
     );
     return true;
   }
 
-  /** The turn goes on, or is over. */
+  /** The turn has capacity again, or is over. */
   found(): void {
     this.#count = 0;
   }

@@ -1,4 +1,4 @@
-/** Has old messages stored before a run ends, where the input of the run has bounds for that (decision 24). */
+/** Has old messages stored before a run ends, if the input of the run sets bounds for that (decision 24). */
 import { isCancellation } from '@temporalio/workflow';
 import { spillPlan } from '../../core/context/carry-over.js';
 import {
@@ -23,7 +23,7 @@ import {
   summaryOf,
 } from '../activities/schedule.js';
 
-/** A store that never answers must not fill what is carried. */
+/** Bounds the carried orders when the store never answers. */
 const MAX_UNTOLD = 8;
 
 const NOTHING: SpillPlan = { messages: [], chunks: [] };
@@ -48,24 +48,28 @@ export class Spill {
     return this.#known;
   }
 
-  /** Orders that may have been carried out without an answer. */
+  /** Orders that may have been carried out without an acknowledgement. */
   get untold(): readonly UntoldSpill[] {
     return this.#untold;
   }
 
-  /** The last order was not carried out, as far as is known: what cannot be carried would be lost, and may be stored later. */
+  /**
+   * True when the last order is not known to be carried out: messages that cannot be carried over would be lost, and
+   * may be stored later.
+   */
   get failed(): boolean {
     return this.#failed;
   }
 
-  /** False where there is no blob store, as far as is known: then it is no use to try again. */
+  /** False when there is no blob store, as far as is known: a retry would not help. */
   get possible(): boolean {
     return this.#isPossible;
   }
 
   /**
-   * Undefined when there is nothing to do. The promise gives what was stored, of the state as it was given; undefined when
-   * nothing was, or nothing is known of it: then everything is carried. Rejects only when the workflow is cancelled.
+   * Starts offloading. Undefined when there is nothing to do. The promise resolves to the stored part of the given
+   * state, or to undefined when nothing is known to be stored: then everything is carried over. Rejects only when the
+   * workflow is cancelled.
    */
   begin(state: ConversationState): Promise<Spilled | undefined> | undefined {
     const { spill, tenant, conversationId } = this.#input;
@@ -83,12 +87,12 @@ export class Spill {
       ...(untold.length === 0 ? {} : { untold }),
     };
     const storing = this.#store(about, plan, needsRoom(state));
-    // Whoever waits for it hears of it; until then nobody does.
+    // The caller awaits this promise later; until then a rejection must not count as unhandled.
     storing.catch(() => undefined);
     return storing;
   }
 
-  /** Worker and store may have done it all the same. */
+  /** Keeps the order as unacknowledged: worker and store may have carried it out all the same. */
   #noAnswer(plan: SpillPlan | undefined): void {
     const firstId = plan?.messages[0]?.id;
     if (plan === undefined || firstId === undefined) return;
@@ -110,7 +114,7 @@ export class Spill {
       const { ids } = await activities.spillTranscript.executeWithOptions(options, [input]);
       this.#isPossible = areChunkIds(ids, input.chunks.length);
       if (!areChunkIds(ids, input.chunks.length)) return undefined;
-      // Of an order whose messages have left the transcript nothing can be found any more.
+      // An order whose messages have left the transcript can no longer be resolved.
       this.#untold = [];
       for (const id of input.unused ?? []) this.#known.delete(id);
       for (const id of ids) this.#known.add(id);
@@ -124,7 +128,7 @@ export class Spill {
   }
 }
 
-/** Undefined when its messages are not all there as they were. */
+/** Undefined when the messages of the order are not all in the transcript unchanged. */
 function orderOf(
   state: ConversationState,
   { firstId, chunks }: UntoldSpill,

@@ -1,4 +1,7 @@
-/** When a conversation continues in a new run: what is asked of the server's counters, and whether it can be carried. */
+/**
+ * Decides when a conversation continues in a new run: by the server's counters, and by whether the state can be carried
+ * over.
+ */
 import { workflowInfo } from '@temporalio/workflow';
 import {
   carriedBytes,
@@ -16,13 +19,13 @@ import type { CanonicalEvent, RollOverReason } from '../../protocol/log/events.j
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { RollOverBounds } from '../../protocol/workflow/messaging.js';
 
-/** After an attempt that failed because the store could take nothing, wait for this many events before the next. */
+/** Number of events to wait after a roll-over that failed because the store could take nothing. */
 const RETRY_AFTER_EVENTS = 50;
 
-/** So that a run gets on with something, however tight its bounds are. */
+/** Least number of events of a run, so that it makes progress however tight its bounds are. */
 const LEAST_EVENTS = 20;
 
-/** A third of what the server kills a run for. */
+/** A third of the size at which the server terminates a run. */
 const OVERDUE_HISTORY_BYTES = 16 * 1024 * 1024;
 
 export class RollOver {
@@ -52,12 +55,15 @@ export class RollOver {
     this.#notBeforeSeq = lastSeq + RETRY_AFTER_EVENTS;
   }
 
-  /** The run has grown so far that it may wait for nothing any more. */
+  /** True when the run has grown so far that it must not wait for anything. */
   get overdue(): boolean {
     return workflowInfo().historySize > OVERDUE_HISTORY_BYTES;
   }
 
-  /** Why the run should end at the next quiet point, or undefined. `crowded`: its turn has steps that should be stored. */
+  /**
+   * Returns why the run should end at the next quiet point, or undefined. `crowded`: its turn has steps that should be
+   * offloaded.
+   */
   due(lastSeq: number, crowded = false): RollOverReason | undefined {
     if (lastSeq < this.#notBeforeSeq) return undefined;
     if (this.#requested) return 'requested';
@@ -73,14 +79,15 @@ export class RollOver {
   }
 }
 
-/** Whether a roll-over would leave messages behind that the blob store takes as soon as it is there again. */
+/** True when a roll-over would drop messages that the blob store could still take once it is available again. */
 export function losesMessages(state: ConversationState): boolean {
   return droppedAtRollOver(state) > 0;
 }
 
 /**
- * False when the store is so far behind that too much of the log would have to be carried, or when a turn in progress has
- * grown so large that the payload would be refused: that would fail the task for ever, while a run may still grow.
+ * False when the store is so far behind that too much of the log would have to be carried over, or when a turn in
+ * progress has grown so large that the server would refuse the payload. That would fail the task forever, while a run
+ * may still grow.
  */
 export function canCarry(
   state: ConversationState,

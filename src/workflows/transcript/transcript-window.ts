@@ -1,7 +1,8 @@
 /**
- * What of the transcript the next model call is sent: what is new since an earlier call that came back. Lives as long as the
- * run. After a roll-over, or when old messages are left out, what a call was given before still is not sent again: only what
- * stands in front of it, which lies in the blob store or is a summary. A worker that does not remember asks the run.
+ * Selects the part of the transcript that the next model call is sent: the messages since an earlier call that
+ * returned. Lives as long as the run. After a roll-over, or when old messages are left out, messages that an earlier
+ * call received are still not sent again: only the part in front of them, which lies in the blob store or is a summary.
+ * A worker that lacks messages queries the run.
  */
 import { isStored, piecesOf, storedEnd } from '../../core/context/offloaded.js';
 import { visibleFrom, visibleTranscript } from '../../core/context/request-window.js';
@@ -19,25 +20,25 @@ import {
 } from '../../protocol/workflow/activities.js';
 
 export class TranscriptWindow {
-  /** Where the epoch begins: messages that were forgotten before, and how many of the rest are left out. */
+  /** Where the epoch begins: the number of forgotten messages, and how many of the rest are left out. */
   #begun = { forgotten: 0, from: 0 };
-  /** Messages of the epoch that a model call which came back was given. */
+  /** Number of messages of the epoch that a model call which returned has received. */
   #base = 0;
-  /** Of the prefixes of the epoch, by length less one. */
+  /** Hashes of the prefixes of the epoch, by length less one. */
   #hashes: string[] = [];
   #sent = 0;
-  /** Of these, how many were sent by reference if all was sent, and how many are taken for known. */
+  /** The part of `#sent` that would be sent by reference if all was sent, and the part that is assumed to be known. */
   #stored = 0;
   #taken = 0;
   #sendsFront = false;
-  /** Id of the newest message that a model call of this conversation was given. */
+  /** Id of the newest message that a model call of this conversation has received. */
   #given = '';
   #newest = '';
 
   /** `transcript`: the messages with which the run began. */
   constructor({ transcript }: Pick<ConversationState, 'transcript'> = { transcript: [] }) {
     const answer = transcript.findLastIndex(({ role }) => role === 'assistant');
-    // The model call of the newest answer was given all messages before it.
+    // The model call of the newest answer received all messages before it.
     this.#given = transcript[answer - 1]?.id ?? '';
   }
 
@@ -71,7 +72,9 @@ export class TranscriptWindow {
     };
   }
 
-  /** How many of the messages calls before this run, or before others were left out, have been given; 0 when none has. */
+  /**
+   * Number of messages that earlier calls have received, before this run or before others were left out; 0 for none.
+   */
   #knownBefore(visible: readonly Message[], stored: number): number {
     if (this.#given === '') return 0;
     const known = visible.findLastIndex(({ id }) => id === this.#given) + 1;
@@ -79,8 +82,8 @@ export class TranscriptWindow {
   }
 
   /**
-   * The first messages of all that is left, for work beside the model calls: the worker has them or asks for them. After a miss,
-   * and where the agent wants that, they are sent.
+   * The first messages of the whole transcript, for work beside the model calls. The worker has them or queries the
+   * run. They are sent after a miss, and when the settings say `full`.
    */
   front(state: ConversationState, length: number): TranscriptDelta {
     const messages = state.transcript.slice(0, length);
@@ -98,21 +101,24 @@ export class TranscriptWindow {
     };
   }
 
-  /** No worker could have them. False when they were sent: then it is no use to try again. */
+  /** Records that no worker could have them. False when they were already sent: a retry would not help. */
   frontMissed(): boolean {
     const isNew = !this.#sendsFront;
     this.#sendsFront = true;
     return isNew;
   }
 
-  /** The call that was sent last came back: its worker had all of it. */
+  /** Records that the last call returned: its worker had all messages. */
   cameBack(): void {
     this.#base = this.#sent;
     this.#taken = this.#sent;
     this.#given = this.#newest;
   }
 
-  /** No worker could put it together: the next one is sent everything. False when it was: then it is no use to try again. */
+  /**
+   * Records that no worker could assemble the transcript: the next call is sent everything. False when the last one
+   * was: a retry would not help.
+   */
   missed(): boolean {
     const isNew = this.#taken > this.#stored;
     this.#base = 0;
@@ -127,7 +133,7 @@ export class TranscriptWindow {
   }
 }
 
-/** Goes on from the hashes that there are. Within a stored part only the last message has one. */
+/** Continues from the existing hashes. Within a stored part only the last message has one. */
 function addHashes(hashes: string[], messages: readonly Message[]): readonly string[] {
   for (const piece of piecesOf(messages.slice(hashes.length))) {
     const before = hashes.at(-1) ?? '';
@@ -148,13 +154,13 @@ function storedPieces(
   return stored === 0 ? {} : { stored: piecesOf(messages.slice(0, stored)) };
 }
 
-/** Answers the query; whatever is asked, the answer is of what there is. */
+/** Answers the query for any input, with the messages that exist. */
 export function transcriptSlice(state: ConversationState, query: unknown): TranscriptSlice {
   const { epoch, from, to } = isRecord(query) ? query : {};
   const start = whole(epoch, 0);
   const first = whole(from, 0);
   const left = start - (state.forgotten ?? 0);
-  // What was forgotten meanwhile cannot be given: whoever asks is sent everything that is left.
+  // Forgotten messages cannot be returned: the worker's next call is sent everything that is left.
   const known = left < 0 ? [] : messagesFrom(state.transcript, left);
   const wanted = known.slice(first, whole(to, Infinity));
   const [piece] = piecesOf(wanted);

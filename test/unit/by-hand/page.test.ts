@@ -81,7 +81,7 @@ describe('the page of a conversation in the Temporal UI', () => {
       "}'",
       '```',
       '',
-      'In the commands, `operator` stands for you: nobody checks who sends a signal.',
+      'In the commands, `operator` stands for you: the sender of a signal is not verified.',
     ]);
   });
 
