@@ -1,6 +1,6 @@
 /**
  * The composition root of a worker process: workflow code, activities, projector and sweep around one Temporal worker.
- * Owns what it opened and closes it in the reverse order; everything that is given stays the caller's.
+ * Owns the resources that it opens and closes them in reverse order; resources that are passed in stay the caller's.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -54,13 +54,14 @@ import { countTroubles } from './watch/trouble-metrics.js';
 
 export interface ColloquyWorker {
   /**
-   * Temporal's, for looking at and tuning. Run it with `run()` below: its own `run()` never hears of `WorkflowStuck`, sweeps nothing, and
-   * closes nothing.
+   * The Temporal worker, for inspection and tuning. Start it with `run()` of this object: its own `run()` does not see
+   * `WorkflowStuck`, and runs neither the sweep nor the shutdown.
    */
   readonly worker: Worker;
   /**
    * Resolves after `shutdown()` has drained everything; rejects when the worker fails.
-   * @throws {WorkflowStuck} when workflow code does not yield; the process then has to end, for one of its threads never will.
+   * @throws {WorkflowStuck} when workflow code does not yield. The process must then exit, because one of its threads
+   * never will.
    */
   run(): Promise<void>;
   shutdown(): void;
@@ -76,7 +77,7 @@ const SILENT: Logger = {
 /**
  * Connects and creates a worker that serves the given agents.
  * @throws {TemporalUnreachable} {MissingSearchAttributes} {StoreUnavailable}
- * @throws {TypeError} naming a setting that cannot be used.
+ * @throws {TypeError} that names an invalid setting.
  */
 export async function createColloquyWorker<Services>(
   options: ColloquyWorkerOptions<Services>,
@@ -116,7 +117,7 @@ interface Parts {
   readonly namespace: string;
   readonly codecs: readonly PayloadCodec[];
   readonly storeId: string;
-  /** Of the Temporal server. */
+  /** Address of the Temporal server. */
   readonly address: string;
 }
 
@@ -171,11 +172,11 @@ async function assemble<Services>(
     run: async () => {
       begun = startLook.run();
       for (const each of [sweep, ...waits, ...watches]) each.start();
-      // Nothing can be closed in order when a workflow is stuck: what would be waited for may never come.
+      // With a stuck workflow nothing can be closed in order: shutdown would wait for steps that may never end.
       await Promise.race([worker.run().finally(close), stuck]);
     },
     shutdown: () => {
-      // The projector asks workflows, and once this worker has stopped there may be nobody to answer.
+      // The projector queries workflows; once this worker has stopped, no worker may be left to answer.
       void projector.drain().finally(() => {
         if (worker.getState() === 'RUNNING') worker.shutdown();
       });
@@ -189,7 +190,7 @@ async function closeAll({ opened, connection, client }: Parts): Promise<void> {
   await client.connection.close();
 }
 
-/** Of what waits while tools change, of leases of claims, and of workers that are lost. */
+/** The watches of waiting calls: of changed tools, of leases of claims, and of lost workers. */
 function waitsOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened: { log }, logger }: Parts,
@@ -219,7 +220,9 @@ function sweepOf<Services>(
   });
 }
 
-/** Among the most frequent calls of a worker; native ones cost its main thread half. */
+/**
+ * History reads are among the most frequent calls of a worker; on the native connection they cost its main thread half.
+ */
 function looksAtHistory({ connection, namespace, logger }: Parts, identity: string) {
   const looking = new HistoryLooks(new Client({ connection, namespace }), logger);
   return {
@@ -228,13 +231,13 @@ function looksAtHistory({ connection, namespace, logger }: Parts, identity: stri
   };
 }
 
-/** A ping has a second, as a query of a workflow has. */
+/** A ping has the same deadline as a query of a workflow: one second. */
 function serverWatch({ client, logger, address }: Parts): ServerWatch {
   const ping = () => inTime(client, () => client.workflowService.getSystemInfo({}));
   return new ServerWatch({ ping, address, logger });
 }
 
-/** Transactions of a history that are looked at for who has written to it: some turns. */
+/** Newest transactions of a history that are checked for their writers: some turns. */
 const WATCHED_TRANSACTIONS = 50;
 
 function storeWatch({ client, logger, storeId }: Parts, taskQueue: string): StoreWatch {
@@ -246,12 +249,12 @@ function storeWatch({ client, logger, storeId }: Parts, taskQueue: string): Stor
   });
 }
 
-/** So that a worker that stops does not wait for a server that is gone. */
+/** Bounds the call, so that a worker that stops does not wait for an unavailable server. */
 function inTime<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + QUERY_DEADLINE_MS, work);
 }
 
-/** What the worker that leads the sweep does after each pass. */
+/** The work of the worker that leads the sweep after each pass. */
 function keeping<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened, logger }: Parts,

@@ -1,4 +1,4 @@
-/** The MCP servers of a worker, with the queue on which runs go on whose calls it holds open. */
+/** The MCP servers of a worker, with the task queue for runs that continue calls which this worker holds open. */
 import type { Logger } from '../define/tool/context.js';
 import { McpServers } from '../tools/mcp/servers.js';
 import { OwnQueue, type QueueWorker } from './own-queue.js';
@@ -6,19 +6,19 @@ import { OwnQueue, type QueueWorker } from './own-queue.js';
 interface McpMeansOptions {
   readonly services: unknown;
   readonly logger: Logger;
-  /** That of all workers. */
+  /** The task queue of all workers. */
   readonly taskQueue: string;
-  /** A worker for the queue of this one alone, which has not been run. */
+  /** Creates a worker for this process's own queue, without running it. */
   readonly create: (taskQueue: string) => Promise<QueueWorker>;
 }
 
 export interface McpMeans {
   readonly mcp: McpServers;
-  /** Once the worker of all has stopped. Never throws. */
+  /** Called once the main worker has stopped. Never throws. */
   close(): Promise<void>;
 }
 
-/** Opens nothing yet. */
+/** Opens no connection yet. */
 export function mcpMeans({ services, logger, taskQueue, create }: McpMeansOptions): McpMeans {
   const own = new OwnQueue(taskQueue, { create, logger });
   const mcp = new McpServers({ services, logger, ownQueue: () => own.poll() });

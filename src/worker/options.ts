@@ -14,23 +14,24 @@ export interface ColloquyWorkerOptions<Services> {
   /** Event log file, address of a Postgres database (or `{url, schema, maxConnections}`), or adapters. */
   readonly eventLog: EventLogChoice;
   /**
-   * Where values go that are too large for events; every process of an application must be told the same.
+   * Where values go that are too large for events. Every process of an application must use the same setting.
    * @defaultValue 'event-log', beside the events
    */
   readonly blobs?: BlobChoice | undefined;
-  /** How long what is over is kept. @defaultValue for ever */
+  /** How long closed conversations are kept. @defaultValue forever */
   readonly retention?: RetentionOptions | undefined;
-  /** Where Temporal is. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
+  /** How to reach Temporal. @defaultValue Temporal's own environment, else 127.0.0.1:7233 */
   readonly temporal?: TemporalSettings | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
-  /** False where the server has no search attributes; clients must be told the same. @defaultValue true */
+  /** False when the server has no search attributes; clients must use the same setting. @defaultValue true */
   readonly searchAttributes?: boolean | undefined;
   /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
   readonly compression?: boolean | undefined;
   /**
-   * What is kept of every request to a model, beside what the log of its conversation has: `records` are lines of the logger (`model call`,
-   * with `audit: 'model_call'`), `full` stores request and answer as well, as a blob of the conversation that the line names.
+   * How much is kept of every request to a model, beside the log of its conversation: `records` writes lines to the
+   * logger (`model call`, with `audit: 'model_call'`); `full` also stores request and answer, as a blob of the
+   * conversation that the line names.
    * @defaultValue 'off'
    */
   readonly audit?: 'off' | AuditLevel | undefined;
@@ -39,10 +40,13 @@ export interface ColloquyWorkerOptions<Services> {
   /** Worker Deployment of this build; conversations then move to new builds at their next task (`AUTO_UPGRADE`). */
   readonly deployment?: { readonly name: string; readonly buildId: string } | undefined;
   readonly logger?: Logger | undefined;
-  /** Bytes of transcripts that this worker remembers between model calls; 0 = none, every one is asked for. @defaultValue 64 MiB */
+  /**
+   * Bytes of transcripts that this worker remembers between model calls; 0 = none, each one is queried. @defaultValue
+   * 64 MiB
+   */
   readonly transcriptCacheBytes?: number | undefined;
   /** Running model calls and tools get this long at SIGTERM. @defaultValue 60 s */
   readonly shutdownGraceMs?: number | undefined;
-  /** Any other option of Temporal's worker; wins over ours. */
+  /** Any other option of Temporal's worker; overrides the engine's own. */
   readonly tuning?: Partial<WorkerOptions> | undefined;
 }

@@ -1,16 +1,16 @@
 /**
- * A task queue that one worker process polls and no other, for runs that go on with what only that process has. Most workers never need
- * it: it is polled from the first time on.
+ * A task queue that only this worker process polls, for runs that need state which only this process has. Most workers
+ * never need one, so polling starts on first use.
  */
 import { randomBytes } from 'node:crypto';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from '../define/tool/context.js';
 
-/** What is needed of a worker that has not been run. */
+/** The part of a Temporal worker that is used here, before it is run. */
 export type QueueWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
 interface OwnQueueMeans {
-  /** A worker for the queue, which has not been run. */
+  /** Creates a worker for the queue, without running it. */
   readonly create: (taskQueue: string) => Promise<QueueWorker>;
   readonly logger: Logger;
 }
@@ -26,22 +26,25 @@ export class OwnQueue {
   #polling: Promise<Polling> | undefined;
   #isStopped = false;
 
-  /** `taskQueue`: that of all workers. */
+  /** `taskQueue`: the task queue of all workers. */
   constructor(taskQueue: string, means: OwnQueueMeans) {
     this.#name = `${taskQueue}-held-${randomBytes(8).toString('hex')}`;
     this.#means = means;
   }
 
-  /** The name of the queue, which is polled. Where that has failed it is begun anew. @throws what keeps it from being so */
+  /**
+   * Returns the name of the queue, which is polled from then on. A failed start is repeated by the next call. @throws
+   * the error that prevents polling
+   */
   async poll(): Promise<string> {
     this.#check();
     await (this.#polling ?? this.#begin());
-    // It may have been stopped meanwhile.
+    // `stop` may have been called meanwhile.
     this.#check();
     return this.#name;
   }
 
-  /** What is under way there is drained. Never throws. */
+  /** Drains the running work of the queue. Never throws. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const polling = await this.#polling?.catch(() => undefined);
@@ -60,14 +63,14 @@ export class OwnQueue {
       .then(({ ended }) => ended)
       .then(
         () => {
-          // Only who stops a worker ends it so; a signal to the process stops all of them.
+          // A worker ends this way only when it is stopped; a signal to the process stops all of them.
           this.#isStopped = true;
         },
         (error: unknown) => {
           this.#polling = undefined;
           const reason = error instanceof Error ? error.message : String(error);
           const about = { taskQueue: this.#name, reason };
-          this.#means.logger.error('the queue of this worker alone is not polled', about);
+          this.#means.logger.error("this worker's own task queue is not polled", about);
         },
       );
     return polling;

@@ -1,4 +1,4 @@
-/** How long what is over is kept: a setting of workers, carried out by the one that leads the sweep. */
+/** How long closed conversations are kept: a setting of workers, carried out by the worker that leads the sweep. */
 import { type Duration, durationMs, durationProblem } from '../define/checks/durations.js';
 import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
 
@@ -9,7 +9,7 @@ export interface RetentionOptions {
 
 const BOUNDS = { minMs: MIN_RETENTION_MS, maxMs: Number.MAX_SAFE_INTEGER };
 
-/** Milliseconds; undefined = for ever. @throws {TypeError} naming the field and what it must be. */
+/** Returns milliseconds; undefined = forever. @throws {TypeError} that names the field and the rule. */
 export function retentionMs(retention: RetentionOptions | undefined): number | undefined {
   if (retention === undefined) return undefined;
   const problem = durationProblem(retention.closedAfter, BOUNDS);

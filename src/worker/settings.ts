@@ -1,9 +1,12 @@
-/** What a worker is told, as JavaScript may tell it: judged before anything is opened, for a bad setting must not look like a bad network. */
+/**
+ * Checks the options of a worker at run time, before anything is opened: a bad setting must not look like a network
+ * problem.
+ */
 import { isRecord } from '../protocol/values/json.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './retention.js';
 
-/** @throws {TypeError} naming the setting that cannot be used */
+/** @throws {TypeError} that names the invalid setting */
 export function checkSettings<Services>(options: ColloquyWorkerOptions<Services>): void {
   const given: unknown = options;
   if (!isRecord(given)) throw new TypeError('createColloquyWorker: the options must be an object');
@@ -27,7 +30,9 @@ function checkAgents(agents: unknown): void {
       throw new TypeError(`agents[${index}] must be an agent made by defineAgent`);
     const name = agent['name'];
     if (names.has(name))
-      throw new TypeError(`agents[${index}] is named ${JSON.stringify(name)}, as another one is`);
+      throw new TypeError(
+        `agents[${index}] has the name of another agent: ${JSON.stringify(name)}`,
+      );
     names.add(name);
   }
 }

@@ -1,4 +1,4 @@
-/** The sink through which workflows tell the projector how far their log is. */
+/** The sink through which workflows notify the projector of the end of their log. */
 import type { WorkerOptions } from '@temporalio/worker';
 import type { StoreWatch } from '../projection/duties/store-watch.js';
 import type { Projector } from '../projection/projector/projector.js';
@@ -6,7 +6,9 @@ import { workflowIdFor } from '../protocol/values/ids.js';
 import type { Hint } from '../protocol/workflow/messaging.js';
 import { HINT_SINK } from '../protocol/workflow/messaging.js';
 
-/** Also called during a replay: the worker that decided what is replayed may have been lost before it was stored. */
+/**
+ * Also called during a replay: the worker that made the replayed decisions may have been lost before it stored them.
+ */
 export function hintSinks(
   projector: Projector,
   stores: StoreWatch,

@@ -1,4 +1,4 @@
-/** What Temporal's workers are made with, of the options of one of ours. */
+/** Derives the options of Temporal's workers from those of a Colloquy worker. */
 import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { CompressionCodec } from '../client/payloads/payload-codec.js';
@@ -12,7 +12,7 @@ interface Connected {
   readonly codecs: readonly PayloadCodec[];
 }
 
-/** Compression first: what is encrypted cannot be compressed any more. */
+/** Compression comes first: encrypted data cannot be compressed any more. */
 export function codecsOf(
   options: Pick<ColloquyWorkerOptions<never>, 'compression' | 'tuning'>,
 ): readonly PayloadCodec[] {
@@ -20,7 +20,7 @@ export function codecsOf(
   return [new CompressionCodec({ writes: options.compression }), ...given];
 }
 
-/** Of the worker of all, and of that of its own queue. */
+/** Options of the main worker and of the worker of its own queue. */
 export function commonOptions(
   {
     tuning,
@@ -35,7 +35,8 @@ export function commonOptions(
     identity,
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     shutdownGraceTime: shutdownGraceMs,
-    // A codec may come with the tuning; without our payload converter one foreign signal would fail a conversation for ever.
+    // The tuning may bring a codec; without the engine's payload converter one foreign signal would fail a conversation
+    // forever.
     dataConverter: {
       payloadConverterPath: PAYLOAD_CONVERTER_PATH,
       ...tuning?.dataConverter,
@@ -44,7 +45,7 @@ export function commonOptions(
   } satisfies Partial<WorkerOptions>;
 }
 
-/** None where this build is no version of a deployment. */
+/** No options when this build is not a version of a deployment. */
 export function deploymentOptions(
   options: Pick<ColloquyWorkerOptions<never>, 'deployment'>,
 ): Pick<WorkerOptions, 'workerDeploymentOptions'> {
@@ -54,7 +55,8 @@ export function deploymentOptions(
     workerDeploymentOptions: {
       version: { deploymentName: deployment.name, buildId: deployment.buildId },
       useWorkerVersioning: true,
-      // Conversations live for months: they must move to new builds; kept histories are replayed before each release.
+      // Conversations live for months, so they must move to new builds; kept histories are replayed before each
+      // release.
       defaultVersioningBehavior: 'AUTO_UPGRADE',
     },
   };

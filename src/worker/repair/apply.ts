@@ -1,7 +1,8 @@
 /**
- * Carries a repair out: what the thrown part held is sent to the run that is stuck, where it is recorded and read by no task; then the run
- * is reset, and the server applies the signal again before the first task of the new run. So nothing is scheduled before it is known, and a
- * process that dies between the two has changed nothing: in the run itself the signal is ignored.
+ * Carries out a repair. The content of the discarded history is sent to the stuck run as a signal, where it is recorded
+ * and no task reads it; then the run is reset, and the server reapplies the signal before the first task of the new
+ * run. So nothing is scheduled before the new run knows that content, and a process that dies between the two steps has
+ * changed nothing: the stuck run itself ignores the signal.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,9 +18,9 @@ import {
 } from '../../protocol/workflow/recovery.js';
 import { isOutdated, planRepair, type RepairDeps, type RepairPlan } from './plan.js';
 
-/** A run that moves on while it is repaired is planned anew so often. */
+/** Number of plans for a run that moves on while it is repaired. */
 const TRIES = 5;
-/** Signals wait for the end of an attempt that is under way: as long as the time-out of a task. */
+/** Signals wait for the end of a task attempt that is in progress: as long as the timeout of a task. */
 const RECORDED_MS = 60_000;
 const LOOK_MS = 50;
 
@@ -27,7 +28,7 @@ export type RepairOutcome =
   | Exclude<RepairPlan, { status: 'reset' }>
   | (Extract<RepairPlan, { status: 'reset' }> & { readonly newRunId: string });
 
-/** @throws {Error} when the run does not stand still; what the server or the store answers */
+/** @throws {Error} when the run keeps moving; errors of the server or the store */
 export async function applyRepair(deps: RepairDeps, key: ConversationKey): Promise<RepairOutcome> {
   for (let tried = 1; tried <= TRIES; tried += 1) {
     const plan = await planRepair(deps, key);
@@ -42,10 +43,10 @@ export async function applyRepair(deps: RepairDeps, key: ConversationKey): Promi
     const newRunId = await resetRun(deps.temporal, { workflowId, runId, eventId, reason });
     return { ...plan, newRunId };
   }
-  throw new Error(`The run went on while it was repaired, ${TRIES} times; nothing was reset`);
+  throw new Error(`The run kept moving while it was repaired, ${TRIES} times; nothing was reset`);
 }
 
-/** As many signals as it takes. */
+/** Splits the entries into as many signals as their size requires. */
 export function partsOf({
   historyLength,
   entries,
@@ -88,7 +89,7 @@ interface Sent {
   readonly parts: readonly RecoverInput[];
 }
 
-/** The history once it has all parts: only what is recorded is applied again. */
+/** Polls until the history has all parts, and returns it: only recorded signals are reapplied. */
 async function recorded(
   { temporal }: RepairDeps,
   key: ConversationKey,

@@ -1,12 +1,12 @@
-/** A history as a repair reads it: completed tasks, activities and inputs, in their order. Pure. */
+/** Reads a history for a repair: completed tasks, activities and inputs, in their order. Pure. */
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 
-/** A workflow task that was completed. */
+/** A completed workflow task. */
 export interface DoneTask {
   /** Ids of the events of its start and of its completion. */
   readonly startedId: number;
   readonly completedId: number;
-  /** Milliseconds since 1970 of its start: the time that its decisions have in the log. */
+  /** Start of the task in milliseconds since 1970: the time that its decisions have in the log. */
   readonly startedAtMs: number;
 }
 
@@ -17,7 +17,7 @@ export interface ActivityRun {
   readonly scheduledId: number;
   /** Id of the completed task that scheduled it. */
   readonly byTask: number;
-  /** Absent where none is recorded: it may be under way, or waits. */
+  /** Absent when no end is recorded: the activity may be running, or waiting. */
   readonly end?: HistoryEvent;
 }
 
@@ -64,7 +64,7 @@ export function activityRuns(events: readonly HistoryEvent[]): readonly Activity
   });
 }
 
-/** Id of the event with which the activity was scheduled that this event ended. */
+/** Id of the event that scheduled the activity which this event ended. */
 export function endedActivity(event: HistoryEvent): number | undefined {
   const end =
     event.activityTaskCompletedEventAttributes ??
@@ -74,7 +74,10 @@ export function endedActivity(event: HistoryEvent): number | undefined {
   return end == null ? undefined : Number(end.scheduledEventId);
 }
 
-/** Events through what a task decided, without what came after: a whole number of decisions can be replayed. */
+/**
+ * The events up to and including the decisions of a task, without later ones: only a whole number of decisions can be
+ * replayed.
+ */
 export function through(events: readonly HistoryEvent[], task: DoneTask): readonly HistoryEvent[] {
   const from = events.findIndex((event) => idOf(event) === task.completedId);
   let to = from + 1;

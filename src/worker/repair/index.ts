@@ -1,3 +1,3 @@
-/** A way out for a run whose history the present workflow code does not replay. */
+/** Repairs a run whose history the present workflow code does not replay. */
 export { applyRepair } from './apply.js';
 export { planRepair, type RepairDeps, type RepairPlan } from './plan.js';

@@ -1,9 +1,9 @@
 /**
- * Finds how far the history of a run replays with the present workflow code, and what would become of the rest.
+ * Finds how much of a run's history replays with the present workflow code, and what would become of the rest.
  *
  * P1  The history is kept up to the start of the first task that does not replay; that task is decided again.
- * P2  No tool with effects once is under way at that place: the server would deliver it again before the workflow could say a word. Where
- *     one is, the history is cut before the task that scheduled it.
+ * P2  No tool with effects `once` is running at that point: the server would deliver it again before the workflow could
+ *     prevent it. If one is, the history is cut before the task that scheduled it.
  */
 import type { Client } from '@temporalio/client';
 import { isOpenRun } from '../../client/temporal/executions.js';
@@ -23,20 +23,20 @@ export interface RepairDeps {
   readonly replay: ReplayOptions;
 }
 
-/** An activity of the part that is thrown away. */
+/** An activity of the discarded part. */
 export interface ThrownActivity {
   readonly activityId: string;
   readonly type: string;
   /**
-   * `recorded`: its end enters the new run. `unknown`: it may have happened, has effects once, and is not run again: its tool is asked
-   * (`reconcile`), or the outcome is unknown. `again`: it is done again where it is still wanted.
+   * `recorded`: its end enters the new run. `unknown`: it may have happened, has effects `once`, and is not run again:
+   * its tool is asked (`reconcile`), or the outcome is unknown. `again`: it runs again if the state still wants it.
    */
   readonly becomes: 'recorded' | 'unknown' | 'again';
 }
 
 export type RepairPlan =
   | { readonly status: 'not_running' }
-  /** All that the run has decided replays: a reset would change nothing. */
+  /** Every decision of the run replays: a reset would change nothing. */
   | { readonly status: 'replays'; readonly runId: string; readonly historyLength: number }
   | {
       readonly status: 'reset';
@@ -44,21 +44,21 @@ export type RepairPlan =
       readonly historyLength: number;
       /** Why the first task that does not replay was refused. */
       readonly error: string;
-      /** Id of the event with which the task was completed that is decided again. */
+      /** Id of the completion event of the task that is decided again. */
       readonly resetTo: number;
-      /** The same as the server has it. */
+      /** The same id in the server's own type. */
       readonly resetToId: NonNullable<HistoryEvent['eventId']> | null;
       readonly keptEvents: number;
       readonly thrownEvents: number;
       readonly activities: readonly ThrownActivity[];
-      /** Inputs that enter the new run, besides those that the log shows already. */
+      /** Inputs that enter the new run, besides those that the log already shows. */
       readonly inputs: readonly { readonly by: 'update' | 'signal'; readonly name: string }[];
-      /** Events of the log that the new run takes over. */
+      /** Number of events of the log that the new run adopts. */
       readonly loggedEvents: number;
       readonly entries: readonly RecoveredEntry[];
     };
 
-/** Changes nothing. @throws what the server or the store answers */
+/** Plans a repair; changes nothing. @throws errors of the server or the store */
 export async function planRepair(deps: RepairDeps, key: ConversationKey): Promise<RepairPlan> {
   const { temporal, log, replay } = deps;
   const handle = temporal.workflow.getHandle(workflowIdFor(key));
@@ -96,7 +96,7 @@ export async function planRepair(deps: RepairDeps, key: ConversationKey): Promis
   };
 }
 
-/** A task that is scheduled or under way stands at the end, and may vanish. */
+/** Drops a trailing task that is scheduled or in progress: it may vanish. */
 function withoutPassing(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
   let length = events.length;
   while (length > 0 && isPassing(events[length - 1])) length -= 1;
@@ -110,7 +110,7 @@ function isPassing(event: HistoryEvent | undefined): boolean {
   );
 }
 
-/** P2 */
+/** Finds the task to cut at, by P2. */
 async function safePlace(
   { tasks, runs }: { readonly tasks: readonly DoneTask[]; readonly runs: readonly ActivityRun[] },
   refused: number,
@@ -131,7 +131,7 @@ async function safePlace(
   }
 }
 
-/** Of the newest generation, with a time of at least this. */
+/** Events of the newest generation whose time is not before `sinceMs`. */
 async function loggedSince(
   log: EventLog,
   key: ConversationKey,
@@ -168,7 +168,7 @@ function thrownActivities(
     });
 }
 
-/** Whether anything that a recovery has to know has come behind the history that was planned for. */
+/** True when input of which a recovery must know has followed the planned history. */
 export function isOutdated(
   plan: Extract<RepairPlan, { status: 'reset' }>,
   events: readonly HistoryEvent[],

@@ -1,4 +1,4 @@
-/** What a thrown part of a history held, as entries of a recovery: see `protocol/recovery.ts`. */
+/** Turns the discarded part of a history into the entries of a recovery: see `protocol/workflow/recovery.ts`. */
 import { type LoadedDataConverter, type Payload, TimeoutFailure } from '@temporalio/common';
 import {
   decodeArrayFromPayloads,
@@ -20,15 +20,18 @@ import {
 
 export interface Thrown {
   readonly events: readonly HistoryEvent[];
-  /** The history is kept up to the start of this task; it and all after it are thrown away. */
+  /** The history is kept up to the start of this task; the task and everything after it are discarded. */
   readonly task: DoneTask;
-  /** What the store has of the log since about then; entries take it over. */
+  /** Events of the log since about then; the entries adopt them. */
   readonly logged: readonly CanonicalEvent[];
 }
 
 type Converter = LoadedDataConverter;
 
-/** Events of the log first, then what they do not show: inputs and ends of activities in the order of the history. */
+/**
+ * Returns the events of the log first, then what they do not show: inputs and ends of activities in the order of the
+ * history.
+ */
 export async function recoveredEntries(
   thrown: Thrown,
   converter: Converter,
@@ -58,10 +61,12 @@ export async function recoveredEntries(
   ];
 }
 
-/** Nobody knows what became of it. */
+/** The end of an activity whose outcome is unknown. */
 const LOST: RecoveredEnd = { as: 'timed_out', timeout: 'HEARTBEAT' };
 
-/** The completed task that has seen an event; undefined when none has. An update is accepted by the task before its event. */
+/**
+ * The completed task that has seen an event; undefined for none. An update is accepted by the task before its event.
+ */
 function takenBy(tasks: readonly DoneTask[], event: HistoryEvent): DoneTask | undefined {
   const id = idOf(event);
   return event.workflowExecutionUpdateAcceptedEventAttributes == null
@@ -89,7 +94,8 @@ async function entryOf(
   const scheduledId = endedActivity(event);
   const run = runs.find((one) => one.scheduledId === scheduledId);
   if (run === undefined) return undefined;
-  // Made again under the same id, as a model call is whose worker lacked messages: only the last end is one.
+  // An activity may run again under the same id, as a model call does whose worker lacked messages: only the last end
+  // counts.
   if (runs.findLast(({ activityId }) => activityId === run.activityId) !== run) return undefined;
   const end = await endOf(event, converter);
   return { type: 'ended', activityId: run.activityId, end };
@@ -119,7 +125,7 @@ export async function endOf(event: HistoryEvent, converter: Converter): Promise<
   };
 }
 
-/** A tool with effects once that was started and has no end: it is not run again. */
+/** True for a tool with effects `once` that was started and has no end: it is not run again. */
 export async function mustNotRepeat(run: ActivityRun, converter: Converter): Promise<boolean> {
   if (run.type !== 'runTool') return false;
   const payloads = run.scheduled.activityTaskScheduledEventAttributes?.input?.payloads;
@@ -130,7 +136,7 @@ export async function mustNotRepeat(run: ActivityRun, converter: Converter): Pro
 
 const MODEL_ID = /^model:turn_.+_([1-9]\d*)_([A-Za-z0-9]+):\d+$/;
 
-/** Of turns that the log does not show yet: their model calls were recorded under these ids. */
+/** Tokens of turns that the log does not show yet: the ids of their model calls contain them. */
 function turnTokens(runs: readonly ActivityRun[]): readonly RecoveredEntry[] {
   const found = new Map<number, string>();
   for (const { activityId } of runs) {
@@ -140,7 +146,7 @@ function turnTokens(runs: readonly ActivityRun[]): readonly RecoveredEntry[] {
   return [...found].map(([ordinal, token]) => ({ type: 'turn_token', ordinal, token }));
 }
 
-/** The one argument or result. */
+/** Decodes the single argument or result. */
 async function decoded(
   converter: Converter,
   payloads: readonly Payload[] | null | undefined,

@@ -1,4 +1,4 @@
-/** Whether a history replays with the workflow code of this package. */
+/** Checks whether a history replays with the workflow code of this package. */
 import type { PayloadCodec } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
@@ -16,7 +16,7 @@ export interface ReplayOptions {
   readonly payloadConverterPath?: string;
 }
 
-/** The first line of what the replay was refused with; undefined when it went through. */
+/** The first line of the replay's error; undefined when the history replays. */
 export async function replayError(
   events: readonly HistoryEvent[],
   { codecs, workflowBundle, payloadConverterPath = PAYLOAD_CONVERTER_PATH }: ReplayOptions,
@@ -36,7 +36,9 @@ export async function replayError(
   }
 }
 
-/** The first completed task that does not replay, by its place in `tasks`, and why; undefined when all do. */
+/**
+ * The first completed task that does not replay, as an index into `tasks`, and the error; undefined when all replay.
+ */
 export async function firstRefused(
   events: readonly HistoryEvent[],
   tasks: readonly DoneTask[],
@@ -46,7 +48,7 @@ export async function firstRefused(
   if (last === undefined) return undefined;
   let error = await replayError(through(events, last), options);
   if (error === undefined) return undefined;
-  // What replays through one task replays through all before it.
+  // A history that replays through one task replays through all before it.
   let [good, bad] = [-1, tasks.length - 1];
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);

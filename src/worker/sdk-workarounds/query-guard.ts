@@ -1,22 +1,22 @@
 /**
- * Refuses queries whose answer the history does not bear out (decision 19).
+ * Refuses queries whose answer the history does not support (decision 19).
  *
- * A worker that is thought not to have a run in memory is sent its whole history with a query, up to the newest event. What is at its end is not
- * always what it seems to the SDK (core of 1.24):
+ * When the server assumes that a worker does not have a run in memory, it sends the whole history with a query, up to
+ * the newest event. The end of that history is not always what the SDK assumes (core of 1.24):
  *
- * - a workflow task that exists in the memory of the server only, since it carries an update or is tried again. When the update is
- *   refused, or the task is lost, the server gives the numbers of its events to others. The SDK takes those for events that it has
- *   seen: a signal, or the end of an activity, passes the workflow by;
- * - signals and ends of activities whose task has not been started, or was started and has not been completed. The SDK lets the workflow
- *   decide about them on account of the query. The task, or the one after it when it is lost, adds what is decided then, and both are
- *   recorded as one decision; a replay decides once;
- * - the start of a task that carries an update. The update is no event, so the workflow is not given it, and the SDK has passed the place
- *   where it would be. Once somebody has accepted it, the SDK fails the next task of the run: "No command scheduled for event
- *   WorkflowExecutionUpdateAccepted".
+ * - a workflow task that exists only in the memory of the server, because it carries an update or is a retry. When the
+ *   update is refused, or the task is lost, the server assigns the ids of its events to other events. The SDK takes
+ *   those for events that it has already seen, so the workflow misses a signal, or the end of an activity;
+ * - signals and ends of activities whose task has not been started, or was started and has not been completed. The SDK
+ *   lets the workflow decide on them because of the query. The task, or the next one when it is lost, adds later
+ *   decisions, and both are recorded as one decision; a replay decides once;
+ * - the start of a task that carries an update. The update is no event, so the workflow does not receive it, and the
+ *   SDK has passed the place where it would be. Once another worker has accepted it, the SDK fails the next task of the
+ *   run: "No command scheduled for event WorkflowExecutionUpdateAccepted".
  *
- * After the first two, what the workflow decides can never be replayed, and the run is stuck for ever. So before a query that comes by
- * itself is answered, the history is looked at, unless nothing has come since the last look. A query that is refused makes the
- * worker forget the run; whoever asked asks again.
+ * After the first two, the decisions of the workflow can never be replayed, and the run is stuck forever. So before a
+ * standalone query is answered, the guard reads the history, unless nothing has arrived since its last read. A refused
+ * query makes the worker forget the run; the client retries it.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
@@ -28,10 +28,12 @@ import type { HeldRun, IsSettled } from './settled.js';
 type Activation = Parameters<Workflow['activate']>[0];
 type Completion = Awaited<ReturnType<Workflow['activate']>>;
 
-/** As the SDK calls a query that came without a workflow task. Refusing one that came with its task would fail the task. */
+/**
+ * The SDK's id of a query that came without a workflow task. Refusing one that came with its task would fail the task.
+ */
 const QUERY_BY_ITSELF = 'legacy_query';
 
-/** The same creator; queries of its workflows are answered only when the run is settled. */
+/** Wraps a creator: queries of its workflows are answered only when the run is settled. */
 export function withQueryGuard(creator: WorkflowCreator, isSettled: IsSettled): WorkflowCreator {
   return {
     createWorkflow: async (options) => {
@@ -83,14 +85,14 @@ function isAlone({ jobs }: Activation): boolean {
   return jobs?.every(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_BY_ITSELF) === true;
 }
 
-/** Protocol ids of updates. */
+/** Protocol ids of the accepted updates. */
 function acceptedBy({ successful }: Completion): readonly string[] {
   return (successful?.commands ?? []).flatMap(({ updateResponse }) =>
     updateResponse?.accepted == null ? [] : [updateResponse.protocolInstanceId ?? ''],
   );
 }
 
-/** It only refused updates: the server may drop such a task as if it had never been. */
+/** True when a task only refused updates: the server may drop it as if it had never existed. */
 function isRefusal({ jobs }: Activation, { successful }: Completion): boolean {
   return (
     jobs?.every(({ doUpdate }) => doUpdate != null) === true &&

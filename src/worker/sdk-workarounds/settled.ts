@@ -1,4 +1,4 @@
-/** Whether what a worker holds of a run is what the history has, and will have for ever (decision 19). */
+/** Checks whether the events that a worker holds of a run are in the history for good (decision 19). */
 import type { HistoryLooks } from '../../projection/source/history-probe.js';
 import {
   type HistoryEvent,
@@ -11,26 +11,27 @@ import {
 export interface HeldRun {
   /** Id of the last event that the worker knows. */
   readonly lastId: number;
-  /** In which it has decided something last that was not a replay. Absent when it only replayed. */
+  /** The task of its last decision that was not a replay. Absent when it only replayed. */
   readonly decidedIn?: TaskAttempt | undefined;
   /** Protocol ids of the updates that it accepted in the task whose start is the last event that it knows. */
   readonly accepted?: ReadonlySet<string> | undefined;
 }
 
 /**
- * False when it cannot be said, too. True on a server that cannot be asked in this way (the one that skips time). Never throws.
+ * Also false when the history does not answer the question. True on a server that cannot be read in this way (the
+ * time-skipping one). Never throws.
  */
 export type IsSettled = (run: Run, held: HeldRun) => Promise<boolean>;
 
 export interface SettledOptions {
-  /** What this worker's completions are signed with; must be its alone. */
+  /** The identity that signs this worker's completions; must be unique to it. */
   readonly identity: string;
 }
 
 /**
- * What a whole history ends with: a task and what it left, or what says nothing to the workflow. After anything else, a task is scheduled or under
- * way. An event with which a worker knows another one under the same number is never of these: what takes the places of a task that
- * vanished is the next task, or what the next task is for.
+ * Last events of a complete history: a task and its commands, or events that are not passed to the workflow. After any
+ * other event, a task is scheduled or in progress. An event whose id a worker knows for another event is never one of
+ * these: the ids of a vanished task go to the next task, or to the events that cause it.
  */
 const LAST: readonly (keyof HistoryEvent)[] = [
   'workflowTaskStartedEventAttributes',
@@ -48,7 +49,7 @@ const LAST: readonly (keyof HistoryEvent)[] = [
   'workflowExecutionPausedEventAttributes',
   'workflowExecutionUnpausedEventAttributes',
 ];
-/** No task comes after them, so nothing can be decided on what a query was answered from. */
+/** No task follows these events, so nothing can be decided on the basis of a query. */
 const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
   'workflowExecutionCompletedEventAttributes',
   'workflowExecutionContinuedAsNewEventAttributes',
@@ -58,7 +59,7 @@ const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
   'workflowExecutionTimedOutEventAttributes',
 ];
 
-/** Looks at the history once for each question. */
+/** Reads the history once for each question. */
 export function createIsSettled(looks: HistoryLooks, { identity }: SettledOptions): IsSettled {
   return async (run, held) => {
     const { lastId, decidedIn } = held;
@@ -83,8 +84,9 @@ export function createIsSettled(looks: HistoryLooks, { identity }: SettledOption
 }
 
 /**
- * Whether a task that is the end of what the worker knows is over, and gave it all that it gave to whoever completed it: updates are no
- * events, so a worker that reads the history up to the start of a task misses those that the task carries.
+ * True when a task at the end of the known events is completed, and the worker received everything that the completing
+ * worker received. Updates are no events, so a worker that reads the history up to the start of a task misses the
+ * updates that the task carries.
  */
 function isWhole(
   last: HistoryEvent,

@@ -1,23 +1,29 @@
-/** Sees from outside whether workflows yield: one timer for all of a worker, where the SDK has a thread for every step. */
+/**
+ * Checks from outside whether workflows yield: one timer for all of a worker, where the SDK has a thread for every
+ * step.
+ */
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 
-/** How often it is looked whether steps come to an end. */
+/** Milliseconds between two checks. */
 const LOOK_MS = 5_000;
 
 /**
- * A step that is seen so often is given up. Looks are counted, not time, so that a machine that slept is not taken for a loop;
- * and so many that the steps before it, at most 40 of a worker, have had theirs.
+ * Number of checks after which a step is given up. Checks are counted, not time, so that a machine that slept is not
+ * taken for a loop; and there are enough that the steps before it, at most 40 of a worker, have had their time.
  */
 const LOOKS = 12;
 
-/** A workflow does not yield: its thread is lost with all that it would have served. The process has to end. */
+/**
+ * A workflow does not yield: its thread is lost, with everything that the thread would have served. The process must
+ * exit.
+ */
 export class WorkflowStuck extends Error {
   readonly code = 'workflow_stuck';
   readonly runId: string;
   constructor(runId: string, seconds: number) {
     super(
-      `A step of run ${runId} has not come to an end in ${seconds} s, and holds up whatever shares its thread. ` +
-        'This worker ends; its conversations go on in others.',
+      `A step of run ${runId} has not come to an end in ${seconds} s, and blocks every workflow on its thread. ` +
+        'This worker exits; its conversations continue on others.',
     );
     this.name = 'WorkflowStuck';
     this.runId = runId;
@@ -40,7 +46,7 @@ export class StuckWatch {
     this.stuck = new Promise<never>((_, reject) => {
       tell = reject;
     });
-    // Whoever runs the worker hears of it; before that nobody does.
+    // `run()` awaits this promise; until then a rejection must not count as unhandled.
     this.stuck.catch(() => undefined);
     this.#timer = setInterval(() => {
       for (const step of this.#steps) {
@@ -50,7 +56,7 @@ export class StuckWatch {
     }, lookMs).unref();
   }
 
-  /** The same creator; the steps of its workflows are watched. */
+  /** Wraps a creator: the steps of its workflows are watched. */
   over(creator: WorkflowCreator): WorkflowCreator {
     return {
       createWorkflow: async (options) =>

@@ -1,6 +1,7 @@
 /**
- * Temporal's worker without the guard that the SDK sets around every step of a workflow (decision 28). Node's `vm` times a call
- * in a thread that it makes for that call and joins after it, and the SDK makes four or five calls for each activation.
+ * Temporal's worker without the time limit that the SDK sets around every step of a workflow (decision 28). Node's `vm`
+ * measures a call in a thread that it creates for that call and joins after it, and the SDK makes four or five calls
+ * for each activation.
  */
 import {
   type CompiledWorkerOptions,
@@ -23,19 +24,20 @@ export class UnguardedWorker extends Worker {
     ...[bundle, options, logger]: Creation
   ): Promise<WorkflowCreator> {
     const { isolateExecutionTimeoutMs: _, ...unguarded } = options;
-    // Without a time `vm` sets no guard; the SDK hands on what it is given, but its type wants a number.
+    // Without a timeout `vm` starts no thread. The SDK passes the option through, but its type requires a number.
     return await super.createWorkflowCreator(bundle, unguarded as CompiledWorkerOptions, logger);
   }
 }
 
 export interface Surroundings {
   readonly watch?: StuckWatch;
-  /** Around what makes the workflows. */
+  /** Wraps the creator of the workflows. */
   readonly over?: (creator: WorkflowCreator) => WorkflowCreator;
 }
 
 /**
- * A worker whose workflows are watched instead. `stuck` rejects when one does not yield: then the process has to end.
+ * Creates a worker whose workflows are watched instead. `stuck` rejects when one does not yield: the process must then
+ * exit.
  */
 export async function createWatchedWorker(
   options: WorkerOptions,

@@ -1,4 +1,4 @@
-/** Where the workflow code of a worker comes from: the bundle that the build made, or the modules themselves. */
+/** Locates the workflow code of a worker: the bundle that the build made, or the modules themselves. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { WorkerOptions } from '@temporalio/worker';

@@ -1,5 +1,5 @@
 /**
- * Connections to Temporal, with what was tried and how to start a server said in words. Settings come from Temporal's own
+ * Connects to Temporal. Errors say which address was tried and how to start a server. Settings come from Temporal's own
  * environment (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, TLS, profiles).
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +21,7 @@ export interface TemporalSettings {
   readonly options: Omit<ConnectionOptions, 'address'>;
 }
 
-/** Reads where Temporal is. Overrides win over the environment, the environment over the configuration file. */
+/** Reads the connection settings. Overrides win over the environment, the environment over the configuration file. */
 export function temporalSettings(
   overrides: {
     readonly address?: string | undefined;
@@ -37,7 +37,7 @@ export function temporalSettings(
   };
 }
 
-/** No Temporal server answered; the message says where it was looked for and, where nothing listens, how to start one. */
+/** No Temporal server answered. The message names the address and, if nothing listens there, how to start a server. */
 export class TemporalUnreachable extends Error {
   readonly code = 'temporal_unreachable';
   readonly address: string;
@@ -64,12 +64,12 @@ export interface ConnectPolicy {
   readonly retryForMs: number;
   readonly logger: Logger;
   readonly signal?: AbortSignal | undefined;
-  /** How a client signs what it asks. @defaultValue process and host */
+  /** Signs the requests of a client. @defaultValue process and host */
   readonly identity?: string | undefined;
 }
 
 /**
- * A client that compresses large payloads and reads compressed ones, unless other codecs are given.
+ * Connects a client that compresses large payloads and reads compressed ones, unless other codecs are given.
  * @throws {TemporalUnreachable} when the time for retries is over.
  */
 export async function connectClient(
@@ -90,10 +90,12 @@ export async function connectClient(
   });
 }
 
-/** Between two tries of an open connection to find its server again: by default gRPC comes to wait for two minutes. */
+/**
+ * Longest pause between two attempts of an open connection to reach its server again: gRPC's default is two minutes.
+ */
 const MAX_RECONNECT_PAUSE_MS = 2_000;
 
-/** How a client connects. What the environment says of the channel wins. */
+/** Connection options of a client. Channel arguments of the environment win. */
 export function clientConnection({ address, options }: TemporalSettings): ConnectionOptions {
   const channelArgs = {
     'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_PAUSE_MS,
@@ -111,7 +113,10 @@ export async function connectNative(
   return retrying(settings, policy, () => NativeConnection.connect(native));
 }
 
-/** How a worker connects: to a server on the same machine without gzip, which costs both sides CPU and saves nothing there. */
+/**
+ * Connection options of a worker. To a server on the same machine without gzip, which costs CPU on both sides and saves
+ * nothing there.
+ */
 export function nativeConnection({ address, options }: TemporalSettings): NativeConnectionOptions {
   const { tls, apiKey, metadata } = options as Pick<
     NativeConnectionOptions,
@@ -126,7 +131,7 @@ export function nativeConnection({ address, options }: TemporalSettings): Native
   };
 }
 
-/** `host:port`, also with a scheme before it. */
+/** `address` is `host:port`, optionally with a scheme. */
 function isOnLoopback(address: string): boolean {
   return isLoopbackName(nameOfHost(address.replace(/^https?:\/\//, '')) ?? '');
 }

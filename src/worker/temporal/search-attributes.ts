@@ -1,11 +1,11 @@
 /**
- * Search attributes must be registered before any conversation uses them: an unregistered one fails its workflow task for
- * ever. Checked when a worker starts.
+ * Checks, when a worker starts, that the search attributes are registered: an unregistered one fails the workflow task
+ * of a conversation forever.
  */
 import type { Client } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../protocol/workflow/messaging.js';
 
-/** Name and type of each attribute, as `temporal operator search-attribute create` wants them. */
+/** Name and type of each attribute, as `temporal operator search-attribute create` expects them. */
 export const SEARCH_ATTRIBUTE_TYPES: Readonly<Record<string, string>> = {
   [SEARCH_ATTRIBUTES.status]: 'Keyword',
   [SEARCH_ATTRIBUTES.agent]: 'Keyword',
@@ -31,7 +31,7 @@ export class MissingSearchAttributes extends Error {
   }
 }
 
-/** @throws {MissingSearchAttributes} naming what is missing and how to register it. */
+/** @throws {MissingSearchAttributes} that names the missing attributes and how to register them. */
 export async function requireSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
   const { customAttributes } = await client.connection.operatorService.listSearchAttributes({

@@ -1,13 +1,13 @@
-/** Tells the log of a worker that Temporal is gone: once when it is, and once when it is back. */
+/** Logs in a worker that Temporal is unavailable: once when it stops answering, and once when it answers again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../define/tool/context.js';
 
 const PING_MS = 2_000;
-/** One that is missed may be a busy machine. */
+/** Missed pings before the warning. A single one may be due to a busy machine. */
 const MISSED = 2;
 
 export interface ServerWatchDeps {
-  /** Resolves when the server answers; has a deadline of its own. */
+  /** Resolves when the server answers; has its own deadline. */
   readonly ping: () => Promise<unknown>;
   readonly address: string;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -37,13 +37,13 @@ export class ServerWatch {
     })();
   }
 
-  /** Resolves when no look is under way any more: the connection that it asks through may be closed then. */
+  /** Resolves when no check is in progress: then the connection that it uses may be closed. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#looking;
   }
 
-  /** One look. Never throws. */
+  /** Makes one check. Never throws. */
   async look(): Promise<void> {
     const { ping, address, logger } = this.#deps;
     try {
@@ -57,7 +57,7 @@ export class ServerWatch {
       if (this.#missed !== MISSED) return;
       const reason = error instanceof Error ? error.message : String(error);
       logger.warn(
-        `Temporal at ${address} does not answer. Conversations wait; this worker goes on by itself as soon as it does`,
+        `Temporal at ${address} does not answer. Conversations wait; this worker continues by itself as soon as it does`,
         { address, reason },
       );
     }

@@ -1,7 +1,8 @@
 /**
- * How many conversations have a workflow that fails or is slow, as gauges of Temporal's own metrics: they are exported where the process
- * has told the SDK to (`Runtime.install({ telemetryOptions: { metrics } })`), beside `temporal_workflow_task_execution_failed` and the rest.
- * Only the worker that leads the sweep counts, so take the maximum over all workers.
+ * Counts the conversations whose workflow fails or is slow, as gauges of Temporal's own metrics. The SDK exports them
+ * as the process has configured it (`Runtime.install({ telemetryOptions: { metrics } })`), beside
+ * `temporal_workflow_task_execution_failed` and the rest. Only the worker that leads the sweep counts, so take the
+ * maximum over all workers.
  */
 import { Runtime } from '@temporalio/worker';
 import type { TroubleCounts } from '../../projection/duties/trouble-watch.js';

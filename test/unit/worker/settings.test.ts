@@ -15,7 +15,7 @@ it.each<[unknown, string]>([
   [{}, 'agents must be a list with at least one agent made by defineAgent'],
   [{ ...good, agents: [] }, 'agents must be a list with at least one agent made by defineAgent'],
   [{ ...good, agents: [agent, {}] }, 'agents[1] must be an agent made by defineAgent'],
-  [{ ...good, agents: [agent, agent] }, 'agents[1] is named "a", as another one is'],
+  [{ ...good, agents: [agent, agent] }, 'agents[1] has the name of another agent: "a"'],
   [
     { agents: [agent] },
     'eventLog must be a file such as ".colloquy/log.db", the address of a Postgres database, or adapters',
