@@ -23,20 +23,20 @@ import { spillTranscript } from './transcript/offload-transcript.js';
 import { readStored } from './transcript/stored-messages.js';
 
 /**
- * Binds the activities to what they need.
+ * Binds the activities to their dependencies.
  * @throws {DefinitionError} invalid_definition when two agents share a name.
  */
 export function createActivities<Services>(deps: ActivityDeps<Services>): ConversationActivities {
   const { agents, services, ...rest } = deps;
   const tools: ActivityTools = {
     ...rest,
-    // The agents asked for these services when they were defined; from here on nobody looks inside.
+    // The types of the agents guarantee these services; the activities pass them on without reading them.
     services: services as never,
     registry: createAgentRegistry(agents),
     mcp: deps.mcp ?? new McpServers({ services, logger: deps.logger }),
     transcripts: new Transcripts({
       fetch:
-        deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker asks nobody for it'))),
+        deps.fetchTranscript ?? (() => Promise.reject(new Error('this worker cannot query runs'))),
       readStored: (run, part) => readStored(deps.chunks, run, part),
       maxBytes: deps.transcriptCacheBytes ?? TRANSCRIPT_CACHE_BYTES,
     }),
@@ -57,7 +57,10 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
   return notedActivities(wellFormedOutcomes(activities));
 }
 
-/** What models and tools made enters the history here: no text of it may be one that UTF-8 cannot hold. */
+/**
+ * Makes the outcomes of models and tools well-formed before they enter history: no text may be one that UTF-8 cannot
+ * hold.
+ */
 function wellFormedOutcomes(activities: ConversationActivities): ConversationActivities {
   return wrappedActivities(
     activities,

@@ -1,6 +1,6 @@
 /**
- * The attempts of one model call, over all of its activities: which this one is, and how those before it came to nothing. Told to
- * the next attempt by heartbeats, and to the workflow by the outcome.
+ * Counts the attempts of one model call over all of its activities, and keeps why earlier ones failed. Heartbeats pass
+ * this to the next attempt, the outcome passes it to the workflow.
  */
 import { Context } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
@@ -14,13 +14,13 @@ import { MAX_ATTEMPT_TEXT_CHARS, MAX_FAILED_ATTEMPTS } from '../../protocol/limi
 const LOST = 'Nothing is known of it: its worker was lost';
 
 export class Attempts {
-  /** From 1. */
+  /** Number of this attempt, from 1. */
   readonly number: number;
   readonly #context = Context.current();
   readonly #model: string;
   #failed: readonly FailedAttempt[];
 
-  /** @param before What another activity left behind for the same call. */
+  /** @param before The details that another activity left behind for the same call. */
   constructor(model: string, before: ModelCallDetails) {
     const { info } = this.#context;
     const { attempts = 0 } = before;
@@ -30,17 +30,17 @@ export class Attempts {
     this.#failed = this.#withLost(told, attempts);
   }
 
-  /** That came to nothing, oldest first. */
+  /** Failed attempts, oldest first. */
   get failed(): readonly FailedAttempt[] {
     return this.#failed;
   }
 
-  /** For heartbeats. */
+  /** The details for heartbeats. */
   details(): Pick<ModelCallDetails, 'failed'> {
     return this.#failed.length === 0 ? {} : { failed: this.#failed };
   }
 
-  /** This one has failed. `httpStatus`: what the provider answered. */
+  /** Records the failure of this attempt. `httpStatus`: the status of the provider's response. */
   fail(failure: ApplicationFailure, httpStatus: number | undefined): FailedAttempt {
     const nextInMs = this.isFinal(failure) ? undefined : this.#pauseMs(failure);
     const failed: FailedAttempt = {
@@ -53,14 +53,14 @@ export class Attempts {
     return failed;
   }
 
-  /** No attempt follows. */
+  /** True when no attempt follows. */
   isFinal(failure: ApplicationFailure): boolean {
     const { attempt, retryPolicy } = this.#context.info;
     const attempts = retryPolicy?.maximumAttempts ?? 0;
     return failure.nonRetryable === true || (attempts > 0 && attempt >= attempts);
   }
 
-  /** Attempts of this activity that told nothing: their workers died. */
+  /** Adds the attempts of this activity that reported nothing: their workers died. */
   #withLost(told: readonly FailedAttempt[], before: number): readonly FailedAttempt[] {
     const known = new Set(told.map(({ attempt }) => attempt));
     const all = [...told];
@@ -70,7 +70,7 @@ export class Attempts {
     return all.sort((left, right) => left.attempt - right.attempt).slice(-MAX_FAILED_ATTEMPTS);
   }
 
-  /** What the failure asks for, else Temporal's own; undefined where that is not known. */
+  /** The delay that the failure requests, else Temporal's own; undefined when it is not known. */
   #pauseMs({ nextRetryDelay }: ApplicationFailure): number | undefined {
     if (typeof nextRetryDelay === 'number') return nextRetryDelay;
     const { attempt, retryPolicy = {} } = this.#context.info;

@@ -1,4 +1,7 @@
-/** The audit of model calls: a record of every request to a model, and what was said, where a worker is told to keep them. */
+/**
+ * The audit of model calls: records every request to a model, and its content, when the worker is configured to keep
+ * them.
+ */
 import { Context } from '@temporalio/activity';
 import { withCost } from '../../model/shared/cost.js';
 import { toModelFailure } from '../../model/shared/failure.js';
@@ -21,7 +24,7 @@ export interface AuditedCall extends ConversationKey {
   readonly purpose: NonNullable<ModelCaller['purpose']>;
   readonly agent: string;
   readonly model: Model;
-  /** From 1, over all activities of the call. */
+  /** Number of the attempt, from 1, over all activities of the call. */
   readonly attempt: number;
   readonly turnId?: string;
   readonly step?: number;
@@ -30,11 +33,14 @@ export interface AuditedCall extends ConversationKey {
 interface Asked {
   readonly request: ModelRequest;
   readonly run: () => Promise<ModelResponse>;
-  /** What a request took that came to nothing. */
+  /** Measures the usage of a request that fails. */
   readonly meter: RequestMeter;
 }
 
-/** Runs one request and keeps a record of it, however it ends. A store that is away costs the request and answer, never the call. */
+/**
+ * Runs one request and keeps a record of it, however it ends. An unavailable store loses the content of the record,
+ * never the call.
+ */
 export async function audited(
   tools: ActivityTools,
   call: AuditedCall,
@@ -65,14 +71,17 @@ export async function audited(
         ...{ outcome, ...took },
         ...tookOf(usage, { call, goesOn: meter.goesOn }),
       },
-      // A stop waits for no store.
+      // A cancelled call does not wait for the store.
       ...(isAborted ? {} : { content: { request: shownRequest(request), error: outcome } }),
     });
     throw error;
   }
 }
 
-/** What goes on at the provider is in the line of the attempt that has its answer. */
+/**
+ * The usage of a failed request. A request that goes on at the provider is counted by the attempt that receives its
+ * answer.
+ */
 function tookOf(
   usage: Usage | undefined,
   { call, goesOn }: { readonly call: AuditedCall; readonly goesOn: boolean },
@@ -110,7 +119,7 @@ async function contentOf(
   return ref === undefined ? { notStored: 'the store did not take it' } : { blob: ref.id };
 }
 
-/** The request without what is never recorded: the configuration of provider tools, which may hold credentials. */
+/** The request without the configuration of provider tools, which may hold credentials and is never recorded. */
 function shownRequest(request: ModelRequest): unknown {
   return { ...request, tools: request.tools.map(shownTool) };
 }
@@ -119,7 +128,7 @@ function shownTool(tool: ModelTool): unknown {
   return 'provider' in tool ? { name: tool.name, provider: { type: tool.provider.type } } : tool;
 }
 
-/** The code of a failure, and nothing that its text may quote. */
+/** The code of a failure, without its text, which may quote secrets. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code

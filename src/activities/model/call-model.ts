@@ -1,6 +1,6 @@
 /**
- * One model call: assembles the prompt, streams, and returns the finished answer with a plan for every call in it. Safe to
- * repeat: an attempt that failed left nothing but live events, which the next one replaces by its higher number.
+ * One model call: assembles the prompt, streams, and returns the finished answer with a plan for every call in it. Safe
+ * to repeat: a failed attempt leaves only live events, which the next one replaces by its higher number.
  */
 import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
@@ -62,17 +62,17 @@ import { Spending } from './spending.js';
 /**
  * | what happens | outcome |
  * |---|---|
- * | the model answers | its parts, usage and the plans of its calls, with the results of those that ran here (`reads/`) |
+ * | the model answers | its parts, usage and the plans of its calls, with the results of the calls that ran here (`run-reads.ts`) |
  * | the turn is cancelled | `aborted`, with the text so far |
  * | the worker stops | failure `model_unavailable`, retried |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
  * | text and calls are both missing, and no tool results came before | failure `model_empty_answer`, retried |
- * | the answer is larger than a conversation can hold | failure `model_answer_too_large`: the turn fails, the next goes on |
- * | the messages before those that were sent cannot be had | failure `transcript_miss`: the workflow sends everything |
- * | messages that a roll-over stored are lost for blob store and log | failure `transcript_lost`, retried |
- * | it is too long for the model, or for the agent's budget | made smaller and asked again once; then failure `model_context_too_long` |
- * | a final answer has not the form that was asked for | asked for once more; then the answer, with `outputProblem` |
- * | answers could not be checked by the form that the message asks for | failure `invalid_request`, before the model is asked |
+ * | the answer is larger than a conversation can hold | failure `model_answer_too_large`: the turn fails, the next continues |
+ * | earlier messages of the transcript are not available | failure `transcript_miss`: the workflow sends everything |
+ * | messages that a roll-over stored are lost from blob store and log | failure `transcript_lost`, retried |
+ * | the prompt is too long for the model, or for the agent's budget | made smaller and sent again once; then failure `model_context_too_long` |
+ * | a final answer does not match the requested form | requested once more; then the answer, with `outputProblem` |
+ * | answers cannot be checked by the form that the message requests | failure `invalid_request`, before the model is called |
  * | the agent is not defined here | failure `unknown_agent`, retried |
  */
 export async function callModel(
@@ -136,7 +136,10 @@ export async function callModel(
   }
 }
 
-/** The failure as the workflow and the next attempt are told of it, and watchers. A lack of messages is nobody's business. */
+/**
+ * Records the failure for the workflow, the next attempt and watchers. A transcript miss is internal: watchers are not
+ * notified of it.
+ */
 function failed(
   { shown, spending }: { readonly shown: Showing; readonly spending: Spending },
   failure: Error,
@@ -152,7 +155,7 @@ function callerOf(input: CallModelInput): ModelCaller {
   return { tenant, conversationId, agent, requester, turnId, step };
 }
 
-/** What the model answers, and all that it was asked with. */
+/** Returns the answer of the model, with the agent and the messages of the request. */
 async function asked(
   tools: ActivityTools,
   input: CallModelInput,
@@ -182,7 +185,7 @@ async function asked(
     counting: tokenCounting,
     form,
     ask: (given) => generate(agent, given, { ...means, stream, ...askedFor('answer') }),
-    // Watchers have seen the first answer; the second is in the message that takes its place.
+    // Watchers have seen the first answer; the second one is in the message that replaces it.
     askAgain: (given) => generate(agent, given, { ...means, ...askedFor('correction') }),
     look: (response) => {
       failIfEmpty(response, messages.at(-1)?.role);
@@ -192,7 +195,10 @@ async function asked(
   return { ...answer, agent, messages };
 }
 
-/** A policy may look things up, so a stop must not wait for it, and the worker must be seen to live. */
+/**
+ * Plans the calls of the answer. A policy may do look-ups, so a cancel must not wait for it, and heartbeats must
+ * continue.
+ */
 async function plansOf(
   agent: AnyAgent,
   { calls }: ModelResponse,
@@ -205,7 +211,7 @@ async function plansOf(
   );
 }
 
-/** What the outcome says of it, whatever comes of the answer. */
+/** Usage and failed attempts of the outcome, with or without an answer. */
 function takenOf({
   own,
   earlier,
@@ -219,22 +225,22 @@ function takenOf({
 }
 
 /**
- * After tool results a model may well have nothing to add; as an answer to a person it is a fault. What the provider has run
- * is something: asked again, it would run it again.
+ * After tool results a model may have nothing to add; as an answer to a person, an empty text is a fault. Calls that
+ * the provider has run make the answer non-empty: a repeated request would run them again.
  */
 function isEmpty({ calls, parts, providerCalls = [] }: ModelResponse): boolean {
   return calls.length === 0 && providerCalls.length === 0 && textOf(parts).trim() === '';
 }
 
 interface GenerateMeans {
-  /** Absent: nobody watches. */
+  /** Absent when the request has no watchers. */
   readonly stream?: ModelStream;
   readonly files?: ModelFiles;
   readonly form: AnswerForm | undefined;
   readonly spending: Spending;
   readonly cacheKey: string;
   readonly caller: ModelCaller;
-  /** Runs the request, and keeps of it what the worker is told to. */
+  /** Runs the request and keeps the record that the worker is configured for. */
   readonly keep: (
     request: ModelRequest,
     asking: { readonly run: () => Promise<ModelResponse>; readonly meter: RequestMeter },
@@ -247,12 +253,12 @@ function failIfEmpty(response: ModelResponse, after: Message['role'] | undefined
     throw failureOf('model_empty_answer', `Model "${response.model}" answered nothing`);
 }
 
-/** Ids of conversations are the application's business, so the provider is told a digest of them. */
+/** Ids of conversations belong to the application, so the provider receives only a digest of them. */
 function cacheKeyOf(key: ConversationKey): string {
   return createHash('sha256').update(conversationKey(key)).digest('hex').slice(0, 32);
 }
 
-/** Ends as soon as the signal fires, even when the adapter does not heed it: a stop must not wait for a provider. */
+/** Ends as soon as the signal fires, even if the adapter ignores it: a cancel must not wait for a provider. */
 async function generate(
   agent: AnyAgent,
   { messages, stable, tokens }: GivenContext,
@@ -273,7 +279,7 @@ async function generate(
         }),
         ...(files === undefined ? {} : { files }),
       });
-      // It loses the race against a cancel and fails later; nobody listens then.
+      // After a cancel has won the race, this promise may still reject.
       answer.catch(() => undefined);
       return Promise.race([answer, cancelled]);
     };
@@ -281,13 +287,13 @@ async function generate(
   });
 }
 
-/** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
+/** Replaces errors that no adapter made: some quote headers, and the text goes into history. */
 function modelFailureOf(error: unknown): Error {
   const known = error instanceof ApplicationFailure ? error : toModelFailure(error);
   return toFailure(known, 'model_unavailable');
 }
 
-/** What had come until the turn was stopped. */
+/** The partial output of a cancelled turn. */
 function abortedResult(
   agent: AnyAgent,
   stream: ModelStream,

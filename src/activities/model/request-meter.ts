@@ -1,4 +1,7 @@
-/** What one request to a model takes, from its sending on: by the provider's own figures, else by an estimate (`spending.ts`). */
+/**
+ * Measures the usage of one request to a model, from when it is sent: by the provider's own figures, else by an
+ * estimate (`spending.ts`).
+ */
 import { Context } from '@temporalio/activity';
 import { addUsage } from '../../core/state/usage.js';
 import { roughTokens } from '../../model/shared/count-tokens.js';
@@ -9,20 +12,22 @@ import type { FailureCode } from '../../protocol/failures/failures.js';
 import type { ModelCallOptions, ModelReport, ModelResponse } from '../../protocol/model/model.js';
 import { isCancelRequested } from '../shared/failure.js';
 
-/** Failures of an answer that had begun. Others say that there was none: without a word of it they cost nothing. */
+/**
+ * Failures of an answer that had begun. After other failures there was no answer: without any output they cost nothing.
+ */
 const BROKEN_OFF: readonly string[] = [
   'model_stream_broken',
   'model_content_filtered',
 ] satisfies readonly FailureCode[];
 
 export interface AskedRequest {
-  /** As the engine counts them. */
+  /** Tokens of the prompt, as the engine counts them. */
   readonly promptTokens: number;
-  /** Tell it from other requests of the same call, which are made with the same instructions and tools. */
+  /** Distinguish the request from others of the same call, which have the same instructions and tools. */
   readonly messages: readonly Message[];
 }
 
-/** One request, from its sending on. */
+/** One request, from when it is sent. */
 export class RequestMeter {
   readonly #promptTokens: number;
   readonly #asked: () => string;
@@ -37,8 +42,9 @@ export class RequestMeter {
   readonly #onOpen: () => void;
 
   /**
-   * @param given `promptTokens`: as the engine counts them. `asked`: fingerprint of the request. `left`: by an attempt before, to be
-   * resumed. `onOpen`: told once it is known under which id the request goes on.
+   * @param given `promptTokens`: as the engine counts them. `asked`: fingerprint of the request. `left`: the open
+   * request of an earlier attempt, to be resumed. `onOpen`: called once the id is known under which the request goes
+   * on.
    */
   constructor(given: {
     readonly promptTokens: number;
@@ -53,17 +59,17 @@ export class RequestMeter {
     this.#onOpen = given.onOpen;
   }
 
-  /** It goes on at the provider, and the next attempt shall have its answer. */
+  /** True when the request goes on at the provider, and the next attempt should receive its answer. */
   get goesOn(): boolean {
     return this.#openId !== undefined && !isCancelRequested(this.#context);
   }
 
-  /** Under which id it goes on, and which request it is; undefined: it does not. */
+  /** The id under which the request goes on, and its fingerprint; undefined when it does not go on. */
   get open(): Required<Pick<OpenRequest, 'id' | 'request'>> | undefined {
     return this.#openId === undefined ? undefined : { id: this.#openId, request: this.#asked() };
   }
 
-  /** What the adapter is given of it; `onEvent` is told of the pieces, too. */
+  /** The options for the adapter; `onEvent` receives the streamed pieces as well. */
   options(
     onEvent?: ModelCallOptions['onEvent'],
   ): Pick<ModelCallOptions, 'onEvent' | 'onReport' | 'resume'> {
@@ -84,14 +90,16 @@ export class RequestMeter {
     this.#said = usage;
   }
 
-  /** What it took until now; undefined: nothing. `code`: what it has failed with. Absent: it goes on, or was stopped. */
+  /**
+   * Usage so far; undefined for none. `code`: the code of its failure; absent when the request goes on or was stopped.
+   */
   usage(code?: string): Usage | undefined {
     const own = this.#own(code);
     if (this.#left === undefined) return own;
     const { usage } = this.#left;
     if (own === undefined) return usage;
     if (!this.#isResumed) return addUsage(usage, own);
-    // It is read from its beginning, and may not have come as far again.
+    // A resumed answer is read from its beginning, and may not have come as far again.
     return own.estimated === true && own.outputTokens < usage.outputTokens ? usage : own;
   }
 

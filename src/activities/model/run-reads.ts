@@ -1,6 +1,7 @@
 /**
- * Runs reads inside the model activity that asked for them: calls of tools without effects, once the answer and the plans of its
- * calls are there. A read has one try. Whatever keeps it from ending with a result leaves it to an activity of its own.
+ * Runs reads inside the model activity that requested them: calls of tools without effects, once the answer and the
+ * plans of its calls are ready. A read has one attempt. A read that does not end with a result is left to an activity
+ * of its own.
  */
 import { Context } from '@temporalio/activity';
 import { type ForeseenRead, foreseenReads } from '../../core/reads/foreseen.js';
@@ -25,30 +26,30 @@ import { contextOf, progressOf } from '../tools/tool-context.js';
 /** Most reads have ended by then; a heartbeat costs the server about as much as a read saves. */
 const HEARTBEAT_AFTER_MS = 100;
 
-/** An answer that is ready, and by what it came. */
+/** A finished answer, with its agent and messages. */
 export interface Answered {
   readonly agent: AnyAgent;
-  /** The messages that the model was given. */
+  /** The messages that the model received. */
   readonly messages: readonly Message[];
   readonly outcome: CallModelResult;
-  /** For the next attempt, should this one be lost. */
+  /** Details for the next attempt, in case this one is lost. */
   readonly details: () => unknown;
-  /** What was streamed is shown before the calls begin. */
+  /** Flushed before the calls begin, so that watchers see the text first. */
   readonly stream: Pick<ModelStream, 'flush'>;
 }
 
 /**
  * | what a read does | then |
  * |---|---|
- * | it ends in time | its result goes back with the answer, as far as there is room |
+ * | it ends in time | its result goes back with the answer, if it fits |
  * | it takes longer than all reads of an answer may | its signal fires, and it is left to an activity |
  * | it asks, or throws a `ToolRetry` | left to an activity, which carries that out |
- * | its result has to be stored beside the log | left to an activity: what the workflow did not take would lie there for ever |
- * | its tool is not here, or something else than its code fails | left to an activity |
- * | the turn is cancelled | its signal fires, and the model call ends as one that is cancelled |
- * | the worker stops | its signal fires, and the answer goes back with what has ended |
+ * | its result has to be stored beside the log | left to an activity: a result that the workflow did not take would stay in the store forever |
+ * | its tool is not defined here, or something other than its code fails | left to an activity |
+ * | the turn is cancelled | its signal fires, and the model call ends as cancelled |
+ * | the worker stops | its signal fires, and the answer goes back with the reads that have ended |
  *
- * @throws the cancel, when somebody asked for one
+ * @throws the cancellation, when a cancel was requested
  */
 export async function answerWithReads(
   tools: ActivityTools,
@@ -61,18 +62,18 @@ export async function answerWithReads(
   if (first === undefined) return outcome;
   const context = Context.current();
   stream.flush();
-  // The answer is paid for: should the worker be lost now, the next attempt knows what it took.
+  // The answer is paid for: if the worker is lost now, the next attempt learns its usage from this heartbeat.
   const heartbeat = setTimeout(() => {
     context.heartbeat(details());
   }, HEARTBEAT_AFTER_MS);
   const reads = await inTime({ tools, agent, withinMs: first.withinMs }, due);
   clearTimeout(heartbeat);
-  // What a cancel has kept from ending is no outcome of the answer.
+  // Reads that a cancel has interrupted are not part of the answer.
   if (isCancelRequested(context)) context.cancellationSignal.throwIfAborted();
   return withReads(outcome, reads);
 }
 
-/** Those that ended, by the places of their calls. Never throws. */
+/** The reads that ended, by the index of their call. Never throws. */
 async function inTime(
   { tools, agent, withinMs }: Pick<ReadMeans, 'tools' | 'agent'> & { readonly withinMs: number },
   due: readonly ForeseenRead[],
@@ -118,7 +119,7 @@ async function endOf(means: ReadMeans, read: ForeseenRead): Promise<ToolEnded | 
   const tool = agent.tools.find(({ name }) => name === read.plan.name);
   if (tool === undefined || handlerOf(tool) === undefined) return undefined;
   try {
-    // Checks of the result take time, too.
+    // The race includes checks of the result, which take time as well.
     return await Promise.race([run(means, tool, read), stopped]);
   } catch (error) {
     const { plan } = read;
@@ -156,7 +157,7 @@ async function run(
   }
 }
 
-/** In place of a store. */
+/** Replaces the store: a result that needs storing makes the read fail, so that it is left to an activity. */
 const LEAVES: LargeResults = {
   keep: () => Promise.reject(new TypeError('the result has to be stored')),
   keepFile: () => Promise.reject(new TypeError('the file has to be stored')),

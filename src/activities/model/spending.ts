@@ -1,12 +1,14 @@
 /**
- * What the requests of one activity to a model take, however they end. Kept in heartbeats, so that the next attempt goes on from
- * what a lost worker had spent; in the details of failures; and in the outcome.
+ * Counts the usage of one activity's requests to a model, however they end. Heartbeats keep the sum, so that the next
+ * attempt continues from the usage of a lost worker; the details of failures and the outcome have it as well.
  *
- * I1 The provider's own figures count where it has said them; else the tokens of the prompt and of what has streamed, as the
- *    engine counts, marked as `estimated`.
- * I2 A request that the provider did not take - nobody answered, or it was refused before a word - counts nothing.
- * I3 A request that goes on at the provider counts once: with the attempt that has its answer, or that gives it up.
- * I4 Only the same request resumes it. What nobody resumes is ended at the provider, once its call is over.
+ * I1 The provider's own figures count if it has reported them; else the tokens of the prompt and of the streamed
+ *    output, as the engine counts them, marked as `estimated`.
+ * I2 A request that the provider did not accept - no response, or refused before any output - counts nothing.
+ * I3 A request that goes on at the provider counts once: with the attempt that receives its answer, or that gives it
+ *    up.
+ * I4 Only the same request resumes it. A request that no attempt resumes is ended at the provider, once its call is
+ *    over.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -28,7 +30,7 @@ import { framesOf, withDetails } from '../shared/failure.js';
 import { Attempts } from './attempts.js';
 import { type AskedRequest, RequestMeter } from './request-meter.js';
 
-/** All requests of one activity, and what the attempts before it took. */
+/** All requests of one activity, and the usage of earlier attempts. */
 export class Spending {
   readonly #context = Context.current();
   readonly #model: Model;
@@ -38,14 +40,15 @@ export class Spending {
   #before: ModelSpend | undefined;
   #own: Usage | undefined;
   #meter: RequestMeter | undefined;
-  /** By the request before, in this attempt. */
+  /** Open request of this attempt, left by its previous request. */
   #left: OpenRequest | undefined;
-  /** By an attempt before, and not resumed yet. */
+  /** Open request of an earlier attempt, not resumed yet. */
   #leftBefore: OpenRequest | undefined;
 
   /**
-   * @param about `caller`: for whom the model is asked.
-   * @param before What another activity left behind for the same call; heartbeats of this one know of it.
+   * @param about `caller`: the call that the requests belong to.
+   * @param before The details that another activity left behind for the same call; heartbeats of this activity include
+   * them.
    */
   constructor(
     model: Model,
@@ -62,44 +65,44 @@ export class Spending {
     this.#leftBefore = open;
   }
 
-  /** Which attempt this is, and those that came to nothing. */
+  /** The number of this attempt, and the failed ones. */
   get attempts(): Attempts {
     return this.#attempts;
   }
 
-  /** For whom the model is asked. */
+  /** The call that the requests belong to. */
   get caller(): ModelCaller {
     return { ...this.#caller, attempt: this.#attempts.number };
   }
 
-  /** Of this attempt. */
+  /** Usage of this attempt. */
   get own(): Usage {
     return withCost(this.#own ?? NO_USAGE, this.#model.prices);
   }
 
-  /** Of the attempts before; undefined: nothing is known of any. */
+  /** Usage of earlier attempts; undefined when none is known. */
   get earlier(): Usage | undefined {
     return this.#before?.usage;
   }
 
-  /** Of all attempts. */
+  /** Usage of all attempts. */
   get total(): Usage {
     return this.earlier === undefined ? this.own : addUsage(this.earlier, this.own);
   }
 
-  /** Runs one request at a time. @throws what `run` throws */
+  /** Runs one request at a time. @throws the error of `run` */
   async request(
     { promptTokens, messages }: AskedRequest,
     run: (meter: RequestMeter) => Promise<ModelResponse>,
   ): Promise<ModelResponse> {
     const onOpen = (): void => {
-      // At once: until it is told, a lost worker loses the id.
+      // Sent at once: until the server has the id, a lost worker loses it.
       this.#context.heartbeat(this.details());
     };
     let print: string | undefined;
-    // Reads all of it: only where something goes on.
+    // The fingerprint reads all messages, so it is computed only when a request goes on.
     const asked = (): string => (print ??= fingerprint(canonicalJson(messages)));
-    // Another request takes its place.
+    // This request replaces the one that was left open.
     this.#endLeft();
     const meter = new RequestMeter({ promptTokens, asked, left: this.#leftOf(asked), onOpen });
     this.#meter = meter;
@@ -117,14 +120,14 @@ export class Spending {
     }
   }
 
-  /** For heartbeats. */
+  /** The details for heartbeats. */
   details(): ModelCallDetails {
     const meter = this.#meter;
     const usage = meter?.usage();
     const own = meter === undefined ? this.#left : this.#openOf(meter, usage);
     const before = this.#leftBefore;
     const open = own ?? before;
-    // One is told: the other counts.
+    // The details hold one open request; the usage of another counts as spent.
     const spent = this.#spent(
       own === undefined ? usage : undefined,
       own === undefined ? undefined : before,
@@ -137,8 +140,9 @@ export class Spending {
   }
 
   /**
-   * The failure with what was taken until now, for the workflow; and the same as the last heartbeat, which is sent before a
-   * failure is, for the next attempt. Where there is none, what goes on at the provider is ended there.
+   * Returns the failure with the usage so far, for the workflow. The last heartbeat, which is sent before a failure is,
+   * carries the same for the next attempt. When no attempt follows, requests that go on at the provider are ended
+   * there.
    */
   failed(failure: Error): Error {
     if (this.#isFinal(failure)) this.giveUp();
@@ -148,7 +152,7 @@ export class Spending {
     return withDetails(failure, { ...details, attempts: this.#attempts.number });
   }
 
-  /** Nobody wants what is left any more: what goes on at the provider is ended there. Nobody waits for that. */
+  /** Ends requests that go on at the provider, because no attempt will resume them. Does not wait for the provider. */
   giveUp(): void {
     this.#endLeft();
     this.#endLeftBefore();
@@ -176,13 +180,16 @@ export class Spending {
     });
   }
 
-  /** Nobody asks again. What lacked messages is asked by another activity, which is told what is open. */
+  /**
+   * True when no attempt follows. After a transcript miss another activity repeats the call, and receives the open
+   * request.
+   */
   #isFinal(failure: Error): boolean {
     if (!(failure instanceof ApplicationFailure) || failure.type === TRANSCRIPT_MISS) return false;
     return this.#attempts.isFinal(failure);
   }
 
-  /** What an attempt before has left of the same request; another one waits for its own. */
+  /** The open request of an earlier attempt, if it is the same request. A different one stays for its own. */
   #leftOf(asked: () => string): OpenRequest | undefined {
     const left = this.#leftBefore;
     const request = left?.request;
@@ -203,7 +210,9 @@ export class Spending {
     return this.#before === undefined ? {} : { spent: this.#before };
   }
 
-  /** `more`: of the request that runs. `lost`: by an attempt before, where it is not told. */
+  /**
+   * `more`: usage of the running request. `lost`: open request of an earlier attempt, if the details do not hold it.
+   */
   #spent(more: Usage | undefined, lost: OpenRequest | undefined): ModelSpend | undefined {
     const own = more === undefined ? this.#own : addUsage(this.#own ?? NO_USAGE, more);
     const before = spentIn({

@@ -1,6 +1,6 @@
 /**
- * Summarises the oldest turns of a conversation, while its turns go on. Has no effects but what the model charges; safe to
- * repeat: the workflow takes one outcome, and asks again when it has none.
+ * Summarises the oldest turns of a conversation while its turns continue. Has no effects but the model's cost; safe to
+ * repeat: the workflow takes one outcome, and starts the activity again when it has none.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -35,11 +35,11 @@ import { Spending } from './spending.js';
 /**
  * | what happens | outcome |
  * |---|---|
- * | the model writes one | text, what it covers, usage of all attempts, and why those before came to nothing |
+ * | the model writes a summary | text, the messages it covers, usage of all attempts, and the failures of earlier ones |
  * | the adapter throws a `ModelFailure` | failure of its code, retried as it says |
  * | the model writes nothing | failure `model_empty_answer`, retried |
- * | the messages cannot be had | failure `transcript_miss`: the workflow sends them |
- * | the agent wants no summaries any more | failure `invalid_request`: the workflow pauses |
+ * | the messages are not available | failure `transcript_miss`: the workflow sends them |
+ * | the agent no longer wants summaries | failure `invalid_request`: the workflow pauses |
  */
 export async function summarize(
   tools: ActivityTools,
@@ -98,7 +98,7 @@ export async function summarize(
   }
 }
 
-/** The failure as the workflow and the next attempt are told of it. */
+/** Records the failure for the workflow and the next attempt. */
 function failed(
   of: { readonly context: Context; readonly logger: Logger; readonly spending: Spending },
   error: unknown,
@@ -110,7 +110,7 @@ function failed(
     ? interruption(context, 'model_unavailable')
     : toModelFailureUnlessKnown(error);
   const failure = toFailure(known, 'model_unavailable');
-  // The activity that is sent the messages is not told what goes on.
+  // The activity that is sent the messages does not receive the open request, so it is ended here.
   if (isMiss(failure)) spending.giveUp();
   else if (failure instanceof ApplicationFailure)
     spending.attempts.fail(failure, httpStatusOf(known));
@@ -128,7 +128,7 @@ function askedOf({ system, messages }: ModelRequest): AskedRequest {
   return { promptTokens: messages.reduce(add, rough(system)), messages };
 }
 
-/** Texts of errors that no adapter made are not repeated: some quote headers, and this goes into history. */
+/** Replaces errors that no adapter made: some quote headers, and the text goes into history. */
 function toModelFailureUnlessKnown(error: unknown): unknown {
   return error instanceof Error && error.name === 'ApplicationFailure'
     ? error

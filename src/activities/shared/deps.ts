@@ -1,4 +1,4 @@
-/** What activities are given by the composition root of a worker. */
+/** The dependencies that a worker's composition root passes to the activities. */
 import type { Agent } from '../../define/define-agent.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { BlobStore } from '../../projection/index.js';
@@ -13,8 +13,8 @@ import type { PolicyMeans } from '../../tools/shared/policy.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
 /**
- * `records`: one line of the log for each request to a model: who asked, which model, how long it took, what it used. `full`: besides,
- * request and answer go into the blob store, under the conversation, with which they are deleted.
+ * `records`: one log line for each request to a model: the caller, the model, the duration and the usage. `full`: in
+ * addition, request and answer go into the blob store, under the conversation, and are deleted with it.
  */
 export type AuditLevel = 'records' | 'full';
 
@@ -22,41 +22,47 @@ export interface ActivityDeps<Services> {
   readonly agents: readonly Agent<Services>[];
   /** Handed to tools as `ctx.services`; never goes into history. */
   readonly services: Services;
-  /** Makes sure that the store has the log up to a sequence number; throws when it cannot. */
+  /** Ensures that the store has the log up to a sequence number; throws when it cannot. */
   readonly flush: (key: ConversationKey, throughSeq: number) => Promise<FlushLogResult>;
-  /** Publishes to watchers. May drop; what it throws is logged and forgotten. */
+  /** Publishes to watchers. May drop events; its errors are logged and ignored. */
   readonly publish: (key: ConversationKey, event: LiveEvent) => void;
-  /** Says again what has been streamed so far, for those who came later; as `publish`. Absent: they see what comes from then on. */
+  /**
+   * Repeats the output streamed so far, for watchers who joined later; otherwise like `publish`. Absent: they see only
+   * later output.
+   */
   readonly repeat?: (key: ConversationKey, event: LiveEvent) => void;
-  /** Calls back when somebody begins to watch; returns a function that stops. Absent: nobody is told. */
+  /** Calls back when a watcher joins; returns a function that unsubscribes. Absent: no callbacks. */
   readonly onJoin?: (key: ConversationKey, listener: () => void) => () => void;
-  /** Whether anybody watches: without a watcher no live event is made. @defaultValue everybody is watched */
+  /** Whether the conversation has a watcher: without one no live event is made. @defaultValue always true */
   readonly watched?: (key: ConversationKey) => boolean;
-  /** Asks a run for messages that this worker does not remember. Absent: everything has to be sent. */
+  /** Queries a run for messages that this worker does not remember. Absent: the workflow has to send everything. */
   readonly fetchTranscript?: FetchTranscript;
   /** Bytes of transcripts to remember; 0 = none. @defaultValue 64 MiB */
   readonly transcriptCacheBytes?: number;
-  /** Where results go that are too large; absent: nowhere, they are cut. */
+  /** Where large results are stored. Absent: they are cut. */
   readonly blobs?: Pick<BlobStore, 'put' | 'get'> & Partial<Pick<BlobStore, 'delete'>>;
-  /** Whether a run is of a conversation that was deleted, and under whose id nothing is stored since. @defaultValue none is */
+  /**
+   * Whether a run belongs to a conversation that was deleted, so that nothing is stored under its id. @defaultValue
+   * always false
+   */
   readonly isDeletedRun?: (key: ConversationKey, runId: string) => Promise<boolean>;
-  /** Messages that were stored so that roll-overs need not carry them; absent: none can be stored or read. */
+  /** Messages that were stored so that roll-overs need not carry them. Absent: none can be stored or read. */
   readonly chunks?: Pick<TranscriptChunks, 'put' | 'get' | 'remove'>;
-  /** The connections to MCP servers, for whoever is to close them. Absent: the activities make their own. */
+  /** The connections to MCP servers; the caller closes them. Absent: the activities create their own. */
   readonly mcp?: McpServers;
-  /** What is kept of model calls. Absent: nothing. */
+  /** How much is kept of model calls. Absent: nothing. */
   readonly audit?: AuditLevel;
   readonly logger: Logger;
 }
 
-/** The same, as the single activities use it: indexed, and without the type of the services. */
+/** The same for the single activities: indexed, and without the type of the services. */
 export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
   readonly registry: AgentRegistry;
   readonly transcripts: Transcripts;
   readonly mcp: McpServers;
 }
 
-/** What the policies of a step's calls are given: who asks, and the worker's means. */
+/** The input of a step's policies: requester, call and the worker's services. */
 export function policyMeans(
   tools: ActivityTools,
   step: Pick<
@@ -71,14 +77,14 @@ export function policyMeans(
   return { ...about, requester, results, services, logger };
 }
 
-/** Publishes one live event to whoever watches. Never throws: nothing may depend on a live event. */
+/** Publishes one live event to all watchers. Never throws: nothing may depend on a live event. */
 export function publishLive(tools: ActivityTools, key: ConversationKey, event: LiveEvent): void {
   toWatchers(tools, key, (about) => {
     tools.publish(about, event);
   });
 }
 
-/** The same for those alone who came after it was published. */
+/** Publishes only to watchers who joined after the event was published. */
 export function repeatLive(tools: ActivityTools, key: ConversationKey, event: LiveEvent): void {
   toWatchers(tools, key, (about) => tools.repeat?.(about, event));
 }

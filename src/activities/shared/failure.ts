@@ -1,4 +1,4 @@
-/** How errors leave an activity: as failures whose type is a code of the failure table, retried or not. */
+/** Converts errors that leave an activity into failures whose type is a code of the failure table, retried or not. */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { AnyAgent } from '../../define/define-agent.js';
@@ -7,10 +7,10 @@ import { FAILURES, type FailureCode, isFailureCode } from '../../protocol/failur
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
 import type { ActivityTools } from './deps.js';
 
-/** A provider may ask for any pause; a conversation that waits longer looks dead. */
+/** Bounds the delay that a provider requests; a conversation that waits longer looks dead. */
 const MAX_RETRY_DELAY_MS = 60_000;
 
-/** What adapters throw (`ModelFailure`), by its shape: an adapter may come with another copy of the class. */
+/** The errors of adapters (`ModelFailure`), by their shape: an adapter may come with another copy of the class. */
 interface CodedError extends Error {
   readonly code: FailureCode;
   readonly retryable?: boolean;
@@ -22,8 +22,8 @@ function isCodedError(error: unknown): error is CodedError {
 }
 
 /**
- * The failure for an error: its own code where it has one, else `fallback`. The message is kept and bounded; the error itself
- * is not attached, since it may hold requests with keys in them.
+ * Converts an error to a failure: with its own code if it has one, else `fallback`. The message is kept and bounded;
+ * the error itself is not attached, because it may hold requests with keys.
  */
 export function toFailure(error: unknown, fallback: FailureCode): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
@@ -35,18 +35,18 @@ export function toFailure(error: unknown, fallback: FailureCode): Error {
   });
 }
 
-/** What the provider answered that made a model fail, as its adapter says. */
+/** The HTTP status of the provider that made a model call fail, as its adapter reports it. */
 export function httpStatusOf(error: unknown): number | undefined {
   const status = error instanceof Error && 'httpStatus' in error ? error.httpStatus : undefined;
   return typeof status === 'number' ? status : undefined;
 }
 
-/** What went wrong, in the error's own words. */
+/** The message of an error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Where an error came from, without its text: for logs of errors that may quote keys. */
+/** The stack frames of an error without its text: for logs of errors that may quote keys. */
 export function framesOf(error: unknown): readonly string[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return stack
@@ -56,7 +56,7 @@ export function framesOf(error: unknown): readonly string[] {
     .slice(0, 10);
 }
 
-/** A failure of the table. */
+/** Creates a failure of the table. */
 export function failureOf(
   code: FailureCode,
   message: string,
@@ -73,7 +73,7 @@ export function failureOf(
   });
 }
 
-/** The same failure, with details for the workflow. Others than ours have none. */
+/** The same failure, with details for the workflow. Returns failures of other types unchanged. */
 export function withDetails(failure: Error, details: ModelCallDetails): Error {
   if (!(failure instanceof ApplicationFailure)) return failure;
   const { message, type, nonRetryable, nextRetryDelay } = failure;
@@ -87,7 +87,7 @@ export function withDetails(failure: Error, details: ModelCallDetails): Error {
 }
 
 /**
- * The agent by name.
+ * Returns the agent by name.
  * @throws failure unknown_agent, retried: while workers are being replaced, another may have it.
  */
 export function agentOf(tools: ActivityTools, name: string): AnyAgent {
@@ -98,12 +98,12 @@ export function agentOf(tools: ActivityTools, name: string): AnyAgent {
   });
 }
 
-/** True when somebody asked to stop; a worker that shuts down or lost the task aborts, too, but that is to be retried. */
+/** True when a cancel was requested. A worker that shuts down or lost the task aborts as well, but that is retried. */
 export function isCancelRequested(context: Context): boolean {
   return context.cancellationDetails?.cancelRequested === true;
 }
 
-/** The failure of an aborted activity: cancelled when asked for, else lost and retried. */
+/** The failure of an aborted activity: cancelled when requested, else lost and retried. */
 export function interruption(context: Context, code: FailureCode): Error {
   if (isCancelRequested(context)) return new CancelledFailure('[cancelled]');
   return failureOf(code, 'The worker stopped, or lost the task, before it was done', {

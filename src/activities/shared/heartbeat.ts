@@ -1,11 +1,14 @@
-/** Heartbeats from a timer, whatever the work itself does: they tell the server that the worker lives, and bring back cancels. */
+/**
+ * Sends heartbeats from a timer, independent of the work: they show the server that the worker is alive, and bring back
+ * cancels.
+ */
 import { Context } from '@temporalio/activity';
 import { HEARTBEAT_THROTTLE_MS } from '../../protocol/limits/service-limits.js';
 
 /**
- * Runs the work with heartbeats: every third of the heartbeat timeout, and no rarer than lets a cancel arrive within the
- * throttle. Without a heartbeat timeout there are none: nobody would miss them. `details` are for the next attempt, should this one
- * be lost; it knows the last that were sent.
+ * Runs the work with heartbeats: every third of the heartbeat timeout, and often enough that a cancel arrives within
+ * the throttle. Without a heartbeat timeout it sends none, because the server does not expect any. `details` are for
+ * the next attempt in case this one is lost; it receives the last that were sent.
  */
 export async function withHeartbeat<Result>(
   work: () => Promise<Result>,

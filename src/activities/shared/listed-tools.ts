@@ -1,4 +1,4 @@
-/** Tools that MCP servers list, where activities look for tools: beside an agent's own. */
+/** Finds tools among an agent's own and those that MCP servers list. */
 import { Context } from '@temporalio/activity';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyTool } from '../../define/tool/types.js';
@@ -19,17 +19,17 @@ interface Called {
   readonly effects?: Effects;
   readonly timeouts?: Pick<CallTimeouts, 'answerMs'>;
   readonly mcp?: McpToolRef | undefined;
-  /** It runs for the first time. */
+  /** True for the first run. */
   readonly isNew: boolean;
 }
 
-/** Why a tool cannot be had, in words for the model, with the code of the error. @defaultValue not_available */
+/** Why a tool is not available, as a text for the model, with the code of the error. @defaultValue not_available */
 export interface MissingTool {
   readonly missing: string;
   readonly code?: Extract<ToolErrorCode, 'definition_changed'>;
 }
 
-/** The tool of a call, or why it cannot be had, for the model. @throws when the activity is cancelled meanwhile */
+/** The tool of a call, or why it is not available, for the model. @throws when the activity is cancelled meanwhile */
 export async function calledTool(
   { registry, mcp }: ActivityTools,
   agentName: string,

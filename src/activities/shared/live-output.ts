@@ -6,7 +6,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { type ActivityTools, publishLive, repeatLive } from './deps.js';
 import { ModelStream, type StreamOrigin } from './model-stream.js';
 
-/** What watchers see of one attempt: what it streams, which whoever joins them is given so far, and that it has failed. */
+/** The live output of one attempt: its stream, which late watchers receive from the beginning, and its failure. */
 export interface Showing {
   readonly stream: ModelStream;
   readonly fail: (failed: FailedAttempt) => void;
@@ -32,7 +32,7 @@ export function showing(tools: ActivityTools, key: ConversationKey, origin: Stre
   return {
     stream,
     fail: ({ model: _, ...told }) => {
-      // What was streamed goes out first.
+      // Streamed output goes out first.
       end();
       publish({ type: 'model_call_failed', ...origin, ...told });
     },

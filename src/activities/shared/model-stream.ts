@@ -1,10 +1,12 @@
 /**
- * What a model call streams: live deltas for watchers, and the text so far for a turn that is cancelled half-way.
+ * The stream of a model call: live deltas for watchers, and the text so far for a turn that is cancelled half-way.
  *
  * I1 The first delta goes out at once, later ones within `DELTA_DELAY_MS`, merged.
- * I2 Deltas of a message leave in the order in which they came; offsets count all of its text, sent or not.
- * I3 Every delta can be written as UTF-8: where a provider cuts a surrogate pair in two, its first half leaves with the second.
- * I4 Whoever begins to watch later is given what was sent until then, from offset 0 on; those who have it can tell.
+ * I2 Deltas of a message leave in their order of arrival; offsets count all of its text, sent or not.
+ * I3 Every delta can be written as UTF-8: when a provider splits a surrogate pair, its first half leaves with the
+ *    second.
+ * I4 A watcher who joins later receives the output sent until then, from offset 0 on; other watchers recognise it by
+ *    its offset.
  */
 
 import type { LiveEvent } from '../../protocol/log/live-events.js';
@@ -12,10 +14,10 @@ import type { ModelStreamEvent } from '../../protocol/model/model.js';
 import { wellFormed } from '../../protocol/values/well-formed.js';
 import type { CallModelResult } from '../../protocol/workflow/activities.js';
 
-/** Below what a reader notices; a token each would be a message each. */
+/** Too short for a reader to notice; one message per token would be wasteful. */
 const DELTA_DELAY_MS = 30;
 
-/** Without the flag `u`, so that it is found as the end of a text. */
+/** Without the flag `u`, so that it matches at the end of a text. */
 const FIRST_HALF = /[\ud800-\udbff]$/;
 
 /** The step and attempt that deltas belong to. */
@@ -41,9 +43,9 @@ export class ModelStream {
   readonly #publish: (event: LiveEvent) => void;
   readonly #repeat: (event: LiveEvent) => void;
   readonly #offsets = new Map<string, number>();
-  /** Ends of texts that may be the first half of a pair. What no second half follows is not shown. */
+  /** Ends of texts that may be the first half of a pair. A first half that no second one follows is not shown. */
   readonly #halves = new Map<string, string>();
-  /** What has left, whole: by what counts its own offsets; and the events that stand for themselves. */
+  /** Sent texts, whole, by the key whose offsets they count; and sent events without offsets. */
   readonly #sent = new Map<string, Run>();
   readonly #told: LiveEvent[] = [];
   readonly #parts: { readonly type: 'text' | 'reasoning'; text: string }[] = [];
@@ -53,7 +55,7 @@ export class ModelStream {
   #lastFlushAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @param repeat Says to those who watch since later what the others know. */
+  /** @param repeat Sends earlier output to watchers who joined later. */
   constructor(
     origin: StreamOrigin,
     publish: (event: LiveEvent) => void,
@@ -68,7 +70,7 @@ export class ModelStream {
     this.#tell({ type: 'model_call_started', ...this.#origin, model });
   }
 
-  /** Somebody has begun to watch. Many at once are given it together. */
+  /** Called when a watcher joins. Watchers who join at about the same time receive one repeat together. */
   joined(): void {
     if (this.#closed) return;
     this.#repeatTimer ??= setTimeout(() => {
@@ -83,7 +85,7 @@ export class ModelStream {
   take(event: ModelStreamEvent): void {
     if (this.#closed) return;
     if (event.type === 'provider_call') {
-      // What was said before it is shown before it.
+      // Earlier text is shown before the call.
       this.flush();
       const { id: providerCallId, name } = event;
       this.#tell({ type: 'provider_call_started', ...this.#origin, providerCallId, name });
@@ -97,7 +99,7 @@ export class ModelStream {
     const { text } = event;
     if (text !== undefined) this.#add({ ...event, text });
     else {
-      // What came before it is shown before it.
+      // Earlier output is shown before the progress.
       this.flush();
       const { id: providerCallId, name, status } = event;
       const progress = { type: 'provider_call_progress', providerCallId, name, status } as const;
@@ -105,14 +107,14 @@ export class ModelStream {
     }
   }
 
-  /** Sends what waits and ends the stream. Safe to repeat. */
+  /** Sends waiting output and ends the stream. Safe to repeat. */
   close(): void {
     this.flush();
     clearTimeout(this.#repeatTimer);
     this.#closed = true;
   }
 
-  /** Text and reasoning that came so far, in order; calls that were not finished are not part of it. */
+  /** Text and reasoning so far, in order, without unfinished calls. */
   partsSoFar(): CallModelResult['parts'] {
     return this.#parts.map(({ type, text }) => ({ type, text }));
   }
@@ -140,7 +142,9 @@ export class ModelStream {
       }, waitMs);
   }
 
-  /** What can be shown of the text once this piece has come: whole characters, as long in UTF-16 units as what came. */
+  /**
+   * The part of the text that can be shown after this piece: whole characters, as long in UTF-16 units as the input.
+   */
   #whole(key: string, piece: string): string {
     const text = (this.#halves.get(key) ?? '') + piece;
     const end = text.replace(FIRST_HALF, '').length;
@@ -155,7 +159,7 @@ export class ModelStream {
     else if (event.text !== '') this.#parts.push({ type: event.type, text: event.text });
   }
 
-  /** Sends what waits. */
+  /** Sends waiting output. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,11 +1,11 @@
-/** Notes for the watchdog which activity is under way, for which conversation and tool. Runs in the worker. */
+/** Notes for the watchdog which activity is running, for which conversation and tool. Runs in the worker. */
 
 import { isRecord } from '../../protocol/values/json.js';
 import type { ConversationActivities } from '../../protocol/workflow/activities.js';
 import { underWay } from '../../watchdog/operations.js';
 import { wrappedActivities } from './wrapped.js';
 
-/** The same activities; each is noted from its beginning to its end. */
+/** Wraps the activities: each is noted from its beginning to its end. */
 export function notedActivities(activities: ConversationActivities): ConversationActivities {
   return wrappedActivities(
     activities,
@@ -13,7 +13,7 @@ export function notedActivities(activities: ConversationActivities): Conversatio
   );
 }
 
-/** `activity runTool payments.refund of default/order-42, call call_1`: names and ids, nothing of what was said. */
+/** Returns `activity runTool payments.refund of default/order-42, call call_1`: names and ids, no content. */
 export function noteOf(activity: string, input: unknown): string {
   if (!isRecord(input)) return `activity ${activity}`;
   const call = isRecord(input['call']) ? input['call'] : input;

@@ -1,8 +1,8 @@
-/** Questions that several may have at the same time. */
+/** Shares requests that several callers make at the same time. */
 
 /**
- * Asks the same question once for all that have it at the same time: they get the same answer, or the same failure. Whoever comes later
- * asks anew, so that nothing is remembered here. The question has to be JSON.
+ * Makes a request once for all callers that make it at the same time: they get the same answer, or the same failure. A
+ * later caller makes a new request, so nothing is cached here. The question has to be JSON.
  */
 export function singleFlight<Question extends readonly unknown[], Answer>(
   ask: (...question: Question) => Promise<Answer>,

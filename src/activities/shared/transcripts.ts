@@ -1,12 +1,13 @@
 /**
- * Puts transcripts together: what a model call was sent, behind what this worker remembers of the run. What it does not
- * remember it asks the run for, or reads from the blob store; correctness never depends on the memory.
+ * Assembles transcripts: the messages that a model call was sent, after those that this worker remembers of the run. It
+ * queries the run for the rest, or reads them from the blob store; correctness never depends on the cache.
  *
  * P1  A prefix is used only if its hash is the one that the workflow sent along.
- * P2  Messages of one run and epoch never change, so a longer memory may be cut, and a shorter one completed.
- * P3  What a new run or epoch begins with is the end of what the one before it was given, behind what was sent of its front: where
- *     the hash says so, nobody is asked and nothing is read.
- * P4  Who asks a run, or reads, what is being asked or read, waits for that.
+ * P2  Messages of one run and epoch never change, so a longer cached transcript may be cut, and a shorter one
+ *     completed.
+ * P3  A new run or epoch begins with the end of what the previous one received, after the front that was sent: if the
+ *     hash agrees, nothing is queried and nothing is read.
+ * P4  Callers that need the same query or read at the same time share it.
  */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -28,7 +29,7 @@ import {
 } from '../../protocol/workflow/activities.js';
 import { singleFlight } from './single-flight.js';
 
-/** The run that the messages are of. */
+/** The run that the messages belong to. */
 export interface RunOfConversation {
   readonly workflowId: string;
   readonly runId: string;
@@ -39,37 +40,37 @@ export function runOf({ info }: Context): RunOfConversation {
   return { workflowId, runId };
 }
 
-/** Asks a run for messages. @throws when no worker answers in time. */
+/** Queries a run for messages. @throws when no worker answers in time. */
 export type FetchTranscript = (
   run: RunOfConversation,
   query: TranscriptQuery,
 ) => Promise<TranscriptSlice>;
 
-/** Reads messages that lie in the blob store. @throws {ApplicationFailure} when they cannot be had, now or at all. */
+/** Reads messages from the blob store. @throws {ApplicationFailure} when they are unavailable, for now or for good. */
 export type ReadStored = (run: RunOfConversation, part: StoredPart) => Promise<readonly Message[]>;
 
 export interface TranscriptsOptions {
   readonly fetch: FetchTranscript;
-  /** @defaultValue nothing is stored */
+  /** @defaultValue no messages are stored */
   readonly readStored?: ReadStored;
   readonly maxBytes: number;
 }
 
 interface Remembered {
   readonly messages: readonly Message[];
-  /** `hashes[n]` is of the first n + 1 messages; empty within a part that was stored. */
+  /** `hashes[n]` is the hash of the first n + 1 messages; empty within a part that was stored. */
   readonly hashes: readonly string[];
   readonly bytes: number;
-  /** Which of the messages are known to lie in which chunk. */
+  /** Messages that are known to lie in a chunk. */
   readonly parts: readonly KnownPart[];
 }
 
 interface KnownPart {
   readonly id: string;
-  /** Index in the chunk of the first of them, and how many they are. */
+  /** Index in the chunk of the first of these messages, and their number. */
   readonly from: number;
   readonly count: number;
-  /** Place of the first in the transcript. */
+  /** Index of the first one in the transcript. */
   readonly at: number;
 }
 
@@ -79,9 +80,9 @@ export class Transcripts {
   readonly #fetch: FetchTranscript;
   readonly #readStored: ReadStored;
   readonly #maxBytes: number;
-  /** In the order of use: the first was not used for longest. */
+  /** In order of use: the first entry is the least recently used. */
   readonly #known = new Map<string, Remembered>();
-  /** Which of these is a conversation's newest: what its earlier runs and epochs were is asked for no more. */
+  /** The newest cached transcript of each conversation: earlier runs and epochs are not requested any more. */
   readonly #newest = new Map<string, string>();
   #bytes = 0;
 
@@ -93,7 +94,10 @@ export class Transcripts {
     this.#maxBytes = maxBytes;
   }
 
-  /** The whole transcript. @throws {ApplicationFailure} of type TRANSCRIPT_MISS when what comes before it cannot be had. */
+  /**
+   * The whole transcript. @throws {ApplicationFailure} of type TRANSCRIPT_MISS when the earlier messages are not
+   * available.
+   */
   async whole(run: RunOfConversation, delta: TranscriptDelta): Promise<readonly Message[]> {
     const { epoch, base, append } = delta;
     const name = `${run.workflowId} ${run.runId} ${epoch}`;
@@ -104,20 +108,20 @@ export class Transcripts {
     return whole.messages;
   }
 
-  /** Messages of a run that are read beside its model calls: what is remembered for these stays as it is. @throws as above */
+  /** Reads messages of a run beside its model calls; leaves the cache unchanged. @throws as `whole` */
   async read(run: RunOfConversation, delta: TranscriptDelta): Promise<readonly Message[]> {
     const name = `${run.workflowId} ${run.runId} ${delta.epoch}`;
     const prefix = delta.base === 0 ? NOTHING : await this.#prefix(name, run, delta);
     return [...prefix.messages, ...delta.append];
   }
 
-  /** Just these messages, that have never been stored. @throws as above */
+  /** Just these messages, which have never been stored. @throws as `whole` */
   async slice(
     run: RunOfConversation,
     { epoch, from, to, hash }: SpillTranscriptInput['messages'],
   ): Promise<readonly Message[]> {
     const known = this.#known.get(`${run.workflowId} ${run.runId} ${epoch}`) ?? NOTHING;
-    // The newest of them no model call may have been given yet.
+    // The newest of them may not have been sent to any model call yet.
     for (const start of [known.messages.slice(from, to), []]) {
       const messages = [...start];
       while (messages.length < to - from) {
@@ -131,8 +135,9 @@ export class Transcripts {
   }
 
   /**
-   * This worker has stored these messages of a run, so many in each chunk: it need not read them for the next run. A summary may have
-   * come since a model call was given what is remembered, and then other messages stand in those places: nothing is noted.
+   * Notes that this worker has stored these messages of a run, with their number per chunk, so that it need not read
+   * them for the next run. Notes nothing when a summary has replaced them since the cached model call, because then
+   * other messages stand at those places.
    */
   stored(
     run: RunOfConversation,
@@ -141,7 +146,7 @@ export class Transcripts {
   ): void {
     const name = `${run.workflowId} ${run.runId} ${epoch}`;
     const known = this.#known.get(name);
-    // What is noted here is believed without its hash.
+    // Noted parts are used without a check of their hash, so they are checked here.
     if (known === undefined || hashOf(known.messages.slice(from, to)) !== hash) return;
     let at = from;
     const parts = chunks.map(({ id, count }) => {
@@ -152,7 +157,7 @@ export class Transcripts {
     this.#known.set(name, { ...known, parts: [...known.parts, ...parts] });
   }
 
-  /** P3. Undefined when the conversation was given something else before, or this worker does not know. */
+  /** P3. Undefined when the conversation received something else before, or this worker does not know. */
   async #goneOn(run: RunOfConversation, delta: TranscriptDelta): Promise<Remembered | undefined> {
     const { base, prefixHash, stored } = delta;
     const before = this.#known.get(this.#newest.get(run.workflowId) ?? '');
@@ -169,7 +174,7 @@ export class Transcripts {
     const known = this.#known.get(name) ?? NOTHING;
     if (known.messages.length >= base && known.hashes[base - 1] === delta.prefixHash)
       return cut(known, base);
-    // A shorter memory is completed; one that turns out to be of something else is thrown away.
+    // Completes a shorter cached transcript; drops one that turns out to have other messages.
     for (const start of known.messages.length < base && known !== NOTHING
       ? [known, NOTHING]
       : [NOTHING]) {
@@ -180,7 +185,7 @@ export class Transcripts {
     throw miss('the run has other messages');
   }
 
-  /** What was sent along, some of it by reference. */
+  /** The part that was sent along, some of it by reference. */
   async #sent(
     run: RunOfConversation,
     pieces: readonly TranscriptPiece[] = [],
@@ -210,7 +215,7 @@ export class Transcripts {
     return cut(prefix, base);
   }
 
-  /** At least one message, or where some lie. */
+  /** Returns at least one message, or a reference to stored ones. */
   async #page(
     run: RunOfConversation,
     query: TranscriptQuery,
@@ -261,12 +266,12 @@ function extended(prefix: Remembered, append: readonly Message[]): Remembered {
   return { ...prefix, messages: [...prefix.messages, ...append], hashes, bytes };
 }
 
-/** Of all of them. */
+/** The hash of all messages. */
 function hashOf(messages: readonly Message[]): string | undefined {
   return extended(NOTHING, messages).hashes.at(-1);
 }
 
-/** Undefined when they are not remembered. */
+/** Undefined when the messages are not cached. */
 function partOf(
   { messages, parts }: Remembered,
   { id, from, to }: StoredPart,

@@ -1,11 +1,11 @@
-/** Something done around every activity. */
+/** Wraps every activity. */
 import type { ConversationActivities } from '../../protocol/workflow/activities.js';
 
 export type AnyActivity = (input: never) => Promise<unknown>;
 
 /**
- * The same activities by the same names, each as `wrap` gives it, which must keep what they take and return: so no more than this needs to
- * look past their types.
+ * The same activities by the same names, each wrapped by `wrap`, which must keep the types of input and output. Only
+ * this function needs to cast.
  */
 export function wrappedActivities(
   activities: ConversationActivities,

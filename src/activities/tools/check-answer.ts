@@ -1,4 +1,4 @@
-/** Checks an accepted answer by all of its tool's schema. Has no effects; safe to repeat. */
+/** Checks an accepted answer by the whole schema of its tool. Has no effects; safe to repeat. */
 import type { CheckAnswerInput, CheckAnswerResult } from '../../protocol/workflow/activities.js';
 import {
   checkAnswer as check,
@@ -12,9 +12,10 @@ import { withHeartbeat } from '../shared/heartbeat.js';
 import { leaveToOthers } from '../shared/other-workers.js';
 
 /**
- * Ends calls of a tool that is gone: unchecked, their answers must not reach the model. An unknown agent is failure
- * `unknown_agent`, retried. The form of a question that a tool's code asked comes along, and needs neither. Where this worker
- * has not the definition that the call was offered with, others are left the first tries; then its own judges.
+ * Ends calls of a tool that no longer exists: unchecked, their answers must not reach the model. An unknown agent is
+ * failure `unknown_agent`, retried. The form of a question that a tool's code asked is in the input, and needs neither.
+ * When this worker lacks the definition that the call was offered with, the first attempts are left to others; then its
+ * own definition judges.
  */
 export async function checkAnswer(
   tools: ActivityTools,

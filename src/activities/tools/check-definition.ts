@@ -1,4 +1,4 @@
-/** Judges a call that waited by the definition of its tool that this worker has. Has no effects; safe to repeat. */
+/** Judges a waiting call by the tool definition that this worker has. Has no effects; safe to repeat. */
 import { Context } from '@temporalio/activity';
 import type {
   CheckDefinitionInput,
@@ -12,7 +12,9 @@ import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool } from '../shared/listed-tools.js';
 import { leaveToOthers } from '../shared/other-workers.js';
 
-/** See `checkCall`. Calls of a tool that is gone end; an unknown agent is failure `unknown_agent`, retried. */
+/**
+ * See `checkCall`. Ends calls of a tool that no longer exists; an unknown agent is failure `unknown_agent`, retried.
+ */
 export async function checkDefinition(
   tools: ActivityTools,
   input: CheckDefinitionInput,

@@ -7,7 +7,7 @@ import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool } from '../shared/listed-tools.js';
 import { leaveToOthers } from '../shared/other-workers.js';
 
-/** Ends calls of a tool that is gone. An unknown agent is failure `unknown_agent`, retried. */
+/** Ends calls of a tool that no longer exists. An unknown agent is failure `unknown_agent`, retried. */
 export async function checkEdit(
   tools: ActivityTools,
   edit: CheckEditInput,

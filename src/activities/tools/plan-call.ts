@@ -1,6 +1,6 @@
 /**
- * Plans one call of a step whose calls run one after the other: it is validated and its policies are asked when its turn has
- * come. Has no effects of its own; policies may look things up.
+ * Plans one call of a step whose calls run one after the other: it is validated, and its policies run, when its turn
+ * has come. Has no effects of its own; policies may do look-ups.
  */
 import { Context } from '@temporalio/activity';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -11,7 +11,7 @@ import { agentOf } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { equipped } from '../shared/listed-tools.js';
 
-/** An unknown agent is failure `unknown_agent`, retried; whatever is wrong with the call is in its plan. */
+/** An unknown agent is failure `unknown_agent`, retried; problems of the call are in its plan. */
 export async function planCall(tools: ActivityTools, input: PlanCallInput): Promise<PlannedCall> {
   const agent = agentOf(tools, input.agent);
   const { toolCallId, name, argumentsJson } = input.call;

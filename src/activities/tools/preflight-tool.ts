@@ -1,4 +1,4 @@
-/** Shapes the request of a client call. Has no effects, by the tool's own word; safe to repeat. */
+/** Shapes the request of a client call. Has no effects, as the tool declares; safe to repeat. */
 import { Context } from '@temporalio/activity';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type {
@@ -12,7 +12,10 @@ import { agentOf, interruption, toFailure } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { contextOf } from './tool-context.js';
 
-/** Nothing is asked of a tool that reads the arguments in another way than when the call was planned. What the tool throws is the call's result; only infrastructure fails this activity, and an unknown agent, retried. */
+/**
+ * Does not run a tool that reads the arguments differently than when the call was planned. An error of the tool is the
+ * call's result; only infrastructure fails this activity, and an unknown agent, both retried.
+ */
 export async function preflightTool(
   tools: ActivityTools,
   input: PreflightToolInput,

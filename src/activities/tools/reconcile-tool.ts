@@ -1,4 +1,4 @@
-/** Asks a tool what a lost run of it did. Has no effects, by the tool's own word; safe to repeat. */
+/** Asks a tool for the outcome of a lost run. Has no effects, as the tool declares; safe to repeat. */
 import { Context } from '@temporalio/activity';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type {
@@ -14,8 +14,8 @@ import { largeResults } from '../transcript/stored-results.js';
 import { contextOf } from './tool-context.js';
 
 /**
- * What the tool throws fails this activity, which is retried a few times: what it asks may be down for a moment. An unknown
- * agent is failure `unknown_agent`, retried.
+ * An error of the tool fails this activity, which is retried a few times: the service that it asks may be down for a
+ * moment. An unknown agent is failure `unknown_agent`, retried.
  */
 export async function reconcileTool(
   tools: ActivityTools,

@@ -1,6 +1,6 @@
 /**
- * One tool call. Everything that the tool's own code does wrong is a result; only infrastructure fails this activity, and
- * only that is retried, as often as the call's plan says.
+ * One tool call. Every fault of the tool's own code is a result; only infrastructure fails this activity, and only that
+ * is retried, as often as the call's plan says.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -23,19 +23,19 @@ import { calledTool, type MissingTool } from '../shared/listed-tools.js';
 import { largeResults } from '../transcript/stored-results.js';
 import { contextOf, progressOf } from './tool-context.js';
 
-/** What finding the tool may take without being counted. */
+/** Time that finding the tool may take without counting towards the run. */
 const LOOK_UP_SLACK_MS = 1_000;
 
 /**
  * | what happens | outcome |
  * |---|---|
  * | the tool returns, throws or runs out of time | its result (see `runToolCall`) |
- * | the tool asks, or refuses an answer | just that, in place of a result |
- * | the tool throws a `ToolRetry` and has attempts and time left | failure `tool_retry`, retried after the pause it asks for |
- * | the tool does not exist here | error result `not_available`; an unknown agent is retried, as another worker may have it |
+ * | the tool asks, or rejects an answer | the question or rejection, in place of a result |
+ * | the tool throws a `ToolRetry` and has attempts and time left | failure `tool_retry`, retried after the delay that it requests |
+ * | the tool does not exist here | error result `not_available`; an unknown agent is retried, because another worker may have it |
  * | the turn is cancelled | the tool's signal fires, then cancelled |
  * | the worker stops | the tool's signal fires, then failure `tool_lost`, retried if the call may run again |
- * | the tool is another than the call was planned for, and reads its arguments in another way | `changed` before the first run; after it, error result `outcome_unknown`. The tool is not run |
+ * | the tool is not the one that the call was planned for, and reads its arguments differently | `changed` before the first run; after it, error result `outcome_unknown`. The tool does not run |
  * | a `once` call is delivered again | error result `outcome_unknown`; it does not run |
  */
 export async function runTool(tools: ActivityTools, input: RunToolInput): Promise<RunToolResult> {
@@ -85,16 +85,16 @@ export async function runTool(tools: ActivityTools, input: RunToolInput): Promis
   }
 }
 
-/** A question of a call that this worker holds open names where the call goes on. */
+/** Adds to a question of a call that this worker holds open the task queue where the call continues. */
 function placed(ask: Question): Question {
   const at = heldAt(ask.state);
   return at === undefined ? ask : { ...ask, heldAt: at };
 }
 
-/** Of the run's own clock: later attempts have less of the call's time in all. */
+/** Milliseconds left for the run itself: later attempts have less of the call's total time. */
 function timeLeft({ call, endsAt }: RunToolInput, startedAt: number): number {
   const lookedForMs = Math.floor(performance.now() - startedAt);
-  // A server that had to be asked for its tools first, at length, has used up some of it.
+  // A server that took long to list its tools has used up some of the time.
   const spentMs = lookedForMs > LOOK_UP_SLACK_MS ? lookedForMs : 0;
   const runMs = Math.max(1, call.timeouts.runMs - spentMs);
   return endsAt === undefined
@@ -106,10 +106,11 @@ async function toolOf(
   tools: ActivityTools,
   { agent, call, asked }: RunToolInput,
 ): Promise<AnyTool | MissingTool> {
-  // A call that may run only once has only one attempt: failing it would say that its outcome is unknown, which is not so.
+  // A call that may run only once has only one attempt: failing it would report an unknown outcome, although it has not
+  // run.
   if (call.effects !== 'once') agentOf(tools, agent);
   try {
-    // What a server lists may have to be asked for first.
+    // The tools of a server may have to be listed first.
     return await withHeartbeat(() =>
       calledTool(tools, agent, { ...call, isNew: asked === undefined }),
     );
@@ -119,13 +120,13 @@ async function toolOf(
   }
 }
 
-/** What takes the place of a run that may not be made with the recorded input; undefined where it may. */
+/** The result that replaces a run which must not use the recorded input; undefined when the run may start. */
 async function changedSince(
   tool: AnyTool,
   { call, run = 1 }: RunToolInput,
   attempt: number,
 ): Promise<RunToolResult | undefined> {
-  // What a server has begun, it goes on with, and judges itself.
+  // A call that a server has begun continues there, and the server judges it.
   if (tool.mcp !== undefined && run > 1) return undefined;
   const judged = await judgeInput(tool, { ...call, executor: 'server' });
   if (judged.runs) return undefined;
@@ -134,13 +135,15 @@ async function changedSince(
     : { changed: { definition: judged.definition } };
 }
 
-/** A `once` call has one attempt by its plan; its effects are looked at, too, since that rule must hold whatever a plan says. */
+/**
+ * A `once` call has one attempt by its plan. Its effects are checked as well, because that rule must hold for any plan.
+ */
 function isLastAttempt(
   { call, endsAt }: RunToolInput,
   attempt: number,
   { afterMs = 0 }: ToolRetry,
 ): boolean {
-  // After a pause that outlasts the call's time there is no attempt: who waits is told now.
+  // After a delay that outlasts the call's time there would be no attempt, so the result is returned now.
   const isOver = endsAt !== undefined && Date.now() + afterMs >= Date.parse(endsAt);
   return isOver || call.effects === 'once' || attempt >= call.maxAttempts;
 }
@@ -151,7 +154,7 @@ function retryFailure(retry: ToolRetry): ApplicationFailure {
     type: 'tool_retry' satisfies FailureCode,
     message: (message === '' ? FAILURES.tool_retry.title : message).slice(0, MAX_REASON_CHARS),
     nonRetryable: false,
-    // The server takes no pause of zero for one.
+    // The server ignores a delay of zero.
     ...(afterMs === undefined ? {} : { nextRetryDelay: Math.max(1, afterMs) }),
   });
 }

@@ -1,4 +1,4 @@
-/** What a tool's code is handed, from the input of the activity that runs it. */
+/** Builds the context of a tool's code from the input of the activity that runs it. */
 import type { CallContext } from '../../define/tool/context.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import { MAX_PROGRESS_BYTES } from '../../protocol/limits/service-limits.js';
@@ -38,7 +38,7 @@ export function contextOf(
   };
 }
 
-/** Progress after the end is dropped: code that ignored its time-out may go on reporting. */
+/** Drops progress after the end: code that ignored its timeout may continue to report. */
 export function progressOf(
   tool: AnyTool,
   show: (payload: Json) => void,
@@ -50,7 +50,7 @@ export function progressOf(
       try {
         show(boundedJson(toJson(payload), MAX_PROGRESS_BYTES));
       } catch {
-        // A payload that cannot become JSON costs the report, not the call.
+        // A payload that cannot become JSON loses the report, not the call.
       }
     },
     end: () => {

@@ -1,12 +1,12 @@
-/** What an activity stores after its conversation was deleted does not stay. */
+/** Removes values that an activity stores after its conversation was deleted. */
 import { Context } from '@temporalio/activity';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { runOf } from '../shared/transcripts.js';
 
 /**
- * To be asked once something is stored, and not before: a deletion that begins later removes it. True when the conversation has
- * been deleted; then `remove` has been called.
+ * Call this after storing, not before: a deletion that begins later removes the value itself. True when the
+ * conversation has been deleted; then `remove` has been called.
  */
 export async function isStoredInVain(
   tools: Pick<ActivityTools, 'isDeletedRun'>,

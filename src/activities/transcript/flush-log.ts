@@ -1,4 +1,4 @@
-/** Makes sure that the store has the log before a run ends. Safe to repeat: what is stored is not stored twice. */
+/** Ensures that the store has the log before a run ends. Safe to repeat: stored events are not stored twice. */
 import type { FlushLogInput, FlushLogResult } from '../../protocol/workflow/activities.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { reasonOf, toFailure } from '../shared/failure.js';

@@ -1,6 +1,6 @@
 /**
- * Stores the oldest messages of a conversation before a run ends, so that the next one need not carry them, and removes those that
- * nothing refers to any more. Safe to repeat: what is stored is named by its content.
+ * Stores the oldest messages of a conversation before a run ends, so that the next one need not carry them, and removes
+ * chunks that nothing refers to any more. Safe to repeat: chunks are named by their content.
  */
 import { Context } from '@temporalio/activity';
 import { chunkIdOf } from '../../projection/reading/transcript-chunks.js';
@@ -17,9 +17,9 @@ import { isStoredInVain } from './deleted-runs.js';
  * | what happens | outcome |
  * |---|---|
  * | everything is stored | the ids, one for each chunk |
- * | this worker has no blob store, or the conversation has been deleted | no ids: the messages are carried |
- * | the store is away | failure `store_unavailable`: the messages are carried |
- * | the messages cannot be had | failure `transcript_miss`: the same |
+ * | this worker has no blob store, or the conversation has been deleted | no ids: the messages are carried over |
+ * | the store is unavailable | failure `store_unavailable`: the messages are carried over |
+ * | the messages are not available | failure `transcript_miss`: the same |
  */
 export async function spillTranscript(
   tools: ActivityTools,
@@ -54,8 +54,9 @@ export async function spillTranscript(
 }
 
 /**
- * Of chunks that an order may have left whose answer was lost: named by their content, they can be found by it. None is in use but what
- * this order stores: the workflow names only messages that the transcript still has whole, and no message is in it twice.
+ * Ids of chunks that an unacknowledged order may have left: chunks are named by their content, so the ids can be
+ * computed. None is in use except those that this order stores: the workflow names only messages that the transcript
+ * still has whole, and no message is in it twice.
  */
 async function untoldIds(
   tools: ActivityTools,

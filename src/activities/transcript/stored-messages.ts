@@ -1,4 +1,4 @@
-/** Messages of a transcript that lie in the blob store, as activities read them. */
+/** Reads the messages of a transcript that lie in the blob store. */
 
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { StoredPart } from '../../protocol/conversation/offloaded-messages.js';
@@ -7,7 +7,10 @@ import type { ActivityDeps } from '../shared/deps.js';
 import { failureOf, toFailure } from '../shared/failure.js';
 import type { RunOfConversation } from '../shared/transcripts.js';
 
-/** @throws {ApplicationFailure} store_unavailable or transcript_lost, both retried: another worker may have better luck */
+/**
+ * @throws {ApplicationFailure} store_unavailable or transcript_lost, both retried: another worker may be able to read
+ * them
+ */
 export async function readStored(
   chunks: ActivityDeps<never>['chunks'],
   { workflowId }: RunOfConversation,

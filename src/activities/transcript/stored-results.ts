@@ -1,4 +1,4 @@
-/** Large results of tool calls: how an activity stores them, and how a tool's code reads them. */
+/** Stores large results of tool calls for an activity, and reads them for a tool's code. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredResults } from '../../define/tool/context.js';
 import { unavailable } from '../../model/shared/failure.js';
@@ -13,7 +13,7 @@ import type { ActivityTools } from '../shared/deps.js';
 import { reasonOf } from '../shared/failure.js';
 import { isStoredInVain } from './deleted-runs.js';
 
-/** A store that is away, or slow, costs the rest of the result and never the call. */
+/** An unavailable or slow store loses the rest of the result, never the call. */
 export function largeResults(
   tools: ActivityTools,
   input: ConversationKey & { readonly agent: string },
@@ -49,7 +49,7 @@ export function modelFiles(
   return { files };
 }
 
-/** Undefined, at the latest after `KEEP_RESULT_DEADLINE_MS`, when that cannot be done now. Never throws. */
+/** Undefined, at the latest after `KEEP_RESULT_DEADLINE_MS`, when the blob cannot be stored now. Never throws. */
 export async function stored(
   tools: ActivityTools,
   { tenant, conversationId }: ConversationKey,
@@ -84,7 +84,7 @@ async function tooLate(over: AbortSignal): Promise<never> {
   throw new Error(`not stored within ${KEEP_RESULT_DEADLINE_MS} ms`);
 }
 
-/** Nothing of another conversation can be read: every reading is of this one. */
+/** Reads results of this conversation only; results of other conversations are unreachable. */
 export function storedResultsOf(tools: ActivityTools, key: ConversationKey): StoredResults {
   const { blobs } = tools;
   const { tenant, conversationId } = key;
