@@ -1,4 +1,4 @@
-/** The HTTP API as an express app: no port, no lifetime of its own. */
+/** The HTTP API as an express app. The app opens no port and has no lifetime of its own. */
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { EngineError } from '../client/api/errors.js';
@@ -21,9 +21,9 @@ import { addToolCallRoutes } from './routes/tool-calls.js';
 import { addTurnRoutes } from './routes/turns.js';
 
 /**
- * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it). What pages of other sites have a browser
- * send is refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
- * @throws {EngineError} invalid_request when an allowed host is none
+ * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it). Requests that pages of
+ * other sites have a browser send are refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
+ * @throws {EngineError} invalid_request when an entry of `allowedHosts` is not a host name
  * @example const server = await serve(createApp({ client, reader, conversations: store }), { port: 8080 });
  */
 export function createApp(deps: AppDeps): Express {
@@ -31,7 +31,7 @@ export function createApp(deps: AppDeps): Express {
   const streams = new OpenStreams();
   rememberStreams(app, streams);
   app.disable('x-powered-by');
-  // Flat queries: `?a[b]=c` is a parameter named `a[b]`, refused by name.
+  // Queries are flat: `?a[b]=c` is a parameter named `a[b]`, refused by name.
   app.set('query parser', 'simple');
   app.set('etag', false);
 

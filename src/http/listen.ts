@@ -1,4 +1,4 @@
-/** Opens the port, and closes it in order: streams end, requests finish, then connections go. */
+/** Opens the port, and closes it in order: event streams end, requests finish, then connections are closed. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { isLoopbackAddress } from '../net/hosts.js';
 import { streamsOf } from './request/streams.js';
 
 export interface ServeOptions {
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   /** Loopback only, as long as no identity is checked. @defaultValue "127.0.0.1" */
   readonly host?: string;
@@ -18,11 +18,11 @@ export interface HttpServer {
   readonly port: number;
   /** `http://127.0.0.1:8080` */
   readonly url: string;
-  /** Ends event streams, lets requests finish, closes. Safe to repeat. */
+  /** Ends event streams, lets requests finish, closes the port. Safe to repeat. */
   close(): Promise<void>;
 }
 
-/** A port that cannot be opened; the message names it and the way out. */
+/** The port cannot be opened. The message names the port and what to do. */
 export class ListenError extends Error {
   readonly code: string;
   constructor(code: string, message: string, options?: { cause?: unknown }) {
@@ -35,7 +35,10 @@ export class ListenError extends Error {
 const DEFAULT_GRACE_MS = 5_000;
 const SWEEP_MS = 25;
 
-/** @throws {ListenError} not_loopback, or the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL) */
+/**
+ * Starts a server for the app. Resolves once it listens.
+ * @throws {ListenError} not_loopback, or the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL)
+ */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<HttpServer> {
   const host = options.host ?? '127.0.0.1';
   const problem = hostProblem(host);
@@ -84,7 +87,7 @@ async function closeServer(server: Server, app: RequestListener, graceMs: number
   });
   streamsOf(app)?.endAll();
   server.closeIdleConnections();
-  // A connection whose request ends only now would be kept open for the next one until its time-out.
+  // Without this, a connection whose request ends only now stays open for the next request until its time-out.
   const sweeping = setInterval(() => {
     server.closeIdleConnections();
   }, SWEEP_MS);
@@ -100,7 +103,7 @@ async function closeServer(server: Server, app: RequestListener, graceMs: number
   await forced;
 }
 
-/** Why the API must not be served at an address, or undefined. */
+/** Returns why the API must not be served at an address, or undefined if it may. */
 export function hostProblem(host: string): string | undefined {
   if (host === 'localhost' || isLoopbackAddress(host)) return undefined;
   return `No identity is configured, so anyone who reaches the port could act as anyone: ${host} is not loopback. Use 127.0.0.1, or put an authenticating proxy on this machine`;

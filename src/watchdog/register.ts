@@ -1,19 +1,22 @@
 /**
- * What is under way in a process, in memory that its other threads can read while the main thread is blocked. A fixed number of slots;
- * what finds none free is done all the same, and not shown.
+ * The operations under way in a process, in memory that its other threads can read while the main thread is blocked.
+ * The number of slots is fixed: an operation that finds none free runs all the same, and is not shown.
  */
 
 const SLOTS = 64;
 /** Bytes of the text of one slot, in UTF-8; longer ones are cut. */
 const TEXT_BYTES = 240;
-/** Whole numbers before the slots: beats of the main thread, blocks and their milliseconds, and the order of entries. */
+/**
+ * Indices of the whole numbers before the slots: beats of the main thread, blocks and their milliseconds, and the
+ * counter of entries.
+ */
 const BEATS = 0;
 const BLOCKS = 1;
 const BLOCKED_MS = 2;
 const LONGEST_MS = 3;
 const ENTRIES = 4;
 const HEAD = 8;
-/** Of each slot: its entry (0: free), and the bytes of its text. */
+/** Numbers of each slot: its entry (0: free), and the bytes of its text. */
 const SLOT_NUMBERS = 2;
 
 /** How often and how long the main thread was blocked since the process began. */
@@ -28,7 +31,7 @@ export class Register {
   readonly #numbers: Int32Array;
   readonly #texts: Uint8Array;
 
-  /** `memory`: that of another thread; a new one where there is none. */
+  /** `memory` is the memory of another thread's register; a new one is allocated where it is absent. */
   constructor(memory?: SharedArrayBuffer) {
     const numbers = HEAD + SLOTS * SLOT_NUMBERS;
     this.memory = memory ?? new SharedArrayBuffer(numbers * 4 + SLOTS * TEXT_BYTES);
@@ -58,7 +61,7 @@ export class Register {
     return { blocks, blockedMs, longestMs };
   }
 
-  /** Notes what begins; what is returned notes its end. On the main thread only. */
+  /** Notes an operation that begins, and returns a function that notes its end. On the main thread only. */
   enter(text: string): () => void {
     const slot = this.#freeSlot();
     if (slot === undefined) return () => undefined;
@@ -73,7 +76,7 @@ export class Register {
     };
   }
 
-  /** What is under way, the newest first. */
+  /** The operations under way, newest first. */
   underWay(): readonly string[] {
     const found: { readonly entry: number; readonly text: string }[] = [];
     for (let slot = 0; slot < SLOTS; slot += 1) {

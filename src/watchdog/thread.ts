@@ -1,4 +1,4 @@
-/** The thread that watches: it has an event loop of its own, and writes its lines while the main thread is blocked. */
+/** The thread that watches. An event loop of its own lets it write lines while the main thread is blocked. */
 import { workerData } from 'node:worker_threads';
 import { pino } from 'pino';
 import { Register } from './register.js';
@@ -10,7 +10,7 @@ const register = new Register(memory);
 const log = pino({ name, level }, pino.destination({ dest: 2, sync: true }));
 
 let beats = register.beats;
-/** Looks without a beat: counted, not timed, so that a machine that slept is not taken for a loop. */
+/** Checks without a beat: counted, not timed, so that a machine that slept is not taken for a loop. */
 let silent = 0;
 let isTold = false;
 

@@ -1,18 +1,21 @@
-/** Sees a main thread that is blocked, from another thread, and says in what. For the processes of workers and of the API. */
+/**
+ * Detects a blocked main thread from another thread, and logs the operations under way. For the processes of workers
+ * and of the API.
+ */
 import { Worker } from 'node:worker_threads';
 import { register } from './operations.js';
 import type { BlockCounts } from './register.js';
 
 export interface WatchdogOptions {
-  /** Of the lines, as in those of the process. */
+  /** Name of the log lines; the same as in the other lines of the process. */
   readonly name: string;
   /** The least level that is written. @defaultValue "info" */
   readonly level?: string;
-  /** How long the main thread may be blocked unsaid. @defaultValue 2 s */
+  /** Milliseconds for which the main thread may be blocked before a line is written. @defaultValue 2000 */
   readonly afterMs?: number;
 }
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
   readonly name: string;
@@ -22,18 +25,21 @@ export interface ThreadData {
 }
 
 const AFTER_MS = 2_000;
-/** Ten looks until a line is written: few enough to cost nothing, many enough that a busy machine is not taken for a block. */
+/**
+ * Checks until a line is written: few enough to cost nothing, many enough that a busy machine is not taken for a block.
+ */
 const LOOKS = 10;
 
 export interface Watchdog {
-  /** Since the process began; for metrics. */
+  /** Blocks since the process began; for metrics. */
   readonly counts: BlockCounts;
   stop(): Promise<void>;
 }
 
 /**
- * Starts to watch the main thread. While it is blocked, a line of level `error` (`code: "main_thread_blocked"`) says for how long and
- * what is under way, newest first; when it goes on, another says how long it was in all. Neither keeps the process alive.
+ * Starts to watch the main thread. While it is blocked, a line of level `error` (`code: "main_thread_blocked"`) says
+ * for how long and which operations are under way, newest first; when it continues, another line says how long the
+ * whole block was. Neither the thread nor its timer keeps the process alive.
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const { name, level = 'info', afterMs = AFTER_MS } = options;
@@ -41,7 +47,7 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
   const workerData: ThreadData = { memory: register.memory, name, level, afterMs, lookMs };
   const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData });
   thread.unref();
-  // A watchdog that fails must not take what it watches with it.
+  // A watchdog that fails must not end the process that it watches.
   thread.on('error', () => undefined);
   const timer = setInterval(() => {
     register.beat();

@@ -1,4 +1,4 @@
-/** What the HTTP app is made of. Everything that has a lifetime is given; the app opens and closes nothing. */
+/** Dependencies of the HTTP app. The caller opens and closes everything that has a lifetime. */
 import type { Request } from 'express';
 import type { Logger } from 'pino';
 import type { ConversationClient } from '../../client/conversation-client.js';
@@ -6,22 +6,22 @@ import type { PayloadCodec } from '../../client/payloads/codec-json.js';
 import type { ConversationPage, ConversationReader, ListedBy } from '../../client/ports/reader.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 
-/** The part of the event log that lists conversations, and says whether it can be written. */
+/** The part of the event log that lists conversations, and checks that it can be written. */
 export interface ConversationLister {
   /** @throws {RangeError} when the cursor is not one of an earlier page. */
   list(options: ListedBy): Promise<ConversationPage>;
-  /** Writes. Rejects with the reason when it cannot. */
+  /** Writes to the log. Rejects with the reason when it cannot. */
   checkWritable(): Promise<void>;
 }
 
-/** One thing that the API needs in order to serve. Rejects with the reason when it is not there. */
+/** Checks one dependency that the API needs in order to serve. Rejects with the reason when it is not available. */
 export type HealthCheck = () => Promise<void>;
 
 /** The codec endpoint for Temporal's UI and command line (`/codec/decode`, `/codec/encode`). */
 export interface CodecEndpoint {
-  /** As the workers and clients have them, in their order. */
+  /** The codecs of the workers and clients, in the same order. */
   readonly codecs: readonly PayloadCodec[];
-  /** Origins whose pages may ask (CORS), such as `http://localhost:8233`. */
+  /** Origins whose pages may send requests (CORS), such as `http://localhost:8233`. */
   readonly origins: readonly string[];
 }
 
@@ -30,26 +30,28 @@ export interface AppDeps {
   readonly reader: ConversationReader;
   readonly conversations: ConversationLister;
   /**
-   * Tenants whose conversations whoever sent the request may list, read, begin, answer and delete; the first is meant where the query
-   * (`?tenant=`) names none. Those of others are not there: 404, and 403 where none is named. For applications that know who asks, such
-   * as by a middleware before the app. @defaultValue the client's tenant alone: nobody checked who asks
+   * Tenants whose conversations the sender of a request may list, read, begin, answer and delete; the first is the
+   * default when the query (`?tenant=`) names none. Conversations of other tenants are answered as if they did not
+   * exist: 404, and 403 where the request names no conversation. For applications that identify the sender, such as by
+   * a middleware before the app. @defaultValue the client's tenant alone, because no identity is checked
    */
   readonly tenantsOf?: (request: Request) => readonly string[];
   /**
-   * Names under which the API is reached, besides those of this machine: of a reverse proxy that passes `Host` on, of a container. Without
-   * scheme and port. Requests to any other are refused (421), unless `tenantsOf` says that the application knows who asks. Their pages may
-   * use the API, and so may origins that CORS headers allow by name, set before the app; those of all others are refused (403).
+   * Names under which the API is reached, besides those of this machine: the name of a reverse proxy that passes `Host`
+   * on, or of a container. Without scheme and port. Requests to any other name are refused (421), unless `tenantsOf` is
+   * given, which means that the application identifies the sender. Pages of these names may use the API, and so may
+   * origins that CORS headers, set before the app, allow by name; pages of all others are refused (403).
    * @defaultValue none
    */
   readonly allowedHosts?: readonly string[];
   /** @defaultValue the client's own */
   readonly agents?: () => Promise<readonly AgentManifest[]>;
-  /** One line for each request. Absent = silent. */
+  /** Receives one line for each request. Absent = silent. */
   readonly log?: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** More checks of `/readyz`, by name; `temporal`, `store` and `same_store` are always there and may be replaced. */
+  /** Further checks of `/readyz`, by name; `temporal`, `store` and `same_store` always exist and may be replaced. */
   readonly health?: Readonly<Record<string, HealthCheck>>;
   /** Absent = no codec endpoint. */
   readonly codec?: CodecEndpoint;
-  /** Silence on an event stream before a comment is sent, in milliseconds. @defaultValue 15000 */
+  /** Milliseconds of silence on an event stream before a comment is sent. @defaultValue 15000 */
   readonly heartbeatMs?: number;
 }

@@ -1,4 +1,4 @@
-/** What every request passes: an id, one log line, security headers, a JSON body with a bound. */
+/** Middleware of every request: a request id, one log line, security headers, a JSON body of bounded size. */
 import { randomUUID } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { checkTexts } from '../../client/api/checks.js';
@@ -10,7 +10,7 @@ import { sendProblem } from './problem.js';
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 
-/** Takes the caller's `X-Request-Id` where it is plain, mints one otherwise, and answers with it. */
+/** Takes the caller's `X-Request-Id` if it is plain, creates one otherwise, and sets it on the response. */
 export function requestId(): RequestHandler {
   return (request, response, next) => {
     const given = request.get('x-request-id');
@@ -23,8 +23,8 @@ export function requestId(): RequestHandler {
 }
 
 /**
- * Notes each request for the watchdog, until its headers are sent: an event stream is open for hours, and does little. The query may hold
- * what nobody should log, so only the path is noted.
+ * Notes each request for the watchdog until its headers are sent: an event stream is open for hours and does little.
+ * Only the path is noted, because the query may hold data that must not be logged.
  */
 export function requestNote(): RequestHandler {
   return (request, response, next) => {
@@ -40,7 +40,10 @@ export function requestNote(): RequestHandler {
   };
 }
 
-/** One line for each request, when it is over. The query may hold what nobody should log, so only the path is. */
+/**
+ * Writes one line for each request when it is over. Only the path is logged, because the query may hold data that must
+ * not be.
+ */
 export function requestLog(log: NonNullable<AppDeps['log']>): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now();
@@ -59,7 +62,7 @@ export function requestLog(log: NonNullable<AppDeps['log']>): RequestHandler {
   };
 }
 
-/** Parses JSON bodies; a body of another type is refused, none at all is fine. */
+/** Parses JSON bodies. A body of another type is refused; a request without a body is accepted. */
 export function jsonBody(limit: number = MAX_HTTP_BODY_BYTES): RequestHandler[] {
   const isJson = ['application/json', 'application/*+json'];
   return [

@@ -1,17 +1,21 @@
 /**
- * What a web page that is not of this API has a browser send is refused, before any route. Such a page asks in two ways: under an address
- * of its own, for which a name server says this machine's after the page has come (DNS rebinding), so that the browser takes both for one
- * origin; and across origins, where requests without a body, or with a plain one, go out before anybody is asked (CSRF).
+ * Refuses requests that a web page of another site has a browser send, before any route. Such a page can send them in
+ * two ways. With DNS rebinding, the page has an address of its own, for which a name server returns this machine's
+ * address after the page has been loaded, so that the browser takes both for one origin. With cross-site request
+ * forgery (CSRF), the page sends requests across origins, and a browser sends those without a body, or with a plain
+ * one, without asking the server first.
  *
- * The rule for the second is that of Go's `net/http.CrossOriginProtection`, which OWASP's cheat sheet on CSRF has as "Fetch Metadata":
- * `Sec-Fetch-Site` says it, which no page can set; in browsers that do not send it, `Origin` is compared with `Host`. What has neither is
- * no browser, or no more than a picture or a link of one. It holds for reading, too: nothing there needs it, and an event stream that is
- * held open costs. A link that somebody follows is let in.
+ * The rule against CSRF is that of Go's `net/http.CrossOriginProtection`, which OWASP's cheat sheet on CSRF calls
+ * "Fetch Metadata": `Sec-Fetch-Site` states the relation, and no page can set it; in browsers that do not send it,
+ * `Origin` is compared with `Host`. A request with neither header does not come from a browser, or is no more than its
+ * request for a picture or a link. The rule holds for reads, too: no page of another site needs them, and an event
+ * stream that is held open costs resources. A link that a user follows is let in.
  *
- * **With authentication**, where the application knows who asks (`tenantsOf`): a page that comes by rebinding has no cookies or tokens of
- * the API, so `Host` is not looked at. A token that scripts add (bearer) is added by no browser, and by no page of another origin unless
- * CORS let it, so nor is the origin of a request with one. What browsers add by themselves - cookies, client certificates, Basic, the
- * place in the network - proves nothing of the page that asks: there the origin counts as it does without authentication.
+ * **With authentication**, where the application identifies the sender (`tenantsOf`): a page that uses rebinding has no
+ * cookies or tokens of the API, so `Host` is not checked. A bearer token is added by scripts, never by a browser
+ * itself, and pages of another origin can add one only if CORS let them, so the origin of a request with a token is not
+ * checked either. Credentials that browsers add by themselves - cookies, client certificates, Basic, the place in the
+ * network - prove nothing about the page: with those the origin counts as it does without authentication.
  * @see https://pkg.go.dev/net/http#CrossOriginProtection
  * @see https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html
  * @see https://www.w3.org/TR/fetch-metadata/
@@ -25,7 +29,10 @@ import { sendProblem } from './problem.js';
 type Means = Pick<AppDeps, 'allowedHosts' | 'tenantsOf' | 'log'>;
 
 interface Refusal {
-  /** 421: the request was meant for another server, as far as its sender knows. 403: it is ours, and not of whom we serve. */
+  /**
+   * 421: the sender addressed another server, as far as it knows. 403: the sender addressed this one, from an origin
+   * that is not served.
+   */
   readonly code: 'host_not_allowed' | 'origin_not_allowed';
   readonly header: 'Host' | 'Origin' | 'Sec-Fetch-Site';
   readonly value: string;
@@ -33,19 +40,19 @@ interface Refusal {
 }
 
 const WAY_OUT = 'Another name is allowed by COLLOQUY_ALLOWED_HOSTS or createApp({ allowedHosts })';
-const HOST_RULE = 'must be localhost or a loopback address while nobody checks who asks';
+const HOST_RULE = 'must be localhost or a loopback address while no identity is checked';
 const ORIGIN_RULE = 'must be the origin of the API, or one that it allows';
 const SITE_RULE =
   'must be same-origin or none, unless CORS or allowedHosts allow the origin of the page';
 
-/** Different refusals that are told to the log; a page that varies its name must not fill it. */
+/** Different refusals that are logged; a page that varies its name must not fill the log. */
 const TOLD_AT_MOST = 100;
-/** What is told of a header that somebody else has chosen. */
+/** Characters that are logged and returned of a header, which the sender has chosen. */
 const SHOWN_CHARS = 200;
 
 /**
- * Has to stand behind what sets CORS headers: an origin that the response allows by name is allowed here.
- * @throws {EngineError} invalid_request when a host that is to be allowed is none
+ * Must stand after the middleware that sets CORS headers: an origin that the response allows by name is allowed here.
+ * @throws {EngineError} invalid_request when an entry of `allowedHosts` is not a host name
  */
 export function refuseOtherSites(means: Means): RequestHandler {
   const allowed = allowedNames(means);
@@ -71,7 +78,10 @@ export function refuseOtherSites(means: Means): RequestHandler {
         path: request.path,
         ...pageOf(request),
       };
-      means.log?.warn(line, 'refused what a page of another site may have sent; told once');
+      means.log?.warn(
+        line,
+        'refused a request that a page of another site may have sent; logged once',
+      );
     }
     const problems = [{ path: header, message }];
     sendProblem(response, new EngineError(code, `${header} ${message}. ${WAY_OUT}`, { problems }));
@@ -84,21 +94,27 @@ function allowedNames({ allowedHosts = [] }: Means): ReadonlySet<string> {
   return new Set(allowedHosts.map((name) => name.toLowerCase()));
 }
 
-/** Other headers that name a host are not looked at: a page of the same origin, as the browser sees it, may set them. */
+/**
+ * Checks `Host` only. Other headers that name a host count for nothing: a page that the browser takes for the same
+ * origin may set them.
+ */
 function hostRefusal(
   means: Means,
   request: Request,
   allowed: ReadonlySet<string>,
 ): Refusal | undefined {
   const { host } = request.headers;
-  // HTTP/1.0 without it is a probe; every browser sends it.
+  // A request without `Host` is a probe by HTTP/1.0; every browser sends the header.
   if (means.tenantsOf !== undefined || host === undefined) return undefined;
   const name = nameOfHost(host);
   if (name !== undefined && (isLoopbackName(name) || allowed.has(name))) return undefined;
   return { code: 'host_not_allowed', header: 'Host', value: host, rule: HOST_RULE };
 }
 
-/** Where nobody looks at tokens, one proves nothing, and CORS for everybody (`*`) is enough to send it. */
+/**
+ * True for a request with a bearer token where the application checks tokens. Elsewhere a token proves nothing, and
+ * CORS for every origin (`*`) is enough to send one.
+ */
 function hasToken(means: Means, request: Request): boolean {
   return means.tenantsOf !== undefined && /^bearer /i.test(request.get('authorization') ?? '');
 }
@@ -115,19 +131,25 @@ function originRefusal(
     if (origin === undefined || isOriginOf(origin, request.headers.host)) return undefined;
     return { code: 'origin_not_allowed', header: 'Origin', value: origin, rule: ORIGIN_RULE };
   }
-  // Pages of other ports of this machine are same-site. What is none of the known values is no browser's, or two headers.
+  // Pages of other ports of this machine are same-site. An unknown value comes from no browser, or from two headers.
   if (site === 'same-origin' || site === 'none' || isFollowedLink(request)) return undefined;
   return { code: 'origin_not_allowed', header: 'Sec-Fetch-Site', value: site, rule: SITE_RULE };
 }
 
-/** Pages of a name that is allowed to be ours are ours; their port is not asked, for a proxy may have another. */
+/**
+ * Allows origins that CORS headers allow by name, and pages of `allowedHosts`. Ports are not compared, for a proxy may
+ * have another.
+ */
 function isAllowed(origin: string, response: Response, allowed: ReadonlySet<string>): boolean {
   if (response.getHeader('access-control-allow-origin') === origin) return true;
   const name = URL.canParse(origin) ? nameOfHost(new URL(origin).host) : undefined;
   return name !== undefined && allowed.has(name);
 }
 
-/** Ports that a scheme implies are left out of one of the two, or of both. The scheme itself ends at a proxy that does TLS. */
+/**
+ * Compares hosts under the scheme of the origin, because a port that the scheme implies may be left out of either. The
+ * scheme itself is not compared: TLS may end at a proxy.
+ */
 function isOriginOf(origin: string, host: string | undefined): boolean {
   if (host === undefined || !URL.canParse(origin)) return false;
   const page = new URL(origin);
@@ -135,7 +157,10 @@ function isOriginOf(origin: string, host: string | undefined): boolean {
   return page.host !== '' && URL.canParse(own) && new URL(own).host === page.host;
 }
 
-/** The page that sent it is left for what it shows; frames and forms are none. */
+/**
+ * True for navigation by a link, after which the browser leaves the sending page; frames and forms are no such
+ * navigation.
+ */
 function isFollowedLink(request: Request): boolean {
   return (
     request.method === 'GET' &&

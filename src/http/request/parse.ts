@@ -1,4 +1,6 @@
-/** Reading requests: bodies and queries by schema, path parameters by the rules of ids. Every refusal names its field. */
+/**
+ * Parses requests: bodies and queries by schema, path parameters by the rules of ids. Every refusal names its field.
+ */
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { type Duration, durationMs } from '../../client/api/checks.js';
@@ -14,7 +16,7 @@ export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   request: Request,
 ): z.output<Schema> {
-  // A request without a body is an empty one: `cancel` and `close` need none.
+  // A request without a body counts as an empty object: `cancel` and `close` need no body.
   const parsed = schema.safeParse(request.body === undefined ? {} : request.body);
   if (parsed.success) return parsed.data;
   throw invalid(
@@ -41,7 +43,7 @@ export function pathParameter(request: Request, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** `Idempotency-Key`, or the body's `requestId`; they must not differ. */
+/** Returns `Idempotency-Key`, or the body's `requestId`. @throws {EngineError} invalid_request if they differ */
 export function requestIdOf(request: Request, inBody: string | undefined): { requestId?: string } {
   const header = request.get('idempotency-key');
   if (header === undefined) return inBody === undefined ? {} : { requestId: inBody };
@@ -52,7 +54,7 @@ export function requestIdOf(request: Request, inBody: string | undefined): { req
   return { requestId: header };
 }
 
-/** Nobody checked who asks: the actor is what the body claims, and is marked so. */
+/** Makes the actor that the body claims, marked as unverified because no identity is checked. */
 export function actorOf(claimed: z.output<typeof ActorSchema> | undefined): StampedActor {
   const { id, name, roles } = claimed ?? { id: 'anonymous' };
   return {
@@ -64,7 +66,10 @@ export function actorOf(claimed: z.output<typeof ActorSchema> | undefined): Stam
   };
 }
 
-/** `?timeout=20s`, at most 30 s: longer waits are for the event stream. */
+/**
+ * Milliseconds of `?timeout=20s`, at most 30 s: clients that wait longer use the event stream. @throws {EngineError}
+ * invalid_request
+ */
 export function timeoutOf(text: string | undefined, otherwiseMs: number): number {
   if (text === undefined) return otherwiseMs;
   let milliseconds: number;
@@ -78,7 +83,7 @@ export function timeoutOf(text: string | undefined, otherwiseMs: number): number
   return milliseconds;
 }
 
-/** Aborts when the client goes away, so that nothing waits for nobody. */
+/** Returns a signal that aborts when the client disconnects, so that no wait outlives its request. */
 export function goneSignal(request: Request): AbortSignal {
   const gone = new AbortController();
   request.res?.once('close', () => {
@@ -96,7 +101,7 @@ function invalid(message: string, problems: readonly FieldProblem[]): EngineErro
 
 type Path = readonly PropertyKey[];
 
-/** An unknown field is one problem each, at its own path. */
+/** Makes one problem of every unknown field, at the field's own path. */
 function problemsOf(error: z.ZodError, place: (path: Path) => string): readonly FieldProblem[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -108,7 +113,7 @@ function problemsOf(error: z.ZodError, place: (path: Path) => string): readonly 
   );
 }
 
-/** Zod's issues in the words of the other refusals. */
+/** Words Zod's issues as the other refusals are worded. */
 function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type': {

@@ -1,4 +1,4 @@
-/** Failures as RFC 9457 problem documents: the one place that turns an error into a response. */
+/** Turns errors into RFC 9457 problem documents. No other file makes a response of an error. */
 import type { ErrorRequestHandler, Response } from 'express';
 import { EngineError } from '../../client/api/errors.js';
 import { fromTemporal } from '../../client/temporal/errors.js';
@@ -6,7 +6,7 @@ import { FAILURES, type FailureCode } from '../../protocol/failures/failures.js'
 import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
 import type { AppDeps } from './deps.js';
 
-/** Retryable refusals say when: soon. Roll-overs and restarts last a second or two. */
+/** `Retry-After` of retryable refusals, in seconds. Roll-overs and restarts last a second or two. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** RFC 9457, with the failure table's code. @see https://www.rfc-editor.org/rfc/rfc9457 */
@@ -26,7 +26,7 @@ export function problemOf(error: EngineError): ProblemDocument {
     type: `urn:colloquy:problem:${error.code}`,
     title,
     status: httpStatus,
-    // The message of an internal error is for the log: it may name files, hosts or data.
+    // The message of an internal error goes to the log only: it may name files, hosts or data.
     detail:
       error.code === 'internal'
         ? 'Something went wrong here; the log has the details'
@@ -36,7 +36,7 @@ export function problemOf(error: EngineError): ProblemDocument {
   };
 }
 
-/** Sends a problem, with members of its own where a route has some (`verdict`). */
+/** Sends a problem, with further members where a route has some (`verdict`). */
 export function sendProblem(
   response: Response,
   error: EngineError,
@@ -51,7 +51,7 @@ export function sendProblem(
     .send(JSON.stringify({ ...problemOf(error), ...extension }));
 }
 
-/** The last middleware: whatever a route threw becomes a problem; nothing it throws ends the process. */
+/** The last middleware: turns an error thrown by a route into a problem, so that none ends the process. */
 export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler {
   const handle = (...[thrown, request, response]: Parameters<ErrorRequestHandler>): void => {
     const error = fromHttp(thrown) ?? fromTemporal(thrown);
@@ -60,11 +60,14 @@ export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler 
     if (response.headersSent) response.destroy();
     else sendProblem(response, error);
   };
-  // Express knows an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   return Object.defineProperty(handle, 'length', { value: 4 });
 }
 
-/** Errors of express and its body parser carry an HTTP status and, mostly, a type. */
+/**
+ * Converts errors of express and its body parser, which carry an HTTP status and, mostly, a type. Undefined for other
+ * errors.
+ */
 function fromHttp(thrown: unknown): EngineError | undefined {
   if (!(thrown instanceof Error) || EngineError.isInstance(thrown)) return undefined;
   const { status, type, limit } = thrown as Error & Readonly<Record<string, unknown>>;

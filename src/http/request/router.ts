@@ -1,4 +1,4 @@
-/** Routes as a table: one handler per path and method; every other method is answered 405 with `Allow`. */
+/** Routes as a table: one handler per path and method. Every other method is answered 405 with `Allow`. */
 import type { NextFunction, Request, Response, Router } from 'express';
 import { EngineError } from '../../client/api/errors.js';
 import { sendProblem } from './problem.js';
@@ -6,7 +6,10 @@ import { sendProblem } from './problem.js';
 export type Method = 'get' | 'post' | 'delete';
 export type Handler = (request: Request, response: Response) => Promise<void> | void;
 
-/** What rejects in a handler reaches the problem handler: express 5 awaits what handlers return. */
+/**
+ * Adds the handlers of one path. A rejection reaches the problem handler, because express 5 awaits what handlers
+ * return.
+ */
 export function addRoute(
   router: Router,
   path: string,

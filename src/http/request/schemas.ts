@@ -1,6 +1,6 @@
 /**
- * Bodies and queries of the HTTP API. Unknown fields are refused and named: a misspelt one must not be silently ignored.
- * Bounds that depend on bytes are checked by the client, which every door goes through.
+ * Bodies and queries of the HTTP API. Unknown fields are refused and named, so that a misspelt one is not silently
+ * ignored. The client checks bounds that depend on bytes, because every entry calls it.
  */
 import { z } from 'zod';
 import { RESOLVES, type ResultFiles } from '../../protocol/calls/resolutions.js';
@@ -33,16 +33,16 @@ export const ActorSchema = z.strictObject({
   roles: z.array(z.string().min(1).max(100)).max(50).exactOptional(),
 });
 
-/** Names a claim; whether it is the call's is for the conversation to say. */
+/** Names a claim. The conversation judges whether it is the claim of the call. */
 const ClaimIdSchema = z.string().min(1).max(200);
 
 const OnBusySchema = z.enum(ON_BUSY);
 
-/** What a message may say besides its text, wherever it is posted. */
+/** Fields of a message besides its text, on every route that takes a message. */
 const messageFields = {
   actor: ActorSchema.exactOptional(),
   onBusy: OnBusySchema.exactOptional(),
-  /** The client judges them, as it does for every other caller. */
+  /** The client checks attachments and output schema, as it does for every other caller. */
   attachments: z.custom<readonly (ImagePart | FilePart)[]>().exactOptional(),
   output: z.custom<JsonSchema | false>().exactOptional(),
 };
@@ -59,8 +59,8 @@ const createFields = {
 export const CreateConversationSchema = z.strictObject({ ...createFields, message: z.string() });
 
 /**
- * `POST /v1/conversations`, with the first message as an object: `{text, onBusy?, actor?}` as `/messages` takes them. What it
- * says of itself must not be said beside it, too.
+ * `POST /v1/conversations`, with the first message as an object: `{text, onBusy?, actor?}` as `/messages` takes it. A
+ * field of the message must not be given beside it, too.
  */
 export const CreateWithMessageSchema = z.strictObject({
   ...createFields,
@@ -77,20 +77,20 @@ export const SendMessageSchema = z.strictObject({
 });
 
 const ReasonSchema = z.string().max(MAX_REASON_CHARS);
-/** Any JSON: it was parsed as such. Depth and size are bounded by the client, without recursion over hostile depths. */
+/** Any JSON: the body parser made it. The client bounds depth and size, without recursion over hostile depths. */
 const OptionalValueSchema = z.custom<Json>();
 const ValueSchema = z.custom<Json>((value) => value !== undefined, 'is required');
 
-/** The conversation judges the match: whatever it names must be so in the call. */
+/** The conversation judges the match: every field that it names must have this value in the call. */
 const RememberSchema = z.strictObject({
   for: z.enum(['turn', 'conversation']),
   match: z.custom<Readonly<Record<string, Json>>>(isRecord, 'must be an object').exactOptional(),
 });
 
-/** The conversation judges them. */
+/** The conversation judges the files. */
 const FilesSchema = z.custom<ResultFiles>().exactOptional();
 
-/** The shapes that a resolution may have; whether it fits the call is for the conversation to say. */
+/** The shapes that a resolution may have. The conversation judges whether it fits the call. */
 export const ResolutionSchema = z.discriminatedUnion(
   'type',
   [
@@ -115,7 +115,7 @@ export const ResolutionSchema = z.discriminatedUnion(
     }),
   ],
   {
-    // Of the union itself only an unknown type is a problem; other than an object is told by its default.
+    // The union itself reports only an unknown type; a value that is not an object gets Zod's default message.
     error: ({ input }) =>
       typeof input === 'object' && input !== null && !Array.isArray(input)
         ? `must be one of ${Object.keys(RESOLVES).join(', ')}`
@@ -123,7 +123,7 @@ export const ResolutionSchema = z.discriminatedUnion(
   },
 );
 
-/** `POST /v1/conversations/{id}/tool-calls/{callId}/resolution`; the resolution alone is taken, too. */
+/** `POST /v1/conversations/{id}/tool-calls/{callId}/resolution`; the route also takes the resolution alone. */
 export const ResolveSchema = z.strictObject({
   resolution: ResolutionSchema,
   argsDigest: z.string().min(1).max(200).exactOptional(),
@@ -132,12 +132,14 @@ export const ResolveSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** Milliseconds, or words that the client reads. */
+/** Milliseconds, or a duration in words that the client parses. */
 const DurationSchema = z.union([z.number(), z.string().min(1).max(100)], {
   error: () => 'must be milliseconds or a duration such as "5 minutes"',
 });
 
-/** `POST /v1/conversations/{id}/tool-calls/{callId}/extend`: exactly one of `by` (milliseconds, or "2h") and `until`. */
+/**
+ * `POST /v1/conversations/{id}/tool-calls/{callId}/extend`: exactly one of `by` (milliseconds, or "2h") and `until`.
+ */
 export const ExtendSchema = z.strictObject({
   by: DurationSchema.exactOptional(),
   until: z.string().min(1).max(40).exactOptional(),
@@ -145,7 +147,10 @@ export const ExtendSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** `POST /v1/conversations/{id}/steps/{stepId}/tool-results`: one result for each open client call of the step, in order. */
+/**
+ * `POST /v1/conversations/{id}/steps/{stepId}/tool-results`: one result for each open client call of the step, in
+ * order.
+ */
 export const ToolResultsSchema = z.strictObject({
   results: z
     .array(
@@ -163,7 +168,10 @@ export const ToolResultsSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** `POST /v1/conversations/{id}/inbox`; with an agent it may start the conversation. Kind and payload are judged by the client. */
+/**
+ * `POST /v1/conversations/{id}/inbox`; with an agent the event may start the conversation. The client checks kind and
+ * payload.
+ */
 export const InboxEventSchema = z.strictObject({
   /** Absent: the `Idempotency-Key` is the id. */
   eventId: RequestIdSchema.exactOptional(),
@@ -173,7 +181,10 @@ export const InboxEventSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** `POST /v1/conversations/{id}/tool-calls/{callId}/claim`; with a `claimId` it renews. `lease` in milliseconds, or "5 minutes". */
+/**
+ * `POST /v1/conversations/{id}/tool-calls/{callId}/claim`; with a `claimId` the request renews the claim. `lease` in
+ * milliseconds, or "5 minutes".
+ */
 export const ClaimSchema = z.strictObject({
   lease: DurationSchema.exactOptional(),
   claimId: ClaimIdSchema.exactOptional(),
@@ -181,7 +192,7 @@ export const ClaimSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** `POST /v1/conversations/{id}/tool-calls/{callId}/progress`, by who holds the call. */
+/** `POST /v1/conversations/{id}/tool-calls/{callId}/progress`, sent by the holder of the claim. */
 export const ProgressSchema = z.strictObject({
   payload: ValueSchema,
   claimId: ClaimIdSchema,
@@ -205,7 +216,7 @@ export const RevokeRuleSchema = z.strictObject({
   actor: ActorSchema.exactOptional(),
 });
 
-/** Whole numbers in queries; bounds as given. */
+/** A whole number in a query, within inclusive bounds. */
 function wholeNumber(minimum: number, maximum: number): z.ZodType<number> {
   return z
     .string()
@@ -227,10 +238,13 @@ const CursorSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Whose conversation is meant, for callers who may name those of several tenants. Absent: the first of them. */
+/**
+ * The tenant of the conversation, for callers that may name conversations of several tenants. Absent: the first of
+ * them.
+ */
 const TENANT = { tenant: IdSchema.exactOptional() };
 
-/** Queries of routes of one conversation that take nothing else. */
+/** Queries of routes of one conversation that take no other parameter. */
 export const ConversationQuerySchema = z.strictObject(TENANT);
 
 /** `?wait=result&timeout=20s` */
@@ -242,7 +256,7 @@ export const WaitQuerySchema = z.strictObject({
 
 const SeqSchema = wholeNumber(0, 999_999_999);
 
-/** `GET /v1/turns/{turnId}?timeout=20s&atLeastSeq=42`; the seq is one that another process was told. */
+/** `GET /v1/turns/{turnId}?timeout=20s&atLeastSeq=42`; another process may have received the seq. */
 export const TurnQuerySchema = z.strictObject({
   timeout: z.string().exactOptional(),
   atLeastSeq: SeqSchema.exactOptional(),
@@ -258,7 +272,7 @@ export const ListQuerySchema = z.strictObject({
   attention: z.enum(ATTENTION_REASONS).exactOptional(),
   pendingTool: z.string().min(1).max(MAX_ID_CHARS).exactOptional(),
   pendingKind: z.enum(SUSPENSION_KINDS).exactOptional(),
-  /** Id of an actor, and roles that he has besides: `pendingForRole=a&pendingForRole=b`. */
+  /** Id of an actor, and the actor's roles: `pendingForRole=a&pendingForRole=b`. */
   pendingFor: NameSchema.exactOptional(),
   pendingForRole: z
     .union(

@@ -1,6 +1,6 @@
 /**
- * Server-sent events: the bytes. Canonical events carry `id: <generation>-<seq>`, so that a reconnect resumes exactly after
- * what was received; live events carry none, so that they never move that position.
+ * Formats and writes server-sent events. Canonical events carry `id: <generation>-<seq>`, so that a reconnect resumes
+ * exactly after the last one received; live events carry none, so that they never move that position.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import { once } from 'node:events';
@@ -8,12 +8,12 @@ import type { Response } from 'express';
 import type { WatchFrame } from '../../client/ports/reader.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 
-/** How long a client waits before it reconnects. */
+/** Milliseconds that a client waits before it reconnects. */
 export const RETRY_MS = 2_000;
-/** Below the idle time-outs of the usual proxies (30 s and more). */
+/** Milliseconds; below the idle time-outs of the usual proxies (30 s and more). */
 export const HEARTBEAT_MS = 15_000;
 
-/** One frame. JSON has no raw line breaks, so one data line is always enough. */
+/** Formats one frame. JSON has no raw line breaks, so one data line is always enough. */
 export function formatFrame(frame: WatchFrame): string {
   if (frame.type === 'live')
     return `event: live.${frame.event.type}\ndata: ${JSON.stringify(frame.event)}\n\n`;
@@ -26,8 +26,8 @@ export interface StreamOptions {
 }
 
 /**
- * Writes frames until they end, the signal aborts or the client goes. A slow client is waited for, so its frames pile up
- * nowhere; live events that come meanwhile are its reader's to drop.
+ * Writes frames until they end, the signal aborts or the client disconnects. The loop waits for a slow client, so no
+ * frames accumulate; the reader drops live events that arrive meanwhile.
  */
 export async function streamFrames(
   response: Response,
@@ -49,7 +49,7 @@ export async function streamFrames(
   }
 }
 
-/** `no-transform` keeps compressors from holding frames back, `x-accel-buffering` does for nginx. */
+/** `no-transform` keeps compressors from holding frames back, `x-accel-buffering` keeps nginx from it. */
 function openStream(response: Response): void {
   response.status(200);
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
@@ -61,6 +61,6 @@ function openStream(response: Response): void {
 }
 
 async function drained(response: Response, signal: AbortSignal): Promise<void> {
-  // An abort is the normal end of a stream; the loop sees it.
+  // An abort is the normal end of a stream; the loop checks the signal.
   await once(response, 'drain', { signal }).catch(() => undefined);
 }

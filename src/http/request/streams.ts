@@ -1,11 +1,11 @@
-/** Event streams that are open, so that a server that stops can end them: they would keep it alive for ever. */
+/** Open event streams, kept so that a server that stops can end them: they would keep it alive for ever. */
 import type { Express } from 'express';
 
 export class OpenStreams {
   readonly #stops = new Set<AbortController>();
   #closed = false;
 
-  /** A signal for one stream; aborted by `endAll` and, through `done`, when the stream is over. */
+  /** Registers a stream and returns its signal, which `endAll` aborts, and `done` when the stream is over. */
   open(): { readonly signal: AbortSignal; readonly done: () => void } {
     const stop = new AbortController();
     if (this.#closed) stop.abort();
@@ -23,7 +23,7 @@ export class OpenStreams {
     return this.#stops.size;
   }
 
-  /** Ends every stream and any that is opened later. */
+  /** Ends every stream, and any that is opened later. */
   endAll(): void {
     this.#closed = true;
     for (const stop of [...this.#stops]) stop.abort();
@@ -36,7 +36,7 @@ export function rememberStreams(app: Express, streams: OpenStreams): void {
   streamsByApp.set(app, streams);
 }
 
-/** The streams of an app made by `createApp`; undefined for any other. */
+/** Returns the streams of an app made by `createApp`; undefined for any other app. */
 export function streamsOf(app: object): OpenStreams | undefined {
   return streamsByApp.get(app);
 }

@@ -1,4 +1,7 @@
-/** Whose conversation a request means. One of another tenant is never looked for: it is not there, whether it is or not. */
+/**
+ * The tenant and the conversation that a request names. A conversation of another tenant is never looked up, so the
+ * answer does not depend on its existence.
+ */
 import type { Request } from 'express';
 import { EngineError } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
@@ -6,26 +9,32 @@ import { type ConversationKey, idProblem } from '../../protocol/values/ids.js';
 import type { AppDeps } from './deps.js';
 import { pathParameter } from './parse.js';
 
-/** Those whose conversations whoever sent the request may name; the first is meant where the query names none. */
+/** The tenants whose conversations the sender may name; the first is the default when the query names none. */
 export function tenantsOf(deps: AppDeps, request: Request): readonly string[] {
   return deps.tenantsOf?.(request) ?? [deps.client.tenant];
 }
 
-/** For requests that name no conversation that is there. @throws {EngineError} forbidden for a tenant that is not the caller's */
+/**
+ * For requests that name no existing conversation. @throws {EngineError} forbidden for a tenant that is not the
+ * caller's
+ */
 export function tenantOf(deps: AppDeps, request: Request): string {
   const tenant = meantTenant(deps, request);
   if (tenant !== undefined) return tenant;
-  const message = 'must be a tenant whose conversations whoever asks may name';
+  const message = 'must be a tenant whose conversations the caller may name';
   throw new EngineError('forbidden', `?tenant ${message}`, {
     problems: [{ path: '?tenant', message }],
   });
 }
 
-/** The conversation of the path. @throws {EngineError} unknown_conversation, also for any of a tenant that is not the caller's */
+/**
+ * The conversation of the path. @throws {EngineError} unknown_conversation, also for any conversation of a tenant that
+ * is not the caller's
+ */
 export function keyOf(deps: AppDeps, request: Request): ConversationKey {
   const conversationId = pathParameter(request, 'id');
   const problem = idProblem('id', conversationId);
-  // An id that no conversation can have names none.
+  // An id that breaks the rules of ids names no conversation.
   if (problem !== undefined)
     throw new EngineError('unknown_conversation', `No such conversation: ${problem}`);
   const tenant = meantTenant(deps, request);
@@ -34,7 +43,7 @@ export function keyOf(deps: AppDeps, request: Request): ConversationKey {
   return { tenant, conversationId };
 }
 
-/** The same, to be talked to. @throws {EngineError} as `keyOf` */
+/** The same, as a handle of the client. @throws {EngineError} as `keyOf` */
 export function conversationOf(
   deps: AppDeps,
   request: Request,
@@ -44,7 +53,7 @@ export function conversationOf(
   return deps.client.conversation(conversationId, { ...options, tenant });
 }
 
-/** Where a conversation is found, or what it has at `below`: with its tenant, where the request had to name it. */
+/** The path of a conversation, or of a resource `below` it, with the tenant if the request named it. */
 export function addressOf(request: Request, conversationId: string, below = ''): string {
   const named = request.query['tenant'];
   const query = typeof named === 'string' ? `?tenant=${encodeURIComponent(named)}` : '';

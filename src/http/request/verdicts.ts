@@ -1,4 +1,4 @@
-/** Routes that are answered with a verdict: the body is the verdict, the status is the verdict's. */
+/** Answers a route with a verdict: the body is the verdict, the status is the verdict's. */
 import type { Response } from 'express';
 import { EngineError } from '../../client/api/errors.js';
 import { sendProblem } from './problem.js';
@@ -17,7 +17,7 @@ export async function answerWith(
     response.status(httpStatus).json(shown);
   } catch (error) {
     if (!EngineError.isInstance(error) || error.code !== 'invalid_request') throw error;
-    // The door and the conversation say "invalid" in one way, so that a caller needs to read only one.
+    // The client and the conversation report "invalid" in the same shape, so a caller needs to read only one.
     sendProblem(response, error, { verdict: 'invalid', problems: error.problems ?? [] });
   }
 }

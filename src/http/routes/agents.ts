@@ -1,4 +1,4 @@
-/** The agents that may be talked to, as their workers published them. */
+/** Lists the agents that accept conversations, as their workers published them. */
 import type { Router } from 'express';
 import type { AppDeps } from '../request/deps.js';
 import { parseQuery } from '../request/parse.js';

@@ -1,4 +1,7 @@
-/** Values that are too large for their events, as they were stored; and files that a message will come with. */
+/**
+ * Serves values that are too large for their events, as they were stored, and takes uploads of files for a later
+ * message.
+ */
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { Conversation } from '../../client/conversation.js';
 import type { BlobRange } from '../../client/ports/blobs.js';
@@ -9,7 +12,10 @@ import { addRoute } from '../request/router.js';
 import { ConversationQuerySchema } from '../request/schemas.js';
 import { addressOf, conversationOf } from '../request/tenants.js';
 
-/** Whole, or one range of bytes (`Range: bytes=0-1023`). Never opened as a page: tools may have put anything into it. */
+/**
+ * Serves a blob whole, or one range of bytes (`Range: bytes=0-1023`). Blobs are never opened as a page, because tools
+ * may have put anything into them.
+ */
 export function addBlobRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/blobs/:blobId', {
     get: async (request, response) => {
@@ -25,7 +31,7 @@ export function addBlobRoutes(router: Router, deps: AppDeps): void {
   });
 }
 
-/** The body is the file, whatever its content type says: it stands before what takes JSON only. */
+/** Takes the body as the file, with any content type, so the route must stand before the JSON parser. */
 export function addUploadRoute(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/blobs', {
     post: async (request, response) => {
@@ -43,7 +49,10 @@ export function addUploadRoute(router: Router, deps: AppDeps): void {
 
 const readBytes: RequestHandler = express.raw({ type: () => true, limit: MAX_BLOB_BYTES });
 
-/** None is no bytes. @throws what the parser makes of a body that is too large, cut short or compressed wrongly */
+/**
+ * Reads the body; a request without one has no bytes. @throws the parser's error for a body that is too large, cut
+ * short or compressed wrongly
+ */
 async function bytesOf(request: Request, response: Response): Promise<Uint8Array> {
   await new Promise<void>((resolve, reject) => {
     readBytes(request, response, (error?: unknown) => {
@@ -55,7 +64,7 @@ async function bytesOf(request: Request, response: Response): Promise<Uint8Array
   return Buffer.isBuffer(body) ? body : new Uint8Array();
 }
 
-/** What is no range of bytes is passed over. @see RFC 9110, section 14.2 */
+/** False for a header that is not a range of bytes, which is ignored. @see RFC 9110, section 14.2 */
 function asksForPart(request: Request): boolean {
   return /^\s*bytes\s*=\s*[\d,\s-]+$/i.test(request.get('range') ?? '');
 }
@@ -78,7 +87,7 @@ async function sendPart(
   send(response.status(206), type, content);
 }
 
-/** The first of several: a server may give less than it was asked for. Undefined where none can be met. */
+/** The first of several ranges: a server may return less than was asked for. Undefined if no range can be met. */
 function rangeOf(request: Request, bytes: number): BlobRange | undefined {
   const ranges = request.range(bytes);
   const first = Array.isArray(ranges) ? ranges[0] : undefined;

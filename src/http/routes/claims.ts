@@ -1,4 +1,6 @@
-/** Claiming a waiting call, and reporting progress under the claim: the body is the verdict, the status is the verdict's. */
+/**
+ * Claims a waiting call, and reports progress under the claim: the body is the verdict, the status is the verdict's.
+ */
 import type { Request, Router } from 'express';
 import type { Duration } from '../../client/api/checks.js';
 import type { AppDeps } from '../request/deps.js';

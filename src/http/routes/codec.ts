@@ -1,6 +1,7 @@
 /**
- * The codec endpoint: Temporal's UI and command line send payloads here in order to read (or write) what is compressed. It knows
- * nothing but what it is sent. Paths and bodies are those of Temporal's remote codec protocol.
+ * The codec endpoint: Temporal's UI and command line send payloads here in order to read (or write) compressed ones.
+ * The endpoint sees only the payloads that a request carries. Paths and bodies are those of Temporal's remote codec
+ * protocol.
  */
 import { type Request, type RequestHandler, Router } from 'express';
 import { z } from 'zod';
@@ -24,7 +25,7 @@ const BodySchema = z.object({
   ),
 });
 
-/** To be mounted at `/codec`, which is then the endpoint to name to the UI and the command line. */
+/** To be mounted at `/codec`, which is then the endpoint to configure in the UI and the command line. */
 export function codecRouter(codecs: CodecEndpoint['codecs']): Router {
   const router = Router();
   router.use(jsonBody(MAX_CODEC_BODY_BYTES));
@@ -43,7 +44,7 @@ function payloadsOf(request: Request): readonly JsonPayload[] {
   return parseBody(BodySchema, request).payloads;
 }
 
-/** Counted before the schema looks at each of them, which takes seconds for millions. */
+/** Counts before the schema parses each item, which takes seconds for millions. */
 function checkCounts(body: unknown): void {
   const payloads: unknown = isRecord(body) ? body['payloads'] : undefined;
   if (!Array.isArray(payloads)) return;
@@ -63,7 +64,10 @@ function entriesIn(metadata: unknown): number {
   return isRecord(metadata) ? Object.keys(metadata).length : 0;
 }
 
-/** Other origins get no such headers, so their pages can neither ask nor read, and are refused by what follows. */
+/**
+ * Sets CORS headers for the given origins. Other origins get none, so that their pages can neither send nor read, and
+ * later middleware refuses them.
+ */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   return (request, response, next) => {
     const origin = request.get('origin');
@@ -73,14 +77,14 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
       return;
     }
     response.setHeader('Access-Control-Allow-Origin', origin);
-    // The UI may be told to send its own cookies and token along.
+    // The UI can be configured to send its own cookies and token along.
     response.setHeader('Access-Control-Allow-Credentials', 'true');
     response.setHeader('Access-Control-Allow-Methods', 'POST');
     response.setHeader(
       'Access-Control-Allow-Headers',
       request.get('access-control-request-headers') ?? 'content-type, x-namespace',
     );
-    // A UI that is served from elsewhere than this machine, asked about by Chrome.
+    // Chrome asks this about a UI that is served from another machine.
     if (request.get('access-control-request-private-network') === 'true')
       response.setHeader('Access-Control-Allow-Private-Network', 'true');
     next();

@@ -88,8 +88,9 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
 }
 
 /**
- * There is such a conversation. One that the store does not have yet is asked of the server: a conversation that was created a moment ago, or while no
- * worker runs, must not be "unknown", nor one that was closed while the store was away, or is not in a restored one.
+ * Checks that the conversation exists. The server is asked about one that the store does not have yet: a conversation
+ * must not be "unknown" that was created a moment ago or while no worker runs, that was closed while the store was
+ * down, or that is missing from a restored store.
  * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable
  */
 export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise<void> {
@@ -97,7 +98,7 @@ export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise
   const { tenant, conversationId } = key;
   const conversation = deps.client.conversation(conversationId, { tenant });
   if (await conversation.isOpen()) return;
-  // Only where there is a run to ask: it takes a second until nobody has told anything.
+  // `atLeastSeq` only where a run exists: the read takes a second to give up when no worker reports events.
   const isKnown = await conversation.exists();
   if (isKnown && (await deps.reader.snapshot(key, { atLeastSeq: 1 })) !== undefined) return;
   throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
@@ -114,13 +115,13 @@ async function list(deps: AppDeps, request: Request, response: Response): Promis
   try {
     response.json(await deps.conversations.list(options));
   } catch (error) {
-    // Only the store knows which cursors are its own.
+    // Only the store can recognise its own cursors.
     if (query.cursor === undefined || !(error instanceof RangeError)) throw error;
     throw invalidField('?cursor', 'must be the nextCursor of an earlier page');
   }
 }
 
-/** Nobody checked who asks, so calls that admit only actors who were are nobody's here. */
+/** The filter by actor. No identity is checked, so calls that admit only verified actors never match here. */
 function listedFor(
   id: string | undefined,
   role: string | readonly string[] | undefined,
@@ -152,7 +153,7 @@ async function create(deps: AppDeps, request: Request, response: Response): Prom
   await answer(request, response, { conversation, sent, wait });
 }
 
-/** The two ways to say the first message, as one. */
+/** Accepts the first message as a text or as an object, and returns one shape for both. */
 function createBodyOf(request: Request) {
   const message = isRecord(request.body) ? request.body['message'] : '';
   if (message === undefined)
@@ -231,7 +232,7 @@ function waitOf(request: Request): number | undefined {
   return wait === undefined ? undefined : milliseconds;
 }
 
-/** The client's rules of a message, told under the name that the body has for it. */
+/** Checks the text by the client's rules, and reports problems under the body's name of the field. */
 function checkTextField(path: '/message' | '/message/text' | '/text', text: string): void {
   try {
     checkMessage({ text });
@@ -244,7 +245,9 @@ function checkTextField(path: '/message' | '/message/text' | '/text', text: stri
   }
 }
 
-/** With a request id the id follows from it, so that a repeated "create" finds what the first one made. */
+/**
+ * Derives the id from the request id if there is one, so that a repeated "create" finds the conversation of the first.
+ */
 function mintedId(requestId: string | undefined): string {
   if (requestId === undefined) return `c-${randomUUID()}`;
   return `c-${createHash('sha256').update(requestId).digest('hex').slice(0, 32)}`;

@@ -1,4 +1,4 @@
-/** The log of a conversation: as pages, or as an event stream with live events between. */
+/** The log of a conversation: as pages, or as an event stream with live events between the recorded ones. */
 import type { Request, Response, Router } from 'express';
 import { EngineError, invalidField } from '../../client/api/errors.js';
 import type { BeforePosition, LogCursor } from '../../client/ports/reader.js';
@@ -27,16 +27,16 @@ export function addEventRoutes(router: Router, deps: AppDeps, streams: OpenStrea
       if (query.before !== undefined)
         throw invalidField('?before', 'is for pages; a stream goes on from after');
       const after = lastEventId(request) ?? query.after;
-      // Before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
+      // Checked before the stream opens, so that an unknown conversation is a 404 and not an empty stream.
       await requireBegun(deps, key);
-      // A HEAD has no body that could end.
+      // A HEAD request has no body to stream.
       if (request.method === 'HEAD') response.type('text/event-stream').end();
       else await stream(deps, response, { key, after, streams });
     },
   });
 }
 
-/** What the client has received; newer than the `after` of the address it was first given. */
+/** The last event that the client received; newer than the `after` of the address that it first requested. */
 function lastEventId(request: Request): LogCursor | undefined {
   const header = request.get('last-event-id');
   if (header === undefined || header === '') return undefined;
@@ -58,7 +58,7 @@ async function page(
     throw invalidField('?before', 'cannot be given together with after');
   const found = await deps.reader.events(key, { limit: DEFAULT_PAGE, ...options });
   if (found === undefined) {
-    // The store may be behind a conversation that began just now: then its log is empty, not unknown.
+    // The store may lag behind a conversation that began just now: then its log is empty, not unknown.
     await requireBegun(deps, key);
     response.json({
       generation: 1,

@@ -1,4 +1,4 @@
-/** Liveness (this process answers) and readiness (what it needs is there). */
+/** Liveness (this process answers) and readiness (its dependencies are available). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
 import { messageOf } from '../../client/temporal/errors.js';
@@ -7,10 +7,10 @@ import { DEFAULT_TENANT } from '../../protocol/values/ids.js';
 import type { AppDeps, HealthCheck } from '../request/deps.js';
 import { addRoute } from '../request/router.js';
 
-/** No identity is configured: anyone who reaches the port may act as anyone. */
+/** No identity is configured: every caller that reaches the port may act as any actor. */
 export const AUTH_NOTICE = 'none: actors are not verified, serve on loopback only';
 
-/** A check that hangs has failed. */
+/** Milliseconds after which a check that hangs has failed. */
 const CHECK_DEADLINE_MS = 2_000;
 
 export function addHealthRoutes(router: Router, deps: AppDeps): void {

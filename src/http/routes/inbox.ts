@@ -1,4 +1,4 @@
-/** Events of other systems: each id enters the conversation once, for the model to read. */
+/** Takes events of other systems. Each event id enters the conversation once, for the model to read. */
 import type { Request, Response, Router } from 'express';
 import { EngineError, invalidField } from '../../client/api/errors.js';
 import type { AppDeps } from '../request/deps.js';
@@ -10,9 +10,9 @@ import { conversationOf } from '../request/tenants.js';
 /**
  * | answer | when |
  * |---|---|
- * | 200 `admitted` | recorded; `duplicate` when it was recorded before |
- * | 202 `queued` | no worker answered in 3 s; it is durable, and the next worker takes it |
- * | 404, 409, 410, 422, 429 | a problem that says why |
+ * | 200 `admitted` | recorded; `duplicate` if it was recorded before |
+ * | 202 `queued` | no worker answered in 3 s; the event is durable, and the next worker records it |
+ * | 404, 409, 410, 422, 429 | a problem that states the reason |
  */
 export function addInboxRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/inbox', {

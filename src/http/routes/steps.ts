@@ -1,4 +1,4 @@
-/** The client calls of a step together: read as one continuation, answered as one ordered, exact set. */
+/** The client calls of a step together: read as one continuation, answered by one ordered, complete set of results. */
 import type { Request, Router } from 'express';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, parseQuery, pathParameter, requestIdOf } from '../request/parse.js';
@@ -17,7 +17,7 @@ export function addStepRoutes(router: Router, deps: AppDeps): void {
   });
   addRoute(router, '/v1/conversations/:id/steps/:stepId/tool-results', {
     post: async (request, response) => {
-      // Stamped first: lateness is judged by when the results came in.
+      // Stamped first: lateness is judged by when the results arrived.
       const receivedAt = new Date().toISOString();
       await answerWith(response, () => submit(deps, request, receivedAt));
     },

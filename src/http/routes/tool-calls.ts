@@ -1,4 +1,4 @@
-/** Resolving a waiting call, and moving its deadline: the body is the verdict, the status is the verdict's. */
+/** Resolves a waiting call, and moves its deadline: the body is the verdict, the status is the verdict's. */
 import type { Request, Router } from 'express';
 import type { Duration } from '../../client/api/checks.js';
 import { isRecord } from '../../protocol/values/json.js';
@@ -12,7 +12,7 @@ import { type Answered, answerWith } from '../request/verdicts.js';
 export function addToolCallRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/tool-calls/:callId/resolution', {
     post: async (request, response) => {
-      // Stamped first: lateness is judged by when the answer came in, not by how long its delivery took.
+      // Stamped first: lateness is judged by when the answer arrived, not by how long its delivery took.
       const receivedAt = new Date().toISOString();
       await answerWith(response, () => resolve(deps, request, receivedAt));
     },
@@ -50,7 +50,7 @@ async function resolve(deps: AppDeps, request: Request, receivedAt: string): Pro
   return { httpStatus: outcome.httpStatus, shown };
 }
 
-/** `{resolution, ...}`, or the resolution itself. */
+/** Accepts `{resolution, ...}`, or the resolution itself. */
 function bodyOf(request: Request): ReturnType<typeof parseBody<typeof ResolveSchema>> {
   const body: unknown = request.body;
   const bare = isRecord(body) && 'type' in body && !('resolution' in body);

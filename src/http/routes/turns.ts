@@ -9,7 +9,9 @@ import { addRoute } from '../request/router.js';
 import { TurnQuerySchema } from '../request/schemas.js';
 import { tenantsOf } from '../request/tenants.js';
 
-/** A turn that was admitted a moment ago reaches the store within some hundred milliseconds. */
+/**
+ * Store reads for a turn id: a turn that was admitted a moment ago reaches the store within some hundred milliseconds.
+ */
 const LOOKS = 5;
 const LOOK_PAUSE_MS = 150;
 
@@ -22,7 +24,8 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
       const key = await find(deps, turnId, tenantsOf(deps, request));
       if (key === undefined) throw new EngineError('unknown_turn', `No turn "${turnId}" is known`);
       const { conversationId } = key;
-      // By the client, which knows what this process was told of the conversation: a call that was answered no longer waits.
+      // Read through the client, which knows the events that this process received: an answered call no longer counts
+      // as waiting.
       const result = await deps.client
         .turn(conversationId, turnId, { tenant: key.tenant })
         .result({ timeout: timeoutMs, atLeastSeq, signal: goneSignal(request) });
@@ -31,7 +34,10 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
   });
 }
 
-/** A turn of another tenant is looked for as long as one that is not there: nor does the time tell them apart. */
+/**
+ * Finds the conversation of a turn. A turn of another tenant is retried as long as a missing one, so that response
+ * times do not distinguish the two.
+ */
 async function find(
   deps: AppDeps,
   turnId: string,

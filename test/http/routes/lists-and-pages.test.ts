@@ -135,7 +135,7 @@ describe('conversations', () => {
       status: 403,
       code: 'forbidden',
       errors: [
-        { path: '?tenant', message: 'must be a tenant whose conversations whoever asks may name' },
+        { path: '?tenant', message: 'must be a tenant whose conversations the caller may name' },
       ],
     });
     expect(await json(app, '/v1/conversations?tenant=default&status=closed')).toMatchObject({
