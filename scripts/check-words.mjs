@@ -12,6 +12,7 @@ const CHECKED = [
   'src/activities',
   'src/http',
   'src/net',
+  'src/store',
   'src/watchdog',
   'src/worker',
   'src/workflows',

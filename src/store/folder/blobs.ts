@@ -1,6 +1,7 @@
 /**
- * Blobs as files of one folder, which may be shared by machines (a network drive will do: files are written whole, renamed
- * and never changed). Names of folders are hashes, since ids may differ in upper and lower case alone.
+ * Blobs as files of one folder, which several machines may share (a network drive works, because files are written
+ * whole, renamed and never changed). Names of sub-folders are hashes, since ids may differ only in upper and lower
+ * case.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
@@ -24,12 +25,15 @@ const ENDINGS: readonly (readonly [ending: string, type: BlobType])[] = [
   ['.txt', 'text/plain'],
   ['.bin', 'application/octet-stream'],
 ];
-/** Says whose folder it is. */
+/** Holds the key of the conversation that a folder belongs to. */
 const KEY_FILE = 'conversation.key';
-/** A folder may be removed while something is written into it: it is made again. */
+/** Tries of one write: the folder is created again if it is removed during a write. */
 const MAX_TRIES = 3;
 
-/** Opens a folder; made when it is absent. @throws {StoreUnavailable} naming the folder when that is not possible. */
+/**
+ * Opens a folder, and creates it when it is absent. @throws {StoreUnavailable} naming the folder when that is not
+ * possible.
+ */
 export async function openFolderBlobStore(options: {
   readonly folder: string;
 }): Promise<BlobStore> {
@@ -182,7 +186,7 @@ async function readPart(
   }
 }
 
-/** Under a name of its own first: nobody ever sees a part of it. */
+/** Writes under a temporary name and renames the file, so that no reader ever finds a part of it. */
 async function writeWhole(file: string, content: Uint8Array): Promise<void> {
   const draft = `${file}.${randomUUID()}.tmp`;
   try {
@@ -241,7 +245,7 @@ function undefinedIfAbsent(error: unknown): undefined {
   return undefined;
 }
 
-/** Neither there nor where a folder could be. */
+/** True when the file or a folder of its path does not exist. */
 function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
@@ -250,7 +254,7 @@ function fileIn(folder: string, { id, type }: BlobRef): string {
   return join(folder, `${id}${type === 'application/json' ? '.json' : '.txt'}`);
 }
 
-/** Ids have no character below the separator. */
+/** Sort key; no id has a character below the separator. */
 function orderOf({ tenant, conversationId }: ConversationKey, id = ''): string {
   return [tenant, conversationId, id].join('\0');
 }

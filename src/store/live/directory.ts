@@ -1,15 +1,15 @@
-/** Where the processes that share one database file find each other's sockets. */
+/** Locates the folder where the processes that share one database file find each other's sockets. */
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** The shortest bound of a unix socket path: 104 bytes on macOS with its final zero, 108 on Linux. */
+/** The smallest limit of a unix socket path in bytes: 104 on macOS with its final zero, 108 on Linux. */
 const MAX_SOCKET_PATH_BYTES = 103;
-/** `<pid>-<8 hex>.sock`, and the longer temporary name that it is made under. */
+/** `<pid>-<8 hex>.sock`, and the longer temporary name under which it is created. */
 const SOCKET_NAME_BYTES = 32;
 
-/** `<file>.live`, or a folder in the system's temporary one when that path is too long for a socket. */
+/** Returns `<file>.live`, or a folder in the system's temporary one when that path is too long for a socket. */
 export function liveDirectoryFor(file: string): string {
   const database = canonicalPath(file);
   const beside = `${database}.live`;
@@ -19,19 +19,19 @@ export function liveDirectoryFor(file: string): string {
 }
 
 /**
- * Creates the folder, open to this user only: what passes through it is what conversations say.
- * @throws when it cannot be created or belongs to somebody else (the temporary folder is open to all).
+ * Creates the folder, open to this user only, because the content of conversations passes through it.
+ * @throws when the folder cannot be created, or belongs to another user (every user may write to the temporary folder).
  */
 export function makeLiveDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const found = lstatSync(directory);
   const userId = process.getuid?.();
   if (!found.isDirectory() || (userId !== undefined && found.uid !== userId))
-    throw new Error(`${directory} belongs to somebody else`);
+    throw new Error(`${directory} belongs to another user`);
   if ((found.mode & 0o077) !== 0) chmodSync(directory, 0o700);
 }
 
-/** All processes must agree on the folder, by whatever links they reached the file; it may not exist yet. */
+/** Resolves links, so that all processes agree on the folder. The file may not exist yet. */
 function canonicalPath(file: string): string {
   const absolute = resolve(file);
   try {

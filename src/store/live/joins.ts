@@ -1,11 +1,11 @@
-/** Publishers that want to know who begins to watch; shared by the adapters of the live channel. */
+/** Listeners of publishers for new watchers of live events; shared by the adapters of the live channel. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 
 export class Joins {
   readonly #byKey = new Map<string, Set<() => void>>();
 
-  /** Returns a function that stops; stopping twice is safe. */
+  /** Returns a function that removes the listener; repeats of it are safe. */
   add(key: ConversationKey, listener: () => void): () => void {
     const keyText = conversationKey(key);
     const own = (): void => {

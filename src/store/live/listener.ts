@@ -1,4 +1,7 @@
-/** The subscribing side: a socket of this process's own, where publishers connect, learn what is watched, and send it. */
+/**
+ * The subscribing side: a socket of this process, where publishers connect, receive its interests, and send matching
+ * messages.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, unlinkSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
@@ -20,7 +23,7 @@ export class LiveListener {
     this.#subscriptions = subscriptions;
   }
 
-  /** Listens, unless it does already and its socket is still there. Safe to repeat; never throws. */
+  /** Listens, unless it already does and its socket still exists. Safe to repeat; never throws. */
   ensure(): void {
     if (this.#server !== undefined && (!this.#server.listening || existsSync(this.path))) return;
     this.#server?.close();
@@ -31,8 +34,8 @@ export class LiveListener {
     server.on('error', () => {
       if (this.#server === server) this.#server = undefined;
     });
-    // Made under another name and renamed when it listens: a publisher that found it earlier would be refused, and
-    // would take the socket for one of a dead process.
+    // Created under another name and renamed once it listens: a publisher that found the socket earlier would be
+    // refused, and would take it for one of a dead process.
     const unready = `${this.path}.new`;
     server.listen(unready, () => {
       try {
@@ -56,7 +59,7 @@ export class LiveListener {
     try {
       unlinkSync(this.path);
     } catch {
-      // It was never made, or is gone already.
+      // The socket was never created, or is already removed.
     }
     if (server === undefined) return;
     await new Promise<void>((resolve) => {
@@ -84,7 +87,10 @@ function tell(socket: Socket, keyText: string, watch: Watch | undefined): void {
   sendInterest(socket, interest);
 }
 
-/** Only this user's processes can connect; checked so far that a listener never meets a half message. */
+/**
+ * Checks the shape just so far that a listener never gets an incomplete message: only this user's processes can
+ * connect.
+ */
 function isLiveMessage(value: object): value is LiveMessage {
   if (!('tenant' in value) || typeof value.tenant !== 'string') return false;
   if (!('conversationId' in value) || typeof value.conversationId !== 'string') return false;

@@ -1,10 +1,10 @@
-/** The live channel inside one process: for a worker and an API that live together, and for tests. */
+/** The live channel inside one process: for a worker and an API in the same process, and for tests. */
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../ports/live.js';
 import { Joins } from './joins.js';
 import { LiveSubscriptions } from './subscriptions.js';
 
-/** Messages reach listeners before `publish` returns. After `close`, everything is quietly ignored. */
+/** Messages reach listeners before `publish` returns. After `close`, every call is ignored without an error. */
 export function createLocalLiveChannel(): LiveChannel {
   const joins = new Joins();
   const subscriptions = new LiveSubscriptions((keyText, watch) => {

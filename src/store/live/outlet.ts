@@ -1,19 +1,20 @@
 /**
- * What one subscribing process is sent. Each write wakes it, and beside a busy worker that costs both more than what is written: so writes keep
- * a distance, and what comes between two of them goes out together.
+ * Batches the messages for one subscribing process. Each write wakes that process, and beside a busy worker this costs
+ * both more than the bytes: so writes keep a minimum distance, and messages that arrive between two writes go out
+ * together.
  *
- * O1  After a pause nothing waits, but for what nobody misses.
- * O2  What ends a wait (the log has grown) waits least.
+ * O1  After a pause every message goes out at once, except those that no reader misses for some milliseconds.
+ * O2  The message that ends a reader's wait (the log has grown) is delayed least.
  */
 import type { Socket } from 'node:net';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { LiveMessage } from '../ports/live.js';
 import { canTake, sendLine } from './wire.js';
 
-/** Of calls that began: what comes next takes these along. Nobody sees that they come this much later. */
+/** Events of calls that began. The next message takes them along; a reader cannot notice a delay this short. */
 const RIDES_ALONG: readonly LiveEvent['type'][] = ['model_call_started', 'tool_call_started'];
 const RIDE_MS = 25;
-/** Since the write before. Pieces of one text come thirty milliseconds apart. */
+/** Milliseconds since the previous write. Pieces of one text come thirty milliseconds apart. */
 const LIVE_GAP_MS = 10;
 const APPENDED_GAP_MS = 4;
 
@@ -28,14 +29,14 @@ export class Outlet {
     this.#socket = socket;
   }
 
-  /** False when the process is slow or gone: what it would be sent is dropped. */
+  /** False when the process is slow or gone: its messages are dropped. */
   get canTake(): boolean {
     return canTake(this.#socket);
   }
 
-  /** Takes one message as its line. */
+  /** Queues one message, as its line. */
   send(line: string, message: LiveMessage): void {
-    // What is sent in one turn of the loop, at least, goes out in one write.
+    // Messages sent in one turn of the event loop, at least, go out in one write.
     if (this.#socket.writableCorked === 0) this.#socket.cork();
     sendLine(this.#socket, line);
     const now = performance.now();

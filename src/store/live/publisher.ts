@@ -1,4 +1,7 @@
-/** The publishing side: finds the sockets of subscribing processes, connects to each, and sends what each watches. */
+/**
+ * The publishing side: finds the sockets of subscribing processes, connects to each, and sends the messages that each
+ * watches.
+ */
 import type { FSWatcher } from 'node:fs';
 import { readdirSync, statSync, unlinkSync, watch as watchFolder } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -10,12 +13,14 @@ import type { LiveMessage, Watch } from '../ports/live.js';
 import { Outlet } from './outlet.js';
 import { onLines } from './wire.js';
 
-/** Leftovers of a listener that died before its socket was ready. */
+/**
+ * Age in milliseconds of a socket that is removed as a leftover, of a listener that died before its socket was ready.
+ */
 const UNREADY_LEFTOVER_MS = 60_000;
 
 interface Subscriber {
   readonly socket: Socket;
-  /** What it watches; the value says whether live events are wanted, too. */
+  /** Keys of the conversations that it watches; the value is true if live events are wanted, too. */
   readonly interests: Map<string, boolean>;
   readonly outlet: Outlet;
 }
@@ -28,14 +33,17 @@ export class LivePublisher {
   #folder: FSWatcher | undefined;
   #closed = false;
 
-  /** @param onJoin Told when another process says that somebody there watches live events. */
+  /** @param onJoin Called when another process begins to watch live events of a conversation. */
   constructor(directory: string, ownPath: string, onJoin: (keyText: string) => void) {
     this.#directory = directory;
     this.#ownPath = ownPath;
     this.#onJoin = onJoin;
   }
 
-  /** Looks for new sockets. Called each second as well: change notices may be missing or lost. Never throws. */
+  /**
+   * Searches the folder for new sockets. Also called each second, because change notices may be missing or lost. Never
+   * throws.
+   */
   scan(): void {
     if (this.#closed) return;
     this.#watchFolder();
@@ -73,7 +81,7 @@ export class LivePublisher {
     this.#closed = true;
     this.#folder?.close();
     for (const { socket } of this.#subscribers.values()) {
-      // Ends instead of being cut, so that what was published last still arrives.
+      // Ended instead of destroyed, so that the last published messages still arrive.
       socket.end();
       socket.unref();
     }
@@ -101,7 +109,7 @@ export class LivePublisher {
       });
       this.#folder = folder;
     } catch {
-      // The system has no watches left, or the folder is gone: the scan each second does it.
+      // The system has no watches left, or the folder is gone: the scan each second finds the sockets.
     }
   }
 
@@ -115,7 +123,7 @@ export class LivePublisher {
     this.#subscribers.set(path, subscriber);
     socket.unref();
     socket.on('error', (error) => {
-      // Nobody listens: the process died without removing its socket.
+      // No process listens: the owner died without removing its socket.
       if ('code' in error && error.code === 'ECONNREFUSED') remove(path);
     });
     socket.on('close', () => {
@@ -136,7 +144,7 @@ function removeLeftover(path: string): void {
   try {
     if (Date.now() - statSync(path).mtimeMs > UNREADY_LEFTOVER_MS) unlinkSync(path);
   } catch {
-    // Somebody else was faster.
+    // Another process removed it first.
   }
 }
 
@@ -144,6 +152,6 @@ function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Somebody else was faster.
+    // Another process removed it first.
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The live channel between the processes of one machine that share a database file. No broker: each process that
- * subscribes listens on a unix socket of its own in a folder beside the file, each that publishes connects to all of them
- * and is told what is watched. Windows has no such folders of sockets: there, processes hear only themselves, and readers
- * fall back to polling the store.
+ * The live channel between the processes of one machine that share a database file. No broker: each subscribing process
+ * listens on a unix socket of its own in a folder beside the file; each publishing process connects to all of them and
+ * receives their interests. Windows has no such folders of sockets: there, processes receive only their own messages,
+ * and readers fall back to polling the store.
  */
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../ports/live.js';
@@ -13,19 +13,19 @@ import { createLocalLiveChannel } from './local.js';
 import { LivePublisher } from './publisher.js';
 import { LINGER_MS, LiveSubscriptions } from './subscriptions.js';
 
-/** Repairs what file notices missed: new sockets, and a socket of ours that somebody removed. */
+/** Repairs changes that file notices missed: new sockets, and a socket of this process that was removed. */
 const RESCAN_MS = 1_000;
 
 export interface LiveChannelOptions {
-  /** The database file; all processes that open the same one hear each other. */
+  /** The database file; all processes that open the same file receive each other's messages. */
   readonly file: string;
-  /** Told once, in one line, when other processes cannot be reached. */
+  /** Called once, with one line of text, when other processes cannot be reached. */
   readonly onUnavailable?: (reason: string) => void;
 }
 
 /**
- * Opens the channel. Never fails: where sockets cannot be used, it works inside this process only. Nothing of it keeps a
- * process alive. `close` removes this process's socket; sockets of killed processes are removed by the next publisher.
+ * Opens the channel. Never fails: where sockets cannot be used, it works inside this process only. Nothing in it keeps
+ * a process alive. `close` removes this process's socket; the next publisher removes sockets of killed processes.
  */
 export function openLiveChannel(options: LiveChannelOptions): LiveChannel {
   const { file, onUnavailable = () => undefined } = options;
@@ -106,7 +106,7 @@ function createSocketChannel(directory: string): LiveChannel {
   };
 }
 
-/** Each second. Without a folder nobody is found; the next tick tries again. */
+/** Repairs each second. Does nothing while the folder cannot be created; the next tick tries again. */
 function whileThereIs(directory: string, repair: () => void): NodeJS.Timeout {
   const timer = setInterval(() => {
     try {

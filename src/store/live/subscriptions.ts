@@ -1,4 +1,4 @@
-/** Who watches what in this process; shared by the adapters of the live channel. */
+/** Subscriptions to live messages in this process; shared by the adapters of the live channel. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveMessage, Watch } from '../ports/live.js';
@@ -8,12 +8,14 @@ interface Subscription {
   readonly listener: (message: LiveMessage) => void;
 }
 
-/** For channels on which to tell others costs them and this process more than some messages for nobody. */
+/**
+ * Default `lingerMs` of channels on which a change of interest costs all processes more than some unneeded messages.
+ */
 export const LINGER_MS = 1_000;
 
 /**
- * Called when what this process watches has changed; `undefined` = nobody watches the conversation any more. Also when one more
- * begins to watch live events: whoever streams has to say again what that one has missed.
+ * Called when the interest of this process in a conversation changes; `undefined` = no subscription is left. Also
+ * called for each further subscription to live events, because the publisher has to repeat the events that it missed.
  */
 export type WatchChanged = (keyText: string, watch: Watch | undefined) => void;
 
@@ -21,20 +23,21 @@ export class LiveSubscriptions {
   readonly #byKey = new Map<string, Set<Subscription>>();
   readonly #onChange: WatchChanged;
   readonly #lingerMs: number;
-  /** What was told last, of each that is watched or was until just now. */
+  /** The interest reported last, for each conversation that is watched or was until just now. */
   readonly #told = new Map<string, boolean>();
   readonly #leaving = new Map<string, NodeJS.Timeout>();
 
   /**
-   * @param lingerMs Of one that nobody watches any more it is told after this time only, and not at all when somebody watches it again before:
-   *   who asks for one result after the other begins and ends to watch with each. 0 = at once.
+   * @param lingerMs Milliseconds after which the end of the last subscription is reported; a new subscription within
+   *   that time cancels the report. A caller that waits for one result after the other subscribes and unsubscribes with
+   *   each. 0 = at once.
    */
   constructor(onChange: WatchChanged = () => undefined, lingerMs = 0) {
     this.#onChange = onChange;
     this.#lingerMs = lingerMs;
   }
 
-  /** Returns a function that stops; stopping twice is safe. */
+  /** Returns a function that ends the subscription; repeats of it are safe. */
   add(key: ConversationKey, watch: Watch, listener: (message: LiveMessage) => void): () => void {
     const keyText = conversationKey(key);
     const subscription: Subscription = { live: watch.live, listener };
@@ -44,7 +47,7 @@ export class LiveSubscriptions {
     };
   }
 
-  /** Hands a message to its listeners. A listener that throws harms neither the others nor the publisher. */
+  /** Passes a message to its listeners. A listener that throws harms neither the others nor the publisher. */
   deliver(message: LiveMessage): void {
     const subscriptions = this.#byKey.get(conversationKey(message));
     for (const { live, listener } of [...(subscriptions ?? [])]) {
@@ -52,7 +55,7 @@ export class LiveSubscriptions {
       try {
         listener(message);
       } catch {
-        // Live messages may be lost; whoever loses one reads the store.
+        // Live messages may be lost: a listener that misses one reads the store.
       }
     }
   }
@@ -63,7 +66,7 @@ export class LiveSubscriptions {
     return { live: [...subscriptions].some(({ live }) => live) };
   }
 
-  /** Everything that others were told of: for those that come later. */
+  /** Every reported interest, for publishers that connect later. */
   all(): readonly (readonly [keyText: string, watch: Watch])[] {
     return [...this.#told].map(([keyText, live]) => [keyText, { live }]);
   }
@@ -93,7 +96,7 @@ export class LiveSubscriptions {
     clearTimeout(this.#leaving.get(keyText));
     this.#leaving.delete(keyText);
     if (watch === undefined) this.#leave(keyText);
-    // Of each who wants live events it is told.
+    // Every new subscription to live events is reported.
     else if (watch.live || this.#told.get(keyText) !== false) this.#tell(keyText, watch);
   }
 

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net';
 
 import { isRecord } from '../../protocol/values/json.js';
 
-/** A peer that has this much unread is slow: what comes next is dropped, not kept. */
+/** A peer with this much unread data is slow: further messages are dropped, not queued. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-/** A line that does not end within this is no message of ours. */
+/** A longer line does not come from this channel. */
 const MAX_LINE_CHARS = 4 * 1024 * 1024;
 
-/** What a subscribing process tells a publishing one. */
+/** An interest that a subscribing process sends to a publishing one. */
 export type Interest =
   | { readonly watch: string; readonly live: boolean }
   | { readonly unwatch: string };
 
-/** False when the peer is slow or gone; what it would be sent is dropped. */
+/** False when the peer is slow or gone; messages for it are dropped. */
 export function canTake(socket: Socket): boolean {
   return !socket.destroyed && socket.writable && socket.writableLength <= MAX_UNREAD_BYTES;
 }
@@ -23,13 +23,13 @@ export function sendLine(socket: Socket, line: string): void {
   if (canTake(socket)) socket.write(`${line}\n`);
 }
 
-/** Interest must not be dropped: a peer that cannot take it is cut off, and connects again. */
+/** Sends an interest, which must not be dropped: a peer that cannot take it is disconnected, and connects again. */
 export function sendInterest(socket: Socket, interest: Interest): void {
   if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
   else sendLine(socket, JSON.stringify(interest));
 }
 
-/** Calls back for each line that is a JSON object; anything else is skipped. */
+/** Calls back for each line that is a JSON object; other lines are skipped. */
 export function onLines(
   socket: Socket,
   receive: (value: Readonly<Record<string, unknown>>) => void,

@@ -1,5 +1,5 @@
 /**
- * What an append does to a stored log, decided without touching it; every adapter carries out the same plan.
+ * Plans the effect of an append on a stored log without touching it; every adapter carries out the same plan.
  *
  * P1  A row once stored in a generation never changes.
  * P2  The rows of a generation are dense from 1, after an optional marker at 0.
@@ -14,7 +14,7 @@ import { contentHash } from './content-hash.js';
 
 export type AppendPlan =
   | { readonly type: 'gap'; readonly lastSeq: number }
-  /** `confirms`: the batch reaches the stored end, so its run is the one that the log comes from now. */
+  /** `confirms`: the batch reaches the stored end, so its run is now the source of the log. */
   | {
       readonly type: 'extend';
       readonly events: readonly CanonicalEvent[];
@@ -28,7 +28,7 @@ export type AppendPlan =
     };
 
 /**
- * Compares a batch with the stored head; `hashAt` gives the content hash of a stored row of its generation.
+ * Compares a batch with the stored head; `hashAt` returns the content hash of a stored row of its generation.
  * @throws {RangeError} when the seqs of the batch are not dense: a defect of the caller.
  */
 export function planAppend(
@@ -81,7 +81,7 @@ export function isAt(head: LogHead | undefined, position: HeadPosition): boolean
 
 /**
  * Folds events into a snapshot and stamps it with its generation.
- * @throws {TypeError} when there is nothing to fold from: a log begins with `conversation_started`.
+ * @throws {TypeError} when there is no event to fold: a log begins with `conversation_started`.
  */
 export function foldSnapshot(
   from: ConversationSnapshot | undefined,
@@ -95,7 +95,7 @@ export function foldSnapshot(
     lastSeq = event.seq;
   }
   if (view === undefined) throw new TypeError('a log must begin with conversation_started');
-  // The snapshot behind a gap may be ahead of the rows that it is kept with.
+  // A stored snapshot may be ahead of the rows of its generation, behind a gap.
   return { ...view, seq: lastSeq, generation };
 }
 
@@ -110,7 +110,7 @@ export function rewrittenMarker(previousGeneration: number, divergedAtSeq: numbe
   };
 }
 
-/** The head that an append leaves. `before`: the head of the same generation, if there was one. */
+/** The head after an append. `before`: the head of the same generation, if there was one. */
 export function headAfter(
   batch: AppendBatch,
   parts: {
@@ -121,7 +121,7 @@ export function headAfter(
 ): LogHead {
   const { tenant, conversationId, runId } = batch;
   const { before, generation, snapshot } = parts;
-  // What was known of another run says nothing of this one: 0 makes the sweep look at it.
+  // The known length of another run does not apply to this one: 0 makes the sweep check it.
   const knownLength = before?.runId === runId ? before.historyLength : 0;
   return {
     tenant,

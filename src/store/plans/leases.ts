@@ -1,8 +1,8 @@
-/** Which rows of leases an append leaves, decided without touching them; every adapter carries out the same plan. */
+/** Plans the rows of leases that an append leaves, without touching them; every adapter carries out the same plan. */
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { CallLease } from '../ports/leases.js';
 
-/** Undefined when neither state has a claim: then there is nothing to write and nothing to remove. */
+/** Undefined when neither state has a claim: then no row has to be written or removed. */
 export function leasesAfter(
   before: ConversationSnapshot | undefined,
   after: ConversationSnapshot,

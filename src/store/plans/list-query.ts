@@ -1,4 +1,4 @@
-/** The statement behind a list; the adapters differ in how they name tables and number parameters. */
+/** Builds the statement behind a list; the adapters differ in the names of tables and the numbering of parameters. */
 
 import { CONVERSATION_STATUSES, statusesOf } from '../../protocol/conversation/statuses.js';
 import type { JudgedActor } from '../../protocol/values/actors.js';
@@ -21,18 +21,21 @@ export interface Dialect {
   readonly conversations: string;
   readonly troubles: string;
   readonly pendingCalls: string;
-  /** After `pendingCalls AS name`: has the calls of one conversation found by its key. */
+  /** Appended to `pendingCalls AS name`: makes the database find the calls of one conversation by its key. */
   readonly byKey: string;
   /** The n-th parameter, from 1. */
   readonly parameter: (nth: number) => string;
   /**
-   * Whether a row of pending calls, by the name that it has in the statement, admits an actor: its `audience` does, if it has one, and
-   * he is none of its `requesters`.
+   * SQL that is true if a row of pending calls, by its name in the statement, admits an actor: its `audience`, if it
+   * has one, admits the actor, and the actor is none of its `requesters`.
    */
   readonly admits: (call: string, actor: Admission) => string;
 }
 
-/** Parameters of the statement: the actor's id and roles, as JSON of a list each, and 1 where he is verified, else 0. */
+/**
+ * Parameters of the statement: the actor's id and roles, as JSON of a list each, and 1 if the actor is verified, else
+ * 0.
+ */
 export interface Admission {
   readonly id: string;
   readonly roles: string;
@@ -44,10 +47,10 @@ export interface ListQuery {
   readonly values: readonly (string | number)[];
 }
 
-/** One row of the answer: `snapshot`, `position`, `trouble`, and `deadline_ms` where the list is by deadline. */
+/** One row of the answer: `snapshot`, `position`, `trouble`, and `deadline_ms` if the list is by deadline. */
 export interface ListRow extends DeadlinePosition {
   readonly snapshot: ConversationList['conversations'][number];
-  /** JSON; null where no mark holds. */
+  /** JSON; null if no mark holds. */
   readonly trouble: unknown;
 }
 
@@ -59,13 +62,13 @@ class Statement {
     this.#parameter = dialect.parameter;
   }
 
-  /** A parameter with this value. */
+  /** Adds a parameter with this value and returns its name. */
   value(value: string | number): string {
     this.values.push(value);
     return this.#parameter(this.values.length);
   }
 
-  /** Conditions for what is given. */
+  /** Conditions for the values that are given. */
   where(conditions: readonly (readonly [string, string | number | undefined])[]): string[] {
     return conditions.flatMap(([sql, value]) =>
       value === undefined ? [] : [`${sql} ${this.value(value)}`],
@@ -73,7 +76,10 @@ class Statement {
   }
 }
 
-/** Reads one row more than the page has, to see whether there is another. @throws {RangeError} for a cursor that is not ours. */
+/**
+ * Reads one row more than the page has, to see whether there is another. @throws {RangeError} for a cursor that
+ * `listPage` did not make.
+ */
 export function listQuery(options: ListRequest, dialect: Dialect): ListQuery {
   return isByDeadline(options) ? byDeadline(options, dialect) : byPosition(options, dialect);
 }
@@ -97,13 +103,16 @@ function byPosition(options: ListRequest, dialect: Dialect): ListQuery {
   return { sql, values: statement.values };
 }
 
-/** Not as a list of statuses: the index of a tenant's order serves it, where one by status would have to be sorted. */
+/**
+ * Excludes the other statuses instead of naming those wanted: then the index of a tenant's order serves the list, which
+ * would have to be sorted after a search by status.
+ */
 function activeOnly(status: ListRequest['status'], column: string): readonly string[] {
   const others = CONVERSATION_STATUSES.filter((each) => !statusesOf('active').includes(each));
   return status === 'active' ? others.map((each) => `${column} <> '${each}'`) : [];
 }
 
-/** Of several calls of a conversation that are meant, the one that ends first stands for it. */
+/** The call that ends first stands for its conversation, if several of its calls match. */
 function byDeadline(options: ListRequest, dialect: Dialect): ListQuery {
   const { tenant, agent, status, pendingTool, pendingKind, pendingFor, cursor } = options;
   const { deadlineBefore } = options;
@@ -159,8 +168,9 @@ function openOf(statement: Statement, { openOf: agents }: ListRequest, of = ''):
 }
 
 /**
- * Of the mark of a conversation, while it holds: nothing was appended since it was made, and the conversation is open. No join, which
- * could have whole tables sorted or hashed: few conversations have a mark.
+ * A column of a conversation's mark while it holds: no event was appended since it was made, and the conversation is
+ * open. A sub-query instead of a join, which could make the database sort or hash whole tables: few conversations have
+ * a mark.
  */
 function troubleOf({ troubles }: Dialect, column: 'kind' | 'trouble'): string {
   return `(SELECT mark.${column} FROM ${troubles} AS mark
@@ -173,11 +183,11 @@ interface Asked {
   readonly dialect: Dialect;
 }
 
-/** A status of the log finds conversations with a mark as well: their calls wait for people all the same. */
+/** A status of the log also finds conversations with a mark: their calls wait for people all the same. */
 function byStatus({ statement, dialect }: Asked, status: string | undefined): readonly string[] {
   if (status === undefined || status === 'active') return [];
   if (!isTroubleKind(status)) return statement.where([['conversations.status =', status]]);
-  // Those that have a mark are found by it.
+  // Conversations with a mark are found by the mark.
   return [
     `(conversations.tenant, conversations.conversation_id) IN (SELECT tenant, conversation_id FROM ${dialect.troubles})`,
     ...statement.where([[`${troubleOf(dialect, 'kind')} =`, status]]),
@@ -196,7 +206,7 @@ function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
 }
 
-/** The page that the rows of a `listQuery` are. */
+/** Makes the page from the rows of a `listQuery`. */
 export function listPage(options: ListRequest, rows: readonly ListRow[]): ConversationList {
   const limit = listLimit(options);
   const page = rows.slice(0, limit);

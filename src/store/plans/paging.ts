@@ -11,7 +11,7 @@ export interface ReadBounds {
   readonly limit: number;
   readonly maxBytes: number;
   readonly afterSeq: number;
-  /** Present where the newest come first. */
+  /** Present if the newest events come first. */
   readonly beforeSeq?: number;
 }
 
@@ -41,13 +41,13 @@ export function cursorOf(position: number): string {
   return String(position);
 }
 
-/** @throws {RangeError} when the cursor is not one of ours. */
+/** @throws {RangeError} when the cursor is not one of `cursorOf`. */
 export function positionOf(cursor: string): number {
   if (!/^\d{1,15}$/.test(cursor)) throw notOurs(cursor);
   return Number(cursor);
 }
 
-/** Where a list by deadline stands: deadlines may be equal, positions are not. */
+/** The position in a list by deadline: deadlines may be equal, positions are not. */
 export interface DeadlinePosition {
   readonly deadlineMs: number;
   readonly position: number;
@@ -57,14 +57,14 @@ export function deadlineCursorOf({ deadlineMs, position }: DeadlinePosition): st
   return `d${deadlineMs}.${position}`;
 }
 
-/** @throws {RangeError} when the cursor is not one of ours, or of a list in another order. */
+/** @throws {RangeError} when the cursor is not one of `deadlineCursorOf`, such as one of a list in another order. */
 export function deadlinePositionOf(cursor: string): DeadlinePosition {
   const match = /^d(-?\d{1,15})\.(\d{1,15})$/.exec(cursor);
   if (match === null) throw notOurs(cursor);
   return { deadlineMs: Number(match[1]), position: Number(match[2]) };
 }
 
-/** @throws {RangeError} when the text is no time. */
+/** @throws {RangeError} when the text is not a time. */
 export function deadlineMsOf(deadlineBefore: string): number {
   const deadlineMs = Date.parse(deadlineBefore);
   if (Number.isNaN(deadlineMs)) throw new RangeError(`not a time: "${deadlineBefore}"`);

@@ -1,4 +1,7 @@
-/** Which rows of pending calls an append changes, decided without touching them; every adapter carries out the same plan. */
+/**
+ * Plans the rows of pending calls that an append changes, without touching them; every adapter carries out the same
+ * plan.
+ */
 import { excludesRequester, requestersIn } from '../../core/calls/audience.js';
 import type { PendingCall } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
@@ -10,9 +13,12 @@ export interface PendingRow {
   readonly tool: string;
   readonly kind: string;
   readonly deadlineMs: number;
-  /** As JSON; absent where anybody may resolve it. */
+  /** As JSON; absent if every actor may resolve the call. */
   readonly audience?: string;
-  /** The turn that asked, where its requesters are excluded: the adapter reads there who they are, and keeps it in the row. */
+  /**
+   * The turn of the call, if its audience excludes the requesters of the turn: the adapter reads their ids from the
+   * turn's events and stores them in the row.
+   */
   readonly askedIn?: TurnId;
 }
 
@@ -22,12 +28,12 @@ export interface PendingChange {
   readonly put: readonly PendingRow[];
 }
 
-/** States of a conversation that an append leads from and to. */
+/** The states of a conversation before and after an append. */
 export interface PendingStates {
-  /** What the rows are of now. */
+  /** The state that the stored rows reflect. */
   readonly before: ConversationSnapshot | undefined;
   readonly after: ConversationSnapshot;
-  /** What was added; absent where the log was rewritten, and nothing of it is as it was. */
+  /** The events added; absent if the log was rewritten, so that every row has to be written anew. */
   readonly added?: readonly CanonicalEvent[];
 }
 
@@ -41,16 +47,16 @@ export function pendingChange({ before, after, added }: PendingStates): PendingC
   };
 }
 
-/** Whoever sends a message that joins the turn is one of those who asked, from then on. */
+/** True when a message joined the turn: its sender is one of the requesters from then on. */
 function isAskedAnew({ askedIn }: PendingRow, added: PendingStates['added']): boolean {
   if (askedIn === undefined) return false;
   return added?.some((event) => event.type === 'user_message' && event.turnId === askedIn) ?? true;
 }
 
-/** The input that began a turn, where no message did: its id, and the seq that it stands before. */
+/** The inbox event that began a turn, if no message did: its id, and the seq before which it stands. */
 export interface InputOfTurn {
   readonly eventId: string;
-  /** What the JSON of the event has in it. */
+  /** Text that the JSON of the event contains. */
   readonly mark: string;
   readonly beforeSeq: number;
 }
@@ -65,8 +71,8 @@ export function inputOfTurn(events: readonly CanonicalEvent[]): InputOfTurn | un
 }
 
 /**
- * Ids of whoever asked in a turn, as JSON of a list. `events` are its messages; `inputs` those events that may be its `inputOfTurn`,
- * newest first. Whoever is in lost events is not known.
+ * Ids of the requesters of a turn, as a JSON list. `events` are its messages; `inputs` the events that may be its
+ * `inputOfTurn`, newest first. Requesters of lost events are missing.
  */
 export function requestersStored(
   events: readonly CanonicalEvent[],
@@ -88,7 +94,10 @@ function rowOf({ toolCallId, turnId, name, kind, deadline, audience }: PendingCa
   };
 }
 
-/** Escapes that no text of Postgres can hold become the sign for what cannot be shown, here and in what is looked for. */
+/**
+ * Replaces escapes that Postgres cannot hold as text with the replacement character, in stored values and in searched
+ * ones.
+ */
 export function asStored(json: string): string {
   return json.replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '\\ufffd');
 }

@@ -1,10 +1,10 @@
-/** What follows from which agents no worker serves any more; the same for every adapter. */
+/** Filters and marks of agents that no worker serves any more; the same for every adapter. */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { ConversationList, ListOptions } from '../ports/lists.js';
 import type { GoneAgents } from '../ports/presence.js';
 
-/** Filters that only adapters ask for, beside those of callers. */
+/** Filters that only adapters use, beside those of callers. */
 export interface ListRequest extends Omit<ListOptions, 'attention'> {
   /** Open conversations of these agents. */
   readonly openOf?: readonly string[];
@@ -12,7 +12,7 @@ export interface ListRequest extends Omit<ListOptions, 'attention'> {
 
 export interface PublishedAgent {
   readonly manifest: AgentManifest;
-  /** ISO 8601; present where workers are there, and none has served it for `AGENT_GONE_MS`. */
+  /** ISO 8601; present when there are workers, and none has served the agent for `AGENT_GONE_MS`. */
   readonly goneSince?: string;
 }
 
@@ -22,7 +22,7 @@ export function shownManifest({ manifest, goneSince }: PublishedAgent): AgentMan
 
 export const NO_CONVERSATIONS: ConversationList = { conversations: [] };
 
-/** What is read for a list that is asked for; undefined where nothing can be in it. */
+/** Translates `attention` into a filter by agents; undefined if no conversation can match. */
 export function requestOf(
   { attention, ...options }: ListOptions,
   gone: GoneAgents,
@@ -31,13 +31,13 @@ export function requestOf(
   return gone.size === 0 ? undefined : { ...options, openOf: [...gone.keys()] };
 }
 
-/** The page with what each conversation of it needs attention for. */
+/** Adds to each conversation of the page the reason why it needs attention. */
 export function withAttention(page: ConversationList, gone: GoneAgents): ConversationList {
   if (gone.size === 0) return page;
   return { ...page, conversations: page.conversations.map((one) => needing(one, gone)) };
 }
 
-/** The snapshot with what it needs attention for. */
+/** Adds to the snapshot the reason why it needs attention. */
 export function needing(snapshot: ConversationSnapshot, gone: GoneAgents): ConversationSnapshot {
   const since = snapshot.status === 'closed' ? undefined : gone.get(snapshot.agent);
   return since === undefined

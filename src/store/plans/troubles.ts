@@ -1,14 +1,14 @@
-/** What a mark of trouble changes in what the store shows. Pure; both adapters use it. */
+/** The effect of a mark of trouble on snapshots and lists. Pure; both adapters use it. */
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { TROUBLE_KINDS, type Trouble, type TroubleKind } from '../../protocol/values/trouble.js';
 
-/** The status that a list is filtered by is a mark's, not one of the projected state. */
+/** True for a filter by the kind of a mark, false for a status of the projected state. */
 export function isTroubleKind(status: string | undefined): status is TroubleKind {
   return TROUBLE_KINDS.some((kind) => kind === status);
 }
 
-/** Whether a mark tells something that the one before did not. */
+/** Whether a mark differs in kind, run or error from the one before. */
 export function isNewTrouble(before: Trouble | undefined, after: Trouble): boolean {
   return (
     before?.kind !== after.kind || before.runId !== after.runId || before.error !== after.error
@@ -21,7 +21,7 @@ export function troubleFrom(json: unknown): Trouble | undefined {
   return isRecord(trouble) ? (trouble as unknown as Trouble) : undefined;
 }
 
-/** The snapshot with the status that the mark gives it; what the log says of the status is kept beside it. */
+/** The snapshot with the status of the mark; `trouble.was` keeps the status of the log. */
 export function shownWith(
   snapshot: ConversationSnapshot,
   trouble: Trouble | undefined,

@@ -1,7 +1,7 @@
 /**
- * Deletion of conversations: part of the event log port. What is left of a deleted conversation is a tombstone: its id and the
- * ids of its runs. Whatever one of these runs says late is refused (`deleted`), so nothing comes back; another run under the
- * same id is a new conversation, and is stored as such.
+ * Deletion of conversations: part of the event log port. A deletion leaves a tombstone: the conversation's id and the
+ * ids of its runs. Late events of one of these runs are refused (`deleted`), so the conversation cannot come back;
+ * another run under the same id is a new conversation, and is stored as such.
  */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { HeadPosition } from './log-head.js';
@@ -10,15 +10,15 @@ export interface Deletion extends ConversationKey {
   readonly runIds: readonly string[];
   /** Milliseconds by the clock of the store. */
   readonly requestedAtMs: number;
-  /** Absent while Temporal may still have some of it. */
+  /** Absent while Temporal may still have data of the conversation. */
   readonly finishedAtMs?: number;
 }
 
 export interface Deletions {
   /**
-   * Removes every row of a conversation and leaves the tombstone, in one transaction. The ids of runs that the store knew are
-   * added to the given ones. Safe to repeat: the runs of all repeats are remembered. Undefined, and nothing is removed, when
-   * `onlyAt` is given and is not the stored head.
+   * Removes every row of a conversation and leaves the tombstone, in one transaction. The ids of runs that the store
+   * knew are added to the given ones. Safe to repeat: the tombstone keeps the runs of all repeats. Undefined, and
+   * nothing is removed, when `onlyAt` is given and is not the stored head.
    */
   beginDeletion(
     request: ConversationKey & {
@@ -26,12 +26,14 @@ export interface Deletions {
       readonly onlyAt?: HeadPosition;
     },
   ): Promise<Deletion | undefined>;
-  /** Adds runs to a tombstone, and removes nothing: another conversation may have begun under the id. Safe to repeat. */
+  /**
+   * Adds runs to a tombstone, and removes nothing: another conversation may have begun under the id. Safe to repeat.
+   */
   extendDeletion(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
-  /** Notes that Temporal has nothing of it any more. Safe to repeat. */
+  /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
   finishDeletion(key: ConversationKey): Promise<void>;
   deletion(key: ConversationKey): Promise<Deletion | undefined>;
-  /** Those requested at least `forMs` ago, longest ago first. */
+  /** Deletions requested at least `forMs` ago, longest ago first. */
   unfinishedDeletions(options: {
     readonly limit: number;
     readonly forMs: number;
@@ -42,6 +44,6 @@ export interface Deletions {
     readonly limit: number;
     readonly after?: string;
   }): Promise<readonly ConversationKey[]>;
-  /** Removes tombstones that were finished `forMs` ago; how many. */
+  /** Removes tombstones that were finished at least `forMs` ago; resolves to their number. */
   forgetDeletions(options: { readonly limit: number; readonly forMs: number }): Promise<number>;
 }

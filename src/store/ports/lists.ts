@@ -10,8 +10,8 @@ import type { JudgedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 
 /**
- * All filters hold at once. Newest conversations first; where one of `pendingTool`, `pendingKind`, `pendingFor` and `deadlineBefore`
- * is given, those first whose pending call (of those that are meant) ends earliest.
+ * All filters hold at once. Newest conversations first; if one of `pendingTool`, `pendingKind`, `pendingFor` and
+ * `deadlineBefore` is given, those first whose pending call (of the matching ones) ends earliest.
  */
 export interface ListOptions {
   readonly tenant?: string;
@@ -19,16 +19,17 @@ export interface ListOptions {
   readonly status?: StatusFilter;
   /** Conversations with an open call of this tool. */
   readonly pendingTool?: string;
-  /** Conversations with an open call that waits for this. */
+  /** Conversations with an open call of this kind of suspension. */
   readonly pendingKind?: SuspensionKind;
   /**
-   * Conversations with an open call whose audience admits the actor, who wants to know what waits for him. Who asked in a turn is read
-   * in its events: where these are lost, a call that excludes its requester is listed for him, and the conversation refuses his answer.
+   * Conversations with an open call whose audience admits this actor. The requesters of a turn are read from its
+   * events: if these are lost, a call that excludes its requester is listed for that actor, and the conversation
+   * refuses the actor's answer.
    */
   readonly pendingFor?: JudgedActor;
   /** ISO 8601; conversations with an open call whose deadline is earlier. */
   readonly deadlineBefore?: string;
-  /** Open conversations that somebody has to look after: workers are there, and none of them serves the agent. */
+  /** Open conversations that need an operator: there are workers, and none of them serves the agent. */
   readonly attention?: AttentionReason;
   /** @defaultValue 50; 1,000 at most */
   readonly limit?: number;
@@ -41,19 +42,19 @@ export interface ConversationList {
   readonly nextCursor?: string;
 }
 
-/** What the sweep needs to know of a conversation that is not closed. */
+/** The fields of an open conversation that the sweep uses. */
 export interface OpenHead extends ConversationKey {
   readonly runId: string;
   readonly historyLength: number;
-  /** When events were stored last, in milliseconds by the clock of the store. */
+  /** The time of the last stored event, in milliseconds by the clock of the store. */
   readonly changedAtMs: number;
 }
 
 export interface ConversationLists {
   /**
-   * What stays where it is in the order is neither repeated nor skipped from page to page, whatever is written meanwhile. A
-   * conversation whose earliest deadline moves behind the cursor comes again.
-   * @throws {RangeError} when the cursor is not one of ours, or of a list in another order.
+   * One page. A conversation that keeps its place in the order is neither repeated nor skipped from page to page, also
+   * during writes. A conversation whose earliest deadline moves behind the cursor is listed again.
+   * @throws {RangeError} when the cursor is not one of this store, or of a list in another order.
    */
   list(options?: ListOptions): Promise<ConversationList>;
   /** Heads of conversations that are not closed, in key order after the given key. */
@@ -61,15 +62,17 @@ export interface ConversationLists {
     readonly limit: number;
     readonly after?: ConversationKey;
   }): Promise<readonly OpenHead[]>;
-  /** Those of them that something was stored of within `withinMs`, longest ago first, after the given one. */
+  /** Open heads with an event stored within `withinMs`, longest ago first, after the given one. */
   recentHeads(options: {
     readonly limit: number;
     readonly withinMs: number;
     readonly after?: OpenHead;
   }): Promise<readonly OpenHead[]>;
-  /** Those of the keys that the store does not know, or knows as closed; one statement, 1,000 keys at most. */
+  /** The keys that the store does not have, or has as closed; one statement, 1,000 keys at most. */
   notOpen(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
-  /** Those of the keys that the store does not know at all, and never had to delete; one statement, 1,000 keys at most. */
+  /**
+   * The keys that the store does not have at all, and of which it has no deletion; one statement, 1,000 keys at most.
+   */
   unknown(keys: readonly ConversationKey[]): Promise<readonly ConversationKey[]>;
   /** Conversations that were closed before a time, longest ago first. */
   closedBefore(options: {

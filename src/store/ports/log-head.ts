@@ -2,7 +2,7 @@
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 
-/** Where the stored log of a conversation stands. */
+/** The end of the stored log of a conversation. */
 export interface LogHead extends ConversationKey {
   /** From 1; a higher one replaces the log (see `log_rewritten`). */
   readonly generation: number;

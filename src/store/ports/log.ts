@@ -1,5 +1,5 @@
 /**
- * The event log port: a projection of what workflows have decided. Adapters: sqlite and Postgres; one conformance suite
+ * The event log port: a projection of the decisions of workflows. Adapters: sqlite and Postgres; one conformance suite
  * (`test/support/conformance/event-log.ts`) holds for both. Every method may reject with `StoreUnavailable`.
  */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
@@ -23,25 +23,29 @@ export class StoreUnavailable extends Error {
 export interface AppendBatch extends ConversationKey {
   readonly runId: string;
   readonly historyLength?: number;
-  /** Dense and ascending, as the workflow gave them; may overlap what is stored. */
+  /** Dense and ascending, as the workflow numbered them; may overlap the stored events. */
   readonly events: readonly CanonicalEvent[];
   /**
-   * The run that is current now ends its log at `lastSeq`, below what is stored: a reset dropped the rest, so the log is
-   * rewritten without it. Ignored unless `head` is still the stored head (somebody else may have been faster).
+   * The current run ends its log at `lastSeq`, below the stored end: a reset dropped the rest, so the log is rewritten
+   * without it. Ignored unless `head` is still the stored head (another writer may have been faster).
    */
   readonly cutsOff?: {
     readonly lastSeq: number;
     readonly head: HeadPosition;
   };
-  /** Nothing is stored, and the outcome is `gap`, unless this is still the stored head: for what no workflow has said. */
+  /**
+   * If given and no longer the stored head, nothing is stored and the outcome is `gap`: for events that no workflow has
+   * emitted.
+   */
   readonly onlyAt?: HeadPosition;
 }
 
 /**
- * `appended`: stored (0 added when all was known). `rewritten`: the same seq was stored with other content, so a new
- * generation was opened: it holds a `log_rewritten` marker at seq 0, the rows before the divergence, and the new events.
- * `gap`: the first event is beyond `lastSeq + 1`, or the head is not the one of `onlyAt`; nothing was stored, ask again from
- * `lastSeq`. `deleted`: the run belongs to a conversation that was deleted; nothing is stored, now or later.
+ * `appended`: stored (0 added when all were known). `rewritten`: the same seq was stored with other content, so a new
+ * generation was opened: it holds a `log_rewritten` marker at seq 0, the rows before the divergence, and the new
+ * events. `gap`: the first event is beyond `lastSeq + 1`, or the head is not the one of `onlyAt`; nothing was stored,
+ * read the source again from `lastSeq`. `deleted`: the run belongs to a conversation that was deleted; nothing is
+ * stored, now or later.
  */
 export type AppendResult =
   | { readonly outcome: 'appended' | 'rewritten'; readonly head: LogHead; readonly added: number }
@@ -62,7 +66,7 @@ export interface EventsRead {
   readonly generation: number;
   readonly lastSeq: number;
   readonly events: readonly CanonicalEvent[];
-  /** Whether there are more in the direction that was read. */
+  /** Whether there are more in the direction of the read. */
   readonly more: boolean;
 }
 
@@ -79,17 +83,20 @@ export interface EventLog
   read(key: ConversationKey, options?: ReadOptions): Promise<EventsRead | undefined>;
   /** Events of one turn, newest generation, in order. */
   readTurn(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
-  /** Turn ids are unique over all conversations, so a turn finds its conversation. */
+  /** The conversation of a turn. Turn ids are unique over all conversations. */
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
-  /** Records that the run was looked at and had nothing new. */
+  /** Records that the run was read and had no new events. */
   touch(key: ConversationKey, seen: { runId: string; historyLength: number }): Promise<void>;
   /** Workers publish the agents that they serve; clients check against them. */
   publishAgents(manifests: readonly AgentManifest[]): Promise<void>;
-  /** Where workers are there and none serves an agent, its manifest says since when. */
+  /** The published agents. `notServedSince` is set if there are workers, and none serves the agent. */
   agents(): Promise<readonly AgentManifest[]>;
-  /** Names this store among all: 12 hexadecimal digits, made once with its tables; every process that has it open is given the same. */
+  /**
+   * Names this store among all: 12 hexadecimal digits, created once with its tables and the same for every process that
+   * opens it.
+   */
   storeId(): Promise<string>;
-  /** Writes something that nobody reads, and so rejects where the store can be read only, or is full. */
+  /** Writes a field that no code reads. Rejects if the store is read-only or full. */
   checkWritable(): Promise<void>;
   /** One holder at a time; true when the caller holds the lease until now + ttl. Safe to repeat; renews. */
   acquireLease(lease: { name: string; holder: string; ttlMs: number }): Promise<boolean>;

@@ -23,7 +23,7 @@ export class PostgresBlobStore implements BlobStore {
 
   async put({ tenant, conversationId }: ConversationKey, blob: BlobContent) {
     const ref = blobRefOf(blob);
-    // Most values are new; for those that are not, nothing but the time is sent.
+    // Most values are new; for a known one, only the time is sent.
     const seen = await this.#database.run(
       `UPDATE ${this.#table} SET stored_at = clock_timestamp()
        WHERE tenant = $1 AND conversation_id = $2 AND id = $3`,
@@ -93,7 +93,7 @@ export class PostgresBlobStore implements BlobStore {
   }
 }
 
-/** Together with the offset below what an int of Postgres holds. */
+/** Together with the offset below the maximum of a Postgres int. */
 const MAX_INT = 2_000_000_000;
 
 function readOf(row: Row): BlobRead {

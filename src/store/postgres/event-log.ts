@@ -1,6 +1,6 @@
 /**
- * The event log in Postgres: for workers and API processes on several machines. Writers of one conversation take turns by
- * its row; nobody waits for the writers of another.
+ * The event log in Postgres: for workers and API processes on several machines. Writers of one conversation take turns
+ * by the lock of its row; writers of different conversations never wait for each other.
  */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
@@ -35,14 +35,15 @@ export type PostgresEventLogOptions = PostgresOptions;
 
 /**
  * Opens the log, and brings its tables to this version. Any number of processes may have it open.
- * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or a newer version was here.
+ * @throws {StoreUnavailable} naming the server (never its password), when it cannot be reached or the schema is of a
+ *   newer version.
  */
 export async function openPostgresEventLog(options: PostgresEventLogOptions): Promise<EventLog> {
   return (await openPostgresStores(options)).log;
 }
 
 /**
- * The log, and the blobs in the same schema; closing the one closes the other.
+ * Opens the log, and the blobs in the same schema; closing the one closes the other.
  * @throws {StoreUnavailable} as `openPostgresEventLog`
  */
 export async function openPostgresStores(
@@ -168,7 +169,7 @@ class PostgresEventLog implements EventLog {
 
   async publishAgents(manifests: readonly AgentManifest[]) {
     if (manifests.length === 0) return;
-    // In the order of names, so that two workers that start together never wait for each other in a circle.
+    // In the order of names, so that two workers that start together never deadlock.
     const sorted = [...manifests].sort((left, right) => (left.name < right.name ? -1 : 1));
     await this.#database.run(
       `INSERT INTO ${this.#database.table('agents')} (name, manifest, published_at)
@@ -218,7 +219,7 @@ class PostgresEventLog implements EventLog {
     );
   }
 
-  /** By the clock of the database: those of the machines may differ. */
+  /** By the clock of the database, because those of the machines may differ. */
   async acquireLease(lease: { name: string; holder: string; ttlMs: number }) {
     const changed = await this.#database.run(
       `INSERT INTO ${this.#database.table('leases')} AS held (name, holder, expires_at)

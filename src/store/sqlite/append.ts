@@ -124,7 +124,7 @@ function insertEvents(
   }
 }
 
-/** Whether lists, and the indexes that they are read along, know nothing new of it but that it has moved. */
+/** Whether no column of the head that an index covers has changed, but the last seq and the time. */
 function isListedAs({ snapshot: before }: LogHead, { snapshot: after }: LogHead): boolean {
   return (
     before.agent === after.agent &&
@@ -133,7 +133,10 @@ function isListedAs({ snapshot: before }: LogHead, { snapshot: after }: LogHead)
   );
 }
 
-/** Most appends. An index over columns that are set is written anew, whatever they are set to. */
+/**
+ * Serves most appends. Sets no indexed column that is unchanged, because sqlite rewrites the index entries of every
+ * column that is set.
+ */
 function moveHead(database: SqliteDatabase, head: LogHead): void {
   database.run(
     `UPDATE conversations SET

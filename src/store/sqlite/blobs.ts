@@ -105,7 +105,7 @@ const WHOLE: BlobRange = { offset: 0, length: Number.MAX_SAFE_INTEGER };
 
 function readOf(row: Row): BlobRead {
   const { part } = row;
-  // A part beyond the end is empty, and sqlite has no empty blob that is not null.
+  // A part beyond the end is empty, and sqlite returns an empty blob as null.
   const content = part instanceof Uint8Array ? part : new Uint8Array();
   return { ref: storedRef(row['id'], row['bytes'], row['type']), content };
 }

@@ -1,7 +1,7 @@
 /**
  * One connection to a sqlite file that other processes use, too: opening, migrations, short transactions, and the
- * translation of what sqlite says into `StoreUnavailable`. `node:sqlite` is synchronous, so nothing here may wait long
- * inside sqlite: the built-in busy wait is short, and longer patience is asynchronous.
+ * translation of errors of sqlite into `StoreUnavailable`. `node:sqlite` is synchronous, so no call may wait long
+ * inside sqlite: the built-in busy wait is short, and longer waits are asynchronous.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,9 +14,9 @@ import { MIGRATIONS } from './schema.js';
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** The event loop stands still for this long at most when another process writes. */
+/** The longest time in milliseconds that the event loop is blocked while another process writes. */
 const BUSY_TIMEOUT_MS = 20;
-/** Writers hold the lock for milliseconds; whoever cannot get it for this long has met a stuck process. */
+/** Writers hold the lock for milliseconds; a wait of this many milliseconds means that another process is stuck. */
 const WRITE_PATIENCE_MS = 5_000;
 const MAX_RETRY_WAIT_MS = 50;
 
@@ -35,8 +35,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * Opens or creates the file and brings it to the newest schema: the last of `steps`, which only tests name.
-   * @throws {StoreUnavailable} when the file cannot be opened, is no database, or was written by a newer version.
+   * Opens or creates the file and brings it to the newest schema: the last of `steps`, which only tests set.
+   * @throws {StoreUnavailable} when the file cannot be opened, is not a database, or was written by a newer version.
    */
   static async open(
     file: string,
@@ -60,7 +60,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Runs reads. They never wait for writers; a short wait happens only while a crashed file is recovered. */
+  /** Runs reads. Reads never wait for writers; a short wait happens only while a crashed file is recovered. */
   async read<Result>(work: () => Result): Promise<Result> {
     return await this.#patiently(work);
   }
@@ -119,7 +119,7 @@ export class SqliteDatabase {
       } catch (error) {
         if (!isBusy(error) || performance.now() > giveUpAt) throw this.#translated(error);
       }
-      // Jitter, so that processes that met once do not meet again.
+      // Jitter, so that processes that collided once do not collide again.
       await sleep(waitMs * (0.5 + Math.random()));
     }
   }
@@ -142,7 +142,7 @@ export class SqliteDatabase {
       );
     if (found === newest) return;
     await this.write(() => {
-      // Asked again: another process may have migrated while this one waited for the lock.
+      // Checked again: another process may have migrated while this one waited for the lock.
       for (let step = version(); step < newest; step += 1) {
         this.#database.exec(steps[step] ?? '');
         this.#database.exec(`PRAGMA user_version = ${step + 1}`);
@@ -151,7 +151,7 @@ export class SqliteDatabase {
   }
 }
 
-/** Column as text; the schema is STRICT, so anything else is a defect of a query. */
+/** Column as text; the schema is STRICT, so any other type is a defect of a query. */
 export function textIn(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`);
@@ -165,7 +165,7 @@ export function numberIn(row: Row, column: string): number {
 
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  // The low byte is the primary code; the rest tells variants apart.
+  // The low byte is the primary code; the rest distinguishes variants.
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
@@ -180,8 +180,8 @@ function unavailable(file: string, error: unknown): StoreUnavailable {
 }
 
 /**
- * Loads `node:sqlite` without its ExperimentalWarning, which would open the output of every command line.
- * The warning is emitted while the module loads, so it is only held back for that moment.
+ * Loads `node:sqlite` without its ExperimentalWarning, which would open the output of every command line. The warning
+ * is emitted while the module loads, so it is suppressed only for that moment.
  */
 function loadSqlite(): Pick<typeof Sqlite, 'DatabaseSync'> {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- put back as it was, never called unbound

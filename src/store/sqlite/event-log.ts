@@ -50,8 +50,8 @@ export interface SqliteEventLogOptions {
   /** Path of the database file; created with its folder when absent. `:memory:` for tests. */
   readonly file: string;
   /**
-   * `normal` survives any killed process; a power cut may cost the last commits. `full` survives that, too, for one disk
-   * flush a write.
+   * `normal` survives any killed process; a power cut may cost the last commits. `full` survives that, too, for one
+   * disk flush a write.
    * @defaultValue 'normal'
    */
   readonly synchronous?: 'normal' | 'full';
@@ -66,7 +66,7 @@ export async function openSqliteEventLog(options: SqliteEventLogOptions): Promis
 }
 
 /**
- * The log, and the blobs in the same file; closing the one closes the other.
+ * Opens the log, and the blobs in the same file; closing the one closes the other.
  * @throws {StoreUnavailable} as `openSqliteEventLog`
  */
 export async function openSqliteStores(

@@ -76,7 +76,7 @@ export function renewLease(
   return row === undefined ? undefined : leaseOf(row);
 }
 
-/** A read; nothing has to be written while no lease lapses. */
+/** Only reads: while no lease lapses, no write is needed. */
 export function readLapsed(
   database: SqliteDatabase,
   { limit, after }: Parameters<CallLeases['lapsedCallLeases']>[0],
@@ -94,7 +94,7 @@ export function readLapsed(
     .map(leaseOf);
 }
 
-/** False when it was renewed meanwhile. To be called inside a write transaction. */
+/** False when the lease was renewed meanwhile. To be called inside a write transaction. */
 export function markLapsed(database: SqliteDatabase, lease: CallLease): boolean {
   return database.run(`UPDATE call_leases SET lapsed = 1 WHERE ${SAME}`, ...sameAs(lease)) > 0;
 }

@@ -1,4 +1,4 @@
-/** Lists of the sqlite event log, and what the sweep looks at. Synchronous; callers wrap them. */
+/** Lists of the sqlite event log, and the reads of the sweep. Synchronous; callers wrap them. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { type Dialect, listPage, listQuery } from '../plans/list-query.js';
 import type { ListRequest } from '../plans/presence.js';
@@ -11,7 +11,8 @@ export const SQLITE: Dialect = {
   conversations: 'conversations',
   pendingCalls: 'pending_calls',
   troubles: 'troubles',
-  // Without statistics sqlite takes an index on tools or deadlines: then each call is compared with all of the tenant.
+  // Without statistics sqlite uses an index on tools or deadlines, and then compares each call with all calls of the
+  // tenant.
   byKey: 'INDEXED BY sqlite_autoindex_pending_calls_1',
   parameter: (nth) => `?${nth}`,
   admits: (call, { id, roles, verified }) => {
@@ -29,7 +30,7 @@ export const SQLITE: Dialect = {
   },
 };
 
-/** @throws {RangeError} when the cursor is not one of ours. */
+/** @throws {RangeError} when the cursor is not one of this store. */
 export function listSnapshots(database: SqliteDatabase, options: ListRequest): ConversationList {
   const { sql, values } = listQuery(options, SQLITE);
   const rows = database.all(sql, ...values).map((row) => ({

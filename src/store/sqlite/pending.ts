@@ -9,7 +9,7 @@ import {
 import type { SqliteDatabase } from './database.js';
 import { eventOf } from './read.js';
 
-/** After the head and the events, which it reads. */
+/** To be called after the head and the events are written, because it reads both. */
 export function followPending(database: SqliteDatabase, states: PendingStates): void {
   const { gone, put } = pendingChange(states);
   const { tenant, conversationId } = states.after;
@@ -49,13 +49,13 @@ function requestersOf(database: SqliteDatabase, key: ConversationKey, turnId: Tu
   return requestersStored(events, inputs.map(eventOf));
 }
 
-/** Left to itself sqlite takes the primary key, and walks over all that the conversation ever was. */
+/** Names the index, because sqlite would use the primary key, and read all rows that the conversation ever had. */
 export const MESSAGES = `
   SELECT events.event FROM events INDEXED BY events_by_turn
   JOIN conversations USING (tenant, conversation_id, generation)
   WHERE turn_id = ? AND tenant = ? AND conversation_id = ? AND type IN ('user_message', 'turn_started') ORDER BY seq`;
 
-/** They are of no turn, and found along the conversation; few turns begin with them. */
+/** Inbox events belong to no turn, so the search runs along the conversation; few turns begin with them. */
 const INPUTS = `
   SELECT events.event FROM events JOIN conversations USING (tenant, conversation_id, generation)
   WHERE tenant = ? AND conversation_id = ? AND seq < ? AND type = 'inbox_event' AND instr(event, ?) > 0 ORDER BY seq DESC`;

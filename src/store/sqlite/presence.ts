@@ -1,4 +1,4 @@
-/** Rows of workers in the sqlite event log, and what they say of agents. Synchronous; callers wrap them. */
+/** Rows of workers in the sqlite event log, and the agents that they serve. Synchronous; callers wrap them. */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import {
   AGENT_GONE_MS,

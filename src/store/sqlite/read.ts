@@ -37,7 +37,7 @@ export function readEvents(
     end.generation,
     afterSeq,
     isBackward ? Math.min(beforeSeq - 1, end.lastSeq) : end.lastSeq,
-    // One more tells whether there is more.
+    // One more row shows whether there are more.
     limit + 1,
   );
   let more = false;
@@ -76,7 +76,7 @@ export function readTurnEvents(
   return database.all(TURN_EVENTS, turnId, key.tenant, key.conversationId).map(eventOf);
 }
 
-/** Left to itself sqlite takes the primary key, and walks over all that the conversation ever was. */
+/** Names the index, because sqlite would use the primary key, and read all rows that the conversation ever had. */
 export const TURN_EVENTS = `
   SELECT events.event FROM events INDEXED BY events_by_turn
   JOIN conversations USING (tenant, conversation_id, generation)

@@ -35,7 +35,7 @@ export async function appendBatch(
   return await append.rewrite({ head, ...plan });
 }
 
-/** The head, which nobody else changes until the end of the transaction; where there is none, nobody else makes one. */
+/** The head, locked until the end of the transaction; if there is none, the lock keeps others from creating it. */
 export async function lockedHead(
   database: PostgresDatabase,
   queries: Queries,
@@ -45,7 +45,8 @@ export async function lockedHead(
   const select = `SELECT * FROM ${database.table('conversations')} WHERE tenant = $1 AND conversation_id = $2 FOR UPDATE`;
   const row = await queries.get(select, tenant, conversationId);
   if (row !== undefined) return headOf(row);
-  // There is no row to lock yet, so its key is; whoever had it before us has stored the row meanwhile.
+  // There is no row to lock yet, so its key is locked; a transaction that held this lock before has stored the row
+  // meanwhile.
   await queries.get('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', conversationKey(key));
   const stored = await queries.get(select, tenant, conversationId);
   return stored === undefined ? undefined : headOf(stored);
@@ -68,7 +69,7 @@ class Append {
     this.#batch = batch;
   }
 
-  /** Asked while the head is locked, so that a deletion is over or has yet to begin. */
+  /** Checked while the head is locked, so that a deletion is over or has yet to begin. */
   async isOfDeleted(): Promise<boolean> {
     const { tenant, conversationId, runId } = this.#batch;
     const row = await this.#queries.get(
@@ -79,7 +80,7 @@ class Append {
     return row !== undefined && (JSON.parse(textIn(row, 'run_ids')) as string[]).includes(runId);
   }
 
-  /** Of the rows that the batch says again. */
+  /** Hashes of the stored rows that the batch repeats. */
   async storedHashes(head: LogHead | undefined): Promise<ReadonlyMap<number, string>> {
     const firstSeq = this.#batch.events[0]?.seq ?? Number.POSITIVE_INFINITY;
     if (head === undefined || firstSeq > head.lastSeq) return new Map();

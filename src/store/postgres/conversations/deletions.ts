@@ -82,7 +82,7 @@ export class PostgresDeletions implements Deletions {
     );
   }
 
-  /** Nobody appends between the look at the rows and their end: the head, or its absence, is locked. */
+  /** Reads and removes the rows under the lock of the head, or of its absence, so that no append comes between. */
   async #begin(
     queries: Queries,
     request: Parameters<Deletions['beginDeletion']>[0],

@@ -115,7 +115,7 @@ export class PostgresCallLeases implements CallLeases {
   }
 }
 
-/** Whoever claims may have any id, also one that no text of Postgres can hold. */
+/** The holder as JSON, because an actor's id may contain characters that Postgres cannot hold as text. */
 function holderText(holder: string): string {
   return JSON.stringify(holder);
 }

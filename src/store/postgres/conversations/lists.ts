@@ -1,4 +1,4 @@
-/** Lists of the Postgres event log, and what the sweep looks at. */
+/** Lists of the Postgres event log, and the reads of the sweep. */
 import type { ConversationKey } from '../../../protocol/values/ids.js';
 import { type Dialect, listPage, listQuery } from '../../plans/list-query.js';
 import {

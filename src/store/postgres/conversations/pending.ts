@@ -11,7 +11,7 @@ import { eventOf } from './rows.js';
 
 type Tables = Pick<PostgresDatabase, 'table'>;
 
-/** After the head and the events, which it reads. */
+/** To be called after the head and the events are written, because it reads both. */
 export async function followPending(
   database: Tables,
   queries: Queries,
@@ -75,7 +75,7 @@ async function requestersOf(
   const events = messages.map(eventOf);
   const input = inputOfTurn(events);
   if (input === undefined) return requestersStored(events, []);
-  // They are of no turn, and found along the conversation; few turns begin with them.
+  // Inbox events belong to no turn, so the search runs along the conversation; few turns begin with them.
   const inputs = await queries.all(
     `${select} AND seq < $3 AND type = 'inbox_event' AND strpos(event, $4) > 0 ORDER BY seq DESC`,
     tenant,

@@ -1,4 +1,7 @@
-/** Rows of workers in Postgres, and what they say of agents. By the clock of the database: those of the machines may differ. */
+/**
+ * Rows of workers in Postgres, and the agents that they serve. By the clock of the database, because those of the
+ * machines may differ.
+ */
 import type { AgentManifest } from '../../../protocol/conversation/agents.js';
 import {
   AGENT_GONE_MS,
@@ -19,7 +22,7 @@ export async function announceWorker(
     id,
     JSON.stringify(agents),
   );
-  // Locked in the order of names, so that two workers never wait for each other in a circle.
+  // Locked in the order of names, so that two workers never deadlock.
   await database.run(
     `UPDATE ${database.table('agents')} AS agent SET published_at = clock_timestamp()
      FROM (SELECT name FROM ${database.table('agents')} WHERE name = ANY($1::text[]) ORDER BY name FOR UPDATE) AS served

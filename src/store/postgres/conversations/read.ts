@@ -28,7 +28,7 @@ export async function readEvents(
   if (end === undefined) return undefined;
   const { limit, maxBytes, afterSeq, beforeSeq } = readBounds(options);
   const order = beforeSeq === undefined ? 'ASC' : 'DESC';
-  // At least one event, or a reader could never get past a big one; one more row tells whether there is more.
+  // At least one event, or a reader could never get past a big one; one more row shows whether there are more.
   const rows = await database.all(
     `SELECT event, (bytes <= $7 AND nth < $6) OR nth = 1 AS fits FROM (
        SELECT seq, event, sum(octet_length(event)) OVER (ORDER BY seq ${order}) AS bytes,
@@ -57,7 +57,7 @@ export async function readTurnEvents(
   turnId: TurnId,
 ): Promise<EventsRead['events']> {
   const rows = await database.all(
-    // Its few rows first: the primary key would lead over all that the conversation ever was.
+    // The few rows of the turn first: the primary key would lead over all rows that the conversation ever had.
     `WITH of_turn AS MATERIALIZED (SELECT * FROM ${database.table('events')} WHERE turn_id = $1)
      SELECT event FROM of_turn JOIN ${database.table('conversations')} USING (tenant, conversation_id, generation)
      WHERE tenant = $2 AND conversation_id = $3 ORDER BY seq`,

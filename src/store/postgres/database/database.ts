@@ -1,6 +1,6 @@
 /**
- * Connections to one Postgres database: a pool, the schema, short transactions, and the translation of what Postgres and the
- * network say into `StoreUnavailable`.
+ * Connections to one Postgres database: a pool, the schema, short transactions, and the translation of errors of
+ * Postgres and of the network into `StoreUnavailable`.
  */
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
@@ -13,7 +13,7 @@ import { identifier, safeUrl, sqlState } from './names.js';
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | number | null | Uint8Array | readonly (string | number | null)[];
 
-/** What can be asked in a transaction, or outside of one. */
+/** Statements inside a transaction, or outside of one. */
 export interface Queries {
   all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]>;
   get(sql: string, ...values: readonly Value[]): Promise<Row | undefined>;
@@ -26,13 +26,13 @@ export interface PostgresOptions {
   readonly url: string;
   /** Holds the tables; created when it is absent. @defaultValue 'colloquy' */
   readonly schema?: string;
-  /** Connections of this process at most, besides one for live events. @defaultValue 10 */
+  /** Maximum of connections of this process, besides one for live events. @defaultValue 10 */
   readonly maxConnections?: number;
-  /** Is told what an upgrade of the tables waits for. @defaultValue nobody */
+  /** Receives a line when an upgrade of the tables has to wait. @defaultValue no log */
   readonly logger?: StoreLogger | undefined;
 }
 
-/** Our statements take milliseconds; one that takes this long stands behind a lock or a broken network. */
+/** Statements of this store take milliseconds; one that takes this long waits for a lock or a broken network. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const MAX_TRIES = 5;
 
@@ -60,9 +60,9 @@ export class PostgresDatabase implements Queries {
       application_name: 'colloquy',
       allowExitOnIdle: true,
     });
-    // A connection that breaks while idle is replaced by the next query.
+    // The next query replaces a connection that breaks while idle.
     this.#pool.on('error', ignore);
-    // One that breaks in a transaction fails its query; the pool listens to it only while it is idle.
+    // A connection that breaks in a transaction fails its query; the pool listens to it only while it is idle.
     this.#pool.on('connect', (client) => {
       client.on('error', ignore);
     });
@@ -70,8 +70,8 @@ export class PostgresDatabase implements Queries {
 
   /**
    * Connects and brings the schema to the newest version; several processes may do so at once.
-   * @throws {StoreUnavailable} when there is no server, it refuses us, a newer version has been here, or somebody
-   * keeps tables locked that have to be changed.
+   * @throws {StoreUnavailable} when there is no server, it refuses the connection, the schema is of a newer version, or
+   *   another process keeps tables locked that have to be changed.
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const database = new PostgresDatabase(options);
@@ -86,12 +86,12 @@ export class PostgresDatabase implements Queries {
     }
   }
 
-  /** A table of ours, as SQL names it. */
+  /** A table of this schema, as SQL names it. */
   table(name: string): string {
     return `${identifier(this.schema)}.${identifier(name)}`;
   }
 
-  /** No text of Postgres holds a zero character, so no row is found by one. */
+  /** Returns no rows for a value with a zero character, because no text of Postgres holds one. */
   async all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
     if (values.some((value) => typeof value === 'string' && value.includes('\0'))) return [];
     return await this.#translating(
@@ -110,7 +110,7 @@ export class PostgresDatabase implements Queries {
     );
   }
 
-  /** Reads and writes as one transaction; all or nothing. Tried again when it met another one. */
+  /** Runs reads and writes as one transaction; all or nothing. Retried when it conflicts with another transaction. */
   async write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return await this.#translating(async () => {
       for (let tries = 1; ; tries += 1) {
@@ -187,7 +187,7 @@ function queriesOf(client: PoolClient): Queries {
 
 const names = new Map<string, string>();
 
-/** Each text is planned once a connection. */
+/** Names the statement, so that each connection plans each text once. */
 function prepared(
   sql: string,
   values: readonly Value[],
@@ -212,12 +212,15 @@ export function numberIn(row: Row, column: string): number {
   return Number(row[column]);
 }
 
-/** Serialisation failure, deadlock, or a row that somebody else inserted first: the same again will do. */
+/** Serialisation failure, deadlock, or a row that another transaction inserted first: a retry succeeds. */
 function isConflict(error: unknown): boolean {
   return ['40001', '40P01', '23505'].includes(sqlState(error) ?? '');
 }
 
-/** What Postgres refuses because of what we asked: data, constraints, syntax. Everything else is the store's condition. */
+/**
+ * True for errors of Postgres caused by the statement: data, constraints, syntax. Every other error is a condition of
+ * the store.
+ */
 function isDefect(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   const state = sqlState(error);

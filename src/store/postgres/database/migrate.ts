@@ -7,7 +7,9 @@ import { StoreUnavailable } from '../../ports/log.js';
 import { identifier, sqlState } from './names.js';
 
 export const CONNECT_TIMEOUT_MS = 5_000;
-/** Behind a change that waits for a table, everything waits that reads or writes it, of every process. */
+/**
+ * Seconds that a change of a table waits for its lock. Behind it every statement of every process on that table waits.
+ */
 const LOCK_TIMEOUT_S = 5;
 /** SQLSTATE `lock_not_available`. */
 const LOCK_TIMED_OUT = '55P03';
@@ -23,23 +25,26 @@ export interface StoreLogger {
 export interface MigrateOptions {
   readonly url: string;
   readonly schema: string;
-  /** The address as it may be shown. */
+  /** The address, without its password. */
   readonly where: string;
   readonly logger: StoreLogger | undefined;
-  /** Path of the folder with the steps; only tests have another. @defaultValue the steps of this version */
+  /** Path of the folder with the steps; only tests set another. @defaultValue the steps of this version */
   readonly steps?: string;
 }
 
 const ignore = (): void => undefined;
 
 /**
- * Several processes may do so at once: one does it, the others wait for it. Steps that are done stay done when a later one fails.
- * @throws {StoreUnavailable} when a newer version has been here, or tables stay locked; else what Postgres or the network says.
+ * Runs the missing steps. Several processes may call this at once: one migrates, the others wait for it. Completed
+ * steps stay when a later one fails.
+ * @throws {StoreUnavailable} when the schema is of a newer version, or tables stay locked; other errors of Postgres or
+ *   the network as they are.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { url, schema, where, steps = MIGRATIONS } = options;
   const { runner, PG_MIGRATE_LOCK_ID } = await import('node-pg-migrate');
-  // Its own connection: a step over many rows, or the wait for another process that is at it, takes longer than any of our statements.
+  // A connection of its own: a step over many rows, or the wait for another process that migrates, takes longer than
+  // the time limit of statements.
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -78,12 +83,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       { cause: error },
     );
   } finally {
-    // With the connection its locks are gone.
+    // The locks end with the connection.
     await client.end();
   }
 }
 
-/** The lock that the runner would take itself, without a word and as any other lock: all versions meet at it. */
+/** Takes the lock that the runner would take itself, without logging the wait: all versions use the same lock. */
 async function takeTurn(
   client: Client,
   lock: number,
@@ -103,7 +108,10 @@ async function takeTurn(
   await client.query('SELECT pg_advisory_lock($1)', [lock]);
 }
 
-/** Who has had a table locked for as long as we have waited; not what was asked, which is not ours to show. */
+/**
+ * The transactions that had a table locked for as long as this one waited. Their statements are left out, because they
+ * may be of other applications.
+ */
 async function holdersOf(client: Client, schema: string): Promise<string> {
   await client.query('ROLLBACK');
   const { rows } = await client.query<{ holder: string }>(

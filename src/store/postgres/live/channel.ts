@@ -1,6 +1,7 @@
 /**
  * The live channel over LISTEN and NOTIFY: between processes that share a Postgres event log. Each conversation that is
- * watched has a channel, and on one more the processes tell each other what they watch, so that nothing is sent for nobody.
+ * watched has a channel; on one more, the control channel, the processes exchange their interests, so that no unneeded
+ * message is sent.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { conversationKey } from '../../../protocol/values/ids.js';
@@ -11,21 +12,26 @@ import { ALIVE_MS, Interests, type Notice } from './interests.js';
 import { Notices } from './notices.js';
 import { Assembly, payloadsOf } from './payloads.js';
 
-/** What waits for a slow server; more is dropped. */
+/** Maximum of messages that wait for a slow server; further ones are dropped. */
 const MAX_WAITING = 2_000;
 /** Notices of one transaction. */
 const MAX_AT_ONCE = 200;
-/** Interests told in one notice. */
+/** Interests in one notice. */
 const MAX_WATCHES = 500;
 
 export interface PostgresLiveOptions {
-  /** The same database as the log's. Not through a pooler that hands connections on by transaction: those lose listeners. */
+  /**
+   * The same database as the log's. Not through a pooler that hands connections on by transaction: those lose
+   * listeners.
+   */
   readonly url: string;
-  /** The same as the log's; processes with another one do not hear each other. @defaultValue 'colloquy' */
+  /**
+   * The same as the log's; processes with another one do not receive each other's messages. @defaultValue 'colloquy'
+   */
   readonly schema?: string;
 }
 
-/** Opens the channel. Never fails: without a server it works inside this process, and tries again. */
+/** Opens the channel. Never fails: without a server it works inside this process, and tries to connect again. */
 export function openPostgresLiveChannel(options: PostgresLiveOptions): LiveChannel {
   return new PostgresLive(options);
 }
@@ -114,7 +120,7 @@ class PostgresLive implements LiveChannel {
     await this.#notices.close();
   }
 
-  /** Only who publishes has to know what others watch. */
+  /** Listens on the control channel and asks for interests, which only publishers need. */
   #startPublishing(): void {
     if (this.#publishes) return;
     this.#publishes = true;
@@ -122,7 +128,9 @@ class PostgresLive implements LiveChannel {
     this.#tell({ type: 'ask' });
   }
 
-  /** Who watches hears those who ask, and says from time to time that it is still there. */
+  /**
+   * Listens on the control channel for publishers that ask, and reports from time to time that this process is alive.
+   */
   #startSubscribing(): void {
     if (this.#alive !== undefined) return;
     this.#notices.listen(this.#control);
@@ -161,14 +169,14 @@ class PostgresLive implements LiveChannel {
   }
 
   #send(channel: string, value: LiveMessage | Notice): void {
-    // Without a connection nobody hears it; who connects later asks, and is told again.
+    // Without a connection no process receives it; one that connects later asks for all interests.
     if (this.#closed || !this.#notices.isConnected || this.#waiting.length > MAX_WAITING) return;
     this.#sent += 1;
     for (const payload of payloadsOf(this.#id, this.#sent, value))
       this.#waiting.push([channel, payload]);
     if (this.#sending) return;
     this.#sending = true;
-    // What is published in one turn of the loop goes out in one transaction.
+    // Messages published in one turn of the event loop go out in one transaction.
     setImmediate(() => {
       void this.#flush().then(() => {
         this.#sending = false;

@@ -1,15 +1,15 @@
-/** What other processes watch, as they have said; forgotten when they say nothing for a while. */
+/** Interests of other processes, as they reported them; forgotten when a process is silent for a while. */
 import { isRecord } from '../../../protocol/values/json.js';
 import type { Watch } from '../../ports/live.js';
 
-/** A process says at least this often that it lives. */
+/** A process reports at least this often that it is alive. */
 export const ALIVE_MS = 10_000;
-/** Three missed signs of life. */
+/** Three missed reports. */
 const FORGET_MS = 3 * ALIVE_MS + 5_000;
 
-/** What processes tell each other. */
+/** Notices on the control channel. */
 export type Notice =
-  /** Of a process that publishes: tell me what you watch. */
+  /** Sent by a publishing process, which asks all others for their interests. */
   | { readonly type: 'ask' }
   | { readonly type: 'watch'; readonly watches: readonly (readonly [key: string, live: boolean])[] }
   | { readonly type: 'unwatch'; readonly key: string }
@@ -25,12 +25,15 @@ export class Interests {
   readonly #processes = new Map<string, Process>();
   readonly #onJoin: (keyText: string) => void;
 
-  /** @param onJoin Told when another process says that somebody there watches live events. */
+  /** @param onJoin Called when another process begins to watch live events of a conversation. */
   constructor(onJoin: (keyText: string) => void = () => undefined) {
     this.#onJoin = onJoin;
   }
 
-  /** Takes what a process says. `tell`: it wants to be told what is watched here; `ask`: it was forgotten, and is to say all again. */
+  /**
+   * Takes a notice of another process. `tell`: the sender asks for the interests of this process; `ask`: the sender was
+   * forgotten here, and has to report all of its interests again.
+   */
   take(from: string, notice: unknown): 'tell' | 'ask' | undefined {
     if (!isRecord(notice)) return undefined;
     const { type, watches, key } = notice;

@@ -1,18 +1,21 @@
-/** One connection that listens and notifies, and is made again whenever it breaks. Nothing of it keeps a process alive. */
+/**
+ * One connection that listens and notifies, and is opened again whenever it breaks. Nothing in it keeps a process
+ * alive.
+ */
 import { Client } from 'pg';
 import { identifier } from '../database/names.js';
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A notice takes a millisecond; a connection that takes this long is dead, though nobody has said so. */
+/** A notice takes a millisecond; a connection that takes this long is dead, even if no error was reported. */
 const QUERY_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 export interface NoticesOptions {
   readonly url: string;
   readonly onNotice: (channel: string, payload: string) => void;
-  /** Connected, for the first time or again; what was sent meanwhile was missed. */
+  /** Connected, for the first time or again; notices sent in between were missed. */
   readonly onConnected: () => void;
 }
 
@@ -20,7 +23,7 @@ export class Notices {
   readonly #options: NoticesOptions;
   readonly #channels = new Set<string>();
   #client: Client | undefined;
-  /** The end of the queries so far: the driver takes one at a time. */
+  /** Settles with the last query so far: the driver takes one at a time. */
   #last: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #waitMs = FIRST_WAIT_MS;
@@ -53,7 +56,7 @@ export class Notices {
     this.#ask(`UNLISTEN ${identifier(channel)}`);
   }
 
-  /** In this order, in one transaction. Rejects when they were lost. */
+  /** Sends notices in this order, in one transaction. Rejects when they were lost. */
   async notify(notices: readonly (readonly [channel: string, payload: string])[]): Promise<void> {
     await this.#inOrder((client) =>
       client.query({
@@ -101,7 +104,7 @@ export class Notices {
       await ended(client);
       return;
     }
-    // The driver has it; its types do not.
+    // The driver has `unref`; its types do not.
     (client as Client & { unref(): void }).unref();
     this.#client = client;
     this.#waitMs = FIRST_WAIT_MS;
@@ -127,7 +130,7 @@ export class Notices {
     this.#waitMs = Math.min(this.#waitMs * 2, MAX_WAIT_MS);
   }
 
-  /** One that fails is asked again on the next connection. */
+  /** Sends a statement. A failed one is sent again by the next connection. */
   #ask(sql: string): void {
     if (this.#client !== undefined)
       this.#inOrder((client) => client.query(sql)).catch(() => undefined);
@@ -142,7 +145,7 @@ export class Notices {
       try {
         await query(client);
       } catch (error) {
-        // Nothing here fails on a connection that works: another one is made.
+        // No query here fails on a working connection, so a new one is opened.
         this.#lost(client);
         throw error;
       }
@@ -152,7 +155,7 @@ export class Notices {
   }
 }
 
-/** A server that is gone does not say good-bye; nobody waits for it for long. */
+/** Ends the connection, but waits only a while: a server that is gone never answers. */
 async function ended(client: Client): Promise<void> {
   const timeout = new Promise((resolve) => {
     setTimeout(resolve, CLOSE_TIMEOUT_MS).unref();

@@ -1,15 +1,18 @@
-/** Values as NOTIFY payloads and back: under 8,000 bytes each (Postgres' bound), so longer ones travel in parts. */
+/**
+ * Converts values to NOTIFY payloads and back: under 8,000 bytes each (Postgres' limit), so longer ones travel in
+ * parts.
+ */
 import { isRecord } from '../../../protocol/values/json.js';
 
-/** Leaves room for the envelope of a part. */
+/** Leaves space for the envelope of a part. */
 const MAX_PART_CHARS = 7_000;
-/** Parts of values that never became whole, because their sender died or its connection broke. */
+/** Maximum of values of which some parts never arrived, because their sender died or its connection broke. */
 const MAX_UNFINISHED = 100;
-/** A value that would need more parts than this is not sent: nothing of ours is that large. */
+/** A value that would need more parts than this is not sent: no live message is that large. */
 const MAX_PARTS = 600;
 
 /**
- * The payloads of one value; none when it is too large. `n` sets them apart from all others of the sender: Postgres
+ * The payloads of one value; none when it is too large. `n` distinguishes them from all others of the sender: Postgres
  * delivers equal payloads of one transaction once.
  */
 export function payloadsOf(from: string, n: number, value: unknown): readonly string[] {
@@ -28,11 +31,11 @@ export function payloadsOf(from: string, n: number, value: unknown): readonly st
   );
 }
 
-/** Puts parts together again. One for each connection; a sender's parts come in order. */
+/** Joins parts to values. One for each connection; a sender's parts arrive in order. */
 export class Assembly {
   readonly #unfinished = new Map<string, string[]>();
 
-  /** The sender and the value, once its last part has come. Anything that is not ours is ignored. */
+  /** The sender and the value, once its last part has arrived. A payload of another origin is ignored. */
   take(payload: string): { readonly from: string; readonly value: unknown } | undefined {
     const part = parsed(payload);
     if (part === undefined) return undefined;

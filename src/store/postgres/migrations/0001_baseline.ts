@@ -1,7 +1,10 @@
 /** Tables of the event log. A step is never edited once released; the next one is a file of its own. */
 import type { MigrationBuilder } from 'node-pg-migrate';
 
-/** Events and snapshots are text, not jsonb: what a workflow said is given back as it was, key order, escapes and all. */
+/**
+ * Events and snapshots are text, not jsonb, so that they are returned exactly as the workflow emitted them, key order
+ * and escapes included.
+ */
 const TABLES = `
   CREATE TABLE store (
     id TEXT NOT NULL,
@@ -135,5 +138,5 @@ export function up(pgm: MigrationBuilder): void {
   pgm.sql(TABLES);
 }
 
-/** There is no way back: what was stored is kept. */
+/** There is no step back: stored data is kept. */
 export const down = false;
