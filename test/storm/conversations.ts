@@ -139,7 +139,12 @@ export class StormConversations {
         events.push(...(read?.events ?? []));
         more = read?.more ?? false;
       }
-      return { events, snapshot };
+      // What is told of it when it never comes: the events themselves are too many.
+      const toJSON = () => ({
+        stored: events.at(-1)?.seq ?? 0,
+        workflow: snapshot?.seq ?? 'silent',
+      });
+      return { events, snapshot, toJSON };
     };
     const { events, snapshot } = await until(`the log of ${random.id} is whole`, look, {
       holds: (seen) => seen.snapshot !== undefined && seen.events.at(-1)?.seq === seen.snapshot.seq,

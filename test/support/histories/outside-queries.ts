@@ -90,7 +90,7 @@ export class OutsideQueries {
       else {
         this.counts.unanswered += 1;
         const { reasons } = this.counts;
-        const reason = text.split('\n')[0]?.slice(0, 120) ?? '';
+        const reason = reasonOf(error);
         reasons[reason] = (reasons[reason] ?? 0) + 1;
       }
     }
@@ -152,6 +152,15 @@ export class OutsideQueries {
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`${response.status}`);
   }
+}
+
+/** What the server said: the client's errors and the UI's server have it inside of theirs. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error instanceof Error ? error : new Error(String(error));
+  const text = cause instanceof Error ? cause.message : message;
+  const said = /"message": *"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text.split('\n')[0] ?? '';
+  // Ids and times differ from one to the next.
+  return said.replaceAll(/[0-9a-f-]{30,}|\d+(\.\d+)?/g, '…').slice(0, 120);
 }
 
 /** The UI's server takes nothing from a page that it did not give a token. */

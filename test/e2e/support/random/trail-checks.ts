@@ -83,9 +83,11 @@ function expectRecorded(
 
 function areCounted(events: Events, toolCallId: string | undefined): boolean {
   const recorded = all(events, 'resolution_refused');
-  // Calls that are not known share one count.
+  // Calls that are not known share one count, with answers that name none.
   const ofCall = recorded.filter((event) => event.toolCallId === toolCallId);
-  const ofUnknown = recorded.filter(({ verdict }) => verdict === 'unknown');
+  const ofUnknown = recorded.filter(
+    (event) => event.verdict === 'unknown' || event.toolCallId === '',
+  );
   return (
     [ofCall, ofUnknown].some(({ length }) => length >= MAX_RECORDED_REFUSALS) &&
     events.some(({ unrecordedRefusals = 0 }) => unrecordedRefusals > 0)

@@ -69,6 +69,15 @@ describe('answers that come as signals and are refused', () => {
     expect(m.all('resolution_refused')[3]).toMatchObject({ unrecordedRefusals: 2 });
   });
 
+  it('that name no call share the three of calls that nobody knows', () => {
+    const m = denied();
+    for (const garbage of [null, 7, {}]) m.machine.resolveBySignal(garbage);
+    refuse(m, 'nobody', 1);
+    expect(m.all('resolution_refused').map(({ toolCallId }) => toolCallId)).toEqual(['', '', '']);
+    m.resolve('b', { type: 'approve' });
+    expect(m.all('resolution')[1]).toMatchObject({ unrecordedRefusals: 1 });
+  });
+
   it('of calls that nobody knows share three, since their ids are without number', () => {
     const m = denied();
     for (let nth = 0; nth < 500; nth += 1) refuse(m, `guess-${nth}`, 1);
