@@ -1,9 +1,9 @@
 /**
  * One SIGKILL hits a worker in every step of a roll-over at once: each conversation is held fast in another step by a gate between
- * the worker and the server, while answers and a message arrive. Nothing is lost, nothing is done twice, and answers from before
+ * the worker and the server, while answers, a message and queries from outside arrive. Nothing is lost, nothing is done twice, and answers from before
  * the roll-over are judged as before.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import { EngineHistory } from '../../support/engine/history.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
@@ -13,7 +13,7 @@ import type { GatedCall, Held } from '../support/grpc-gate.js';
 import { juggle } from '../support/random/juggler-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
-import { expectWhole, isAbout, untilHeld, wholeLog } from '../support/wreck.js';
+import { askAbout, expectWhole, isAbout, untilHeld, wholeLog } from '../support/wreck.js';
 
 const AGENTS = new URL('../fixtures/broken/crashing.ts', import.meta.url).pathname;
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
@@ -161,9 +161,12 @@ function idOf(calls: readonly PendingCall[], index: number): string {
 
 describe('a worker that is killed while conversations roll over', () => {
   let wrecks: readonly Wreck[] = [];
+  const ids = STEPS.map((_, index) => `k${index}`);
+  // What it returns is called after all.
+  beforeAll(() => askAbout(world, ids));
 
   it('is held fast in every step of a roll-over, and killed', async () => {
-    wrecks = await Promise.all(STEPS.map((step, index) => beginRollOver(step, `k${index}`)));
+    wrecks = await Promise.all(STEPS.map((step, index) => beginRollOver(step, ids[index] ?? '')));
     for (const [index, { talk, runBefore }] of wrecks.entries())
       expect((await currentRun(talk)) !== runBefore, talk.id).toBe(STEPS[index]?.isOver);
     await world.stack.worker().kill();
@@ -223,6 +226,7 @@ describe('a worker that is killed while conversations roll over', () => {
 describe('a worker that is killed in one roll-over after the other', () => {
   it('leaves a conversation that rolls over each time, and ends every turn', async () => {
     const talk = world.talk('often');
+    onTestFinished(askAbout(world, [talk.id]));
     await talk.begin('crasher', `do ${talk.id}.0: ask`);
     const handle = world.temporal.workflow.getHandle(talk.workflowId);
     const calls = await talk.waitingCalls(1);
@@ -257,6 +261,7 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
   it('is held when they are stored and nobody knows, and in the first task of the new run', async () => {
     for (const [index, talk] of talks().entries()) {
       const [first = '', ...others] = notesOf(talk.id);
+      onTestFinished(askAbout(world, [talk.id]));
       await talk.begin('hoarder', first);
       for (const [turn, text] of others.entries()) {
         await talk.ended(turn + 1);
@@ -305,6 +310,7 @@ describe('a worker that is killed while a roll-over stores steps of the turn tha
     'leaves the turn to another, which goes on with all of it (%i)',
     async (index) => {
       const talk = world.talk(`turn${index}`);
+      onTestFinished(askAbout(world, [talk.id]));
       const held = world.gate.hold('request', points[index]!(talk));
       await talk.begin('hoarder', plan(talk.id));
       await untilHeld(world, talk, held);

@@ -8,6 +8,7 @@ import type { EventStream, Frame } from '../support/api.js';
 import type { Scenario } from '../support/scenario-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
+import { askAbout } from '../support/wreck.js';
 
 const LOST_SAYS =
   'The worker running tool "slow.pay" was lost. It is unknown whether the tool took effect; it was not run again. Do not assume either.';
@@ -17,6 +18,7 @@ let copying: Talk;
 let paying: Talk;
 let streaming: Talk;
 let watched: EventStream;
+let endAsking: () => Promise<void>;
 /** Before the kill. */
 let firstPid: number;
 
@@ -45,6 +47,7 @@ beforeAll(async () => {
   copying = world.talk('s11-copy');
   paying = world.talk('s11-pay');
   streaming = world.talk('s12');
+  endAsking = askAbout(world, ['s11-copy', 's11-pay', 's12']);
   await copying.begin('clerk', 'copy it');
   await paying.begin('clerk', 'pay it');
   await until('both tools run', () => world.lines('runs.jsonl'), {
@@ -66,6 +69,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   watched.close();
+  await endAsking();
   await world.stop();
 });
 

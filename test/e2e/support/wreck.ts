@@ -9,6 +9,7 @@ import type { ConversationSnapshot } from '../../../src/protocol/conversation/co
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { EngineHistory } from '../../support/engine/history.js';
 import { replayAll } from '../../support/engine/replay.js';
+import { startAsking } from '../../support/histories/asked-from-outside.js';
 import { expectInvariants } from '../../support/schedules/core-invariants.js';
 import { until } from '../../support/until.js';
 import type { GatedCall, Held } from './grpc-gate.js';
@@ -37,6 +38,12 @@ export async function untilHeld(world: World, talk: Talk, held: Held): Promise<v
     const output = world.stack.worker().output();
     throw new Error(`${talk.id} was not held\n${told.join('\n')}\n${output}`, { cause: error });
   }
+}
+
+/** Queries these conversations from outside until the returned function is called, which throws where one cannot be replayed. */
+export function askAbout({ temporal, talk }: World, ids: readonly string[]): () => Promise<void> {
+  const workflowIds = ids.map((id) => talk(id).workflowId);
+  return startAsking({ temporal }, workflowIds);
 }
 
 export async function workflowOf(world: World, talk: Talk): Promise<ConversationSnapshot> {

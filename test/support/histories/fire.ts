@@ -1,4 +1,7 @@
-/** A conversation that is about to roll over, under fire: one call of each way to wait, a store that can be held, and a storm of inputs. */
+/**
+ * A conversation that is about to roll over, under fire: one call of each way to wait, a store that can be held, a storm of inputs,
+ * and queries from outside all the time.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +21,7 @@ import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { type Engine, startEngine } from '../engine/engine.js';
 import { type HeldLog, held } from '../fakes/held-log.js';
 import { until } from '../until.js';
+import { askFromOutside } from './asked-from-outside.js';
 
 const Work = z.object({ label: z.string() });
 const Answer = z.object({ answer: z.string() });
@@ -138,6 +142,7 @@ export async function burning(
     'sendMessage',
     { args: [input], startWorkflowOperation: start },
   );
+  askFromOutside(engine, engine.workflowId(talk));
   await until('five calls wait', () => engine.snapshot(talk), {
     holds: ({ pending }) => pending.length === 5,
     timeoutMs: 20_000,
