@@ -82,7 +82,7 @@ export class StormConversations {
     const asking = queries.watch(workflowId, { seed: by.seed, signal: ended.signal });
     try {
       await this.#drive(random, signal);
-      await this.#toRest(random);
+      await this.#toRest(random, signal);
     } catch (error) {
       findings.stuck.push(await whyStuck(this.#means.world, workflowId, error));
     } finally {
@@ -99,11 +99,11 @@ export class StormConversations {
       await random.step().catch((error: unknown) => this.#disturb(error));
   }
 
-  async #toRest(random: RandomTalk): Promise<void> {
+  async #toRest(random: RandomTalk, signal: AbortSignal): Promise<void> {
     const { id } = random;
-    await random.rest(REST_MS);
-    const finale = await random.finale(REST_MS);
-    const events = await this.#wholeLog(random);
+    await this.#inCalm(signal, () => random.rest(REST_MS));
+    const finale = await this.#inCalm(signal, () => random.finale(REST_MS));
+    const events = await this.#inCalm(signal, () => this.#wholeLog(random));
     this.events += events.length;
     const { findings, world } = this.#means;
     const check = (into: string[], checking: () => void): void => {
@@ -125,6 +125,19 @@ export class StormConversations {
     });
     // What the model was sent is the whole transcript each time, and there are many conversations.
     world.model.forget((text) => text.includes(` ${id}.`));
+  }
+
+  /** What is not done in time while faults go on is tried again, and has to be done in time once they are over. */
+  async #inCalm<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const isCalm = signal.aborted;
+      try {
+        return await work();
+      } catch (error) {
+        if (isCalm) throw error;
+        this.#disturb('not done in time while faults went on');
+      }
+    }
   }
 
   /** The store's, once it holds what the workflow does and folds to it: a run may roll over when everything is done. */

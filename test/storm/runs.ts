@@ -28,7 +28,11 @@ export async function whyStuck(world: World, workflowId: string, error: unknown)
     const { runId, raw } = await history.describe(workflowId);
     const attempt = raw.pendingWorkflowTask?.attempt ?? 0;
     const failed = await history.failedTasks(workflowId, runId);
-    return `task attempt ${attempt}, failed: ${failed.at(-1) ?? 'none'}`;
+    const activities = (raw.pendingActivities ?? []).map(
+      ({ activityId, attempt: at, state, lastFailure }) =>
+        `${activityId ?? ''} attempt ${at ?? 0} state ${state ?? 0} ${lastFailure?.message ?? ''}`,
+    );
+    return `task attempt ${attempt}, failed: ${failed.at(-1) ?? 'none'}, under way: ${activities.join(', ')}`;
   };
   const seen = await look().catch(String);
   return `${workflowId}: ${error instanceof Error ? error.message : String(error)} [${seen}]`;
