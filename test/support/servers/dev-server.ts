@@ -180,6 +180,6 @@ async function untilOpen(address: string): Promise<void> {
 /** The folder with `package.json`, from the source as from the compiled file. */
 function projectRoot(): string {
   const here = dirname(fileURLToPath(import.meta.url));
-  const levels = here.endsWith(join('dist', 'test', 'support')) ? 3 : 2;
+  const levels = here.endsWith(join('dist', 'test', 'support', 'servers')) ? 4 : 3;
   return join(here, ...Array<string>(levels).fill('..'));
 }
