@@ -1,7 +1,7 @@
 /** Real Temporal dev servers for tests and benchmarks: on loopback, with a database file, killable and restartable. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -179,7 +179,7 @@ async function untilOpen(address: string): Promise<void> {
 
 /** The folder with `package.json`, from the source as from the compiled file. */
 function projectRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const levels = here.endsWith(join('dist', 'test', 'support', 'servers')) ? 4 : 3;
-  return join(here, ...Array<string>(levels).fill('..'));
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
 }
