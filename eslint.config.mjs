@@ -112,7 +112,7 @@ const FLOORS = {
     ['conversations', 'live'],
   ],
   tools: [['shared'], ['http', 'mcp', 'model-input', 'results'], ['run'], ['definition'], ['plan']],
-  worker: [['sdk-workarounds', 'temporal', 'watch'], ['repair']],
+  worker: [['load', 'sdk-workarounds', 'temporal', 'watch'], ['repair']],
   workflows: [['activities', 'log'], ['transcript'], ['driver', 'handlers'], ['sandbox']],
 };
 

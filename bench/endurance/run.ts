@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util';
 import { startEndurance } from './engine.js';
 import { FAILING_BAR, measureFailingBeside } from './failing-beside.js';
 import { measureLongTurn } from './long-turn.js';
+import { measureReplays, replaysReport } from './replays.js';
 
-const USAGE = `npm run endurance -- long-turn|failing-beside [options]
+const USAGE = `npm run endurance -- long-turn|failing-beside|replays [options]
   long-turn        one turn of slow calls, the server killed and started again twice: each call runs once
   --calls N        calls, one after the other (default 5)
   --seconds N      what each takes (default 360)
@@ -14,6 +15,13 @@ const USAGE = `npm run endurance -- long-turn|failing-beside [options]
   --quiet N        minutes without it, before and after (default 5)
   --conversations N  healthy ones (default 200)
   --rate N         turns begun in a second (default 10)
+
+  replays          a worker is lost, and the next one has to replay many long histories at once: tasks that are given up,
+                   whole histories for each turn, with the slots of Temporal's worker and with ours, in turn
+  --conversations N  so many (default 40)
+  --events N       of each history, at least (default 700)
+  --load N         busy loops beside it (default 4)
+  --rounds N       of both (default 2)
 
 Exit code 1 when a bar is missed.`;
 
@@ -32,11 +40,29 @@ const { values, positionals } = parseArgs({
     quiet: { type: 'string' },
     conversations: { type: 'string' },
     rate: { type: 'string' },
+    events: { type: 'string' },
+    load: { type: 'string' },
+    rounds: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
+/** Has a server and workers of its own. */
+async function replays(): Promise<boolean> {
+  const waves = await measureReplays({
+    conversations: number('conversations', values.conversations, 40),
+    events: number('events', values.events, 700),
+    load: values.load === '0' ? 0 : number('load', values.load, 4),
+    rounds: number('rounds', values.rounds, 2),
+  });
+  const report = replaysReport(waves);
+  console.log(JSON.stringify({ waves, ...report }, null, 2));
+  console.log(report.met ? 'met' : 'missed');
+  return report.met;
+}
+
 async function main(what: string | undefined): Promise<boolean> {
+  if (what === 'replays' && !values.help) return await replays();
   const longTurn = {
     calls: number('calls', values.calls, 5),
     secondsEach: number('seconds', values.seconds, 360),

@@ -37,6 +37,7 @@ import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits/service
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
+import { withSlots } from './load/slots.js';
 import { mcpMeans } from './mcp-means.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './retention.js';
@@ -152,7 +153,7 @@ async function assemble<Services>(
       sinks: hintSinks(projector, stores),
       stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
       ...deploymentOptions(options),
-      ...tuning,
+      ...withSlots(tuning),
       identity,
       dataConverter: common.dataConverter,
     },

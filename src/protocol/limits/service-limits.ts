@@ -171,6 +171,15 @@ export const LEASE_WATCH_INTERVAL_MS = 2_000;
 export const INLINE_READS_AT_ONCE = 8;
 /** A worker killed in the middle of a task holds it for this long (default 10 s); tasks take milliseconds, a replay under a second. */
 export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+/**
+ * Workflow tasks with whole histories that a worker has under way at once, at most and when it starts. A replay of the longest run takes
+ * most of a second; so many together stay below the time-out of a task, and more would only share one thread.
+ */
+export const MAX_REPLAYS_AT_ONCE = 5;
+export const REPLAYS_AT_START = 2;
+/** Where one takes longer, half as many are taken; where it is quicker, one more. Half of the time-out of a task, and well below. */
+export const SLOW_REPLAY_MS = WORKFLOW_TASK_TIMEOUT_MS / 2;
+export const QUICK_REPLAY_MS = 1_000;
 /** A conversation's task leaves a dead worker after this instead of the default 10 s. */
 export const STICKY_TIMEOUT_MS = 1_000;
 /** A stop button reaches an activity through its heartbeats; the default throttle would be 60 s. */
