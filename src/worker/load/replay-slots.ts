@@ -64,7 +64,7 @@ export class ReplaySlots implements Supplier {
     abortSignal.throwIfAborted();
     const kind = isSticky ? 'held' : 'replay';
     const permit = this.#take(kind) ?? (await this.#wait(kind, abortSignal));
-    // The SDK takes what it is given, or aborts: then nobody else would give it back.
+    // The SDK either takes the permit or aborts, and returns no permit that it has not taken.
     abortSignal.addEventListener('abort', () => {
       this.releaseSlot({ permit });
     });

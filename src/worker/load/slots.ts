@@ -1,8 +1,8 @@
-/** The slots of a worker of all: Temporal's, but for those of workflow tasks. */
+/** The slots of a worker for tasks of each kind: Temporal's defaults, except for workflow tasks. */
 import type { WorkerOptions } from '@temporalio/worker';
 import { ReplaySlots } from './replay-slots.js';
 
-/** What Temporal's worker has where nobody says anything. */
+/** The defaults of Temporal's worker. */
 const DEFAULT = { workflows: 40, activities: 100, localActivities: 100, nexus: 100 } as const;
 
 /** The same tuning, its numbers of slots as a tuner. One that brings a tuner is left as it is. */
@@ -17,7 +17,7 @@ export function withSlots(tuning: Partial<WorkerOptions> = {}): Partial<WorkerOp
   } = tuning;
   const fixed = (numSlots: number) => ({ type: 'fixed-size' as const, numSlots });
   return {
-    // As Temporal's worker has it where it is told of numbers.
+    // The defaults of Temporal's worker that it drops where a tuner is given.
     maxConcurrentWorkflowTaskPolls: Math.min(10, workflows),
     maxConcurrentActivityTaskPolls: Math.min(10, activities),
     ...rest,
