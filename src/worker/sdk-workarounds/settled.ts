@@ -68,7 +68,7 @@ export function createIsSettled(looks: HistoryLooks, { identity }: SettledOption
       for await (const events of looks.tail(run)) {
         const [newest] = events;
         if (newest === undefined) return false;
-        if (isOneOf(END_OF_RUN, newest)) return true;
+        if (isOneOf(END_OF_RUN, newest) && idOf(newest) === lastId) return true;
         const last = events.find((event) => idOf(event) === lastId);
         const isEnd =
           last === undefined ? undefined : isOneOf(LAST, last) && isWhole(last, held, events);

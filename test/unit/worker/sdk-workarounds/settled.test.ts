@@ -60,6 +60,11 @@ describe('what a worker holds of a run is settled', () => {
         ...[accepted(8, 'u1'), completed(7), started(6)],
       ],
     ],
+    [
+      'its own end, decided with each update',
+      { ...SIXTH, accepted: new Set(['u1']) },
+      [event(9, 'workflowExecutionContinuedAsNew'), accepted(8, 'u1'), completed(7), started(6)],
+    ],
     ['a pause by an operator', { lastId: 9 }, [event(9, 'workflowExecutionPaused'), timer(8)]],
     [
       'what was ended from outside, whatever it decided about the end',
@@ -169,6 +174,11 @@ describe('what a worker holds of a run is not settled', () => {
       'has one beside what it decided',
       { ...SIXTH, accepted: new Set(['u1']) },
       [accepted(9, 'u2'), accepted(8, 'u1'), completed(7), started(6)],
+    ],
+    [
+      'has an end that was decided with an update which came to another',
+      SIXTH,
+      [event(9, 'workflowExecutionContinuedAsNew'), accepted(8, 'u1'), completed(7), started(6)],
     ],
     ['is empty', { lastId: 3 }, []],
   ])('when the history %s', async (_what, held, events) => {
