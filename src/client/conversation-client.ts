@@ -1,4 +1,4 @@
-/** The application's door to conversations: one object per process, over one Temporal client. Safe to share. */
+/** The application's entry to conversations: one object per process, over one Temporal client. Safe to share. */
 
 import type { Resolution } from '../protocol/calls/resolutions.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
@@ -56,7 +56,10 @@ export class ConversationClient {
   readonly #known = new KnownSeqs();
   readonly #renewals = new RecentRenewals();
 
-  /** @throws {EngineError} invalid_request when the tenant cannot be used @throws {TypeError} when what it needs is not given */
+  /**
+   * @throws {EngineError} invalid_request when the tenant breaks a rule @throws {TypeError} when a required option is
+   *   missing
+   */
   constructor(options: ConversationClientOptions) {
     checkMeans(options);
     this.#options = options;
@@ -80,12 +83,15 @@ export class ConversationClient {
     });
   }
 
-  /** Whose conversations are meant where no other tenant is named. */
+  /** The tenant of conversations for which no other is named. */
   get tenant(): string {
     return this.#tenant;
   }
 
-  /** A conversation that exists or will begin with the first message. Nothing is asked yet. @throws {EngineError} invalid_request */
+  /**
+   * A conversation that exists or will begin with the first message. Sends no request. @throws {EngineError}
+   * invalid_request
+   */
   conversation(id: ConversationId, options: ConversationOptions = {}): Conversation {
     const key = this.#key(id, options.tenant);
     return new Conversation({
@@ -108,8 +114,8 @@ export class ConversationClient {
   }
 
   /**
-   * Answers a waiting call, from any process, with one verdict; see `resolveCall` for the table. Never throws for a refusal:
-   * `v.verdict` and `v.httpStatus` say it. A repeat with the same `requestId` answers `duplicate`.
+   * Answers a waiting call, from any process, with one verdict; see `resolveCall` for the table. Never throws for a
+   * refusal: `v.verdict` and `v.httpStatus` report it. A repeat with the same `requestId` returns `duplicate`.
    * @throws {EngineError} invalid_request, temporal_unreachable, store_unavailable
    */
   async resolve(
@@ -121,22 +127,26 @@ export class ConversationClient {
   }
 
   /**
-   * Moves the deadline of a waiting call, within the caps of its tool; see `extendCall` for the verdicts. Refusals record
-   * nothing. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   * Moves the deadline of a waiting call, within the caps of its tool; see `extendCall` for the verdicts. Refusals
+   * record nothing. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
    */
   async extend(target: ResolveTarget, options: ExtendOptions): Promise<ExtendOutcome> {
     return await extendCall(this.#callParts(), target, options);
   }
 
   /**
-   * Says that you run a waiting call of a client or another backend, or (with its `claimId`) goes on saying so; see `claimCall`
-   * for the verdicts. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   * Claims a waiting call, which the caller then runs as a client or another backend, or (with its `claimId`) renews
+   * the claim; see `claimCall` for the verdicts. @throws {EngineError} invalid_request, no_worker,
+   * temporal_unreachable, store_unavailable
    */
   async claim(target: ResolveTarget, options: ClaimOptions = {}): Promise<ClaimOutcome> {
     return await claimCall(this.#callParts(), target, options);
   }
 
-  /** Shows watchers how far a call is that you hold, and renews its lease. @see reportProgress @throws {EngineError} invalid_request */
+  /**
+   * Publishes the progress of a call that the caller holds, and renews its lease. @see reportProgress @throws
+   * {EngineError} invalid_request
+   */
   async progress(
     target: ResolveTarget,
     payload: Json,
@@ -145,7 +155,10 @@ export class ConversationClient {
     return await reportProgress(this.#callParts(), target, { payload, options });
   }
 
-  /** Stops the running turn of a conversation. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */
+  /**
+   * Stops the running turn of a conversation. If none runs, the outcome says so. @throws {EngineError}
+   * unknown_conversation
+   */
   async cancel(
     target: ConversationId | { readonly conversationId: ConversationId; readonly tenant?: string },
     options: CancelOptions = {},
@@ -167,7 +180,8 @@ export class ConversationClient {
   }
 
   /**
-   * Conversations of a tenant, newest first; with a filter on what waits, those first whose call ends earliest. Needs no worker.
+   * Conversations of a tenant, newest first; with a filter on pending calls, those first whose call ends earliest.
+   * Needs no worker.
    * @throws {EngineError} invalid_request; store_unavailable, also without an event log
    */
   async list(options: ListOptions = {}): Promise<ConversationPage> {
@@ -180,9 +194,10 @@ export class ConversationClient {
   }
 
   /**
-   * Deletes a conversation for good: log, blobs, and its runs in Temporal, after what is open was ended. Safe to repeat, also
-   * after a crash. The same id may begin a new conversation later. @see deleteConversation
-   * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable (also without the deletions port)
+   * Deletes a conversation for good: log, blobs, and its runs in Temporal, after an open run was ended. Safe to repeat,
+   * also after a crash. The same id may begin a new conversation later. @see deleteConversation
+   * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable (also without the deletions
+   *   port)
    */
   async deleteConversation(
     conversationId: ConversationId,
@@ -194,14 +209,17 @@ export class ConversationClient {
     return { deleted: true, conversationId };
   }
 
-  /** Deletes every conversation of a tenant; how many. Safe to repeat: a repeat finishes. @throws {EngineError} as above */
+  /**
+   * Deletes every conversation of a tenant; resolves to their number. Safe to repeat: a repeat finishes. @throws
+   * {EngineError} as above
+   */
   async deleteTenant(tenant: string): Promise<{ readonly deleted: number }> {
     const problem = idProblem('tenant', tenant);
     if (problem !== undefined) throw invalidField('/tenant', problem);
     return await deleteTenant(this.#deleteParts(), tenant);
   }
 
-  /** The agents that may be talked to now. */
+  /** The agents that accept conversations now. */
   async agents(): Promise<readonly AgentManifest[]> {
     return await listAgents(this.#options.agents);
   }
@@ -216,8 +234,9 @@ export class ConversationClient {
   }
 
   /**
-   * Workers of the task queue that keep another event log than this client, so that it does not read what they store; seen within a little
-   * more than a minute. None where `storeId` is not given. @throws {EngineError} temporal_unreachable, store_unavailable
+   * Workers of the task queue that use another event log than this client, so that it cannot read what they store; seen
+   * within a little more than a minute. Empty if `storeId` is not given. @throws {EngineError} temporal_unreachable,
+   * store_unavailable
    */
   async workersElsewhere(): Promise<readonly WorkerElsewhere[]> {
     const { storeId, temporal } = this.#options;
@@ -261,7 +280,7 @@ export class ConversationClient {
   }
 }
 
-/** Told here, and not by a first message that fails for another reason. */
+/** Checked in the constructor, so that a wrong option is not first reported as the failure of a message. */
 function checkMeans(options: unknown): void {
   const { temporal, agents, patience = 1 } = isRecord(options) ? options : {};
   if (!isRecord(temporal) || !isRecord(temporal['workflow']))

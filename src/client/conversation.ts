@@ -1,4 +1,4 @@
-/** One conversation, as an application holds it. Cheap to make; holds no connection and no state of its own. */
+/** One conversation, as an application uses it. Cheap to make; holds no connection and no state of its own. */
 import type { BatchResult, StepContinuation } from '../protocol/calls/batches.js';
 import type { Resolution } from '../protocol/calls/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
@@ -67,7 +67,7 @@ export interface ConversationParts extends SendingParts {
     resolution: Resolution,
     options: ResolveOptions,
   ) => Promise<ResolveOutcome>;
-  /** What the client does with calls of any conversation. */
+  /** Operations of the client on calls of any conversation. */
   readonly calls: CallDoors;
   readonly extend: (toolCallId: ToolCallId, options: ExtendOptions) => Promise<ExtendOutcome>;
 }
@@ -94,7 +94,7 @@ export class Conversation {
    * | returned | when |
    * |---|---|
    * | `admitted` | recorded; `duplicate` when it was recorded before |
-   * | `queued` | no worker answered in 3 s; the message is durable and `final()` gives its turn |
+   * | `queued` | no worker answered in 3 s; the message is durable and `final()` returns its turn |
    *
    * @throws {EngineError} invalid_request, unknown_agent, agent_mismatch, busy, queue_full, conversation_closed,
    *   temporal_unreachable
@@ -106,7 +106,7 @@ export class Conversation {
   }
 
   /**
-   * Hands over an event of another system, for the model to read: `{eventId, kind, payload}`. Starts the conversation when
+   * Sends an event of another system, for the model to read: `{eventId, kind, payload}`. Starts the conversation when
    * there is none, and a turn when none runs. The same `eventId` is one event, however often it is delivered.
    * @throws {EngineError} invalid_request, unknown_agent, agent_mismatch, queue_full, conversation_closed,
    *   temporal_unreachable
@@ -137,8 +137,8 @@ export class Conversation {
   }
 
   /**
-   * The calls of a step as one continuation, for front ends that execute all client calls of a step together. The id of the
-   * step stands in snapshots. @throws {EngineError} unknown_conversation, unknown_step
+   * The calls of a step as one continuation, for front ends that execute all client calls of a step together. Snapshots
+   * contain the id of the step. @throws {EngineError} unknown_conversation, unknown_step
    */
   async step(stepId: StepId): Promise<StepContinuation> {
     const snapshot = await this.snapshot();
@@ -146,8 +146,9 @@ export class Conversation {
   }
 
   /**
-   * The results of all open client calls of a step, in their order: taken whole or not at all, under one verdict. Never throws
-   * for a refusal. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   * Sends the results of all open client calls of a step, in their order: accepted whole or not at all, under one
+   * verdict. Never throws for a refusal. @throws {EngineError} invalid_request, no_worker, temporal_unreachable,
+   * store_unavailable
    */
   async resolveBatch(
     stepId: StepId,
@@ -162,12 +163,12 @@ export class Conversation {
     return await this.#parts.extend(toolCallId, options);
   }
 
-  /** Says that you run a waiting call of this conversation, or renews your claim. @see ConversationClient.claim */
+  /** Claims a waiting call of this conversation, or renews the claim. @see ConversationClient.claim */
   async claim(toolCallId: ToolCallId, options: ClaimOptions = {}): Promise<ClaimOutcome> {
     return await this.#parts.calls.claim({ ...this.#parts.key, toolCallId }, options);
   }
 
-  /** Shows watchers how far a call is that you hold. @see ConversationClient.progress */
+  /** Publishes the progress of a call that the caller holds. @see ConversationClient.progress */
   async progress(
     toolCallId: ToolCallId,
     payload: Json,
@@ -176,12 +177,15 @@ export class Conversation {
     return await this.#parts.calls.progress({ ...this.#parts.key, toolCallId }, payload, options);
   }
 
-  /** Stops the running turn. Nothing to stop is an answer. @throws {EngineError} unknown_conversation */
+  /** Stops the running turn. If none runs, the outcome says so. @throws {EngineError} unknown_conversation */
   async cancel(options: CancelOptions = {}): Promise<CancelOutcome> {
     return await this.#parts.control.cancel(this.#parts.key, options);
   }
 
-  /** Closes the conversation for good; `send` with `reopen` opens it again. @throws {EngineError} unknown_conversation, no_worker */
+  /**
+   * Closes the conversation for good; `send` with `reopen` opens it again. @throws {EngineError} unknown_conversation,
+   * no_worker
+   */
   async close(
     options: { readonly actor?: SendOptions['actor'] } = {},
   ): Promise<CloseConversationReply> {
@@ -189,8 +193,9 @@ export class Conversation {
   }
 
   /**
-   * The present state; at least as new as what this client has been told.
-   * @throws {EngineError} unknown_conversation; no_worker when it is open, and neither the store nor a worker tells of it
+   * The present state; at least as new as the replies that this client received.
+   * @throws {EngineError} unknown_conversation; no_worker when it is open, and neither the store nor a worker returns
+   *   its state
    */
   async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
     const { reader, known, key } = this.#parts;
@@ -200,7 +205,7 @@ export class Conversation {
     return snapshot;
   }
 
-  /** The calls that wait for somebody, oldest first. @throws {EngineError} as `snapshot` */
+  /** The calls that wait for an answer, oldest first. @throws {EngineError} as `snapshot` */
   async pending(): Promise<readonly PendingCall[]> {
     return (await this.snapshot()).pending;
   }
@@ -210,7 +215,7 @@ export class Conversation {
     return (await this.snapshot()).rules ?? [];
   }
 
-  /** Forgets a remembered decision: later calls are asked about again. @see revokeRule in `rules.ts` for what it throws */
+  /** Revokes a remembered decision: later calls need an approval again. @see revokeRule in `rules.ts` for the errors */
   async revokeRule(ruleId: string, options: RevokeOptions = {}): Promise<RevokeRuleReply> {
     return await revokeRule(this.#parts, ruleId, options);
   }
@@ -232,15 +237,18 @@ export class Conversation {
     return page;
   }
 
-  /** A value that was too large for its event, or a part of it, by the `blob` there. @throws {EngineError} unknown_blob */
+  /**
+   * A value that was too large for its event, or a part of it, by the `blob` in the event. @throws {EngineError}
+   * unknown_blob
+   */
   async blob(id: string, range?: BlobRange): Promise<BlobRead> {
     const { blobs, key } = this.#parts;
     return await this.#mapped(() => readBlob(blobs, key, { id, range }));
   }
 
   /**
-   * Stores a file, at most 16 MiB, so that a message can come with it: `{type: 'file', source: {blob}, mediaType}` among its
-   * `attachments`. It may be stored before the conversation begins, and goes with it. Safe to repeat.
+   * Stores a file, at most 16 MiB, for the `attachments` of a message: `{type: 'file', source: {blob}, mediaType}`. May
+   * be stored before the conversation begins, and is deleted with it. Safe to repeat.
    * @throws {EngineError} invalid_request, body_too_large, store_unavailable
    */
   async upload(content: Uint8Array): Promise<BlobRef> {
@@ -262,12 +270,15 @@ export class Conversation {
     }
   }
 
-  /** Whether it was ever started, open or closed. Needs no worker. */
+  /** Whether the conversation was ever started, open or closed. Needs no worker. */
   async exists(): Promise<boolean> {
     return (await knownAgentOf(this.#parts)) !== undefined;
   }
 
-  /** Whether its newest run goes on and is not deleted, taken by a worker or not. Needs no worker. @throws {EngineError} temporal_unreachable */
+  /**
+   * Whether its newest run is open and not deleted, taken by a worker or not. Needs no worker. @throws {EngineError}
+   * temporal_unreachable
+   */
   async isOpen(): Promise<boolean> {
     const { door, key, reader } = this.#parts;
     const run = await door.describe(key);
@@ -275,7 +286,7 @@ export class Conversation {
     return (await this.#mapped(async () => reader.isDeletedRun?.(key, run.runId))) !== true;
   }
 
-  /** Whatever a store or the server throws comes out as one kind of error. */
+  /** Converts every error of a store or the server to an `EngineError`. */
   async #mapped<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
       return await call();
@@ -285,14 +296,15 @@ export class Conversation {
   }
 
   /**
-   * Why nobody can read it. One that begins while no worker runs is in no log yet: to call it unknown would have its message sent again.
-   * @throws {EngineError} temporal_unreachable, since nobody can tell then
+   * The error of a conversation without a readable state. One that begins while no worker runs is in no log yet: if it
+   * were reported as unknown, its sender would send the message again.
+   * @throws {EngineError} temporal_unreachable, because without the server neither answer is certain
    */
   async #unread(): Promise<EngineError> {
     const { door } = this.#parts;
     if (!(await this.isOpen()))
       return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
-    const why = `Conversation "${this.id}" is open, but nothing of it is stored yet, and no worker has told of it.`;
+    const why = `Conversation "${this.id}" is open, but nothing of it is stored yet, and no worker has returned its state.`;
     const { reason, text } = await door.whyUnanswered(this.#parts.key);
     return new EngineError(reason, `${why} ${text}`);
   }

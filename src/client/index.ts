@@ -1,4 +1,4 @@
-/** Entry point `colloquy/client`: for applications that talk to conversations. */
+/** Entry point `colloquy/client`: for applications that use conversations. */
 
 export type { BatchResult, BatchVerdict, StepContinuation } from '../protocol/calls/batches.js';
 export type { ClaimVerdict } from '../protocol/calls/claims.js';

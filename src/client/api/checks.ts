@@ -1,4 +1,7 @@
-/** What the client refuses before anything reaches Temporal: a refused first message would leave an empty conversation. */
+/**
+ * Checks that the client makes before anything reaches Temporal: a refused first message would leave an empty
+ * conversation.
+ */
 import { msToNumber, type StringValue } from '@temporalio/common/lib/time.js';
 import { messageFieldProblems } from '../../core/judge/messages.js';
 import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
@@ -20,10 +23,10 @@ import { EngineError, invalidField } from './errors.js';
 /** `'20s'`, `'2 days'`, or a number of milliseconds. */
 export type Duration = StringValue | number;
 
-/** What the workflow keeps of an actor’s roles. */
+/** The number of an actor's roles that the workflow keeps. */
 const MAX_ACTOR_ROLES = 50;
 
-/** @throws {EngineError} invalid_request when an id cannot be used. */
+/** @throws {EngineError} invalid_request when an id breaks a rule. */
 export function checkKey(key: ConversationKey): ConversationKey {
   const tenant = idProblem('tenant', key.tenant);
   if (tenant !== undefined) throw invalidField('/tenant', tenant);
@@ -56,7 +59,10 @@ export function givenOutput(output: OutputGiven): JsonSchema | false {
   }
 }
 
-/** What a provider would refuse a turn later, or what no answer could satisfy. The workflow looks at the whole alone. */
+/**
+ * Finds schemas that a provider would refuse a turn later, or that no answer could satisfy. The workflow checks only
+ * the size and shape of the whole.
+ */
 function outputProblems(output: unknown): readonly FieldProblem[] {
   if (!isRecord(output)) return [];
   const [fault] = [...schemaFormProblems(output), ...patternProblems(output as JsonSchema)];
@@ -76,7 +82,7 @@ export function checkTexts(input: unknown): void {
   if (problem !== undefined) throw invalidField(problem.path, problem.message);
 }
 
-/** Why a resolution could not travel at all, whatever the workflow would say of it. */
+/** Why a resolution cannot be sent at all, before the workflow judges it. */
 export function transportProblems(resolution: unknown): readonly FieldProblem[] {
   // Two levels more than an answer: the resolution itself and the depth at which its value starts.
   if (!isBoundedJson(resolution, MAX_ANSWER_DEPTH + 2))
@@ -101,7 +107,7 @@ export function transportProblems(resolution: unknown): readonly FieldProblem[] 
   return [];
 }
 
-/** Milliseconds of a duration as the public API takes it: `'20s'`, `'2 days'` or a number of milliseconds. */
+/** Milliseconds of a duration of the public API: `'20s'`, `'2 days'` or a number of milliseconds. */
 export function durationMs(field: string, duration: Duration): number {
   const milliseconds = typeof duration === 'number' ? duration : parsedMs(duration);
   if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
@@ -112,8 +118,8 @@ export function durationMs(field: string, duration: Duration): number {
 }
 
 /**
- * The actor as it travels. An application vouches for those that it names itself; one that is stamped already stays so.
- * Without any, the input is anonymous.
+ * The actor as it is sent. Actors named by the application itself are marked as verified; a stamped actor keeps its
+ * stamp. Without an actor the input is anonymous.
  * @throws {EngineError} invalid_request naming the field of the actor that breaks a rule
  */
 export function stampActor(
@@ -124,7 +130,8 @@ export function stampActor(
   if (actor === undefined) return { id: 'anonymous', verified: false, channel };
   checkActor(actor, field);
   const { id, name, roles } = actor;
-  // Known fields only: whoever has more about the caller at hand (a session, its token) may pass it without a thought.
+  // Copies known fields only, so that an application may pass an object with more data about its caller (a session, its
+  // token).
   const known = {
     id,
     ...(name === undefined ? {} : { name }),
@@ -135,7 +142,10 @@ export function stampActor(
     : { ...known, verified: channel === 'client', channel };
 }
 
-/** The workflow would cut what is too long, and an audience that names the whole id would no longer know the actor. */
+/**
+ * Refuses fields that the workflow would cut, after which an audience that names the whole id would not match the
+ * actor.
+ */
 function checkActor(actor: Actor, named: string): void {
   const { id, name, roles }: { readonly [Field in keyof Actor]?: unknown } = actor;
   const refuse = (field: keyof Actor, problem: string): never => {
@@ -160,7 +170,7 @@ function tooLong(text: string): string {
   return `must be at most ${MAX_ACTOR_CHARS} characters, got ${text.length}`;
 }
 
-/** Throws on what is no duration. A bare number would be read as milliseconds. */
+/** NaN for a text that is not a duration, also for a bare number, which would be read as milliseconds. */
 function parsedMs(text: StringValue): number {
   if (/^[\s\d.]*$/.test(text)) return Number.NaN;
   try {

@@ -1,4 +1,4 @@
-/** The error of clients, and how an invalid field is named. Runs in the application. */
+/** The error class of clients, and the error of an invalid field. Runs in the application. */
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
@@ -8,11 +8,11 @@ export interface EngineErrorOptions {
   readonly problems?: readonly FieldProblem[] | undefined;
 }
 
-/** Something was refused or failed. `code` names a row of the failure table; `httpStatus` is that row's. */
+/** A refusal or a failure. `code` names a row of the failure table; `httpStatus` is that row's. */
 export class EngineError extends Error {
   readonly code: FailureCode;
   readonly httpStatus: number;
-  /** The fields that break a rule, where there are any. */
+  /** The fields that break a rule, if there are any. */
   readonly problems: readonly FieldProblem[] | undefined;
 
   constructor(code: FailureCode, message: string, options: EngineErrorOptions = {}) {
@@ -39,7 +39,7 @@ export class EngineError extends Error {
   }
 }
 
-/** One field breaks a rule; the commonest refusal. */
+/** The error of one field that breaks a rule. */
 export function invalidField(path: string, message: string): EngineError {
   // Headers are named as they are; rules of ids name their field themselves.
   const name = path === '' ? 'The request' : path.replace(/^[/?]/, '');

@@ -1,4 +1,4 @@
-/** Public shapes of the client: options, what is sent, what comes back. */
+/** Public shapes of the client: options, inputs, results. */
 import type { Client } from '@temporalio/client';
 import type { OutputGiven } from '../../json-schema/output-format.js';
 import type { BatchVerdict } from '../../protocol/calls/batches.js';
@@ -35,31 +35,34 @@ export interface ConversationClientOptions {
   readonly temporal: Client;
   /** Known agents; a message to any other is refused before it reaches Temporal. */
   readonly agents: AgentSource;
-  /** Where conversations are read. Absent = asked of their workflows, which needs a worker and knows the present run only. */
+  /**
+   * Reads conversations. Absent = the client queries their workflows, which needs a worker and returns the present run
+   * only.
+   */
   readonly reader?: ConversationReader | undefined;
-  /** Where leases are renewed and progress is shown. Absent = renewals cost history, and progress is refused. */
+  /** Renews leases and publishes progress. Absent = renewals cost history, and progress is refused. */
   readonly holders?: HoldersPort | undefined;
-  /** Where values are read that are too large for events: the `blobs` of the opened event log. Absent = they cannot be. */
+  /** Reads values that are too large for events: the `blobs` of the opened event log. Absent = they cannot be read. */
   readonly blobs?: BlobsPort | undefined;
-  /** What is deleted from the store. Absent = conversations cannot be deleted. */
+  /** Deletes conversations from the store. Absent = conversations cannot be deleted. */
   readonly deletions?: DeletionsPort | undefined;
-  /** The id of the event log, to be compared with that of the workers. Absent = not compared. */
+  /** The id of the event log, compared with that of the workers. Absent = not compared. */
   readonly storeId?: (() => Promise<string>) | undefined;
-  /** Called with each conversation whose workflow was found to fail while it was asked something. Must not throw. */
+  /** Called with each conversation whose workflow was found to fail during a call of the client. Must not throw. */
   readonly onTrouble?: ((key: ConversationKey, trouble: Trouble) => void) | undefined;
   /** @defaultValue "colloquy" */
   readonly taskQueue?: string | undefined;
   /** @defaultValue "default" */
   readonly tenant?: string | undefined;
-  /** Who acts where a call names nobody. */
+  /** The actor of calls that name none. */
   readonly actor?: Actor | StampedActor | undefined;
-  /** How inputs are marked. Actors of `client` are vouched for by this application. @defaultValue "client" */
+  /** The channel of inputs. Actors of `client` are marked as verified by this application. @defaultValue "client" */
   readonly channel?: Extract<Channel, 'client' | 'api'> | undefined;
-  /** False where the server has no search attributes registered. @defaultValue true */
+  /** False if the server has no search attributes registered. @defaultValue true */
   readonly searchAttributes?: boolean | undefined;
   /**
-   * Every wait for Temporal and its workers lasts so many times as long as usual, from 1 to 100: for machines and networks so slow that
-   * answers are `queued` although a worker is there. Without a worker, callers are told as much later. @defaultValue 1
+   * Factor from 1 to 100 for every wait for Temporal and its workers: for machines and networks so slow that answers
+   * are `queued` although a worker runs. Without a worker, replies come later by the same factor. @defaultValue 1
    */
   readonly patience?: number | undefined;
 }
@@ -71,19 +74,19 @@ export interface ConversationOptions {
 }
 
 export interface SendOptions {
-  /** Names the message: repeats with the same id are one message. Minted when absent; give one when *you* may retry. */
+  /** Names the message: repeats with the same id are one message. Created when absent; pass one if *you* may retry. */
   readonly requestId?: string | undefined;
   readonly actor?: Actor | StampedActor | undefined;
-  /** Overrides the agent's rule for a message that comes while a turn runs. */
+  /** Overrides the agent's rule for a message that arrives while a turn runs. */
   readonly onBusy?: OnBusy | undefined;
   /** Opens a closed conversation again; needs the event log. */
   readonly reopen?: boolean | undefined;
-  /** Images and files that belong to it: by address, or by their id at the model's provider; at most 16. */
+  /** Images and files of the message: by address, or by their id at the model's provider; at most 16. */
   readonly attachments?: readonly (ImagePart | FilePart)[] | undefined;
   /**
-   * What the turn's final answer has to be, an object at the top: a zod type, or any that gives itself as JSON Schema, or JSON Schema.
-   * It takes the place of the agent's; `false`: a text. Of a zod type, JSON Schema alone reaches worker and model: `outputOf(type,
-   * result)` parses what came.
+   * Schema of the turn's final answer, an object at the top: a zod type, any other type that converts to JSON Schema,
+   * or JSON Schema. Replaces the agent's schema; `false`: the answer is a text. Worker and model receive a zod type as
+   * JSON Schema only: `outputOf(type, result)` parses the answer.
    */
   readonly output?: OutputGiven | undefined;
 }
@@ -93,7 +96,10 @@ export interface ResultOptions {
   readonly timeout?: Duration | undefined;
   /** Return as soon as only people, clients or other backends can move the turn on. @defaultValue true */
   readonly returnWhenWaiting?: boolean | undefined;
-  /** Recorded for sure, as another process was told. What this client was told itself it knows. @defaultValue 0 */
+  /**
+   * A seq known to be recorded, from a reply to another process. Seqs of its own replies are known to this client.
+   * @defaultValue 0
+   */
   readonly atLeastSeq?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -104,7 +110,7 @@ export interface FinalOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A turn, whoever began it: ask for its result from any process, any number of times. */
+/** A turn, begun by any process: every process may ask for its result, any number of times. */
 export interface TurnHandle {
   readonly conversationId: ConversationId;
   readonly turnId: TurnId;
@@ -133,7 +139,9 @@ export interface QueuedMessage {
   readonly reason: QueuedReason;
   /** Why, and the next command. */
   readonly warning: string;
-  /** The turn once a worker took the message; undefined when the time is up. @throws {EngineError} when it was refused. */
+  /**
+   * The turn, once a worker took the message; undefined when the time is up. @throws {EngineError} when it was refused.
+   */
   final(options?: FinalOptions): Promise<Turn | undefined>;
   /** Waits for `final()` and then for the result, within one timeout. */
   result(options?: ResultOptions): Promise<TurnResult | QueuedResult>;
@@ -151,39 +159,39 @@ export type ResolveTarget = string | (Omit<CallRef, 'tenant'> & { readonly tenan
 
 export interface ResolveOptions {
   readonly actor?: Actor | StampedActor | undefined;
-  /** Names the answer: repeats with the same id answer `duplicate` with the first verdict. Minted when absent. */
+  /** Names the answer: repeats with the same id return `duplicate` with the first verdict. Created when absent. */
   readonly requestId?: string | undefined;
-  /** Guards against resolving what has changed since it was shown. */
+  /** Refuses the answer if the arguments have changed since they were shown. */
   readonly argsDigest?: string | undefined;
-  /** Of a result: the claim under which the call was run. Needed while the call is held. */
+  /** The claim under which the call was run, of a result. Needed while the call is claimed. */
   readonly claimId?: string | undefined;
-  /** ISO 8601; when the answer came in, where that was before this call. Lateness is judged by it. */
+  /** ISO 8601; when the answer arrived, if that was before this call. The workflow judges lateness by it. */
   readonly receivedAt?: string | undefined;
 }
 
-/** The verdict, and what it is on HTTP. */
+/** The verdict, and its HTTP status. */
 export type ResolveOutcome = Verdict & {
   readonly httpStatus: number;
   readonly requestId: string;
-  /** Of a queued answer: why, and the next command. */
+  /** Why an answer is queued, and the next command. Absent for other verdicts. */
   readonly warning?: string;
-  /** What became of a queued answer; any other verdict is final already. Still `queued` when the time is up. */
+  /** The verdict on a queued answer; any other verdict is final already. Still `queued` when the time is up. */
   final(options?: FinalOptions): Promise<Verdict>;
 };
 
-/** The verdict on the results of a whole step, and what it is on HTTP. */
+/** The verdict on the results of a whole step, and its HTTP status. */
 export type BatchOutcome = BatchVerdict & {
   readonly httpStatus: number;
   readonly requestId: string;
 };
 
-/** An event of another system. */
+/** Options of an event of another system. */
 export interface DeliverOptions {
-  /** Who vouches for it. */
+  /** The actor that vouches for the event. */
   readonly actor?: Actor | StampedActor | undefined;
 }
 
-/** `queued`: nobody confirmed in time; the event is durable, and is taken by the next worker. */
+/** `queued`: no worker confirmed in time; the event is durable, and the next worker takes it. */
 export type Delivered =
   | (InboxEventReply & { readonly status: 'admitted'; readonly duplicate: boolean })
   | {
@@ -195,35 +203,38 @@ export type Delivered =
 
 /** Exactly one of `by` and `until`. */
 export interface ExtendOptions {
-  /** On top of the present deadline. */
+  /** Added to the present deadline. */
   readonly by?: Duration | undefined;
   /** The new deadline; a text is ISO 8601 with its offset. */
   readonly until?: Date | string | undefined;
-  /** Names the extension: repeats with the same id move nothing. Minted when absent. */
+  /** Names the extension: repeats with the same id move nothing. Created when absent. */
   readonly requestId?: string | undefined;
   readonly actor?: Actor | StampedActor | undefined;
 }
 
 export interface ClaimOptions {
-  /** How long the claim lasts unless it is renewed: 1 second to 1 hour. @defaultValue '5 minutes'; of a renewal as before */
+  /**
+   * How long the claim lasts unless it is renewed: 1 second to 1 hour. @defaultValue '5 minutes'; for a renewal, the
+   * length of before
+   */
   readonly lease?: Duration | undefined;
-  /** Of the claim that is renewed. */
+  /** Id of the claim to renew. Absent: a new claim. */
   readonly claimId?: string | undefined;
-  /** Names the claim: repeats with the same id are one. Minted when absent. */
+  /** Names the claim: repeats with the same id are one claim. Created when absent. */
   readonly requestId?: string | undefined;
   readonly actor?: Actor | StampedActor | undefined;
-  /** ISO 8601; when the claim came in, where that was before this call. */
+  /** ISO 8601; when the claim arrived, if that was before this call. */
   readonly receivedAt?: string | undefined;
 }
 
-/** The verdict, and what it is on HTTP. */
+/** The verdict, and its HTTP status. */
 export type ClaimOutcome = ClaimVerdict & {
   readonly httpStatus: number;
   readonly requestId: string;
 };
 
 export interface ProgressOptions {
-  /** Of the claim under which the call runs. */
+  /** Id of the claim under which the call runs. */
   readonly claimId: string;
   readonly actor?: Actor | StampedActor | undefined;
 }
@@ -240,7 +251,7 @@ export type ProgressVerdict =
 
 export type ProgressOutcome = ProgressVerdict & { readonly httpStatus: number };
 
-/** The verdict, and what it is on HTTP. */
+/** The verdict, and its HTTP status. */
 export type ExtendOutcome = ExtendVerdict & {
   readonly httpStatus: number;
   readonly requestId: string;
@@ -258,7 +269,7 @@ export interface CancelOptions {
   readonly actor?: Actor | StampedActor | undefined;
 }
 
-/** `queued`: nobody confirmed in time; the stop is durable and will be applied first thing. */
+/** `queued`: no worker confirmed in time; the stop is durable and will be applied first. */
 export type CancelOutcome =
   | (CancelTurnReply & { readonly status: 'done' })
   | {
@@ -269,7 +280,10 @@ export type CancelOutcome =
     };
 
 export interface SnapshotOptions {
-  /** Recorded for sure, as another process was told. What this client was told itself it knows. @defaultValue 0 */
+  /**
+   * A seq known to be recorded, from a reply to another process. Seqs of its own replies are known to this client.
+   * @defaultValue 0
+   */
   readonly atLeastSeq?: number | undefined;
 }
 
@@ -281,25 +295,28 @@ export interface EventsOptions {
   readonly limit?: number | undefined;
 }
 
-/** Nothing can be read any more, and Temporal has taken on to remove the histories, which it does within moments. */
+/** No data can be read any more, and Temporal has accepted to remove the histories, which it does within moments. */
 export interface DeleteOutcome {
   readonly deleted: true;
   readonly conversationId: ConversationId;
 }
 
-/** All that are given hold at once. */
+/** All given filters hold at once. */
 export interface ListOptions {
   /** @defaultValue the client's */
   readonly tenant?: string | undefined;
   readonly agent?: string | undefined;
-  /** `active`: all that are open and wait for nobody. */
+  /** `active`: all that are open and wait for no input. */
   readonly status?: StatusFilter | undefined;
-  /** Conversations with an open call of this tool. This and the next three list those first whose call ends earliest. */
+  /**
+   * Conversations with an open call of this tool. With this filter or one of the next three, conversations whose call
+   * ends earliest come first.
+   */
   readonly pendingTool?: string | undefined;
   readonly pendingKind?: SuspensionKind | undefined;
   /**
-   * Conversations with an open call whose audience admits the actor; one that excludes its requester is not listed for whoever sent a
-   * message of its turn.
+   * Conversations with an open call whose audience admits the actor. A call that excludes its requester is not listed
+   * for an actor who sent a message of its turn.
    */
   readonly pendingFor?: Actor | StampedActor | undefined;
   /** Conversations with an open call whose deadline is earlier; a text is ISO 8601 with its offset. */

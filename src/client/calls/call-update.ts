@@ -1,6 +1,6 @@
 /**
- * Updates about one waiting call whose asker must know what became of them: never left behind as a signal. One verdict comes
- * back, from the workflow, or from the log of a conversation that runs no more.
+ * Updates of one waiting call whose caller must learn the outcome: never left behind as a signal. One verdict is
+ * returned, from the workflow, or from the log of a conversation that no longer runs.
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
@@ -17,19 +17,19 @@ export interface CallRequest<Reply> {
   readonly operation: 'claimToolCall' | 'extendToolCall';
   readonly requestId: string;
   readonly actor: StampedActor;
-  /** Refusals come as failures of the update. */
+  /** Rejects with an update failure when the workflow refuses. */
   readonly send: (updateId: string) => Promise<Reply>;
-  /** What is said when nobody has confirmed it: `The claim was not confirmed, and may still count`. */
+  /** Text of the error if no worker has confirmed: `The claim was not confirmed, and may still count`. */
   readonly unconfirmed: string;
 }
 
-/** What a conversation that runs no more says of any of its calls. */
+/** The verdicts on a call of a conversation that no longer runs. */
 type OverVerdict = Extract<Verdict, { verdict: 'unknown' | 'stale' | 'expired' }>;
 
 /**
- * Each call of this has an update id of its own, constant over its tries: a repeat reaches the workflow, which knows the request
- * by its id.
- * @throws {EngineError} no_worker when nobody confirmed; store_unavailable; temporal_unreachable
+ * Sends the update and returns its verdict. Each call of this function has an update id of its own, constant over its
+ * tries: a repeat reaches the workflow, which recognises the request by its id.
+ * @throws {EngineError} no_worker when no worker confirmed; store_unavailable; temporal_unreachable
  */
 export async function askAboutCall<Reply>(
   { door, reader }: ResolveParts,

@@ -1,4 +1,4 @@
-/** Claiming a waiting call, and renewing the lease of a claim. Never starts a workflow. */
+/** Claims a waiting call, and renews the lease of a claim. Never starts a workflow. */
 import { randomUUID } from 'node:crypto';
 import type { ClaimToolCallInput, ClaimVerdict } from '../../protocol/calls/claims.js';
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
@@ -23,15 +23,16 @@ export interface ClaimParts extends ResolveParts {
  * | verdict | what it means |
  * |---|---|
  * | `accepted` | the call is yours until `leaseUntil`; renew before, with the `claimId` |
- * | `duplicate` | `first` is what your first try was told; where the client has the store's leases, the lease is renewed, and `leaseUntil` is its end. Elsewhere it may be over: renew with its `claimId` to be sure |
- * | `stale` | somebody else holds it (`why: 'held'`), or nobody waits for it any more |
+ * | `duplicate` | `first` is the verdict on your first try; if the client has the store's leases, the lease is renewed,
+ * and `leaseUntil` is its end. Otherwise the lease may be over: renew with its `claimId` to be sure |
+ * | `stale` | another actor holds it (`why: 'held'`), or the call no longer waits |
  * | `expired`, `forbidden`, `unknown`, `invalid` | as for resolutions |
  *
- * With a `claimId` it is a renewal. Where the client has the store's leases, that moves a row and is recorded nowhere; without
- * them, or when the store knows nothing of the claim, it is an update and costs history. Safe to repeat with the same
- * `requestId`.
- * @throws {EngineError} invalid_request; store_unavailable; no_worker when nobody confirmed: the server may still hand the
- *   request to the next worker, so repeat it with the same `requestId`
+ * With a `claimId` the call is a renewal. If the client has the store's leases, it updates a row and is recorded
+ * nowhere; without them, or when the store does not have the claim, it is an update and costs history. Safe to repeat
+ * with the same `requestId`.
+ * @throws {EngineError} invalid_request; store_unavailable; no_worker when no worker confirmed: the server may still
+ *   pass the request to the next worker, so repeat it with the same `requestId`
  */
 export async function claimCall(
   parts: ClaimParts,
@@ -55,7 +56,7 @@ export async function claimCall(
   if (renewed !== undefined) return said(renewed);
   const verdict = await claimOf(parts, ref, { requestId, actor, receivedAt, ...asked });
   if (verdict.verdict !== 'duplicate') return said(verdict);
-  // What the first try was told of its lease may be long ago: whoever claims again goes on with it.
+  // The lease of the first try may have ended long ago: a repeated claim renews it.
   const { first } = verdict;
   const anew = await renewInStore(parts, ref, {
     claimId: first.claimId,
@@ -76,7 +77,7 @@ function leaseField(leaseMs: number | undefined): { leaseMs?: number } {
   return leaseMs === undefined ? {} : { leaseMs };
 }
 
-/** Undefined where the workflow has to say. */
+/** Undefined if only the workflow can decide. */
 export async function renewInStore(
   { holders, door }: ClaimParts,
   call: CallRef,
@@ -98,7 +99,7 @@ export async function renewInStore(
   }
 }
 
-/** By update. What it is told to be recorded is noted, so that reads after it show the claim. */
+/** Claims by update. Notes the seq of the reply, so that later reads show the claim. */
 export async function claimOf(
   parts: ClaimParts,
   ref: CallRef,

@@ -1,4 +1,4 @@
-/** Which try of a request a caller is told of. */
+/** Selects the verdict that a caller gets for a repeated request. */
 
 type Repeated<Verdict> = Extract<
   Verdict,
@@ -6,9 +6,9 @@ type Repeated<Verdict> = Extract<
 >;
 
 /**
- * What a caller is told who asked once. Without a request id of his own nobody else has the one that was minted: what was accepted
- * under it was an earlier try of this very call, whose reply was lost on the way, as when its run rolled over. With one (`given`),
- * a `duplicate` stays what it is.
+ * Returns the first verdict instead of `duplicate` if the caller passed no request id (`given`). No other caller has
+ * the id that was created: the request accepted under it was an earlier try of this very call, whose reply was lost, as
+ * when its run rolled over. With a given id, a `duplicate` is returned as it is.
  */
 export function toldOnce<Verdict extends { readonly verdict: string }>(
   verdict: Verdict,

@@ -1,4 +1,7 @@
-/** Moving the deadline of a waiting call. Never starts a workflow, and is never left behind as a signal: its asker must know. */
+/**
+ * Moves the deadline of a waiting call. Never starts a workflow, and is never left behind as a signal, because its
+ * caller must learn the outcome.
+ */
 import { randomUUID } from 'node:crypto';
 import type { ExtendToolCallInput, ExtendVerdict } from '../../protocol/calls/extensions.js';
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
@@ -13,12 +16,12 @@ import { type ResolveParts, refOf } from './resolve.js';
  * | verdict | what it means |
  * |---|---|
  * | `accepted`, `duplicate` | recorded; `deadline` is the new one |
- * | `expired`, `stale`, `unknown` | the call waits no more, or never did |
+ * | `expired`, `stale`, `unknown` | the call no longer waits, or never did |
  * | `invalid` | not later than the present deadline, or beyond the caps; the problem names the latest one |
  *
  * Safe to repeat with the same `requestId`.
- * @throws {EngineError} invalid_request; no_worker when nobody confirmed: the server may still hand the request to the next
- *   worker, so repeat it with the same `requestId`
+ * @throws {EngineError} invalid_request; no_worker when no worker confirmed: the server may still pass the request to
+ *   the next worker, so repeat it with the same `requestId`
  */
 export async function extendCall(
   parts: ResolveParts,

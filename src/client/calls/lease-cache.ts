@@ -1,10 +1,16 @@
-/** Leases that this process has renewed by update a moment ago. Such a renewal is in the history, so progress must not repeat it. */
+/**
+ * Leases that this process renewed by update a moment ago. Such a renewal is in the history, so progress must not
+ * repeat it.
+ */
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LeaseRenewal } from '../ports/holders.js';
 
-/** Small against a lease of minutes, large against reports of progress; a holder that has lost its lease may be shown for so long. */
+/**
+ * Milliseconds. Small against a lease of minutes, large against reports of progress; progress of a holder that has lost
+ * its lease may be published for that long.
+ */
 const FRESH_MS = 10_000;
-/** A forgotten one costs one update. */
+/** A renewal that was dropped from the cache costs one update. */
 const MAX_RENEWALS = 1_000;
 
 type Renewed = Pick<LeaseRenewal, 'call' | 'claimId' | 'holder'>;

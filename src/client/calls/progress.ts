@@ -1,4 +1,4 @@
-/** Reporting progress under a claim: live events for watchers, and the lease goes on. Nothing of it is recorded. */
+/** Reports progress under a claim: publishes live events to watchers, and renews the lease. Neither is recorded. */
 import { randomUUID } from 'node:crypto';
 import type { ClaimVerdict } from '../../protocol/calls/claims.js';
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
@@ -21,11 +21,12 @@ import { type ClaimParts, claimOf, renewInStore } from './claim.js';
 import { refOf } from './resolve.js';
 
 /**
- * Shows watchers how far the holder of a call is: a live event, never recorded, never the end of the call. Renews the lease on
- * the way: in the store, or, while the store does not know of the claim, by an update every few seconds (`RecentRenewals`): each
- * costs history. Refused unless the caller holds the call,
- * and its tool says `streaming`.
- * @throws {EngineError} invalid_request where this client has no event log; store_unavailable; no_worker when nobody confirmed
+ * Publishes the progress of a claimed call to watchers: a live event, never recorded, never the end of the call. Renews
+ * the lease as well: in the store, or, while the store does not have the claim, by an update every few seconds
+ * (`RecentRenewals`), each of which costs history. Refused unless the caller holds the call, and its tool declares
+ * `streaming`.
+ * @throws {EngineError} invalid_request if this client has no event log; store_unavailable; no_worker when no worker
+ *   confirmed
  */
 export async function reportProgress(
   parts: ClaimParts,
@@ -58,7 +59,10 @@ interface Held {
   readonly leaseUntil: string;
 }
 
-/** The call, its lease renewed. What the store does not know (yet, or any more), the conversation does. */
+/**
+ * The call, with its lease renewed. A claim that the store does not have (yet, or any more) is renewed by the
+ * conversation.
+ */
 async function heldCall(
   parts: ClaimParts,
   ref: CallRef,
@@ -107,7 +111,7 @@ function payloadProblems(payload: Json): readonly FieldProblem[] {
     : [];
 }
 
-/** As the log has it; at least as new as this client's own claims. */
+/** The call as the log has it; at least as new as this client's own claims. */
 async function pendingCall(
   { reader, known, door }: ClaimParts,
   ref: CallRef,

@@ -1,8 +1,8 @@
 /**
- * Resolving a waiting call: one verdict, synchronously, from anywhere. Never starts a workflow.
+ * Resolves a waiting call: one verdict, synchronously, from any process. Never starts a workflow.
  *
- * I1 `requestId` and `receivedAt` are stamped before the first try, so a late delivery is judged by when it came in.
- * I2 The workflow judges; here is refused only what could not travel.
+ * I1 `requestId` and `receivedAt` are stamped before the first try, so a late delivery is judged by when it arrived.
+ * I2 The workflow judges; this file refuses only answers that cannot be sent.
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
@@ -48,14 +48,15 @@ interface Attempt {
  * |---|---|
  * | `accepted`, `accepted_late`, `duplicate` | nothing: it is recorded |
  * | the same with `checked: false` | may wait for `final()`: a worker still has to judge it, and may take it back |
- * | `queued` | nothing: it is durable; `final()` tells what became of it |
+ * | `queued` | nothing: it is durable; `final()` returns the verdict |
  * | `stale`, `expired`, `unknown` | shows that it is too late |
- * | `forbidden` | asks somebody else |
+ * | `forbidden` | asks another actor |
  * | `invalid` | corrects the answer and sends it again: the call is still open |
  *
- * Safe to repeat with the same `requestId`: the second call answers `duplicate` and records nothing.
+ * Safe to repeat with the same `requestId`: the second call returns `duplicate` and records nothing.
  *
- * @throws {EngineError} invalid_request for an unusable request id; temporal_unreachable when nothing could be left there
+ * @throws {EngineError} invalid_request for an unusable request id; temporal_unreachable when not even a signal could
+ *   be left
  */
 export async function resolveCall(
   parts: ResolveParts,
@@ -85,7 +86,7 @@ export async function resolveCall(
       ...(options.argsDigest === undefined ? {} : { argsDigest: options.argsDigest }),
       ...(options.claimId === undefined ? {} : { claimId: options.claimId }),
     },
-    // Unique per call, so that a repeat reaches the workflow and is answered `duplicate`; constant over its tries.
+    // Unique per call, so that a repeat reaches the workflow and returns `duplicate`; constant over its tries.
     updateId: updateIdFor({
       operation: 'resolveToolCall',
       callId: toolCallId,
@@ -99,7 +100,7 @@ export async function resolveCall(
   return await leaveAsSignal(parts, attempt, said);
 }
 
-/** The verdict, or undefined when nobody gave one within the budget. */
+/** The verdict, or undefined when no worker returned one within the budget. */
 async function ask(
   parts: ResolveParts,
   attempt: Attempt,
@@ -143,9 +144,9 @@ async function leaveAsSignal(
 }
 
 /**
- * What became of a signal. It is read first: an answer that was taken back is forgotten with its request id, so asking again
- * would send it anew. Where nothing is recorded of it, asking with the same request id is safe and exact: the signal comes
- * first in the history, so the workflow has judged it.
+ * The verdict on an answer that was left as a signal. The log is read first: an answer that was taken back is forgotten
+ * with its request id, so an update would send it anew. If nothing is recorded, an update with the same request id is
+ * safe and exact: the signal comes first in the history, so the workflow has judged it.
  */
 async function finalVerdict(
   parts: ResolveParts,
@@ -160,7 +161,7 @@ async function finalVerdict(
       throw parts.door.toEngineError(error);
     });
     if (look.status === 'found') return noted(parts, ref, look.value);
-    // Only a few refusals of a call are recorded; where it has ended there is nothing more to be asked.
+    // Only a few refusals of a call are recorded; if the call has ended, an update would add nothing.
     const ended = await endedVerdict(parts.reader, ref, input);
     if (ended !== undefined)
       return noted(parts, ref, ended.verdict === 'duplicate' ? ended.first : ended);
@@ -180,20 +181,20 @@ async function verdictOf(parts: ResolveParts, attempt: Attempt, error: unknown):
   try {
     return await verdictFromLog(parts.reader, ref, input);
   } catch (cause) {
-    // Nobody can tell whether it ever was: that is not the same as "unknown".
+    // A run that may be gone and a log that cannot be read do not prove that the conversation never existed.
     if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
     throw parts.door.toEngineError(cause);
   }
 }
 
-/** The reads of this process never show less than a reply has told. */
+/** Notes the seq of a verdict, so that later reads of this process are at least as new. */
 function noted(parts: ResolveParts, ref: CallRef, verdict: Verdict): Verdict {
   if (verdict.verdict === 'duplicate') parts.known.note(ref, verdict.first.seq);
   else if ('seq' in verdict) parts.known.note(ref, verdict.seq);
   return verdict;
 }
 
-/** Callers without types send anything; the workflow judges it. */
+/** Callers without types may send any value; the workflow judges it. */
 function typeOf(resolution: unknown): string {
   const type = isRecord(resolution) ? resolution['type'] : undefined;
   return typeof type === 'string' ? type : '';
@@ -208,7 +209,7 @@ function outcomeOf(verdict: Verdict, requestId: string): ResolveOutcome {
   };
 }
 
-/** The call that is meant; undefined when the ref or an id could not be of any. */
+/** The call of a target; undefined when the ref or an id could not be of any call. */
 export function refOf(target: ResolveTarget, tenant: string): CallRef | undefined {
   const ref = typeof target === 'string' ? parseRef(target) : { tenant, ...target };
   if (ref === undefined || typeof ref.toolCallId !== 'string' || ref.toolCallId === '')

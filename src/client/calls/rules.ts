@@ -1,4 +1,4 @@
-/** Revoking remembered decisions. Never starts a workflow. */
+/** Revokes remembered decisions. Never starts a workflow. */
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { RevokeRuleReply } from '../../protocol/calls/rules.js';
@@ -19,9 +19,9 @@ export interface RevokeParts {
 }
 
 /**
- * Revokes a rule. A repeat finds no such rule, unless it has the same `requestId` and meets the same run.
- * @throws {EngineError} unknown_rule; conversation_closed when it does not run; no_worker when nobody confirmed: the server
- *   may still hand the request to the next worker, so repeat it with the same `requestId`
+ * Revokes a rule. A repeat finds no such rule, unless it has the same `requestId` and reaches the same run.
+ * @throws {EngineError} unknown_rule; conversation_closed when it does not run; no_worker when no worker confirmed: the
+ *   server may still pass the request to the next worker, so repeat it with the same `requestId`
  */
 export async function revokeRule(
   parts: RevokeParts,

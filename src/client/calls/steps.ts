@@ -1,4 +1,7 @@
-/** The batch form: the client calls of a step, read as one continuation and answered as one set. Never starts a workflow. */
+/**
+ * The batch form: the client calls of a step, read as one continuation and answered as one set. Never starts a
+ * workflow.
+ */
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { stepContinuation } from '../../core/view/step.js';
@@ -55,9 +58,9 @@ type NamedBatch = ResolveBatchInput & { readonly requestId: string };
 const MAX_BATCH_DEPTH = 4;
 
 /**
- * See `BatchVerdict` for the verdicts. Safe to repeat with the same `requestId`.
- * @throws {EngineError} invalid_request; no_worker when nobody confirmed: the server may still hand the set to the next worker,
- *   so repeat it with the same `requestId`
+ * Sends the results of a step. See `BatchVerdict` for the verdicts. Safe to repeat with the same `requestId`.
+ * @throws {EngineError} invalid_request; no_worker when no worker confirmed: the server may still pass the set to the
+ *   next worker, so repeat it with the same `requestId`
  */
 export async function resolveStep(
   parts: StepParts,
@@ -112,7 +115,10 @@ async function ask(
   }
 }
 
-/** For a conversation that no longer runs: what its log says of each result. All were recorded under this request id, or none. */
+/**
+ * The verdict by the log, for a conversation that no longer runs. Either all results were recorded under this request
+ * id, or none.
+ */
 async function verdictOfLog(
   reader: ConversationReader,
   key: ConversationKey,

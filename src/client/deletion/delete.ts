@@ -1,13 +1,14 @@
 /**
- * Deleting conversations, for good. In this order, so that a repeat finishes what a killed process has begun:
+ * Deletes conversations, for good. In this order, so that a repeat finishes the deletion of a killed process:
  *
- * D1  The tombstone: rows go, readers find nothing, and what the runs say late is refused.
- * D2  The run that is current is asked to close, which ends what is open; terminated, where no worker closes it.
- * D3  Temporal is asked to remove the histories of all runs. It does so in the background, within moments or a minute; once it
- *     has taken every request, the tombstone is marked as finished, and stands before what is left until then.
+ * D1  The tombstone: rows are removed, readers find nothing, and late events of the runs are refused.
+ * D2  The current run is asked to close, which ends its open calls; it is terminated if no worker closes it.
+ * D3  Temporal is asked to remove the histories of all runs. It does so in the background, within moments or a minute;
+ * once it has accepted every request, the tombstone is marked as finished, and hides the remaining histories until
+ * then.
  *
- * Only the runs that were there at D1, and those that they rolled over to, are touched: a conversation that begins meanwhile
- * under the same id is another one.
+ * Only the runs that existed at D1, and those that they rolled over to, are deleted: a conversation that begins
+ * meanwhile under the same id is another one.
  */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StampedActor } from '../../protocol/values/actors.js';
@@ -26,21 +27,21 @@ export interface DeleteParts {
   readonly actor: StampedActor;
 }
 
-/** A run that closes flushes its log, and ends what it waits for; one that takes longer is terminated. */
+/** A run that closes flushes its log, and ends its open calls; one that takes longer than this is terminated. */
 const CLOSE_PATIENCE_MS = 10_000;
 const PAUSE_MS = 50;
 
 export interface DeleteRequest {
-  /** Only while this is what is stored, and no run is current: for what deletes by the clock. */
+  /** Deletes only while this is the stored state, and no run is current: for deletions by age. */
   readonly onlyClosedAt?: StoredAt;
-  /** Runs of a deletion that was begun and not finished: only they are to go, and what they rolled over to. */
+  /** Runs of a deletion that was begun and not finished: only these are deleted, and those that they rolled over to. */
   readonly resumes?: readonly string[];
 }
 
 /**
- * Undefined when it was not meant any more (`onlyClosedAt`). Safe to repeat.
- * @throws {EngineError} unknown_conversation when neither Temporal nor the store has ever heard of it (or long ago);
- *   temporal_unreachable, store_unavailable: repeat it, or leave it to the workers, which go on with it
+ * Undefined when the conversation has changed (`onlyClosedAt`). Safe to repeat.
+ * @throws {EngineError} unknown_conversation when neither Temporal nor the store has it (any more);
+ *   temporal_unreachable, store_unavailable: repeat it, or leave it to the workers, which continue it
  */
 export async function deleteConversation(
   parts: DeleteParts,
@@ -64,7 +65,7 @@ async function deleteParts(
   const meant = await begun(parts, key, request);
   if (meant === undefined) return undefined;
   await endCurrent(parts, key, meant);
-  // What the current run rolled over to while it was asked to close belongs to it.
+  // Includes runs that the current run rolled over to while it was asked to close.
   const runIds = meant.add(meant.of(await executions.all(key)));
   await deletions.extend({ tenant, conversationId, runIds });
   for (const runId of runIds) await executions.remove(key, runId);
@@ -72,7 +73,7 @@ async function deleteParts(
   return { deleted: true, conversationId };
 }
 
-/** D1. Undefined when it is not meant any more. */
+/** D1. Undefined when the stored state has changed. */
 async function begun(
   { deletions, executions }: DeleteParts,
   key: ConversationKey,
@@ -97,7 +98,7 @@ async function begun(
   return runIds === undefined ? undefined : new Meant(runs, runIds);
 }
 
-/** Which runs are to go: by their id, or by the chain that they belong to. */
+/** Selects the runs to delete: by their id, or by the chain that they belong to. */
 class Meant {
   readonly #runIds: Set<string>;
   readonly #chains: ReadonlySet<string>;
@@ -107,7 +108,7 @@ class Meant {
     this.#chains = new Set(runs.map(({ firstRunId }) => firstRunId));
   }
 
-  /** All of them, with these. */
+  /** All run ids, including these. */
   add(runs: readonly Execution[]): readonly string[] {
     for (const { runId } of runs) this.#runIds.add(runId);
     return [...this.#runIds];
@@ -134,7 +135,7 @@ async function endCurrent(parts: DeleteParts, key: ConversationKey, meant: Meant
     const hasEnded = async (): Promise<boolean> => (await running()) === undefined;
     if (closing.confirmed && (await waitUntil(CLOSE_PATIENCE_MS, hasEnded))) return;
   } catch (error) {
-    // It ended by itself; a run that refuses to close is ended all the same.
+    // The run ended by itself. One that refuses to close is terminated all the same.
     if (error instanceof WorkflowNotFoundError) return;
   }
   await executions.terminate(key, firstRunId);
@@ -151,7 +152,10 @@ async function waitUntil(patienceMs: number, holds: () => Promise<boolean>): Pro
 
 const AT_ONCE = 8;
 
-/** Deletes whatever the store and Temporal have of a tenant; how many conversations. A repeat finishes. @throws {EngineError} */
+/**
+ * Deletes all data of a tenant in the store and in Temporal; resolves to the number of conversations. A repeat
+ * finishes. @throws {EngineError}
+ */
 export async function deleteTenant(
   parts: DeleteParts,
   tenant: string,
@@ -181,7 +185,7 @@ export async function deleteTenant(
   return { deleted };
 }
 
-/** What Temporal has of a tenant, without what it has been asked to remove already. */
+/** Conversations of a tenant in Temporal, without those that it has been asked to remove already. */
 async function* leftOf(
   { deletions, executions }: DeleteParts,
   tenant: string,
@@ -193,7 +197,7 @@ async function* leftOf(
   }
 }
 
-/** The list may be older than what has become of it. */
+/** The list may be outdated: the conversation may be deleted by now. */
 function unlessUnknown(error: unknown): undefined {
   if (EngineError.isInstance(error) && error.code === 'unknown_conversation') return undefined;
   throw error;

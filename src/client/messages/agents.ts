@@ -1,4 +1,4 @@
-/** The agents that may be talked to, as their workers published them. Checked before a conversation starts. */
+/** Finds the agent of a message among those that workers published. Checked before a conversation starts. */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 import { EngineError } from '../api/errors.js';
 import type { AgentSource } from '../ports/agents.js';
@@ -10,7 +10,8 @@ export async function listAgents(source: AgentSource): Promise<readonly AgentMan
 }
 
 /**
- * The agent, which somebody serves, or which has no worker at all: what is sent then waits for one.
+ * The manifest of an agent that a worker serves, or of one while there is no worker at all: its messages then wait for
+ * one.
  * @throws {EngineError} agent_not_served, since when; unknown_agent, listing the known ones.
  */
 export async function findServedAgent(source: AgentSource, name: string): Promise<AgentManifest> {

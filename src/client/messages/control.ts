@@ -1,4 +1,4 @@
-/** Stopping a turn and closing a conversation. Neither ever starts a workflow; both are safe to repeat. */
+/** Stops a turn and closes a conversation. Neither ever starts a workflow; both are safe to repeat. */
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type {
@@ -30,8 +30,8 @@ export class Control {
   }
 
   /**
-   * Stops the running turn, or only the named one. Nothing to stop is an answer: `cancelled: false`.
-   * Without a worker the stop is left as a signal and the outcome is `queued`.
+   * Stops the running turn, or only the named one. If there is none, the outcome is `cancelled: false`. Without a
+   * worker the stop is left as a signal and the outcome is `queued`.
    * @throws {EngineError} unknown_conversation
    */
   async cancel(key: ConversationKey, options: CancelOptions = {}): Promise<CancelOutcome> {
@@ -72,9 +72,9 @@ export class Control {
   }
 
   /**
-   * Closes the conversation; its log stays. A closed one answers as if it were closed now.
-   * @throws {EngineError} unknown_conversation; no_worker when nobody confirmed: the server may still hand the request to
-   *   the next worker, so look before closing again
+   * Closes the conversation; its log stays. For a closed one, the reply is the same.
+   * @throws {EngineError} unknown_conversation; no_worker when no worker confirmed: the server may still pass the
+   *   request to the next worker, so read the state before closing again
    */
   async close(
     key: ConversationKey,
@@ -106,7 +106,7 @@ export class Control {
     }
   }
 
-  /** Told apart after a refusal only: a closed conversation and one that never was. */
+  /** Distinguishes a closed conversation from one that never existed. Called only after a refusal. */
   async #assertExists(key: ConversationKey): Promise<void> {
     const { door, reader } = this.#parts;
     if ((await door.describe(key)) !== undefined) return;

@@ -1,4 +1,6 @@
-/** Handing over an event of another system: starts the conversation or continues it. Safe to repeat: its id makes it one event. */
+/**
+ * Sends an event of another system: starts the conversation or continues it. Safe to repeat: its id makes it one event.
+ */
 import { randomUUID } from 'node:crypto';
 import { inboxFieldProblems } from '../../core/judge/inbox.js';
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
@@ -27,7 +29,7 @@ export function checkEvent(input: InboxEventInput): void {
   throw new EngineError('invalid_request', `The event cannot be sent: ${why}`, { problems });
 }
 
-/** @throws {EngineError} with the code of the refusal; temporal_unreachable when nothing could be left there either. */
+/** @throws {EngineError} with the code of the refusal; temporal_unreachable when not even a signal could be left. */
 export async function deliverEvent(parts: SendParts, request: DeliverRequest): Promise<Delivered> {
   const { door } = parts;
   const { key, manifest, input } = request;

@@ -1,4 +1,6 @@
-/** Opening a closed conversation again: the state that its new run begins with, checked before anything is started. */
+/**
+ * Opens a closed conversation again: makes the state that its new run begins with, checked before anything is started.
+ */
 import { carriedMemory, droppedAtRollOver, stateIn } from '../../core/context/carry-over.js';
 import { withoutOldest } from '../../core/context/transcript.js';
 import type { ConversationState } from '../../core/state/state.js';
@@ -11,7 +13,10 @@ import { allEvents } from '../reading/log-search.js';
 import { isUnanswered } from '../temporal/errors.js';
 import type { Door } from '../temporal/temporal-gateway.js';
 
-/** The seed is part of one payload, of which the server takes 2 MiB; settings and envelope have the rest. */
+/**
+ * Bytes of the restored state. It is part of one payload, of which the server takes 2 MiB; settings and envelope need
+ * the rest.
+ */
 export const MAX_SEED_BYTES = 1_800_000;
 
 interface ReopenParts {
@@ -20,7 +25,7 @@ interface ReopenParts {
 }
 
 /**
- * The state to go on with.
+ * The state to continue with.
  * @throws {EngineError} agent_mismatch; conversation_closed when there is no log or the rest is too large to carry;
  *   no_worker when only a worker could read the last turns
  */
@@ -45,7 +50,7 @@ export async function seedFor(
 
 /**
  * Whether the log has a message of the conversation. A run that admitted nothing may leave a log of its start.
- * @throws what the log throws: to start over a log that cannot be read could be to forget it
+ * @throws the errors of the log: a start over a log that cannot be read could lose its content
  */
 export async function wasEverAdmitted(
   log: ConversationReader,
@@ -69,7 +74,10 @@ async function readSeed(
   }
 }
 
-/** Like a roll-over, what is still too large leaves its oldest whole turns behind; the log keeps them, and says how many. */
+/**
+ * Drops the oldest whole turns of a state that is too large, like a roll-over; the log keeps them, and records how
+ * many.
+ */
 function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState {
   if (bytesOf(carried) <= MAX_SEED_BYTES) return carried;
   if (isState(carried.state)) {
@@ -78,7 +86,7 @@ function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState 
     const { chunks = [], ...rest } = carried;
     const left = carriedMemory(withoutOldest(state, droppedMessages));
     const named = new Set(left.chunks?.map(({ id }) => id));
-    // Stored, maybe, and of no use any more: the next roll-over removes them.
+    // May be stored, and is unused from now on: the next roll-over removes them.
     const unused = new Set([...(carried.unusedChunks ?? []), ...chunks.map(({ id }) => id)]);
     const unusedChunks = [...unused].filter((id) => !named.has(id));
     const smaller = {
@@ -95,7 +103,7 @@ function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState 
   );
 }
 
-/** `core` wrote it; opaque to everyone else, so only what is used here is looked at. */
+/** Checks only the fields used here: `core` wrote the state, and other code treats it as opaque. */
 function isState(value: unknown): value is ConversationState {
   return (
     isRecord(value) &&

@@ -1,9 +1,11 @@
 /**
- * Sending a message: start or continue in one call, confirmed by an update, else durable as a signal with the same ids.
+ * Sends a message: starts or continues the conversation in one call, confirmed by an update, else durable as a signal
+ * with the same ids.
  *
- * I1 Everything that can be refused without the workflow is refused before Temporal is called.
- * I2 The request id is minted before the first try; every try of one call carries the same ids.
- * I3 A closed conversation is never started again by accident: only by `reopen`, or when none of its runs admitted anything.
+ * I1 Every refusal that needs no workflow comes before the call of Temporal.
+ * I2 The request id is created before the first try; every try of one call carries the same ids.
+ * I3 A closed conversation is never started again by accident: only by `reopen`, or when none of its runs admitted
+ * anything.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,20 +46,20 @@ export type SendReply =
 export interface SendParts {
   readonly door: Door;
   readonly reader: ConversationReader;
-  /** The event log, where there is one: it knows conversations that Temporal has forgotten. */
+  /** The event log, if there is one: it has conversations that Temporal has forgotten. */
   readonly log: ConversationReader | undefined;
 }
 
-/** A run closes or moves between two looks at it: a few rounds settle which. */
+/** A run may close or change between two reads of it: a few rounds settle which. */
 const MAX_ROUNDS = 4;
 const ROUND_PAUSE_MS = 50;
-/** The log is a help here, not a condition. */
+/** Milliseconds that a read of the log may take: the log helps here, but is not required. */
 const LOG_DEADLINE_MS = 1_500;
 const FRESH: StartPolicy = { reuse: 'REJECT_DUPLICATE' };
 
 /**
- * Unique per call, so that the server's own memory of update ids does not hide a repeat: the workflow knows the request id
- * and says `duplicate`. Constant within the call, so that its tries are one update.
+ * Unique per call, so that the server's own memory of update ids does not hide a repeat: the workflow recognises the
+ * request id and returns `duplicate`. Constant within the call, so that its tries are one update.
  */
 export function messageUpdateId(requestId: string, actorId: string): string {
   return updateIdFor({
@@ -67,7 +69,7 @@ export function messageUpdateId(requestId: string, actorId: string): string {
   });
 }
 
-/** @throws {EngineError} with the code of the refusal; temporal_unreachable when nothing could be left there either. */
+/** @throws {EngineError} with the code of the refusal; temporal_unreachable when not even a signal could be left. */
 export async function sendMessage(
   parts: SendParts & { readonly known: KnownSeqs },
   request: SendRequest,
@@ -94,7 +96,10 @@ export async function sendMessage(
   }
 }
 
-/** What is left as a signal: its sender cannot be told of a running turn, so where it would be rejected it waits. */
+/**
+ * The request as a signal, whose sender gets no reply: a message that would be rejected because a turn runs waits
+ * instead.
+ */
 export function asQueued<Request extends { readonly input: SendMessageInput }>(
   request: Request,
 ): Request {
@@ -104,7 +109,7 @@ export function asQueued<Request extends { readonly input: SendMessageInput }>(
     : request;
 }
 
-/** Finds that the message of a request was refused when it came as a signal; a later one of the same id may be taken. */
+/** Finds the refusal of a message that arrived as a signal; a later message of the same id may have been accepted. */
 export function refusalTrace(requestId: string): Trace<MessageRefused> {
   return (found, event) => {
     if (!('requestId' in event) || event.requestId !== requestId) return found;
@@ -120,8 +125,8 @@ function refusedError({ code }: MessageRefused): EngineError {
 }
 
 /**
- * Asks again for the reply of a message that was left as a signal: the request id makes it one message.
- * Undefined while nobody answers.
+ * Reads the reply of a message that was left as a signal, by an update with the same request id, which makes it one
+ * message. Undefined while no worker answers.
  */
 export async function confirmMessage(
   parts: SendParts & { readonly trace: SignalTrace<MessageRefused> },
@@ -131,8 +136,8 @@ export async function confirmMessage(
   const { door, reader, trace } = parts;
   const { key, input, updateId } = request;
   try {
-    // Refused is final: asked again, the same message could be taken as a new one. Of a refusal that was counted, not recorded, nobody
-    // has been told: asked now, the conversation judges it as it is now.
+    // A recorded refusal is final: an update could make the same message a new one. A refusal that was only counted,
+    // not recorded, was reported to no caller: the update lets the conversation judge the message by its present state.
     const look = await trace.look();
     if (look.status === 'found') throw refusedError(look.value);
     if (look.status === 'away') return undefined;
@@ -155,8 +160,8 @@ export async function confirmMessage(
 }
 
 /**
- * A conversation that this process has just talked to is there already: nothing need be looked up, and a plain update costs
- * the server less than one that could start it. Undefined when it is not there any more, or closed.
+ * Continues a conversation that this process used a moment ago: the conversation exists, so no read is needed, and a
+ * plain update costs the server less than one that could start it. Undefined when it no longer exists, or is closed.
  */
 async function tryToContinue(door: Door, request: SendRequest): Promise<SendReply | undefined> {
   const { key, input, updateId } = request;
@@ -187,7 +192,7 @@ async function tryOnce(
   return { status: 'queued' };
 }
 
-/** The first reply, when the workflow says that it knows the request. */
+/** The first reply, when the workflow recognises the request. */
 function duplicateOf(error: unknown): SendMessageReply | undefined {
   const refusal = refusalOf(error);
   return refusal?.type === 'duplicate' ? (refusal.detail as SendMessageReply) : undefined;
@@ -198,18 +203,23 @@ function mayStartAgain(error: unknown, request: SendRequest): boolean {
   return request.reopen && refusalOf(error)?.type === 'conversation_closed';
 }
 
-/** Temporal forgets closed runs after their retention; the log does not. A log that cannot be read blocks nobody. */
+/**
+ * Temporal forgets closed runs after their retention; the log does not. A log that cannot be read does not block the
+ * message.
+ */
 export async function isClosedInLog(
   { door, log }: SendParts,
   request: Pick<SendRequest, 'key'>,
 ): Promise<boolean> {
   const snapshot = log === undefined ? undefined : await lookUp(log, request.key);
   if (snapshot?.status !== 'closed') return false;
-  // The log may be behind a conversation that was opened again just now.
+  // The log may lag behind a conversation that was opened again just now.
   return !isOpenRun(await door.describe(request.key));
 }
 
-/** The stored snapshot; undefined when there is none, or when the log is away or slow: it must not block a turn. */
+/**
+ * The stored snapshot; undefined when there is none, or when the log is down or slow: the log must not block a turn.
+ */
 export async function lookUp(
   log: ConversationReader,
   key: ConversationKey,
@@ -217,7 +227,7 @@ export async function lookUp(
   return await within(LOG_DEADLINE_MS, log.snapshot(key)).catch(() => undefined);
 }
 
-/** What to do about a run that is closed: the reply that it gave, the way to start again, or the refusal. */
+/** Decides on a closed run: its recorded reply, a way to start again, or the refusal. */
 async function startAgain(
   parts: SendParts,
   request: SendRequest,
@@ -227,7 +237,7 @@ async function startAgain(
   const run = await door.describe(key);
   if (isOpenRun(run)) return FRESH;
   if (run === undefined && (await door.wasDeleted(key))) return { reuse: 'ALLOW_DUPLICATE' };
-  // Neither runs nor was closed: there is none.
+  // No run exists, and the log has no closed conversation.
   if (run === undefined && !(await isClosedInLog(parts, request))) return FRESH;
   if (run?.status.name === 'FAILED' && (await hadNothing(parts, key, run.runId)))
     return { reuse: 'ALLOW_DUPLICATE_FAILED_ONLY' };
@@ -237,7 +247,7 @@ async function startAgain(
   return { reuse: 'ALLOW_DUPLICATE', carried: await seedFor(parts, key, request.manifest.name) };
 }
 
-/** Its last run admitted nothing, and no run before it did: there is nothing that a fresh start would forget. */
+/** The last run admitted nothing, nor did any run before it, so that a fresh start loses nothing. */
 async function hadNothing(
   { door, log }: SendParts,
   key: ConversationKey,

@@ -1,4 +1,7 @@
-/** Sending a message as an application sees it: from its text to a turn, or to what will become one once a worker comes. */
+/**
+ * Sends a message for an application: from its text to a turn, or to a queued message that becomes one once a worker
+ * takes it.
+ */
 import { randomUUID } from 'node:crypto';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
@@ -24,7 +27,7 @@ import {
 import { admittedTurn, DEFAULT_RESULT_TIMEOUT, type TurnParts } from './turn.js';
 
 export interface SendingParts extends TurnParts {
-  /** The one that was given. */
+  /** The agent's name, if the caller passed one. */
   readonly agent: string | undefined;
   readonly agents: AgentSource;
   readonly door: Door;
@@ -50,7 +53,7 @@ export function draftOf({ stamp }: SendingParts, text: string, options: SendOpti
   };
 }
 
-/** @throws what Temporal, the store and refusals throw; see `Conversation.send` */
+/** @throws errors of Temporal, of the store, and refusals; see `Conversation.send` */
 export async function sendDraft(
   parts: SendingParts,
   draft: MessageDraft,
@@ -71,14 +74,16 @@ export async function sendDraft(
     : await queued(parts, asQueued(request));
 }
 
-/** The agent that was given, or that the conversation already has. */
+/** The agent that the caller passed, or that the conversation already has. */
 export async function agentNameOf(parts: SendingParts): Promise<string> {
   const name = parts.agent ?? (await knownAgentOf(parts));
   if (name !== undefined) return name;
   throw invalidField('/agent', 'is needed to start a conversation');
 }
 
-/** By the log, else by the memo of the newest run: the log may be behind, and a description needs no worker. */
+/**
+ * The agent by the log, else by the memo of the newest run: the log may lag behind, and a description needs no worker.
+ */
 export async function knownAgentOf({ key, log, door }: SendingParts): Promise<string | undefined> {
   const logged = log === undefined ? undefined : await lookUp(log, key);
   if (logged !== undefined) return logged.agent;

@@ -9,12 +9,12 @@ import type { KnownSeqs } from '../reading/read-your-writes.js';
 import { fromTemporal } from '../temporal/errors.js';
 import type { Control } from './control.js';
 
-/** Every wait is finite; ten minutes is longer than any one request and shorter than anybody's patience. */
+/** Every wait is finite; ten minutes is longer than one request usually lasts. */
 export const DEFAULT_RESULT_TIMEOUT = '10 minutes';
 
 /**
- * How long a reader may be behind what this process knows to be recorded. Later it is believed: after a reset of the workflow
- * the log may never be as long again.
+ * Milliseconds for which a reader may lag behind the seqs that this process knows to be recorded. After that its answer
+ * counts: after a reset of the workflow the log may never be as long again.
  */
 const LAG_MS = 2_000;
 
@@ -43,7 +43,10 @@ export function attachTurn(parts: TurnParts, turnId: TurnId): TurnHandle {
   };
 }
 
-/** A turn that was just admitted: not known to the reader yet means that it is behind, not that there is none. */
+/**
+ * A turn that was just admitted. If the reader does not know it yet, the reader lags behind, so the result is `timeout`
+ * and never an error.
+ */
 export function admittedTurn(
   parts: TurnParts,
   reply: SendMessageReply,

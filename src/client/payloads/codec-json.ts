@@ -12,7 +12,8 @@ export interface JsonPayload {
 }
 
 /**
- * Through all codecs: `encode` first to last, `decode` last to first. Rejects with what a codec throws.
+ * Passes payloads through all codecs: `encode` first to last, `decode` last to first. Rejects with the error of a
+ * codec.
  * @throws {EngineError} body_too_large when a codec adds more than 32 MiB to the payloads together
  */
 export async function throughCodecs(

@@ -2,13 +2,13 @@
 import { createInflate } from 'node:zlib';
 
 export interface Inflated {
-  /** Undefined for what is no zlib data, is cut short, or has more than the bound. */
+  /** Undefined for data that is not zlib, is cut short, or inflates to more than the bound. */
   readonly bytes: Uint8Array | undefined;
-  /** Bytes that were made until the end or the refusal: at most the bound and one chunk. */
+  /** Bytes that were inflated until the end or the refusal: at most the bound and one chunk. */
   readonly made: number;
 }
 
-/** Fewer and larger pieces than Node's 16 KB: most payloads are one. */
+/** Fewer and larger pieces than Node's 16 KB: most payloads fit into one. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** Inflates zlib data (RFC 1950) piece by piece, and stops as soon as there is more than `maxBytes`. Never throws. */
@@ -18,7 +18,7 @@ export async function inflated(data: Uint8Array, maxBytes: number): Promise<Infl
   let made = 0;
   try {
     stream.end(data);
-    // Leaving the loop destroys the stream, and with it what would still have come.
+    // Leaving the loop destroys the stream, and discards the rest of its output.
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       made += chunk.byteLength;
       if (made > maxBytes) return { bytes: undefined, made };

@@ -1,7 +1,7 @@
 /**
- * Compression of large payloads between Temporal's server and whoever reads or writes them. The form is that of the zlib codec of
- * Temporal's Go SDK (encoding `binary/zlib` around the whole payload), so that other clients and codec servers know it. Runs in
- * applications and workers, never in the workflow sandbox.
+ * Compression of large payloads between Temporal's server and its clients and workers. The format is that of the zlib
+ * codec of Temporal's Go SDK (encoding `binary/zlib` around the whole payload), so that other clients and codec servers
+ * can read it. Runs in applications and workers, never in the workflow sandbox.
  */
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
@@ -21,15 +21,16 @@ const { Payload: Wire } = proto.temporal.api.common.v1;
 const encoding = Buffer.from('binary/zlib');
 
 export interface CompressionOptions {
-  /** False only reads what others have compressed. @defaultValue true */
+  /** False only reads payloads that others have compressed. @defaultValue true */
   readonly writes?: boolean | undefined;
 }
 
 /**
- * Compresses payloads of 8 KB to 4 MiB, where that makes them smaller, and reads compressed and plain ones alike. What is marked
- * as compressed and cannot be inflated is passed on as it is: anybody may signal anything, and it must not fail a task. The same
- * holds for a payload of more than 4 MiB after decompression, and for all that follow once one call has made 32 MiB. What
- * callers are answered stays plain, so they need no codec. Throws nothing; both directions are safe to repeat.
+ * Compresses payloads of 8 KB to 4 MiB, if that makes them smaller, and reads compressed and plain ones alike. A
+ * payload that is marked as compressed and cannot be inflated is passed on as it is: any client may send any signal,
+ * and it must not fail a task. The same holds for a payload of more than 4 MiB after decompression, and for all
+ * payloads after the first 32 MiB of output in one call. Replies to callers stay plain, so they need no codec. Throws
+ * nothing; both directions are safe to repeat.
  * @example new Client({ connection, dataConverter: { payloadCodecs: [new CompressionCodec()] } })
  */
 export class CompressionCodec implements PayloadCodec {
@@ -46,7 +47,7 @@ export class CompressionCodec implements PayloadCodec {
   async decode(payloads: Payload[]): Promise<Payload[]> {
     const passed: Payload[] = [];
     let left = MAX_INFLATED_SUM_BYTES;
-    // One after the other: side by side, all of them would have begun before the first had counted.
+    // One after the other: in parallel, all of them would have begun before the first had counted.
     for (const payload of payloads) {
       const { result, made } = await restored(payload, left);
       left -= made;
@@ -61,7 +62,9 @@ export class CompressionCodec implements PayloadCodec {
   }
 }
 
-/** The temporal command shows a payload as text only when its encoding is all that it says. */
+/**
+ * Removes the marker, because the temporal command shows a payload as text only when its encoding is its only metadata.
+ */
 function withoutMark(payload: Payload): Payload {
   const { [PLAIN_METADATA]: _mark, ...metadata } = payload.metadata ?? {};
   return { ...payload, metadata };
@@ -71,7 +74,7 @@ async function compressed(payload: Payload): Promise<Payload> {
   const size = payload.data?.byteLength ?? 0;
   if (size <= COMPRESS_FROM_BYTES || isCompressed(payload)) return payload;
   const whole = Wire.encode(payload).finish();
-  // Nobody could read it again.
+  // No reader could inflate it again.
   if (whole.byteLength > MAX_INFLATED_BYTES) return payload;
   const data = await deflated(whole);
   return data.byteLength < size ? { metadata: { encoding }, data } : payload;
@@ -79,7 +82,7 @@ async function compressed(payload: Payload): Promise<Payload> {
 
 interface Restored {
   readonly result: Payload;
-  /** Bytes that came out of the decompression, of no use or not. */
+  /** Bytes that the decompression produced, used or not. */
   readonly made: number;
 }
 
@@ -90,11 +93,11 @@ async function restored(payload: Payload, left: number): Promise<Restored> {
   return { result: (bytes && payloadIn(bytes)) ?? payload, made };
 }
 
-/** Undefined for what is no payload. */
+/** Undefined for bytes that are not a payload. */
 function payloadIn(bytes: Uint8Array): Payload | undefined {
   try {
     const { metadata, data } = Wire.decode(bytes);
-    // Where the bytes hold no data, it is an array of no numbers.
+    // A payload without data decodes to an array of no numbers.
     return { metadata, data: data instanceof Uint8Array ? data : new Uint8Array() };
   } catch {
     return undefined;

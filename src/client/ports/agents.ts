@@ -1,8 +1,11 @@
-/** What a client needs to know of the agents that workers serve: interfaces only. */
+/** The client's view of the agents that workers serve: interfaces only. */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
 
-/** A manifest, or anything that carries one. */
+/** A manifest, or an object that has one. */
 export type AgentEntry = AgentManifest | { readonly manifest: AgentManifest };
 
-/** Known agents: fixed, or asked for each time (workers publish and change them while this process runs). */
+/**
+ * Known agents: a fixed list, or a function that is called each time (workers publish and change them while this
+ * process runs).
+ */
 export type AgentSource = readonly AgentEntry[] | (() => Promise<readonly AgentEntry[]>);

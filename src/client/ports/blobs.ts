@@ -1,8 +1,8 @@
-/** What a client needs to read stored values: interfaces only. */
+/** The blobs port of the client: interfaces only. */
 import type { BlobRef } from '../../protocol/values/blobs.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 
-/** Bytes of a stored value; what lies beyond its end is left out. */
+/** Bytes of a stored value; a part beyond its end is left out. */
 export interface BlobRange {
   /** From 0. */
   readonly offset: number;
@@ -11,14 +11,14 @@ export interface BlobRange {
 
 export interface BlobRead {
   readonly ref: BlobRef;
-  /** Of the range, or all of it. */
+  /** The bytes of the range, or all bytes. */
   readonly content: Uint8Array;
 }
 
-/** The blobs port of the client: where large values are read, and files are stored. The blob store of the event log fits. */
+/** Reads large values and stores files. The blob store of the event log implements it. */
 export interface BlobsPort {
   get(key: ConversationKey, id: string, range?: BlobRange): Promise<BlobRead | undefined>;
-  /** Absent: nothing can be stored from here. */
+  /** Absent: this client cannot store files. */
   put?(
     key: ConversationKey,
     file: { readonly type: 'application/octet-stream'; readonly content: Uint8Array },

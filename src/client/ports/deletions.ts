@@ -1,4 +1,7 @@
-/** The deletions port of the client: what is stored of conversations, and what is left of deleted ones. `projection` implements it. */
+/**
+ * The deletions port of the client: removes stored conversations, and keeps tombstones of them. `projection` implements
+ * it.
+ */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 
 /** Names one state of a stored log. */
@@ -9,13 +12,13 @@ export interface StoredAt {
 }
 
 export interface DeletionsPort {
-  /** Whether anything of it is stored, or was until it was deleted. */
+  /** Whether the store has any data or a tombstone of the conversation. */
   isKnown(key: ConversationKey): Promise<boolean>;
   /** Whether a run is of a conversation that was deleted. */
   isDeletedRun(key: ConversationKey, runId: string): Promise<boolean>;
   /**
-   * Removes all that is stored and leaves a tombstone for the runs: these, and those that the store knew. All of them come back;
-   * none, and nothing is removed, when `unlessMoved` is given and something was stored since. Safe to repeat.
+   * Removes all stored data and leaves a tombstone for the runs: these, and those that the store knew. Returns all of
+   * them; undefined, and nothing is removed, when `unlessMoved` is given and an event was stored since. Safe to repeat.
    */
   begin(
     request: ConversationKey & {
@@ -25,8 +28,8 @@ export interface DeletionsPort {
   ): Promise<readonly string[] | undefined>;
   /** Adds runs to the tombstone. Safe to repeat. */
   extend(request: ConversationKey & { readonly runIds: readonly string[] }): Promise<void>;
-  /** Notes that Temporal has nothing of it any more. Safe to repeat. */
+  /** Records that Temporal has no data of the conversation any more. Safe to repeat. */
   finish(key: ConversationKey): Promise<void>;
-  /** What is stored of a tenant, and what of it is not gone yet. */
+  /** Stored conversations of a tenant, and deletions of it that are not finished. */
   ofTenant(tenant: string): AsyncIterable<ConversationKey>;
 }

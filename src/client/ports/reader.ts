@@ -1,4 +1,4 @@
-/** The reader port of the client: where conversations are read from. `projection` implements it over the store. */
+/** The reader port of the client: reads conversations. `projection` implements it over the store. */
 
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { ConversationSnapshot, TurnResult } from '../../protocol/conversation/conversation.js';
@@ -15,15 +15,15 @@ export type { LogCursor };
 export interface LogPage {
   readonly generation: number;
   readonly events: readonly CanonicalEvent[];
-  /** Where to go on: `after` for the next page, or `before` for the next one towards the start. */
+  /** The position of the next page: `after` for the next page, or `before` for the next one towards the start. */
   readonly cursor: LogCursor;
-  /** Whether there are more in the direction that was read. */
+  /** Whether there are more in the direction of the read. */
   readonly more: boolean;
-  /** On the page before the end: `after` for the tail, so that page and tail together have no gap and nothing twice. */
+  /** On the page before the end: `after` for the tail, so that page and tail together have no gap and no repetition. */
   readonly tail?: LogCursor;
 }
 
-/** Where a page towards the start begins: at the end of the log, or before what an earlier page began with. */
+/** The start of a page towards the beginning: the end of the log, or the cursor of an earlier page. */
 export type BeforePosition = LogCursor | 'end';
 
 export type WatchFrame =
@@ -35,14 +35,14 @@ export interface ReadPosition {
   readonly after?: LogCursor;
 }
 
-/** Which conversations are listed; all that are given hold at once. */
+/** Filters of a list; all given ones hold at once. */
 export interface ListedBy {
   readonly tenant: string;
   readonly agent?: string;
   readonly status?: StatusFilter;
   readonly pendingTool?: string;
   readonly pendingKind?: SuspensionKind;
-  /** Who wants to know what waits for him. */
+  /** The actor that the calls must admit. */
   readonly pendingFor?: JudgedActor;
   /** ISO 8601 */
   readonly deadlineBefore?: string;
@@ -57,12 +57,18 @@ export interface ConversationPage {
 }
 
 export interface ConversationReader {
-  /** `atLeastSeq`: the caller knows that this was recorded; the workflow is asked (1 s deadline) when the store is behind. */
+  /**
+   * `atLeastSeq`: a seq that the caller knows to be recorded; the workflow is queried (1 s deadline) when the store
+   * lags behind it.
+   */
   snapshot(
     key: ConversationKey,
     options?: { atLeastSeq?: number },
   ): Promise<ConversationSnapshot | undefined>;
-  /** With `before` newest first, else oldest first. A cursor of an older generation: from the end, or the start, of the newest. */
+  /**
+   * With `before` newest first, else oldest first. A cursor of an older generation: from the end, or the start, of the
+   * newest.
+   */
   events(
     key: ConversationKey,
     options?: ReadPosition & { limit?: number; before?: BeforePosition },
@@ -70,9 +76,9 @@ export interface ConversationReader {
   /** @throws {RangeError} when the cursor is not one of an earlier page. */
   list(options: ListedBy): Promise<ConversationPage>;
   /**
-   * Waits until the turn has ended, or only outside waits remain, or the time is up. Any process may ask, any number of
-   * times. Undefined: the turn is not known (yet) after the time is up.
-   * `atLeastSeq`: the caller knows that this was recorded, so an older state is not answered as `waiting`.
+   * Waits until the turn has ended, or only outside waits remain, or the time is up. Any process may call it, any
+   * number of times. Undefined: the turn is not known (yet) after the time is up. `atLeastSeq`: a seq that the caller
+   * knows to be recorded, so an older state is not returned as `waiting`.
    */
   turnResult(
     key: ConversationKey,
@@ -90,13 +96,14 @@ export interface ConversationReader {
     options: ReadPosition & { signal: AbortSignal },
   ): AsyncIterable<WatchFrame>;
   /**
-   * State of a closed conversation rebuilt from its log, to open it again; complete, as long as Temporal knows the workflow.
-   * @throws an error whose `code` is `no_worker` when the store lacks the end of the log and no worker tells it.
+   * State of a closed conversation rebuilt from its log, to open it again; complete, as long as Temporal has the
+   * workflow.
+   * @throws an error whose `code` is `no_worker` when the store lacks the end of the log and no worker returns it.
    */
   seed(key: ConversationKey): Promise<CarriedState | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;
-  /** Whether a run is of a conversation that was deleted. Absent where nothing can be. */
+  /** Whether a run is of a conversation that was deleted. Absent if none can be. */
   isDeletedRun?(key: ConversationKey, runId: string): Promise<boolean>;
 }

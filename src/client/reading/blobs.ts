@@ -1,4 +1,4 @@
-/** Stored values of a conversation, as an application reads them, and files that it adds. */
+/** Reads stored values of a conversation for an application, and stores files that it adds. */
 
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
 import type { BlobRef } from '../../protocol/values/blobs.js';
@@ -6,7 +6,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import { EngineError, invalidField } from '../api/errors.js';
 import type { BlobRange, BlobRead, BlobsPort } from '../ports/blobs.js';
 
-/** @throws {EngineError} unknown_blob, also where no store is configured; whatever the store throws */
+/** @throws {EngineError} unknown_blob, also if no store is configured; errors of the store */
 export async function readBlob(
   blobs: BlobsPort | undefined,
   key: ConversationKey,
@@ -24,7 +24,7 @@ export async function readBlob(
 
 /**
  * Stores a file for the attachments of a message. Safe to repeat: the same bytes have the same reference.
- * @throws {EngineError} invalid_request; body_too_large; store_unavailable, also where no store is configured
+ * @throws {EngineError} invalid_request; body_too_large; store_unavailable, also if no store is configured
  */
 export async function storeFile(
   blobs: BlobsPort | undefined,

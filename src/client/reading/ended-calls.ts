@@ -1,10 +1,10 @@
 /**
- * The verdict on an answer to a call that has ended as far as the log knows: it needs no worker, and no signal that a busy one would have to
- * refuse. Only what can never be taken any more is refused here; everything else is the workflow's to judge.
+ * The verdict on an answer to a call that has ended by the log: it needs no worker, and no signal that a busy worker
+ * would have to refuse. Refuses only answers that can never be accepted any more; the workflow judges all others.
  *
- * E1  A repeat of what was accepted is a `duplicate`, whatever has become of the call.
+ * E1  A repeat of an accepted answer is a `duplicate`, even if the call has changed since.
  * E2  A call that takes late results is left to the workflow, and so is one that was resolved and may wait again.
- * E3  What is read is one generation of the log: while it is rewritten, nothing is known of it.
+ * E3  All events come from one generation of the log: if it is rewritten during the read, there is no verdict.
  */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -21,19 +21,19 @@ import {
 } from './log-search.js';
 import { WorkflowReader } from './workflow-reader.js';
 
-/** The log is a help here, not a condition. */
+/** Milliseconds that the reads of the log may take: the log helps here, but is not required. */
 const LOG_DEADLINE_MS = 1_500;
 const PAGE_EVENTS = 200;
-/** A call that ended longer ago is left to the workflow. */
+/** Pages of the log that are read. A call that ended further back is left to the workflow. */
 const MAX_PAGES = 5;
 
-/** Undefined when the log does not say so, or cannot be read in time. Never throws. */
+/** Undefined when the log has no verdict, or cannot be read in time. Never throws. */
 export async function endedVerdict(
   reader: ConversationReader,
   key: ConversationKey,
   request: SentResolution,
 ): Promise<LogVerdict | undefined> {
-  // It would ask the workflow, which is what did not answer.
+  // This reader would query the workflow, which did not answer the update.
   if (reader instanceof WorkflowReader) return undefined;
   const events = await within(LOG_DEADLINE_MS, eventsOf(reader, key, request.toolCallId)).catch(
     () => undefined,
@@ -41,7 +41,7 @@ export async function endedVerdict(
   return events === undefined ? undefined : verdictOn(events, request);
 }
 
-/** Of one call, in order, from its beginning; undefined when that is not found. */
+/** Events of one call, in order, from its beginning; undefined when that is not found. */
 async function eventsOf(
   reader: ConversationReader,
   key: ConversationKey,
@@ -86,7 +86,7 @@ function verdictOn(
   return hasEnded && !isTakenLate ? tombstone : undefined;
 }
 
-/** A detached call has its first result at once, and ends as new input. */
+/** True for the final result. A detached call has its first result at once, and ends as new input. */
 function isEnd(event: CanonicalEvent): boolean {
   if (event.type !== 'tool_result' && event.type !== 'inbox_event') return false;
   return event.result !== undefined && event.result.status !== 'detached';

@@ -1,4 +1,4 @@
-/** Listing conversations: the bounds of what may be asked, each refusal with its field. */
+/** Lists conversations: checks the bounds of the options, each refusal with its field. */
 
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
 import { STATUS_FILTERS } from '../../protocol/conversation/statuses.js';
@@ -21,7 +21,7 @@ export async function listConversations(
   try {
     return await reader.list(listed);
   } catch (error) {
-    // Only the store knows which cursors are its own.
+    // Only the store can recognise its own cursors.
     if (listed.cursor === undefined || !(error instanceof RangeError)) throw error;
     throw invalidField('/cursor', 'must be the nextCursor of an earlier page');
   }

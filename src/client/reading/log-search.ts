@@ -1,6 +1,6 @@
 /**
- * What the log says of a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the rare
- * path where Temporal has answered "not found".
+ * Searches the log for a request or a call, for conversations whose workflow is gone. Reads whole logs: only for the
+ * rare path where Temporal has answered "not found".
  */
 import { isSameResolution } from '../../core/memory/duplicates.js';
 import type {
@@ -16,7 +16,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { ConversationReader, LogCursor } from '../ports/reader.js';
 import type { Trace } from './signal-outcome.js';
 
-/** All events of the newest generation, in order; nothing when the conversation is not known. */
+/** All events of the newest generation, in order; none when the conversation is not known. */
 export async function* allEvents(
   reader: ConversationReader,
   key: ConversationKey,
@@ -31,7 +31,7 @@ export async function* allEvents(
   }
 }
 
-/** The reply that a message was given when it was recorded. */
+/** The reply to a message, as it was recorded. */
 export async function findMessage(
   reader: ConversationReader,
   key: ConversationKey,
@@ -39,7 +39,7 @@ export async function findMessage(
 ): Promise<SendMessageReply | undefined> {
   for await (const event of allEvents(reader, key)) {
     if (event.type !== 'user_message' || event.requestId !== requestId) continue;
-    // Another message under the same id is no repeat.
+    // Another message under the same id is not a repeat.
     if (textOf(event.parts) !== text) continue;
     const { turnId, messageId, seq } = event;
     return { turnId, messageId, seq, ahead: 0 };
@@ -49,19 +49,19 @@ export async function findMessage(
 
 type RecordedVerdict = AcceptedVerdict | Extract<Verdict, { verdict: 'invalid' }>;
 
-/** Where its content is not given, its ids are taken for it. */
+/** An answer to search for. Without its content (`resolution`), its ids identify it. */
 export type SentResolution = Pick<ResolveToolCallInput, 'toolCallId' | 'argsDigest'> & {
   readonly requestId: string;
   readonly resolution?: Resolution;
 };
 
-/** What is recorded of one answer: that it was accepted, and whether it was taken back later. */
+/** Traces one answer: the event that accepted it, and a later one that took it back. */
 export function verdictTrace(request: SentResolution): Trace<RecordedVerdict> {
   const { toolCallId, requestId } = request;
   return (found, event) => {
     if (event.type !== 'resolution' && event.type !== 'resolution_reverted') return found;
     if (event.toolCallId !== toolCallId || event.requestId !== requestId) return found;
-    // Another one under the same id is not this.
+    // Another answer under the same id does not count.
     if (event.type === 'resolution' && isOther(event, request)) return found;
     return event.type === 'resolution'
       ? {
@@ -73,7 +73,7 @@ export function verdictTrace(request: SentResolution): Trace<RecordedVerdict> {
   };
 }
 
-/** Where only ids are known, they are taken for it. */
+/** False if the request has only ids, which then identify the answer. */
 function isOther(event: ResolutionEvent, request: SentResolution): boolean {
   return request.resolution !== undefined && !isSameResolution(event, request);
 }
@@ -83,7 +83,9 @@ export type LogVerdict = Extract<
   { verdict: 'unknown' | 'duplicate' | 'stale' | 'expired' }
 >;
 
-/** The verdict on a resolution for a conversation that no longer runs: from its log alone, in the order of the table. */
+/**
+ * The verdict on a resolution for a conversation that no longer runs: from its log alone, in the order of the table.
+ */
 export async function verdictFromLog(
   reader: ConversationReader,
   key: ConversationKey,
@@ -113,12 +115,12 @@ export function isCall(event: CanonicalEvent, toolCallId: string): boolean {
   return event.type === 'tool_call' && event.call.toolCallId === toolCallId;
 }
 
-/** What is told of a call after one more of its events; undefined while it may be answered. */
+/** The verdict on a call after one more of its events; undefined while it may be answered. */
 export function tombstoneOf(
   event: CanonicalEvent,
   earlier: LogVerdict | undefined,
 ): LogVerdict | undefined {
-  // Taken back: the call was open again.
+  // The answer was taken back: the call was open again.
   if (event.type === 'resolution_reverted') return undefined;
   if (event.type === 'expired') return { verdict: 'expired', deadline: event.deadline };
   if (event.type === 'resolution')

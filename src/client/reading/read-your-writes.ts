@@ -1,11 +1,11 @@
-/** What this process has been told to be recorded, so that its reads never show less: stores lag behind replies. */
+/** The seqs of replies to this process, so that its reads are never older: stores lag behind replies. */
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 
-/** A forgotten one costs a read that may be some hundred milliseconds old, so the bound need not be generous. */
+/** A dropped conversation costs a read that may be some hundred milliseconds old, so the bound may be small. */
 const MAX_CONVERSATIONS = 10_000;
 
 export class KnownSeqs {
-  /** In the order of use: the first is the one that was not heard of for longest. */
+  /** In the order of use: the first is the least recently used. */
   readonly #seqs = new Map<string, number>();
   readonly #limit: number;
 
@@ -13,7 +13,7 @@ export class KnownSeqs {
     this.#limit = limit;
   }
 
-  /** Notes the seq of a reply; replies of repeats are older than what is known, and change nothing. */
+  /** Notes the seq of a reply; replies of repeats are older than the known seq, and change nothing. */
   note(key: ConversationKey, seq: number | undefined): void {
     if (seq === undefined) return;
     const name = conversationKey(key);
@@ -25,12 +25,12 @@ export class KnownSeqs {
     if (oldest !== undefined) this.#seqs.delete(oldest);
   }
 
-  /** What is deleted may begin again, from the start. */
+  /** Forgets a deleted conversation, which may begin again from the start. */
   forget(key: ConversationKey): void {
     this.#seqs.delete(conversationKey(key));
   }
 
-  /** The newest known seq; 0 when none is. */
+  /** The newest known seq; 0 if there is none. */
   of(key: ConversationKey): number {
     return this.#seqs.get(conversationKey(key)) ?? 0;
   }

@@ -1,6 +1,6 @@
 /**
- * What became of an input that was left as a signal: nobody was told, so it is read. First the log, then what the workflow
- * has beyond it, because asking the workflow with the same input again would be a new try where the first was taken back.
+ * Reads the outcome of an input that was left as a signal, which has no reply. Reads first the log, then the workflow's
+ * events beyond it, because an update with the same input would be a new try if the first was taken back.
  */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -9,14 +9,14 @@ import { isUnanswered } from '../temporal/errors.js';
 import { isOpenRun } from '../temporal/executions.js';
 import type { Door } from '../temporal/temporal-gateway.js';
 
-/** Folds the events that concern the input: what is known of it after one more. */
+/** Folds the events that concern the input: the outcome found so far, after one more event. */
 export type Trace<Found> = (found: Found | undefined, event: CanonicalEvent) => Found | undefined;
 
 export type Look<Found> =
   | { readonly status: 'found'; readonly value: Found }
-  /** Everything that is recorded was read, and says nothing of it. */
+  /** All recorded events were read, and none concerns the input. */
   | { readonly status: 'nothing' }
-  /** No worker answers, so nobody has judged it, or nobody can tell. */
+  /** No worker answers, so the input may not be judged yet, or its outcome cannot be read. */
   | { readonly status: 'away' };
 
 interface TraceParts {
@@ -37,9 +37,9 @@ export class SignalTrace<Found> {
     this.#trace = trace;
   }
 
-  /** Each look goes on where the last one ended. @throws {EngineError} what the server throws */
+  /** Each call continues where the last one ended. @throws {EngineError} errors of the server */
   async look(): Promise<Look<Found>> {
-    // A log that cannot be read hides nothing of the present run: the workflow has that, too.
+    // A log that cannot be read hides no event of the present run: the workflow has those, too.
     await this.#readLog().catch(() => undefined);
     const tail = await this.#readTail();
     if (tail.found !== undefined) return { status: 'found', value: tail.found };
@@ -74,7 +74,7 @@ export class SignalTrace<Found> {
       return { found, away: false };
     } catch (error) {
       if (!isUnanswered(error)) throw error;
-      // A run that is over judges nothing any more: what is not recorded by now never will be.
+      // A run that is over judges nothing any more: an outcome that is not recorded by now never will be.
       const run = await this.#parts.door.describe(this.#key);
       return { found, away: isOpenRun(run) };
     }

@@ -1,6 +1,6 @@
 /**
- * Reading without a store: the parts of the reader port that a workflow can answer itself. Needs a worker, knows the events
- * of the present run only, and polls. For scripts and tests; applications read the store.
+ * Reads without a store: the parts of the reader port that a workflow can answer itself. Needs a worker, returns the
+ * events of the present run only, and polls. For scripts and tests; applications read the store.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitingResult } from '../../core/view/view.js';
@@ -29,7 +29,7 @@ const MAX_PAGE_EVENTS = 1_000;
 /** A workflow does not know of generations: there is one. */
 const GENERATION = 1;
 
-/** The result that an ended turn's event stands for. */
+/** The result of a turn by the event of its end. */
 export function resultOfEnd(event: TurnEnded & { readonly seq: number }): TurnResult {
   const { turnId, text, usage, seq, output } = event;
   switch (event.status) {
@@ -135,14 +135,14 @@ export class WorkflowReader implements ConversationReader {
     return Promise.reject(new EngineError('store_unavailable', text));
   }
 
-  /** @throws {EngineError} store_unavailable always: a run that is gone cannot be asked. */
+  /** @throws {EngineError} store_unavailable always: a run that is gone cannot be queried. */
   seed(): Promise<CarriedState | undefined> {
     const text =
       'Opening a closed conversation again needs the event log: give the client a reader';
     return Promise.reject(new EngineError('store_unavailable', text));
   }
 
-  /** Of the present run. */
+  /** Events of the turn in the present run. */
   async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {
     const events: CanonicalEvent[] = [];
     for (let seq = 0; ; ) {
@@ -159,7 +159,7 @@ export class WorkflowReader implements ConversationReader {
     return Promise.resolve(undefined);
   }
 
-  /** The run tells its events from the oldest on, so all of them are asked for. */
+  /** Reads all events of the run, which returns them oldest first only. */
   async #before(
     key: ConversationKey,
     before: BeforePosition,
@@ -184,7 +184,7 @@ export class WorkflowReader implements ConversationReader {
     };
   }
 
-  /** Reads on from where the last scan stopped. A worker that is away is waited for. */
+  /** Continues where the last scan stopped. Waits for a worker if none answers. */
   async #scan(
     key: ConversationKey,
     turnId: TurnId,

@@ -1,6 +1,6 @@
 /**
- * Errors as applications see them: one class, whose `code` is a row of the failure table. Runs in application processes.
- * Everything that the Temporal client throws is turned into one here and nowhere else.
+ * Converts errors of the Temporal client to `EngineError`, whose `code` is a row of the failure table. Runs in
+ * application processes. No other file converts them.
  */
 
 import {
@@ -22,7 +22,7 @@ import { devServerCommand } from '../workers/dev-server.js';
 import type { Listening } from '../workers/listening.js';
 import { isRefusal } from '../workers/listening.js';
 
-/** gRPC status codes that the client tells apart. @see https://grpc.io/docs/guides/status-codes/ */
+/** gRPC status codes that the client distinguishes. @see https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
   invalidArgument: 3,
   alreadyExists: 6,
@@ -32,7 +32,7 @@ export const GRPC = {
   unavailable: 14,
 } as const;
 
-/** What an update validator threw, if the error is a refusal: its type and first detail. */
+/** The failure thrown by an update validator, if the error is a refusal: its type and first detail. */
 export function refusalOf(
   error: unknown,
 ): { type: string; message: string; detail: unknown } | undefined {
@@ -53,7 +53,7 @@ export function grpcCodeOf(error: unknown): number | undefined {
   return undefined;
 }
 
-/** True when nobody knows whether the call took effect: its time ran out on the way. */
+/** True when the call timed out on the way, so that it may or may not have taken effect. */
 export function isUnconfirmed(error: unknown): boolean {
   return (
     error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
@@ -69,12 +69,13 @@ const TRANSIENT_CODES: readonly (number | undefined)[] = [
   GRPC.unavailable,
 ];
 
-/** The server's own: the run ended with the task that the update came with, before it was looked at. */
+/** The server's own type: the run ended with the task that the update came with, before the update was processed. */
 const UNPROCESSED = 'UnprocessedUpdate';
 
 /**
- * True for refusals that last one workflow task (a roll-over) or until the server has room: the same ids may be sent again.
- * `FAILED_PRECONDITION` is "unexpected workflow task failure" and "workflow is not ready": the update was not applied.
+ * True for refusals that last one workflow task (a roll-over) or until the server has capacity: the same ids may be
+ * sent again. `FAILED_PRECONDITION` is "unexpected workflow task failure" and "workflow is not ready": the update was
+ * not applied.
  */
 export function isTransient(error: unknown): boolean {
   const refusal = refusalOf(error);
@@ -91,7 +92,7 @@ export function isClosedRun(error: unknown): boolean {
   );
 }
 
-/** True when the conversation is there, but none of its workers gave an answer: none polls, or its workflow fails. */
+/** True when the conversation exists, but no worker of it answered: none polls, or its workflow fails. */
 export function isUnanswered(error: unknown): boolean {
   return (
     EngineError.isInstance(error) &&
@@ -99,7 +100,7 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
-/** Turns whatever a Temporal call threw into an EngineError; an EngineError stays as it is. */
+/** Converts any error of a Temporal call to an EngineError; an EngineError stays as it is. */
 export function fromTemporal(error: unknown, context: ServerSeen = {}): EngineError {
   if (EngineError.isInstance(error)) return error;
   const refusal = refusalOf(error);
@@ -123,14 +124,14 @@ export function fromTemporal(error: unknown, context: ServerSeen = {}): EngineEr
   return new EngineError('internal', messageOf(error), { cause: error });
 }
 
-/** The server as it was seen when it did not answer. */
+/** The state of the server when it did not answer. */
 export interface ServerSeen {
   readonly address?: string | undefined;
-  /** Whether a connection there was refused; unknown where nobody looked. */
+  /** Whether a connection to the address was refused; unknown if none was tried. */
   readonly listening?: Listening | undefined;
 }
 
-/** The Temporal server did not answer. How to start one is said only where nothing listens. */
+/** The Temporal server did not answer. The text says how to start one only if nothing listens. */
 export function unreachable({ address, listening }: ServerSeen, cause?: unknown): EngineError {
   const where = address === undefined ? '' : ` at ${address}`;
   const text =

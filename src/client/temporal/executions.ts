@@ -1,6 +1,6 @@
 /**
- * The executions of conversations in Temporal, found by visibility, which may lag behind by moments, and by description, which does not.
- * Everything here is safe to repeat.
+ * The executions of conversations in Temporal, found by visibility, which may lag behind by moments, and by
+ * description, which does not. Every method is safe to repeat.
  */
 import type { Client } from '@temporalio/client';
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
@@ -13,7 +13,7 @@ import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 
 export interface Execution {
   readonly runId: string;
-  /** Of the first run of its chain: a roll-over keeps it. */
+  /** Id of the first run of its chain: a roll-over keeps it. */
   readonly firstRunId: string;
   readonly isRunning: boolean;
 }
@@ -25,7 +25,7 @@ export class Executions {
     this.#temporal = temporal;
   }
 
-  /** The newest run; undefined when the server knows none (any more). */
+  /** The newest run; undefined when the server has none (any more). */
   async newest(key: ConversationKey): Promise<Execution | undefined> {
     return await this.#describe(workflowIdFor(key));
   }
@@ -44,7 +44,7 @@ export class Executions {
     return [...found.values()];
   }
 
-  /** Conversations of a tenant that the server has executions of; one may come more than once. */
+  /** Conversations of a tenant that the server has executions of; one may be returned more than once. */
   async *ofTenant(tenant: string): AsyncGenerator<ConversationKey> {
     const query = `WorkflowType = '${WORKFLOW_TYPE}' AND WorkflowId STARTS_WITH '${workflowIdPrefixOf(tenant)}'`;
     for await (const { workflowId } of this.#temporal.workflow.list({ query })) {
@@ -53,7 +53,10 @@ export class Executions {
     }
   }
 
-  /** Asks a chain to close, whichever of its runs is current. @throws WorkflowNotFoundError when it does not run (any more). */
+  /**
+   * Asks a chain to close, whichever of its runs is current. @throws WorkflowNotFoundError when it does not run (any
+   * more).
+   */
   async close(
     key: ConversationKey,
     chain: { readonly firstRunId: string; readonly actor: StampedActor },
@@ -68,7 +71,7 @@ export class Executions {
       });
   }
 
-  /** Needs no worker. Nothing to do when it does not run. */
+  /** Terminates a chain. Needs no worker. No effect when it does not run. */
   async terminate(key: ConversationKey, firstExecutionRunId: string): Promise<void> {
     const handle = this.#temporal.workflow.getHandle(workflowIdFor(key), undefined, {
       firstExecutionRunId,
@@ -76,7 +79,7 @@ export class Executions {
     await this.#look(() => handle.terminate('the conversation is deleted')).catch(unlessGone);
   }
 
-  /** Has the server remove a run with its history; it does so a moment later. Nothing to do when it is gone. */
+  /** Has the server remove a run with its history, which it does a moment later. No effect when the run is gone. */
   async remove(key: ConversationKey, runId: string): Promise<void> {
     await this.#look(() =>
       this.#temporal.workflowService.deleteWorkflowExecution({
@@ -113,7 +116,7 @@ export class Executions {
   }
 }
 
-/** gRPC status NOT_FOUND, as a number: the enum is no export of the client. */
+/** gRPC status NOT_FOUND, as a number: the client does not export the enum. */
 const GRPC_NOT_FOUND = 5;
 
 function unlessGone(error: unknown): undefined {
@@ -123,10 +126,10 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** Names of `WorkflowExecutionStatus` as Temporal's client gives them. */
+/** Names of `WorkflowExecutionStatus` in Temporal's client. */
 const OPEN: readonly string[] = ['RUNNING', 'PAUSED'];
 
-/** Of a description, or of a row of a list; false for none. */
+/** For a description, or a row of a list; false for undefined. */
 export function isOpenRun(
   run: { readonly status: { readonly name: string } } | undefined,
 ): boolean {

@@ -1,4 +1,4 @@
-/** Looks whether the workflow tasks of a conversation come to no end. Needs the server only; no worker has to answer. */
+/** Finds out whether the workflow tasks of a conversation never complete. Needs the server only, no worker. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import { requiredTsToDate } from '@temporalio/common/lib/time.js';
@@ -6,17 +6,19 @@ import { firstLineOf, PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol
 import { type PendingTask, troubleIn } from '../trouble/judge.js';
 import { isOpenRun } from './executions.js';
 
-/** Transactions of the history that are looked at: each failed task is two, and so is what made the server try anew. */
+/** Events of the history that are read: each failed task is two, and so is the event that made the server try anew. */
 const PAGE = 20;
 
-/** Set by servers that count failed tasks themselves (1.30 and newer), and removed by the next task that is completed. */
+/**
+ * Set by servers that count failed tasks themselves (1.30 and newer), and removed by the next task that is completed.
+ */
 export const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 
 /**
- * The trouble of a run that was described; undefined when its tasks are completed, or when too few failed in a row. Reads the end of
- * the history only where the description gives a reason to.
- * @param moreThan Attempts that are no trouble yet.
- * @throws What the server answers. Callers set the deadline.
+ * The trouble of a run that was described; undefined when its tasks are completed, or when too few failed in a row.
+ * Reads the end of the history only if the description gives a reason to.
+ * @param moreThan Number of attempts up to which there is no trouble.
+ * @throws errors of the server. Callers set the deadline.
  */
 export async function troubleOf(
   temporal: Client,

@@ -1,4 +1,7 @@
-/** Queries that a worker refused because a task of the conversation was under way (`worker/sdk-workarounds/query-guard.ts`). */
+/**
+ * Repeats queries that a worker refused because a task of the conversation was under way
+ * (`worker/sdk-workarounds/query-guard.ts`).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QUERY_REFUSED_MARK } from '../../protocol/workflow/query-refusal.js';
 
@@ -8,8 +11,8 @@ const FIRST_PAUSE_MS = 10;
 const LAST_PAUSE_MS = 200;
 
 /**
- * Asks until the answer is not that refusal. A deadline is the caller's to set, around all of it: what came with its task is
- * answered, and the task comes as soon as a worker is free.
+ * Queries until the answer is not that refusal. The caller sets a deadline around all tries: a query that arrived with
+ * its task is answered, and the task runs as soon as a worker is free.
  */
 export async function askAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1)
@@ -21,7 +24,7 @@ export async function askAgain<Answer>(ask: () => Promise<Answer>): Promise<Answ
     }
 }
 
-/** True for what a query fails with that only has to be asked again; workers of other versions say it in other words. */
+/** True for an error of a query that only has to be repeated; workers of other versions may word it differently. */
 export function isQueryRefused(error: unknown): boolean {
   return error instanceof Error && error.message.includes(QUERY_REFUSED_MARK);
 }

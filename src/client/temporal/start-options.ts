@@ -1,4 +1,7 @@
-/** What a conversation's workflow is started with: everything that the Temporal UI shows of it before it has run. */
+/**
+ * The options that a conversation's workflow is started with: everything that the Temporal UI shows of it before it has
+ * run.
+ */
 import type { WorkflowStartOptions } from '@temporalio/client';
 import {
   defineSearchAttributeKey,
@@ -33,13 +36,13 @@ export interface StartRequest {
   readonly key: ConversationKey;
   readonly manifest: AgentManifest;
   readonly input: SendMessageInput | InboxEventInput;
-  /** What is handed over with the start. @defaultValue sendMessage */
+  /** The kind of input that is sent with the start. @defaultValue sendMessage */
   readonly operation?: 'sendMessage' | 'inboxEvent';
   readonly updateId: string;
   readonly start: StartPolicy;
 }
 
-/** How a closed run of the same id is treated, and what a new one begins with. */
+/** The treatment of a closed run of the same id, and the state that a new one begins with. */
 export interface StartPolicy {
   readonly reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' | 'ALLOW_DUPLICATE';
   readonly carried?: CarriedState;
@@ -82,15 +85,15 @@ export function startOptions(
 }
 
 /**
- * No rules that this process does not know: the first worker of a new version publishes its manifests while others still poll that would not
- * follow them, and clients are replaced last.
+ * Lowers the revision of the settings to the newest that this process knows: the first worker of a new version
+ * publishes its manifests while others still poll that would not follow the new rules, and clients are replaced last.
  */
 function settingsFor({ settings }: AgentManifest): AgentSettings {
   const { coreRevision } = settings;
   return coreRevision <= CORE_REVISION ? settings : { ...settings, coreRevision: CORE_REVISION };
 }
 
-/** Those that never change, and the state to begin with; the workflow upserts the rest. */
+/** The attributes that never change, and the first state; the workflow upserts the rest. */
 function attributesOf(request: StartRequest): SearchAttributePair[] {
   const active = openSearchStatus(0);
   const keyword = (name: string, value: string): SearchAttributePair => ({
@@ -104,7 +107,7 @@ function attributesOf(request: StartRequest): SearchAttributePair[] {
   ];
 }
 
-/** The first words of the first message: what a list of conversations shows. */
+/** The first words of the first message: the title in a list of conversations. */
 function titleOf(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1)}…`;

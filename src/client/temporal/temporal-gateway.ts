@@ -1,6 +1,6 @@
 /**
- * The one place that talks to Temporal: updates with a deadline, signals as the durable fallback, queries, descriptions.
- * Knows nothing of verdicts or turns. Every call here is safe to repeat with the same ids.
+ * All calls of Temporal for messages and answers: updates with a deadline, signals as the durable fallback, queries,
+ * descriptions. Knows nothing of verdicts or turns. Every call here is safe to repeat with the same ids.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -45,11 +45,11 @@ import { orLate } from './waiting.js';
 /** Back-off between tries inside one deadline: a roll-over lasts one workflow task, some tens of milliseconds. */
 const FIRST_PAUSE_MS = 20;
 const LAST_PAUSE_MS = 250;
-/** What the gRPC client may be late by before it is no longer waited for. */
+/** Milliseconds by which the gRPC client may be late before the call stops waiting for it. */
 const GRPC_GRACE_MS = 200;
 /** A signal needs the server only, which answers in milliseconds or not at all. */
 const SIGNAL_DEADLINE_MS = 2_000;
-/** Not confirmed: nobody knows whether it took effect; a repeat with the same ids is safe. */
+/** Not confirmed: the call may or may not have taken effect; a repeat with the same ids is safe. */
 export type Attempted<Value> =
   | { readonly confirmed: true; readonly value: Value }
   | { readonly confirmed: false; readonly cause: unknown };
@@ -62,7 +62,7 @@ export interface DoorOptions {
   readonly deletedRun?: ((key: ConversationKey, runId: string) => Promise<boolean>) | undefined;
   /** Called with each conversation whose workflow was found to fail. Must not throw. */
   readonly onTrouble?: ((key: ConversationKey, trouble: Trouble) => void) | undefined;
-  /** Waits that no caller has set last so many times as long; asked for each. Absent: as long as usual. */
+  /** Factor for waits that no caller has set; called for each wait. Absent: 1. */
   readonly patience?: (() => number) | undefined;
 }
 
@@ -88,8 +88,9 @@ export class Door {
   }
 
   /**
-   * Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long answers take now. With a
-   * key it is given up at once when the server refuses it because the workflow of that conversation fails: nobody would answer in time.
+   * Repeats a call while it is refused for a passing reason, inside one deadline: by default one that fits how long
+   * answers take now. With a key the call is given up at once when the server refuses it because the workflow of that
+   * conversation fails: no answer would come in time.
    */
   async confirm<Value>(
     call: () => Promise<Value>,
@@ -122,7 +123,7 @@ export class Door {
     }
   }
 
-  /** A worker has answered what was begun then. */
+  /** Records that a worker has answered a call that began at that time. */
   #heard(beganAt: number): void {
     const now = Date.now();
     this.#answeredAt = now;
@@ -189,7 +190,7 @@ export class Door {
     await this.#within(SIGNAL_DEADLINE_MS, () => this.#handle(key).signal(SIGNALS[name], input));
   }
 
-  /** Undefined when Temporal does not know the conversation. @throws {EngineError} no_worker when nobody answers. */
+  /** Undefined when Temporal does not have the conversation. @throws {EngineError} no_worker when no worker answers. */
   async query<Name extends keyof QueryTypes>(
     key: ConversationKey,
     name: Name,
@@ -215,13 +216,18 @@ export class Door {
     }
   }
 
-  /** The newest run, or undefined: also where the server still has one of a conversation that was deleted. Needs no worker. */
+  /**
+   * The newest run, or undefined: also if the server still has one of a conversation that was deleted. Needs no worker.
+   */
   async describe(key: ConversationKey): Promise<WorkflowExecutionDescription | undefined> {
     const run = await this.#newest(key);
     return run === undefined || (await this.#isDeleted(key, run)) ? undefined : run;
   }
 
-  /** Whether the newest run that the server still has is of a conversation that was deleted: the next one may start over it. */
+  /**
+   * Whether the newest run that the server still has is of a conversation that was deleted: the next one may start over
+   * it.
+   */
   async wasDeleted(key: ConversationKey): Promise<boolean> {
     const run = await this.#newest(key);
     return run !== undefined && (await this.#isDeleted(key, run));
@@ -262,8 +268,8 @@ export class Door {
   }
 
   /**
-   * Attempts at a workflow task of the conversation that have failed or timed out in a row, however few. Undefined when there are none,
-   * and when the server does not say in time. Needs no worker; never throws.
+   * Attempts at a workflow task of the conversation that have failed or timed out in a row, however few. Undefined when
+   * there are none, and when the server does not answer in time. Needs no worker; never throws.
    */
   async trouble(key: ConversationKey): Promise<Trouble | undefined> {
     try {
@@ -275,7 +281,7 @@ export class Door {
     }
   }
 
-  /** Why a message or answer to a conversation waits. Never throws: it decorates another answer. */
+  /** Why a message or answer to a conversation waits. Never throws, because it only decorates another reply. */
   async whyUnanswered(key: ConversationKey): Promise<Unanswered> {
     const trouble = await this.trouble(key);
     if (trouble?.kind === 'failing') {
@@ -285,7 +291,7 @@ export class Door {
     return { reason: 'no_worker', text: await this.noWorkerText() };
   }
 
-  /** That no worker answers, in words, with the next command. Never throws. */
+  /** A text that no worker answers, with the next command. Never throws. */
   async noWorkerText(): Promise<string> {
     return await missingWorkerText(this.#temporal, this.taskQueue, {
       answeredAt: this.#answeredAt,
@@ -316,7 +322,7 @@ export class Door {
     }
   }
 
-  /** Time that ran out says nothing of why. Where the connection stands, it is the worker that did not answer. */
+  /** Finds out why the time ran out. If the connection stands, it was the worker that did not answer. */
   async #lookWhoListens(): Promise<void> {
     const address = addressOf(this.#temporal);
     const isConnected = connectivityOf(this.#temporal) === READY;
@@ -328,10 +334,13 @@ export class Door {
   }
 }
 
-/** `connectivityState.READY` of @grpc/grpc-js. @see https://grpc.github.io/grpc/core/md_doc_connectivity-semantics-and-api.html */
+/**
+ * `connectivityState.READY` of @grpc/grpc-js. @see
+ * https://grpc.github.io/grpc/core/md_doc_connectivity-semantics-and-api.html
+ */
 const READY = 2;
 
-/** Undefined for connections that do not say. */
+/** Undefined for connections that do not report it. */
 function connectivityOf({ connection }: Client): number | undefined {
   const { client } = connection as {
     client?: { getChannel?: () => { getConnectivityState?: (connects: boolean) => number } };
@@ -339,7 +348,7 @@ function connectivityOf({ connection }: Client): number | undefined {
   return client?.getChannel?.().getConnectivityState?.(false);
 }
 
-/** Where the client looks for the server; undefined for connections that do not say. */
+/** The address of the server that the client uses; undefined for connections that do not report it. */
 function addressOf(temporal: Client): string | undefined {
   const options = (temporal.connection as { options?: unknown }).options;
   return isRecord(options) && typeof options['address'] === 'string'

@@ -1,9 +1,9 @@
-/** Waiting by asking again: polls with a growing pause, one deadline, and an abort signal. */
+/** Waits by polling with a growing pause, one deadline, and an abort signal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 2_000;
-/** One question never holds a call longer than this, so that an abort is noticed. */
+/** Milliseconds that one poll may take at most, so that an abort is noticed. */
 const LONGEST_ASK_MS = 10_000;
 
 export interface Patience {
@@ -11,7 +11,7 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks until there is an answer; undefined when the time is up or the signal aborts. Asks at least once. */
+/** Polls until there is an answer; undefined when the time is up or the signal aborts. Polls at least once. */
 export async function repeatUntil<Value>(
   patience: Patience,
   ask: (remainingMs: number) => Promise<Value | undefined>,
@@ -35,7 +35,7 @@ export async function pauseFor(milliseconds: number, signal?: AbortSignal): Prom
   );
 }
 
-/** The value, or undefined when it is not there in time; a later rejection goes unheard. */
+/** The value, or undefined when it does not arrive in time; a later rejection is ignored. */
 export async function within<Value>(
   milliseconds: number,
   value: Promise<Value>,
@@ -44,8 +44,8 @@ export async function within<Value>(
 }
 
 /**
- * The value, or what `late` returns or throws when it is not there in time; a later rejection goes unheard. By a plain timer: with a
- * sleep that is aborted, every call that is answered makes an error with its stack, for nobody.
+ * The value, or the result of `late` when it does not arrive in time; a later rejection is ignored. Uses a plain timer:
+ * with a sleep that is aborted, every call that is answered in time makes an unneeded error with its stack.
  */
 export async function orLate<Value, Late>(
   milliseconds: number,

@@ -1,4 +1,4 @@
-/** What the end of a history says about workflow tasks that come to no end. Pure. */
+/** Judges by the end of a history whether workflow tasks never complete. Pure. */
 import proto, { type temporal } from '@temporalio/proto';
 import { firstLineOf, type Trouble } from '../../protocol/values/trouble.js';
 
@@ -6,18 +6,18 @@ const { WorkflowTaskFailedCause, TimeoutType } = proto.temporal.api.enums.v1;
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-/** What `describe` tells of the current run. */
+/** The pending task of the current run, by `describe`. */
 export interface PendingTask {
   readonly runId: string;
-  /** Of the pending workflow task, from 1; 0 when none is pending. */
+  /** Attempt of the pending workflow task, from 1; 0 when none is pending. */
   readonly attempt: number;
   /** ISO 8601; when the pending task was scheduled first. */
   readonly scheduledAt: string;
 }
 
 /**
- * Causes that are no fault of the workflow's code: the server makes a new task at once, because something came while the task was
- * completed, because the run was reset, or because it moved to another cluster.
+ * Causes that are not a fault of the workflow's code: the server makes a new task at once, because an event arrived
+ * while the task was completed, because the run was reset, or because it moved to another cluster.
  */
 const HARMLESS_CAUSES: readonly number[] = [
   WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
@@ -29,11 +29,12 @@ const HARMLESS_CAUSES: readonly number[] = [
 ];
 
 /**
- * @param events The end of the history, newest first; what is before them is not looked at.
+ * @param events The end of the history, newest first; earlier events are not read.
  * @returns Undefined when no attempt has failed or timed out since a task was last completed.
  *
- * The server records the first failed attempt of a task, and none of its later ones: those are only counted, and the count begins
- * again when a signal or another event makes it schedule the task anew (server 1.32). So recorded and counted attempts are added.
+ * The server records the first failed attempt of a task, and none of its later ones: those are only counted, and the
+ * count begins again when a signal or another event makes it schedule the task anew (server 1.32). So recorded and
+ * counted attempts are added.
  */
 export function troubleIn(task: PendingTask, events: readonly HistoryEvent[]): Trouble | undefined {
   const since = events.findIndex((event) => event.workflowTaskCompletedEventAttributes != null);

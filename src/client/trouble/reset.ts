@@ -1,4 +1,6 @@
-/** Resets a run. Its signals are applied again; its updates are not, for a recovery holds those that were accepted. */
+/**
+ * Resets a run. Its signals are applied again; its updates are not, because a recovery holds those that were accepted.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
@@ -8,7 +10,7 @@ const { ResetReapplyType } = proto.temporal.api.enums.v1;
 export interface ResetRequest {
   readonly workflowId: string;
   readonly runId: string;
-  /** Id of the event with which the task was completed that is decided again, as the server has it. */
+  /** Id of the event that completed the task which is decided again, as the server has it. */
   readonly eventId: temporal.api.history.v1.IHistoryEvent['eventId'];
   readonly reason: string;
 }

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const SCRIPT = 'temporal-dev.sh';
 
 /**
- * `./temporal-dev.sh` in a checkout of this repository, `npx colloquy temporal start` in a project that has installed the
- * package. Never throws, and names no absolute path: the text may be shown to others.
+ * `./temporal-dev.sh` in a checkout of this repository, `npx colloquy temporal start` in a project that has installed
+ * the package. Never throws, and names no absolute path: the text may be shown to others.
  */
 export function devServerCommand(action: 'start' | 'stop' = 'start', from = process.cwd()): string {
   const path = scriptPath(from);
@@ -15,7 +15,7 @@ export function devServerCommand(action: 'start' | 'stop' = 'start', from = proc
   return action === 'start' ? path : `${path} --${action}`;
 }
 
-/** Undefined where the script is not below the folder, or lies in an installed package. */
+/** Undefined if the script is not below the folder, or lies in an installed package. */
 function scriptPath(from: string): string | undefined {
   const url = new URL(`../../../${SCRIPT}`, import.meta.url);
   if (url.protocol !== 'file:') return undefined;

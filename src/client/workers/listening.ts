@@ -1,10 +1,13 @@
-/** Whether anything listens where a Temporal server should be: only then "start one" is of no help. */
+/** Finds out whether a process listens at the address of a Temporal server: only if none does, "start one" helps. */
 import { connect } from 'node:net';
 
-/** A port of this machine answers or refuses at once; of one that swallows packets nothing is known after this long. */
+/**
+ * Milliseconds. A port of this machine answers or refuses at once; an address that drops packets stays unknown after
+ * this time.
+ */
 const PROBE_MS = 500;
 
-/** `nothing`: the machine says that no process listens there. `unknown`: it did not say, or the name is not known. */
+/** `nothing`: the machine reports that no process listens. `unknown`: it did not answer, or the name is not known. */
 export type Listening = 'something' | 'nothing' | 'unknown';
 
 /** Opens a connection and closes it again. `address` is `host:port`, also with a scheme before it. Never rejects. */
@@ -30,7 +33,10 @@ export async function listeningAt(address: string): Promise<Listening> {
   });
 }
 
-/** True where an error, or one that caused it, says that the connection was refused, in the words of Node or of Temporal's native client. */
+/**
+ * True if an error, or one of its causes, means that the connection was refused, by the message of Node or of
+ * Temporal's native client.
+ */
 export function isRefusal(error: unknown): boolean {
   for (let link = error, depth = 0; link instanceof Error && depth < 6; link = link.cause) {
     if (/ECONNREFUSED|Connection refused/i.test(link.message)) return true;

@@ -1,11 +1,11 @@
-/** Who polls the task queue: the reason to give when nobody answered in time. */
+/** Reads which workers poll the task queue, to explain why no answer came in time. */
 import type { Client } from '@temporalio/client';
 import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 
 /** A poll lasts at most a minute, so a living worker was seen within this. */
 const RECENTLY_MS = 70_000;
 
-/** The longest pause of the SDK between two tries to poll a server that was away. */
+/** The longest pause of the SDK between two tries to poll a server that was down. */
 const RECONNECTED = 'about 10 s';
 
 const COMMAND = 'npx colloquy worker --agents <module>';
@@ -30,7 +30,9 @@ export async function missingWorkerText(
   return `No worker polls task queue "${taskQueue}" (last seen: ${seen}). Start one: ${COMMAND}`;
 }
 
-/** A server that was restarted has seen nobody yet, and one that runs forgets after some minutes: neither is "never". */
+/**
+ * A server that was restarted has seen no worker yet, and one that runs forgets after some minutes: neither is "never".
+ */
 function unseenText(taskQueue: string, answeredAt: number | undefined): string {
   if (answeredAt === undefined)
     return `No worker polls task queue "${taskQueue}" (the server has seen none lately). Start one: ${COMMAND} - unless Temporal was just restarted: running workers are back within ${RECONNECTED}`;
@@ -50,7 +52,7 @@ interface Poller {
   readonly lastSeenMs: number;
 }
 
-/** Those that live, and those that have ended within a little more than a minute. @throws what the server answers */
+/** Workers that live, and those that have ended within a little more than a minute. @throws errors of the server */
 export async function recentPollers(
   temporal: Client,
   taskQueue: string,
@@ -60,7 +62,7 @@ export async function recentPollers(
   return pollers.filter((poller) => now - poller.lastSeenMs < RECENTLY_MS);
 }
 
-/** Who polls for workflow tasks, which is what is described when no type is named. */
+/** Pollers for workflow tasks, which the server describes when no type is named. */
 async function pollersOf(temporal: Client, taskQueue: string): Promise<readonly Poller[]> {
   const { namespace } = temporal.options;
   const description = await temporal.withDeadline(Date.now() + QUERY_DEADLINE_MS, () =>

@@ -1,4 +1,7 @@
-/** Workers that keep another event log than this process: what they store, it cannot read. Needs nothing shared but Temporal. */
+/**
+ * Workers that use another event log than this process, which cannot read what they store. Needs nothing shared but
+ * Temporal.
+ */
 import type { Client } from '@temporalio/client';
 import { storeIdIn } from './identity.js';
 import { recentPollers } from './worker-hint.js';
@@ -11,8 +14,9 @@ export interface WorkerElsewhere {
 }
 
 /**
- * Workers of a task queue, seen within a little more than a minute, whose store is not this one. Those that do not tell theirs are left out:
- * of other languages, of older builds, and with an identity of their own. @throws what the server answers, or that it did not within a second
+ * Workers of a task queue, seen within a little more than a minute, whose store is not this one. Workers without a
+ * store id in their identity are left out: those of other languages, of older builds, and with an identity of their
+ * own. @throws errors of the server, or a time-out after a second
  */
 export async function workersElsewhere(
   temporal: Client,
@@ -26,7 +30,7 @@ export async function workersElsewhere(
   });
 }
 
-/** One sentence, with the way out. */
+/** One sentence, with the way to correct it. */
 export function otherStoreText(others: readonly WorkerElsewhere[]): string {
   const theirs = [...new Set(others.map((other) => other.storeId))].join(', ');
   return (

@@ -24,7 +24,7 @@ describe('a conversation that no worker has taken yet', () => {
       expect(await response.json()).toMatchObject({
         code: 'no_worker',
         detail: expect.stringMatching(
-          /^Conversation "c-1" is open, but nothing of it is stored yet, and no worker has told of it\. .*npx colloquy worker/,
+          /^Conversation "c-1" is open, but nothing of it is stored yet, and no worker has returned its state\. .*npx colloquy worker/,
         ) as string,
       });
     },
