@@ -13,6 +13,7 @@ const CHECKED = [
   'src/client',
   'src/http',
   'src/net',
+  'src/projection',
   'src/store',
   'src/watchdog',
   'src/worker',

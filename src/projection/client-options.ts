@@ -1,4 +1,7 @@
-/** What a `ConversationClient` takes from an opened event log: all of it, so that nothing is silently switched off. */
+/**
+ * Makes the options of a `ConversationClient` from an opened event log: all of them, so that no feature is silently
+ * off.
+ */
 import type { Client } from '@temporalio/client';
 import type { BlobsPort } from '../client/ports/blobs.js';
 import type { DeletionsPort } from '../client/ports/deletions.js';
@@ -15,7 +18,7 @@ import { createWorkflowSource } from './source/workflow-source.js';
 
 export interface LogOptions {
   readonly temporal: Client;
-  /** Those that workers have published in the store; asked for each time. */
+  /** The agents that workers have published in the store; read each time. */
   readonly agents: () => Promise<readonly AgentManifest[]>;
   readonly reader: ConversationReader;
   readonly holders: HoldersPort;
@@ -25,9 +28,9 @@ export interface LogOptions {
 }
 
 /**
- * Options of `new ConversationClient`, wired as `colloquy serve` wires them: reads see what this process has written although the store
- * does not have it yet, a closed conversation is opened again with the whole of its log, leases are renewed without history.
- * `opened` stays the caller's, who closes it. Nothing is asked yet.
+ * Options of `new ConversationClient`, wired as `colloquy serve` wires them: reads include the writes of this process
+ * even if the store does not have them yet, a closed conversation is opened again with the whole of its log, leases are
+ * renewed without history. `opened` stays the caller's, who closes it. Sends no request.
  */
 export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions {
   const { log, live, blobs } = opened;
@@ -42,10 +45,12 @@ export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions
   };
 }
 
-/** A message waits no longer for what this process has read before. */
+/** Milliseconds that a message waits for a fresh list of agents, if this process has read one before. */
 const AGENTS_DEADLINE_MS = 1_000;
 
-/** What the store said last, where it is away or slow: a message needs Temporal, and the log only to know its agent. */
+/**
+ * The last known agents, if the store is down or slow: a message needs Temporal, and the log only to know its agent.
+ */
 function lastKnown(
   read: () => Promise<readonly AgentManifest[]>,
 ): () => Promise<readonly AgentManifest[]> {

@@ -1,12 +1,15 @@
 /**
- * Brings the stored log of one conversation up to its workflow. Callers see to it that one catch-up a conversation runs at
- * a time.
+ * Brings the stored log of one conversation up to its workflow. The caller runs one catch-up per conversation at a
+ * time.
  *
- * C1  The first event asked for is the newest stored one: if it differs, the log has diverged, however far it got since.
- * C2  After a change of run, or where C1 fails, everything that the current run still has is compared.
- * C3  A run that is current and ends its log earlier than what another run left in the store was reset: the rest goes.
- * C4  A current run that was ended from outside is never asked (`RunEndedFromOutside`): its log ends with a marker.
- * C5  What the current run does not have is asked of the runs before it; what these have no more is marked (`older-runs.ts`).
+ * C1  The first event requested is the newest stored one: if it differs, the log has diverged, however far it got
+ * since.
+ * C2  After a change of run, or if C1 fails, everything that the current run still has is compared.
+ * C3  A current run that ends its log earlier than the events another run left in the store was reset: the rest is
+ * removed.
+ * C4  A current run that was ended from outside is never queried (`RunEndedFromOutside`): its log ends with a marker.
+ * C5  Events that the current run does not have are requested from the runs before it; those that no run has any more
+ * are marked (`older-runs.ts`).
  */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
@@ -22,28 +25,29 @@ import { markRunEnded } from './run-ended.js';
 import type { StoredHead } from './stored-heads.js';
 import { StoredHeads } from './stored-heads.js';
 
-/** What is believed of a workflow, from a hint or a look at it. */
+/** The assumed state of a workflow, from a hint or from a description of it. */
 export interface Target {
   readonly runId: string;
-  /** Absent when not known: ask in any case. */
+  /** Absent when not known: query in any case. */
   readonly seq?: number;
-  /** Read before the events are asked for, so that what comes later is looked at again. */
+  /** Read before the events are requested, so that a later change is noticed. */
   readonly historyLength?: number;
-  /** The run was seen to be ended from outside. */
+  /** The run was found to be ended from outside. */
   readonly endedBy?: EndedBy;
-  /** The run is this far at least, and says nothing new: a store that has as much is not compared with it. */
+  /** The run is this far at least, and has nothing new: a store that has as much is not compared with it. */
   readonly doubt?: true;
 }
 
 export interface Progress {
   /** Stored seq; 0 when nothing is stored. */
   readonly storedSeq: number;
-  /** Newest seq that the workflow told of, when it was asked. */
+  /** Newest seq of the workflow, when it was queried. */
   readonly workflowSeq?: number;
   /**
-   * `gap`: the run no longer has what the store lacks, and who may have it does not answer; for good where more is lost at one place than the log is marked for
-   * (`older-runs.ts`). `gone`: there is no such workflow. `ended`: the run was ended from
-   * outside, and its stored log, if any, is closed. `deleted`: nothing of it is to be stored.
+   * `gap`: the run no longer has the events that the store lacks, and a run that may have them does not answer;
+   * permanent if more events are lost at one place than the log is marked for (`older-runs.ts`). `gone`: there is no
+   * such workflow. `ended`: the run was ended from outside, and its stored log, if any, is closed. `deleted`: no event
+   * of it is to be stored.
    */
   readonly outcome: 'caught_up' | 'gap' | 'gone' | 'ended' | 'deleted';
 }
@@ -65,7 +69,7 @@ interface Round {
   readonly after: number;
   readonly historyLength?: number;
   readonly patient?: true;
-  /** The head before the run was looked at, when the run is current and another one than the head's. */
+  /** The head before the run was described, when the run is current and another one than the head's. */
   readonly replaces?: StoredHead;
 }
 
@@ -87,7 +91,7 @@ export class CatchUp {
     });
   }
 
-  /** Safe to repeat; what was stored before an error stays stored. @throws what the store or the source throw. */
+  /** Safe to repeat; events stored before an error stay stored. @throws errors of the store and of the source */
   async run(key: ConversationKey, target: Target): Promise<Progress> {
     try {
       return target.endedBy === undefined
@@ -95,7 +99,7 @@ export class CatchUp {
         : await this.#compareAll(key, target);
     } catch (error) {
       if (!(error instanceof RunEndedFromOutside)) throw error;
-      // A newer run may have begun; that one can be asked.
+      // A newer run may have begun; that one can be queried.
       return await this.#compareAll(key, target);
     }
   }
@@ -119,7 +123,7 @@ export class CatchUp {
     return await this.#compareAll(key, target);
   }
 
-  /** The store has as much, or the doubt is of an older run, which is replayed where somebody asks it. */
+  /** True when the store has as much, or the doubt is about an older run, whose query would replay it. */
   async #isIdle(
     key: ConversationKey,
     { runId, seq = 0 }: Target,
@@ -129,7 +133,7 @@ export class CatchUp {
     return (await this.#deps.source.describe(key))?.runId !== runId;
   }
 
-  /** Goes on from what is stored. Undefined when the newest stored event is not the workflow's: see C1. */
+  /** Continues from the stored events. Undefined when the newest stored event is not the workflow's: see C1. */
   async #continue(
     key: ConversationKey,
     target: Target,
@@ -163,14 +167,14 @@ export class CatchUp {
     });
   }
 
-  /** C4. `stored` was read before the run was seen, so nothing of a later run is behind the marker. */
+  /** C4. `stored` was read before the run was described, so no event of a later run is behind the marker. */
   async #end(
     key: ConversationKey,
     run: EndedRun,
     stored: StoredHead | undefined,
   ): Promise<Progress> {
     if (stored === undefined) return { storedSeq: 0, outcome: 'ended' };
-    // The run before it may have ended by itself: what is missed of that one is honest.
+    // The run before it may have ended by itself, so the events that it still has are valid.
     const reached = await this.#older.fill(key, run.runId, stored.lastSeq);
     const position = reached > stored.lastSeq ? ((await this.#heads.get(key)) ?? stored) : stored;
     if (position.runId === stored.runId || position.runId === run.runId) {
@@ -189,7 +193,8 @@ export class CatchUp {
     for (let gaps = 0; ; page = undefined) {
       page ??= await source.events(key, { after, runId: round.runId, ...patienceOf(round) });
       const batch = batchOf(key, round, page);
-      // A run that begins with what its predecessor did not get stored has nothing to give, but tells how far it is.
+      // A run that begins with events that its predecessor did not get stored has no page for this seq, but reports how
+      // far it is.
       const isEmptyAhead = batch === undefined && page.lastSeq > storedSeq;
       if (batch === undefined && !isEmptyAhead)
         return { storedSeq, workflowSeq: page.lastSeq, outcome: 'caught_up' };
@@ -201,7 +206,7 @@ export class CatchUp {
         this.#heads.forget(key);
         gaps += 1;
         storedSeq = result.lastSeq;
-        // Somebody else rewrote the log, or it was lost: what is there now has not been compared with this run.
+        // Another process rewrote the log, or it was lost: its present rows have not been compared with this run.
         after = 0;
         const isLost = isEmptyAhead || page.firstSeq > storedSeq + 1;
         const reached =
@@ -255,7 +260,7 @@ function wantedOf(target: Target, after: number): EventsWanted {
   return { after, runId, ...(seq && { upTo: seq }), ...patienceOf(target) };
 }
 
-/** What is looked for without a hint may have been held by a worker that is gone. */
+/** Without a hint, the worker that held the run may be gone. */
 function patienceOf(looked: Target | Round): { readonly patient?: true } {
   const isLook = 'after' in looked ? looked.patient === true : isLookFor(looked);
   return isLook ? { patient: true } : {};
@@ -265,12 +270,12 @@ function isLookFor({ seq, doubt }: Target): boolean {
   return seq === undefined || doubt === true;
 }
 
-/** Undefined when there is nothing to tell the store. */
+/** Undefined when the store needs no append. */
 function batchOf(key: ConversationKey, round: Round, page: EventsPage): AppendBatch | undefined {
   const { tenant, conversationId } = key;
   const { runId, historyLength, replaces } = round;
   const endsEarlier = replaces !== undefined && !page.more && page.lastSeq < replaces.lastSeq;
-  // A run that admitted nothing yet says nothing about the log of its predecessor.
+  // A run that admitted nothing yet does not decide about the log of its predecessor.
   const cutsOff =
     endsEarlier && page.lastSeq > 0 ? { lastSeq: page.lastSeq, head: replaces } : undefined;
   if (page.events.length === 0 && cutsOff === undefined) return undefined;

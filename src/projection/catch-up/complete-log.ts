@@ -1,4 +1,4 @@
-/** Makes the stored log of a closed conversation whole before its state is rebuilt from it. */
+/** Completes the stored log of a closed conversation before its state is rebuilt from it. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../../store/ports/live.js';
@@ -8,7 +8,7 @@ import { SILENT } from '../source/outages.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { CatchUp } from './catch-up.js';
 
-/** The store lacks the end of a log that Temporal still has, and no worker tells it. Safe to try again. */
+/** The store lacks the end of a log that Temporal still has, and no worker returns it. Safe to try again. */
 export class LogIncomplete extends Error {
   readonly code = 'no_worker';
   constructor(message: string, options?: { cause?: unknown }) {
@@ -18,8 +18,9 @@ export class LogIncomplete extends Error {
 }
 
 /**
- * Fetches what a closed run has beyond the store: hints may have been lost with a store outage that covered the close. The
- * store is all there is when Temporal does not know the workflow, or its run was ended from outside. Safe to repeat.
+ * Fetches the events of a closed run beyond the store: hints may have been lost with a store outage that covered the
+ * close. The store is the only source when Temporal does not have the workflow, or its run was ended from outside. Safe
+ * to repeat.
  * @throws {LogIncomplete} when the run is known but cannot be read.
  * @throws {StoreUnavailable}
  */
@@ -41,13 +42,13 @@ export async function completeLog(
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     throw new LogIncomplete(
-      `The event log does not have the end of ${conversationKey(key)}, and no worker tells it`,
+      `The event log does not have the end of ${conversationKey(key)}, and no worker returns it`,
       { cause: error },
     );
   }
 }
 
-/** Readers without a live channel find by polling what is appended. */
+/** Readers without a live channel find appended events by polling. */
 const NOBODY: LiveChannel = {
   publish: () => undefined,
   subscribe: () => () => undefined,

@@ -1,4 +1,4 @@
-/** The result of a turn that never ended: its run was over before. */
+/** The result of a turn that never ended, because its run was over before. */
 import { addUsage, NO_USAGE, takenBy } from '../../core/state/usage.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
 import { textOf } from '../../protocol/conversation/messages.js';
@@ -25,7 +25,7 @@ export async function resultOfLostTurn(
   const { turn, queued } = head.snapshot;
   const last = events.at(-1);
   if (last === undefined || turn?.turnId === turnId || queued.includes(turnId)) return undefined;
-  // The turn may be newer than the head that was looked at: then it is not open there, either.
+  // The turn may be newer than the head that was read: then it is not open in that head, either.
   const now = await log.head(head);
   if (now?.generation !== head.generation || now.lastSeq !== head.lastSeq) return undefined;
   const end = await endAfter(log, head, last.seq);
@@ -41,7 +41,7 @@ export async function resultOfLostTurn(
   return { status: 'failed', turnId, error, text, usage, seq: end.seq };
 }
 
-/** The event that cleared away what was open, at or after a seq. */
+/** The event that ended all open turns, at or after a seq. */
 async function endAfter(
   log: EventLog,
   head: LogHead,

@@ -1,10 +1,13 @@
 /**
- * What runs before the one that is asked have beyond the store: after a lost hint, or when the store was restored from an old backup.
- * Closed runs answer until their retention is over. What no run has any more is marked in the log, so that readers see the gap.
+ * Fetches events beyond the store from runs before the current one: after a lost hint, or when the store was restored
+ * from an old backup. Closed runs answer until their retention is over. Events that no run has any more are marked in
+ * the log, so that readers see the gap.
  *
- * O1  Nothing is marked as lost while anybody may still have it: every run that could must have answered, be unknown to Temporal, or
- *     have been ended from outside (such runs are never asked). Nor are more than `MAX_MARKED_EVENTS` marked: the log ends there.
- * O2  Repeats, and several processes at once, leave one mark: it is written at the place that was looked at, or not at all.
+ * O1  No event is marked as lost while a run may still have it: every run that could must have answered, be unknown to
+ * Temporal, or have been ended from outside (such runs are never queried). Nor are more than `MAX_MARKED_EVENTS`
+ * marked: the log ends there.
+ * O2  Repeats, and several processes at once, leave one mark: it is written at the position that was read, or not at
+ * all.
  */
 import { stateIn } from '../../core/context/carry-over.js';
 import { snapshotOf } from '../../core/view/snapshot.js';
@@ -24,18 +27,21 @@ export interface OlderRunsDeps {
   readonly source: WorkflowSource;
   readonly logger: ProjectionLogger;
   readonly heads: StoredHeads;
-  /** Told of every head that is new. */
+  /** Called with every new head. */
   readonly publish: (head: LogHead) => void;
 }
 
-/** Runs that are asked for what a restored store lacks; a run holds some fifty turns at least. */
+/** Runs that are queried for events that a restored store lacks; a run holds some fifty turns at least. */
 const MAX_OLDER_RUNS = 1_000;
-/** Marks are held in memory together, and appended in one transaction. Of more, as a disaster may cost, only the warning of a gap tells. */
+/**
+ * Marks are held in memory together, and appended in one transaction. A larger loss, as after a disaster, is only
+ * reported by the warning of a gap.
+ */
 const MAX_MARKED_EVENTS = 50_000;
 
 interface Reached {
   readonly seq: number;
-  /** O1: whoever could have more was asked. */
+  /** O1: every run that could have more was queried. */
   readonly isAll: boolean;
 }
 
@@ -47,8 +53,9 @@ export class OlderRuns {
   }
 
   /**
-   * Appends what runs before `runId` have behind a seq, and marks what nobody has up to where `runId` begins. The seq that is reached;
-   * what was filled before an error is filled, and the next look goes on from there. Never throws but for the store.
+   * Appends the events of runs before `runId` behind a seq, and marks those that no run has up to the beginning of
+   * `runId`. Resolves to the seq that is reached; events filled before an error stay, and the next call continues from
+   * there. Rejects only with errors of the store.
    */
   async fill(key: ConversationKey, runId: string, after: number): Promise<number> {
     const stored = await this.#deps.heads.refresh(key);
@@ -90,7 +97,10 @@ export class OlderRuns {
     return [...(storedRunId === undefined ? [] : [storedRunId]), ...runIds.reverse()];
   }
 
-  /** Appends what one older run has behind a seq; the seq that is reached. @throws when it may have what it does not tell now */
+  /**
+   * Appends the events of one older run behind a seq; resolves to the seq that is reached. @throws when the run may
+   * have events that it does not return now
+   */
   async #askRun(key: ConversationKey, runId: string, after: number): Promise<number> {
     for (let seq = after; ; ) {
       const page = await this.#deps.source.events(key, { after: seq, runId }).catch(unlessOver);
@@ -109,7 +119,10 @@ export class OlderRuns {
     }
   }
 
-  /** Marks what is lost between a seq and what a run began with. The seq that is reached; the same when nothing is lost. */
+  /**
+   * Marks the events lost between a seq and the beginning of a run. Resolves to the seq that is reached; the same when
+   * nothing is lost.
+   */
   async #markLost(key: ConversationKey, runId: string, after: number): Promise<number> {
     const start = await this.#deps.source.startOf?.(key, runId);
     const events = start === undefined ? [] : lostBefore(start, after);
@@ -142,8 +155,9 @@ export class OlderRuns {
 type LostEvent = EventsLost & Pick<CanonicalEvent, 'seq' | 'at'>;
 
 /**
- * One for each lost seq, then those that the run began with because the store had not confirmed them. Empty when nothing is lost, or too
- * much. In one batch: the snapshot of the first is ahead of what follows, which must not be folded into it once more.
+ * One mark for each lost seq, then the events that the run began with because the store had not confirmed them. Empty
+ * when nothing is lost, or too much. In one batch: the snapshot of the first mark already includes the events that
+ * follow, which must not be folded into it once more.
  */
 function lostBefore(
   { carried, at }: RunStart,
@@ -164,7 +178,7 @@ function lostBefore(
   return [{ ...gap, seq: from, snapshot, carried: memory }, ...rest, ...unconfirmed];
 }
 
-/** Such a run says nothing more, whatever it still had. */
+/** A run that is over or unknown returns nothing more. */
 function unlessOver(error: unknown): EventsPage | undefined {
   if (error instanceof RunEndedFromOutside || error instanceof RunUnknown) return undefined;
   throw error;

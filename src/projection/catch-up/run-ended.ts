@@ -1,18 +1,18 @@
-/** Closes the stored log of a conversation whose run was ended from outside and said nothing more. */
+/** Closes the stored log of a conversation whose run was ended from outside and emits no more events. */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { HeadPosition, LogHead } from '../../store/ports/log-head.js';
 import type { EndedBy } from '../source/workflow-source.js';
 
-/** Goes on a sentence that names the run. */
+/** Predicates of a sentence whose subject is the run. */
 export const ENDED_TEXTS: Readonly<Record<EndedBy, string>> = {
   terminated: 'was terminated',
   failed: 'failed',
   timed_out: 'timed out',
 };
 
-/** A run that said nothing more than what is stored or lost. */
+/** A run whose events are all stored or lost. */
 export interface EndedRun {
   readonly runId: string;
   readonly endedBy: EndedBy;
@@ -21,9 +21,10 @@ export interface EndedRun {
 }
 
 /**
- * Appends `run_ended` at a position of the log that was read before the run was seen to be the newest one. Not when the log
- * is closed or has moved: so repeats, and several processes at once, leave one marker, and none behind a newer run. A run
- * that begins later writes over it, as over anything that it did not say itself. Undefined when nothing was appended.
+ * Appends `run_ended` at a position of the log that was read before the run was found to be the newest one. Not when
+ * the log is closed or has moved: so repeats, and several processes at once, leave one marker, and none behind a newer
+ * run. A run that begins later rewrites it, like any event that the run did not emit itself. Undefined when nothing was
+ * appended.
  * @throws {StoreUnavailable}
  */
 export async function markRunEnded(

@@ -1,4 +1,4 @@
-/** What this process knows of the stored logs, so that most hints need no look into the store. May be out of date. */
+/** A cache of the heads of stored logs, so that most hints need no read of the store. May be out of date. */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
@@ -39,7 +39,7 @@ export class StoredHeads {
     return this.remember(head, undefined);
   }
 
-  /** Keeps what an append answered; `tail` is the newest event of the batch. */
+  /** Keeps the head that an append returned; `tail` is the newest event of the batch. */
   remember(head: LogHead, tail: CanonicalEvent | undefined): StoredHead {
     const { generation, lastSeq, runId } = head;
     const stored: StoredHead = {

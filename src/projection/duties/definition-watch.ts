@@ -1,10 +1,11 @@
 /**
- * Announces what this worker serves, and offers waiting calls anew whose tools have changed: once all workers that serve an agent have
- * the same definitions of it, its calls that wait for an answer are compared with these. Runs in workers, beside the sweep.
+ * Announces the agents of this worker, and offers waiting calls anew whose tools have changed: once all workers that
+ * serve an agent have the same definitions of it, its calls that wait for an answer are compared with these. Runs in
+ * workers, beside the sweep.
  *
- * D1  While old and new workers run side by side nothing is offered anew: two of them would take turns.
- * D2  One worker at a time looks through the calls of an agent, by a lock of the store. Looking twice does no harm: a call that is
- *     offered so already refuses it, and that leaves no history.
+ * D1  While old and new workers run side by side no call is offered anew: two of them would take turns.
+ * D2  One worker at a time checks the calls of an agent, by a lock of the store. A repeated check does no harm: a call
+ * that is already offered this way refuses the change, and that leaves no history.
  */
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
@@ -24,16 +25,19 @@ import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
 import { Gate } from '../source/semaphore.js';
 
-/** An agent as this worker serves it. */
+/** An agent of this worker. */
 export interface ServedAgent {
   readonly name: string;
-  /** Of how its tools take answers: equal where calls would be offered alike. */
+  /** Digest of how its tools take answers: equal if calls would be offered alike. */
   readonly digest: string;
-  /** How a call of the tool is offered; undefined for tools that it does not have, or that wait for nobody. */
+  /** How a call of the tool is offered; undefined for tools that the agent does not have, or whose calls never wait. */
   readonly offerOf: (tool: string) => AnswerOffer | undefined;
 }
 
-/** `refused`: the conversation does not run, or its call is offered so, held or over. Rejects when nobody answers. */
+/**
+ * Sends a changed offer to a conversation. `refused`: the conversation does not run, or its call is already offered
+ * this way, claimed or over. Rejects when no worker answers.
+ */
 export type TellOffer = (
   key: ConversationKey,
   input: ChangeSuspensionInput,
@@ -47,7 +51,7 @@ export interface DefinitionWatchDeps {
   readonly agents: readonly ServedAgent[];
   readonly tell: TellOffer;
   readonly logger?: ProjectionLogger;
-  /** Of this worker, as it announces itself. @defaultValue one of its own */
+  /** Id under which this worker announces itself. @defaultValue a random one */
   readonly id?: string;
   /** @defaultValue `PRESENCE_INTERVAL_MS` */
   readonly intervalMs?: number;
@@ -56,7 +60,7 @@ export interface DefinitionWatchDeps {
 const KINDS: readonly SuspensionKind[] = ['elicitation', 'client_execution', 'external_execution'];
 const PAGE_SIZE = 100;
 const TOLD_AT_ONCE = 8;
-/** A page of calls, each with its update. */
+/** Milliseconds; covers a page of calls, each with its update. */
 const LOCK_MS = 60_000;
 
 export class DefinitionWatch {
@@ -65,7 +69,7 @@ export class DefinitionWatch {
   readonly #outages: Outages;
   readonly #gate = new Gate(TOLD_AT_ONCE);
   readonly #passes: Passes;
-  /** Agents whose waiting calls are offered as this worker has them. */
+  /** Agents whose waiting calls are all offered by this worker's definitions. */
   readonly #done = new Set<string>();
 
   constructor(deps: DefinitionWatchDeps) {
@@ -81,18 +85,18 @@ export class DefinitionWatch {
     });
   }
 
-  /** Announces the worker at once, and then again and again. Does not keep the process alive. */
+  /** Announces the worker at once, and then repeatedly. Does not keep the process alive. */
   start(): void {
     this.#passes.start();
   }
 
-  /** Ends after the pass that runs, and says that the worker is gone. Never throws. */
+  /** Ends after the running pass, and withdraws the worker. Never throws. */
   async stop(): Promise<void> {
     await this.#passes.stop();
     await this.#deps.log.withdrawWorker(this.#id).catch(() => undefined);
   }
 
-  /** One pass now: how many calls were offered anew. @throws {StoreUnavailable} */
+  /** Runs one pass; resolves to the number of calls that were offered anew. @throws {StoreUnavailable} */
   async pass(): Promise<number> {
     const { log, agents } = this.#deps;
     const served = Object.fromEntries(agents.map(({ name, digest }) => [name, digest]));
@@ -137,7 +141,7 @@ export class DefinitionWatch {
     }
   }
 
-  /** `left`: it is looked at again in the next pass. */
+  /** `left`: the next pass checks the call again. */
   async #look(
     { tenant, conversationId }: ConversationKey,
     { toolCallId, name, definition, claim }: PendingCall,
@@ -157,7 +161,7 @@ export class DefinitionWatch {
   }
 }
 
-/** By update: one that the conversation refuses leaves no history, and a repeat is the same update. */
+/** Sends the offer by update: one that the conversation refuses leaves no history, and a repeat is the same update. */
 export function createTellOffer(client: Client): TellOffer {
   return async (key, input) => {
     const { toolCallId, offer } = input;
@@ -176,7 +180,8 @@ export function createTellOffer(client: Client): TellOffer {
       );
       return 'changed';
     } catch (error) {
-      // Only a verdict is the conversation's word: an update that met a roll-over fails, too, and was never looked at.
+      // Only a verdict is the conversation's refusal: an update that met a roll-over fails, too, and was never
+      // processed.
       const isRefused = refusalOf(error)?.type === 'verdict';
       if (isRefused || error instanceof WorkflowNotFoundError) return 'refused';
       throw error;

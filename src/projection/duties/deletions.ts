@@ -7,8 +7,8 @@ import type { EventLog } from '../../store/ports/log.js';
 const PAGE = 200;
 
 /**
- * Whether what a run stores comes after the deletion of its conversation. False as well when another conversation has begun
- * under the id: what is stored lies with that one, and goes with it.
+ * Whether a run writes after the deletion of its conversation. False as well when another conversation has begun under
+ * the id: a blob stored now belongs to that one, and is deleted with it.
  */
 export function createIsDeletedRun(
   log: Pick<EventLog, 'deletion' | 'head'>,
@@ -35,7 +35,8 @@ export function createDeletions(deps: {
     },
     extend: (request) => log.extendDeletion(request),
     finish: async (key) => {
-      // Again: until its runs had ended, their tools could store more. Unless another conversation has begun under the id.
+      // Deleted again, because the tools of its runs could store more until the runs had ended. Not if another
+      // conversation has begun under the id.
       if ((await log.head(key)) === undefined) await blobs?.delete(key);
       await log.finishDeletion(key);
     },

@@ -13,7 +13,7 @@ export function createHolders(deps: {
       try {
         deps.live.publish({ type: 'live', tenant, conversationId, event });
       } catch {
-        // Nothing may depend on a live event.
+        // No code may depend on a live event.
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
- * What the leader of the sweep does besides: goes on with deletions that somebody began and nobody finished, deletes conversations
- * that were closed long enough ago, and forgets old tombstones. A bounded piece of each at a time.
+ * Further duties of the leader of the sweep: continues deletions that were begun and never finished, deletes
+ * conversations that were closed long enough ago, and forgets old tombstones. A bounded number of each at a time.
  */
 import type { Client } from '@temporalio/client';
 import type { DeleteOutcome } from '../../client/api/types.js';
@@ -24,7 +24,7 @@ import { SILENT } from '../source/outages.js';
 import { Gate } from '../source/semaphore.js';
 import { createDeletions } from './deletions.js';
 
-/** `deleteConversation` of the client, as it is meant here: undefined when the conversation has moved since. */
+/** `deleteConversation` of the client: undefined when the conversation has changed since. */
 export type Delete = (
   key: ConversationKey,
   request: {
@@ -38,15 +38,15 @@ export interface HousekeepingDeps {
     Pick<Deletions, 'unfinishedDeletions' | 'forgetDeletions'>;
   readonly delete: Delete;
   readonly logger?: ProjectionLogger;
-  /** Conversations that were closed longer ago are deleted. Absent: none are. */
+  /** Age in milliseconds after which closed conversations are deleted. Absent: none are. */
   readonly closedAfterMs?: number | undefined;
   /** The time, in milliseconds. */
   readonly now?: () => number;
-  /** How long whoever began a deletion is left to finish it. @defaultValue `RESUME_DELETION_AFTER_MS` */
+  /** Age in milliseconds at which an unfinished deletion is continued here. @defaultValue `RESUME_DELETION_AFTER_MS` */
   readonly resumeAfterMs?: number;
 }
 
-/** How many conversations. */
+/** Numbers of conversations. */
 export interface HousekeepingReport {
   readonly resumed: number;
   readonly expired: number;
@@ -108,7 +108,7 @@ export class Housekeeping {
   }
 }
 
-/** With deletions by a Temporal client, as `system`. */
+/** Deletes by a Temporal client, as the actor `system`. */
 export function createHousekeeping(
   deps: {
     readonly client: Client;

@@ -1,7 +1,7 @@
 /**
- * Watches the leases of claims: those that have lapsed are told to their conversations, until their rows are gone. So neither
- * holding nor renewing costs a workflow anything. One process at a time, by a lock of the store; runs in workers, beside the
- * sweep. While the store is down nobody loses a lease; the deadline of the call ends it all the same.
+ * Watches the leases of claims, and reports lapsed ones to their conversations until their rows are gone. So neither
+ * holding nor renewing costs a workflow anything. One process at a time, by a lock of the store; runs in workers,
+ * beside the sweep. While the store is down no lease lapses; the deadline of the call ends it all the same.
  */
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
@@ -20,7 +20,10 @@ import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
 import { Gate } from '../source/semaphore.js';
 
-/** `unknown`: the conversation does not run, or knows nothing of such a claim. Rejects when nobody answers. */
+/**
+ * Reports a lapsed lease. `unknown`: the conversation does not run, or does not have such a claim. Rejects when no
+ * worker answers.
+ */
 export type TellLost = (lease: CallLease) => Promise<'told' | 'unknown'>;
 
 export interface LeaseWatchDeps {
@@ -63,13 +66,16 @@ export class LeaseWatch {
     this.#passes.start();
   }
 
-  /** Ends after the pass that runs, and hands the lock on. Never throws. */
+  /** Ends after the running pass, and releases the lock. Never throws. */
   async stop(): Promise<void> {
     await this.#passes.stop();
     await this.#deps.log.releaseLease({ name: LOCK, holder: this.#holder }).catch(() => undefined);
   }
 
-  /** One pass now: how many conversations were told. Undefined when another process leads. @throws {StoreUnavailable} */
+  /**
+   * Runs one pass; resolves to the number of conversations that were notified. Undefined when another process leads.
+   * @throws {StoreUnavailable}
+   */
   async pass(): Promise<number | undefined> {
     const { log, intervalMs } = this.#deps;
     const lock = { name: LOCK, holder: this.#holder, ttlMs: intervalMs * LOCK_INTERVALS };
@@ -101,7 +107,7 @@ export class LeaseWatch {
   }
 }
 
-/** By update: one that the conversation refuses leaves no history, and a repeat is the same update. */
+/** Reports by update: one that the conversation refuses leaves no history, and a repeat is the same update. */
 export function createTellLost(client: Client): TellLost {
   return async (lease) => {
     const { toolCallId, claimId, seq } = lease;
@@ -120,7 +126,8 @@ export function createTellLost(client: Client): TellLost {
       );
       return 'told';
     } catch (error) {
-      // Only a verdict is the conversation's word: an update that met a roll-over fails, too, and was never looked at.
+      // Only a verdict is the conversation's refusal: an update that met a roll-over fails, too, and was never
+      // processed.
       const isRefused = refusalOf(error)?.type === 'verdict';
       if (isRefused || error instanceof WorkflowNotFoundError) return 'unknown';
       throw error;

@@ -1,23 +1,25 @@
-/** Tells the log when processes of one application keep different event logs: once when it is seen, and once when it is over. */
+/**
+ * Logs when processes of one application keep different event logs: once when it is found, and once when it is over.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeIdIn } from '../../client/workers/identity.js';
 import { otherStoreText, type WorkerElsewhere } from '../../client/workers/workers-elsewhere.js';
 import type { HistoryEvent, Run } from '../source/history-tail.js';
 import type { ProjectionLogger } from '../source/outages.js';
 
-/** Between two looks, each of which is one cheap question to the server. */
+/** Milliseconds between two checks, each of which is one cheap request to the server. */
 const LOOK_MS = 15_000;
-/** A hint comes just before its task is completed; after this long the history has it. */
+/** Milliseconds. A hint comes just before its task is completed; after this time the history has it. */
 const SETTLE_MS = 1_000;
-/** What stands further back in a history may come from before somebody put it right. */
+/** Milliseconds. Older events of a history may be from before the configuration was corrected. */
 const RECENT_MS = 60_000;
 
 export interface StoreWatchDeps {
-  /** Of this process. */
+  /** Id of the event log of this process. */
   readonly storeId: string;
-  /** Workers of the task queue with another one; may reject. */
+  /** Workers of the task queue with another event log; may reject. */
   readonly look: () => Promise<readonly WorkerElsewhere[]>;
-  /** The newest events of a run; may reject. Absent = nothing is looked for in histories. */
+  /** The newest events of a run; may reject. Absent = histories are not checked. */
   readonly newest?: (run: Run) => Promise<readonly HistoryEvent[]>;
   readonly logger: ProjectionLogger;
   /** @defaultValue 15000 */
@@ -41,7 +43,7 @@ export class StoreWatch {
     this.#deps = { lookMs: LOOK_MS, settleMs: SETTLE_MS, ...deps };
   }
 
-  /** Looks at once, and then again and again. Does not keep the process alive. */
+  /** Checks at once, and then repeatedly. Does not keep the process alive. */
   start(): void {
     this.#looking = (async () => {
       while (!this.#isStopped) {
@@ -51,13 +53,13 @@ export class StoreWatch {
     })();
   }
 
-  /** Resolves when no look is under way any more: the connection that it asks through may be closed then. */
+  /** Resolves when no check is under way any more: the connection that it uses may be closed then. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#looking, this.#sampling]);
   }
 
-  /** One look at the workers. Never throws: whether Temporal is there, others say. */
+  /** One check of the workers. Never throws: other code reports whether Temporal is available. */
   async look(): Promise<void> {
     const { storeId, look, logger } = this.#deps;
     const seen = await look().catch(() => undefined);
@@ -73,8 +75,9 @@ export class StoreWatch {
   }
 
   /**
-   * A run of a conversation has moved on, so a client may have written to it. Its history is looked at a moment later, or that of a run that moves
-   * on meanwhile; one look in `lookMs`, however many move on. Never throws.
+   * Notes that a run of a conversation has moved on, so that a client may have written to it. Checks its history a
+   * moment later, or that of a run that moves on meanwhile; one check in `lookMs`, however many runs move on. Never
+   * throws.
    */
   moved(run: Run): void {
     const { newest, lookMs, settleMs } = this.#deps;
@@ -120,7 +123,7 @@ export class StoreWatch {
   }
 }
 
-/** Who asked for what an event records; empty where it records what a worker or the server did. */
+/** Identity of the sender of an event; empty for an event of a worker or of the server. */
 function senderOf(event: HistoryEvent): string {
   return (
     event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.identity ??

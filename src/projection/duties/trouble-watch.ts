@@ -1,6 +1,7 @@
 /**
- * Keeps the marks of conversations whose workflow tasks come to no end. Found by the looks of the sweep, and by the API where an input
- * is not answered; cleared when a look finds that tasks are completed again. Never throws: what it could not note, the next look finds.
+ * Keeps the marks of conversations whose workflow tasks never complete. The sweep finds them, and so does the API when
+ * an input is not answered; a mark is cleared when a check finds that tasks are completed again. Never throws: the next
+ * check finds a mark that could not be written.
  */
 import { type ConversationKey, conversationKey } from '../../protocol/values/ids.js';
 import { PASSING_TASK_ATTEMPTS, type Trouble } from '../../protocol/values/trouble.js';
@@ -11,7 +12,7 @@ import { SILENT } from '../source/outages.js';
 export interface TroubleWatchDeps {
   readonly log: Troubles;
   readonly logger?: ProjectionLogger;
-  /** Called after each recheck with how many conversations have a mark. Must not throw. */
+  /** Called after each recheck with the numbers of conversations that have a mark. Must not throw. */
   readonly count?: (counts: TroubleCounts) => void;
 }
 
@@ -20,7 +21,7 @@ export interface TroubleCounts {
   readonly slow: number;
 }
 
-/** Marks that one recheck looks at: as many as the looks of a pass of the sweep. */
+/** Marks that one recheck covers: as many as one pass of the sweep describes. */
 const RECHECKED = 300;
 
 export class TroubleWatch {
@@ -30,7 +31,7 @@ export class TroubleWatch {
     this.#deps = { logger: SILENT, count: () => undefined, ...deps };
   }
 
-  /** Notes what a look has found. Fewer attempts than are trouble are no reason for a mark. */
+  /** Marks the trouble that a check has found. Too few attempts make no mark. */
   async found(key: ConversationKey, trouble: Trouble): Promise<void> {
     if (trouble.attempts <= PASSING_TASK_ATTEMPTS) return;
     const { log, logger } = this.#deps;
@@ -38,7 +39,7 @@ export class TroubleWatch {
     if (isNews) logger.warn(textOf(key, trouble), { conversation: conversationKey(key), trouble });
   }
 
-  /** Looks again at everything that has a mark, and counts. `look` rejects where the server does not say. */
+  /** Checks every marked conversation again, and counts. `look` rejects if the server does not answer. */
   async recheck(look: (key: ConversationKey) => Promise<Trouble | undefined>): Promise<void> {
     const { log, count } = this.#deps;
     const counts = { failing: 0, slow: 0 };

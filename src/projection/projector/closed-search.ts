@@ -1,16 +1,19 @@
-/** Finds closed conversations that the store has never heard of: it may be an old backup. So many at a time, in turn. */
+/**
+ * Finds closed conversations that the store does not have, because it may be an old backup. A bounded number at a time,
+ * in turn.
+ */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 
-/** What one search lists, and what of it is brought in at most: each is a replay in some worker. */
+/** Numbers of conversations that one search lists, and that are brought in at most: each is a replay in some worker. */
 const LISTED = 1_000;
 const BROUGHT_IN = 100;
 
 export class ClosedSearch {
   readonly #deps: { readonly log: Pick<EventLog, 'unknown'>; readonly source: WorkflowSource };
-  /** Where the search goes on; undefined = at the newest. */
+  /** The position where the search continues; undefined = at the newest. */
   #runs: AsyncIterator<ConversationKey> | undefined;
   /** Found, and still to be brought in. */
   #missing: readonly ConversationKey[] = [];
@@ -19,7 +22,7 @@ export class ClosedSearch {
     this.#deps = deps;
   }
 
-  /** The next ones that are missing. @throws what the store or the source throw; the search then begins anew. */
+  /** The next missing conversations. @throws errors of the store and of the source; the search then begins anew */
   async next(): Promise<readonly ConversationKey[]> {
     if (this.#missing.length === 0) {
       try {

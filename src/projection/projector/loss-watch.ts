@@ -1,10 +1,11 @@
 /**
- * Sees that another worker was lost, where nobody replaces it: a run that it served waits for somebody, so that no task has it replayed, and
- * only the sweep would find what it had not stored. Each worker says again and again that it is there; those that fall silent without
- * having stopped are looked for by all others, which share one look. Runs in workers, beside the sweep.
+ * Detects that another worker was lost and not replaced: a run that it served waits for an input, so that no task makes
+ * another worker replay it, and only the sweep would find the events that it had not stored. Each worker reports
+ * regularly that it is alive; all others search for the losses of one that falls silent without having stopped, and
+ * share one search. Runs in workers, beside the sweep.
  *
- * W1  Each silence is looked for once. A worker that was only held up costs a look at what changed lately, and nothing else.
- * W2  While the store is down nothing is seen, and nothing could be stored; the sweep says that it is.
+ * W1  Each silence causes one search. A worker that was only held up costs a check of recent changes, and nothing else.
+ * W2  While the store is down no silence is detected, and no event could be stored; the sweep reports the outage.
  */
 import { WORKER_BEAT_MS, WORKER_SILENT_MS } from '../../protocol/limits/service-limits.js';
 import type { EventLog } from '../../store/ports/log.js';
@@ -12,9 +13,9 @@ import { Passes } from '../source/passes.js';
 
 export interface LossWatchDeps {
   readonly log: Pick<EventLog, 'beatWorker' | 'silentWorkers'>;
-  /** Under which this worker announces itself. */
+  /** Id under which this worker announces itself. */
   readonly id: string;
-  /** Looks at what a lost worker may have left. Must not reject. */
+  /** Searches for events that a lost worker may not have stored. Must not reject. */
   readonly look: () => Promise<unknown>;
   /** @defaultValue `WORKER_BEAT_MS` */
   readonly beatMs?: number;
@@ -22,7 +23,7 @@ export interface LossWatchDeps {
 
 export class LossWatch {
   readonly #deps: Required<LossWatchDeps>;
-  /** Undefined before the first beat: whatever was lost before this worker started, it has looked for then. */
+  /** Undefined before the first beat: the search at the start of this worker covers earlier losses. */
   #silent: ReadonlySet<string> | undefined;
   #looking: Promise<unknown> = Promise.resolve();
   readonly #beats: Passes;
@@ -41,13 +42,13 @@ export class LossWatch {
     this.#beats.start();
   }
 
-  /** Ends after the look that runs. Never throws. */
+  /** Ends after the running search. Never throws. */
   async stop(): Promise<void> {
     await this.#beats.stop();
     await this.#looking;
   }
 
-  /** One beat now: whether a worker has fallen silent since the last. @throws {StoreUnavailable} */
+  /** Sends one beat; resolves to whether a worker has fallen silent since the last. @throws {StoreUnavailable} */
   async beat(): Promise<boolean> {
     const { log, id } = this.#deps;
     await log.beatWorker(id);

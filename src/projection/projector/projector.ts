@@ -1,9 +1,9 @@
 /**
- * Copies canonical events from workflows into the event log: worker side, off the critical path. Hints say where it is
- * worth to look; what is stored is only what was committed (`told-source.ts`). Nothing here ever stops a turn.
+ * Copies canonical events from workflows into the event log: worker side, off the critical path. Hints name
+ * conversations that have moved; only committed events are stored (`event-source.ts`). Nothing here ever stops a turn.
  *
- * J1  One look at a conversation at a time.
- * J2  A hint that comes while its conversation is being asked is looked at afterwards, never dropped.
+ * J1  One catch-up of a conversation at a time.
+ * J2  A hint that arrives while its conversation is being queried is followed afterwards, never dropped.
  * J3  A store outage loses nothing: hints are kept and tried again until the process ends; then the sweep finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,9 +31,10 @@ export interface ProjectorDeps {
 }
 
 /**
- * What is waited for (a turn's end, a suspension) is fetched at once when somebody watches, and brings all that came
- * before it along; what only people wait for while the turn goes on, soon. The rest waits a little, and longer the more conversations
- * move at once: to look after every task of a short turn would cost more than the turn.
+ * Milliseconds. The events that callers wait for (a turn's end, a suspension) are fetched at once when a watcher is
+ * subscribed, along with all earlier ones; the events that only people wait for while the turn goes on, soon. The rest
+ * waits a little, and longer the more conversations move at once: a catch-up after every task of a short turn would
+ * cost more than the turn.
  */
 const SOON_MS = 250;
 const DELAY_PER_LANE_MS = 25;
@@ -51,11 +52,11 @@ const FLUSH_RETRY_MS = 100;
 type Wanted = Target & {
   readonly urgency: Urgency;
   readonly again?: true;
-  /** A look is among what is wanted, and something new as well. */
+  /** Joined from a check without a hint and a hint of new events. */
   readonly soon?: true;
 };
 
-/** What goes on for one conversation; exists only while something does. */
+/** Pending work of one conversation; exists only while there is some. */
 interface Lane {
   readonly key: ConversationKey;
   readonly name: string;
@@ -81,7 +82,7 @@ export class Projector {
     this.#outages = new Outages(this.#deps.logger);
   }
 
-  /** Notes that a conversation is said to have got further. Never throws, never waits; repeats are free. */
+  /** Notes a hint that a conversation has got further. Never throws, never waits; repeats are free. */
   hint(hint: Hint): void {
     const { runId, seq, urgency, tenant, conversationId, doubt } = hint;
     const key = { tenant, conversationId };
@@ -94,8 +95,8 @@ export class Projector {
   }
 
   /**
-   * Looks at one conversation at once, and again while it does not answer: for what may have been lost with another worker. Never
-   * throws, never waits; repeats are free.
+   * Catches up with one conversation at once, and again while it does not answer: for events that may have been lost
+   * with another worker. Never throws, never waits; repeats are free.
    */
   look(key: ConversationKey, target: Target): void {
     this.#want(key, { ...target, urgency: 'now' });
@@ -108,8 +109,8 @@ export class Projector {
   }
 
   /**
-   * Makes sure that the store has everything through a seq, hints or not: for the step before a roll-over or a close.
-   * Safe to repeat.
+   * Makes sure that the store has everything through a seq, with or without hints: for the step before a roll-over or a
+   * close. Safe to repeat.
    * @throws {StoreUnavailable} when it does not have it after about three seconds and as many tries as fit.
    */
   async flush(key: ConversationKey, throughSeq: number): Promise<{ readonly storedSeq: number }> {
@@ -119,7 +120,7 @@ export class Projector {
         const current = await this.#deps.source.describe(key);
         if (current === undefined) throw new Error('the workflow is gone');
         const { storedSeq, outcome } = await this.catchUp(key, { runId: current.runId });
-        // Nobody will read it, so nothing has to be stored before the run may end.
+        // A deleted conversation has no readers, so nothing has to be stored before the run may end.
         if (outcome === 'deleted') return { storedSeq: throughSeq };
         if (storedSeq >= throughSeq) return { storedSeq };
         failure = new Error(`stored through seq ${storedSeq}`);
@@ -135,7 +136,10 @@ export class Projector {
     );
   }
 
-  /** Looks at one workflow now, in turn with its hints. For the sweep. @throws what the store or the source throw. */
+  /**
+   * Catches up with one workflow now, in turn with its hints. For the sweep. @throws errors of the store and of the
+   * source
+   */
   async catchUp(key: ConversationKey, target: Target): Promise<Progress> {
     let lane = this.#laneOf(key);
     while (lane.running !== undefined) {
@@ -156,8 +160,8 @@ export class Projector {
   }
 
   /**
-   * Asks at once for everything hinted so far and waits for it, one try each: for shutdown, while a worker still answers
-   * queries. Never throws, ends after five seconds at most; hints that come later are taken as ever.
+   * Fetches at once everything hinted so far and waits for it, one try each: for shutdown, while a worker still answers
+   * queries. Never throws, ends after five seconds at most; later hints are followed as usual.
    */
   async drain(): Promise<void> {
     this.#draining = true;
@@ -199,7 +203,7 @@ export class Projector {
     lane.timer = setTimeout(() => {
       this.#start(lane);
     }, delayMs);
-    // What is not stored when a process ends, the sweep of another finds.
+    // The sweep of another process finds the events that are not stored when this one ends.
     lane.timer.unref();
   }
 
@@ -235,7 +239,7 @@ export class Projector {
       const progress = await this.#gate.run(async () => await this.#catchUp.run(lane.key, wanted));
       lane.failures = 0;
       this.#outages.succeeded();
-      // The hint may have overtaken its own task: one more look, unless the task was lost and there is no more.
+      // The hint may have overtaken its own task: one more catch-up, unless the task was lost and there is no more.
       const isShort = isBelow(progress.workflowSeq, wanted.seq);
       if (isShort && progress.outcome === 'caught_up' && wanted.again !== true)
         lane.wanted = joined({ ...wanted, again: true }, lane.wanted);
@@ -248,7 +252,7 @@ export class Projector {
     }
   }
 
-  /** After whatever ran for a conversation: goes on with what came meanwhile, or forgets the lane. */
+  /** After any work for a conversation: continues with later hints, or removes the lane. */
   #finish(lane: Lane): void {
     lane.running = undefined;
     if (lane.wanted !== undefined) this.#schedule(lane);
@@ -256,21 +260,21 @@ export class Projector {
   }
 }
 
-/** Joins two hints; the later one tells the run. */
+/** Joins two hints; the later one names the run. */
 function joined(earlier: Wanted | undefined, later: Wanted): Wanted;
 function joined(earlier: Wanted, later: Wanted | undefined): Wanted;
 function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted | undefined {
   if (earlier === undefined || later === undefined) return later ?? earlier;
-  // An older run may be replayed, and in doubt, after a newer one has told what is new.
+  // An older run may be replayed, and in doubt, after a newer one has reported new events.
   if (earlier.runId !== later.runId)
     return isDoubtful(later) && !isDoubtful(earlier) ? earlier : later;
   const urgency = mostUrgent(earlier.urgency, later.urgency);
   const { runId } = later;
-  // One of them asks whatever the store has.
+  // One of the two queries without a seq, so the joined one does.
   if (earlier.seq === undefined || later.seq === undefined) return { runId, urgency };
   const seq = Math.max(earlier.seq, later.seq);
   if (earlier.doubt === true && later.doubt === true) return { runId, seq, urgency, doubt: true };
-  // What is new settles the doubt. Its task is on its way to the server, so it is waited for.
+  // New events settle the doubt. Their task is on its way to the server, so the catch-up waits for it.
   const soon = [earlier, later].some((wanted) => wanted.soon === true || wanted.doubt === true);
   return { runId, seq, urgency, ...(soon ? { soon } : {}) };
 }
@@ -279,12 +283,12 @@ function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {
   return doubt === true && seq !== undefined ? { runId, seq } : undefined;
 }
 
-/** Of what may have been lost long ago: nothing is gained by waiting. */
+/** True for events that may have been lost long ago: a delay gains nothing. */
 function isLook(wanted: Wanted): boolean {
   return isDoubtful(wanted) && wanted.again !== true;
 }
 
-/** Says nothing new. */
+/** True for a target that reports no new events. */
 function isDoubtful({ seq, doubt }: Wanted): boolean {
   return seq === undefined || doubt === true;
 }

@@ -1,9 +1,10 @@
 /**
- * Doubts that were looked into: whether the store has what a replayed run, or one that refused an input, has. A look may itself be
- * answered by a replay, which doubts again; where the store cannot get what it lacks, that would go on for ever.
+ * Doubts that a catch-up has settled: whether the store has the events of a replayed run, or of one that refused an
+ * input. The catch-up may itself cause a replay, which doubts again; if the store cannot get the events that it lacks,
+ * that would repeat for ever.
  */
 
-/** Runs that are forgotten here are looked at once more. */
+/** Runs that are dropped here are checked once more. */
 const MAX_RUNS = 10_000;
 
 export interface Doubt {
@@ -16,7 +17,7 @@ export class SettledDoubts {
   /** Greatest settled seq by run, in the order of use. */
   readonly #seqs = new Map<string, number>();
 
-  /** Says that a look went through, whatever it found. */
+  /** Notes that a catch-up has run, with any result. */
   settle({ runId, seq }: Doubt): void {
     const settled = Math.max(this.#seqs.get(runId) ?? 0, seq);
     this.#seqs.delete(runId);

@@ -1,10 +1,11 @@
 /**
- * What a worker looks at when it starts, and when another one is lost: conversations of which a worker that was lost may have told nobody the last. The sweep finds
- * them, too, but readers would wait for its next pass.
+ * Checks conversations when a worker starts, and when another one is lost: a lost worker may not have reported their
+ * last events. The sweep finds them, too, but readers would wait for its next pass.
  *
- * L1  A bounded number of conversations: those that something was stored of lately, the newest first, then those that began last.
- * L2  Workers that start together share looks: whatever was lost before a worker started is found by any look that begins after that.
- * L3  A conversation that does not answer is asked again for about a minute (`Projector.look`).
+ * L1  A bounded number of conversations: those with recently stored events, newest first, then those that began last.
+ * L2  Workers that start together share one check: events lost before a worker started are found by any check that
+ * begins after that.
+ * L3  A conversation that does not answer is queried again for about a minute (`Projector.look`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,13 +31,13 @@ export interface StartLookDeps {
   readonly logger?: ProjectionLogger;
   /** @defaultValue `START_LOOK_INTERVAL_MS` */
   readonly intervalMs?: number;
-  /** Conversations that are looked at, at most. @defaultValue `SWEEP_LOOKS` */
+  /** Maximum of conversations that are checked. @defaultValue `SWEEP_LOOKS` */
   readonly looks?: number;
 }
 
 const LEASE = 'start-look';
 const TRIES_IN_INTERVAL = 5;
-/** Where several workers were killed in turn, the newest losses are among what changed last. */
+/** Milliseconds. If several workers were killed in turn, the newest losses are among the latest changes. */
 const JUST_NOW_MS = 30_000;
 const MAX_PAGES = 10;
 const LOOKS_AT_ONCE = 16;
@@ -57,8 +58,8 @@ export class StartLook {
   }
 
   /**
-   * Resolves with how many conversations had moved, once all of these are being looked at; undefined where another worker's look serves.
-   * Never throws: the sweep comes after it.
+   * Resolves to the number of conversations that had moved, once the catch-up of each has begun; undefined if another
+   * worker's check covers it. Never throws: the sweep follows.
    */
   async run(): Promise<number | undefined> {
     try {
@@ -69,7 +70,7 @@ export class StartLook {
     }
   }
 
-  /** False once the lease must have changed hands since this worker started: so another look has begun since then. */
+  /** False once the lease must have changed hands since this worker started: so another check has begun since then. */
   async #mayLook(): Promise<boolean> {
     const { log, intervalMs } = this.#deps;
     const lease = { name: LEASE, holder: randomUUID(), ttlMs: intervalMs };
@@ -98,7 +99,7 @@ export class StartLook {
     return [...moved, ...begun].filter(Boolean).length;
   }
 
-  /** In pages, since they come the oldest first. */
+  /** In pages, since the store returns the oldest first. */
   async #changedJustNow(): Promise<readonly OpenHead[]> {
     const { log, looks } = this.#deps;
     let heads: readonly OpenHead[] = [];
@@ -115,7 +116,7 @@ export class StartLook {
     return heads;
   }
 
-  /** Of a conversation whose first worker was lost the store may know nothing at all. */
+  /** The store may know nothing at all of a conversation whose first worker was lost. */
   async #begunLast(): Promise<readonly boolean[]> {
     const { log, source, looks } = this.#deps;
     if (source.running === undefined) return [];
@@ -125,7 +126,7 @@ export class StartLook {
     return await Promise.all(unknown.map((key) => this.#compare(key, undefined)));
   }
 
-  /** Whether the run is another or has gone on since it was stored; its events are then asked for. */
+  /** Whether the run is another or has gone on since it was stored; its events are then fetched. */
   async #compare(
     { tenant, conversationId }: ConversationKey,
     head: OpenHead | undefined,

@@ -1,11 +1,11 @@
 /**
- * Repairs lost hints: one process at a time looks at open conversations, and asks those whose run or history length moved since
- * they were last projected. Closes the logs of conversations whose run was ended from outside. Runs in workers, beside the
- * projector.
+ * Repairs lost hints: one process at a time describes open conversations, and queries those whose run or history length
+ * moved since they were last projected. Closes the logs of conversations whose run was ended from outside. Runs in
+ * workers, beside the projector.
  *
- * S1  A pass makes a bounded number of looks, however many conversations wait: at those that something was stored of lately,
- *     where a hint may just have been lost, and at the others in turn.
- * S2  Where all open conversations fit into one pass, each pass looks at all of them.
+ * S1  A pass describes a bounded number of conversations, however many there are: those with recently stored events,
+ * for which a hint may just have been lost, and the others in turn.
+ * S2  If all open conversations fit into one pass, each pass describes all of them.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -37,40 +37,42 @@ export interface SweepDeps {
   readonly logger?: ProjectionLogger;
   /** @defaultValue `SWEEP_INTERVAL_MS` */
   readonly intervalMs?: number;
-  /** Looks of one pass at most. @defaultValue `SWEEP_LOOKS` */
+  /** Maximum of conversations described in one pass. @defaultValue `SWEEP_LOOKS` */
   readonly looksPerPass?: number;
-  /** Keeps marks of conversations whose tasks come to no end. Absent: there are none. */
+  /** Keeps marks of conversations whose tasks never complete. Absent: there are none. */
   readonly troubles?: TroubleWatch | undefined;
-  /** What else a leader does after each pass. */
+  /** Further duties of a leader after each pass. */
   readonly afterPass?: () => Promise<void>;
 }
 
-/** What one pass found. */
+/** The findings of one pass. */
 export interface SweepReport {
   /** Conversations that were compared with Temporal; see S1. */
   readonly looked: number;
-  /** Conversations whose workflow was asked, because it had moved. */
+  /** Conversations whose workflow was queried, because it had moved. */
   readonly asked: number;
   /** Conversations that run, but were not in the store, or closed there; and closed ones that were not there. */
   readonly found: number;
-  /** Open in the store, but Temporal does not know the workflow (any more). */
+  /** Open in the store, but Temporal does not have the workflow (any more). */
   readonly gone: number;
-  /** Open in the store, but the workflow ended without saying so. Terminated, timed out, failed: closed in the store now. */
+  /**
+   * Open in the store, but the workflow ended without an event. Terminated, timed out, failed: closed in the store now.
+   */
   readonly endedSilently: number;
-  /** Looked at in vain: the store or the workflow did not answer. */
+  /** The store or the workflow did not answer. */
   readonly failed: number;
 }
 
 const LEASE = 'sweep';
-/** The lease is renewed so often between two passes at least, and lost after two renewals that were missed. */
+/** The lease is renewed at least this often between two passes, and lost after two renewals that were missed. */
 const BEATS = 6;
 const LEASE_BEATS = 3;
-/** The lease is renewed after so many looks. */
+/** The lease is renewed after this many descriptions. */
 const LOOKS_A_LEASE = 100;
-/** Keys that the store is asked about in one statement. */
+/** Keys in one statement to the store. */
 const KEYS_AT_ONCE = 500;
 const LOOKS_AT_ONCE = 8;
-/** Conversations that the store has never heard of are searched for less often: listing costs the server more. */
+/** Conversations that the store does not have are searched for less often: listing costs the server more. */
 const SEARCH_EVERY_PASSES = 10;
 const MAX_REPORTED = 10_000;
 
@@ -78,7 +80,7 @@ type Finding = 'still' | 'asked' | 'gone' | 'endedSilently' | 'failed';
 
 export class Sweep {
   readonly #deps: Required<SweepDeps>;
-  /** Where the next pass goes on; undefined = at the first. */
+  /** The position where the next pass continues; undefined = at the first. */
   #recentAfter: OpenHead | undefined;
   #openAfter: OpenHead | undefined;
   readonly #holder = randomUUID();
@@ -116,14 +118,14 @@ export class Sweep {
     this.#beats.start();
   }
 
-  /** Ends after the pass that runs, and hands the lease on. Never throws. */
+  /** Ends after the running pass, and releases the lease. Never throws. */
   async stop(): Promise<void> {
     await this.#beats.stop();
     await this.#passing;
     await this.#deps.log.releaseLease({ name: LEASE, holder: this.#holder }).catch(() => undefined);
   }
 
-  /** One pass now. Undefined when another process leads. @throws {StoreUnavailable} when the store cannot be read. */
+  /** Runs one pass. Undefined when another process leads. @throws {StoreUnavailable} when the store cannot be read. */
   async pass(): Promise<SweepReport | undefined> {
     const counts: Record<Finding, number> = {
       still: 0,
@@ -156,8 +158,8 @@ export class Sweep {
   }
 
   /**
-   * Keeps or gets the lease; whoever has just got it, or led for an interval, makes a pass. A pass may take longer than the lease lasts, so
-   * it is not waited for.
+   * Keeps or gets the lease; a process that has just got it, or led for an interval, starts a pass. A pass may take
+   * longer than the lease lasts, so the beat does not wait for it.
    */
   async #beat(): Promise<void> {
     const hasLed = this.#isLeading;
@@ -186,7 +188,7 @@ export class Sweep {
     return await this.#deps.log.acquireLease({ name: LEASE, holder: this.#holder, ttlMs });
   }
 
-  /** S1: two statements, whatever the number of conversations. */
+  /** S1: two statements for any number of conversations. */
   async #chosen(): Promise<readonly OpenHead[]> {
     const { log, looksPerPass } = this.#deps;
     const recentLimit = Math.min(SWEEP_RECENT_LOOKS, Math.ceil((looksPerPass * 2) / 3));
@@ -225,7 +227,7 @@ export class Sweep {
       const hasMoved = runId !== head.runId || historyLength !== head.historyLength;
       if (!hasMoved) return status === 'closed' ? this.#silent(head, 'endedSilently') : 'still';
       const progress = await projector.catchUp(key, { runId, historyLength });
-      // Otherwise the head keeps the run that may still have what is missing.
+      // Otherwise the head keeps the run that may still have the missing events.
       if (progress.outcome === 'caught_up') await log.touch(key, { runId, historyLength });
       return 'asked';
     } catch (error) {
@@ -240,7 +242,10 @@ export class Sweep {
       await this.#deps.troubles?.found({ tenant, conversationId }, trouble);
   }
 
-  /** Those that the server reports are found at once, however many conversations there are; a server that reports none is asked in vain. */
+  /**
+   * Finds those that the server reports at once, however many conversations there are; a server that reports none
+   * returns an empty list.
+   */
   async #recheckTroubles(): Promise<void> {
     const { troubles, source } = this.#deps;
     if (troubles === undefined || this.#beats.isStopping) return;
@@ -250,12 +255,13 @@ export class Sweep {
         if (found !== undefined) await this.#noteTrouble(key, found);
       }
     } catch {
-      // The server does not know the search attribute, or cannot be asked now: the looks above find them, only later.
+      // The server does not know the search attribute, or cannot be reached now: the descriptions above find them, only
+      // later.
     }
     await troubles.recheck(async (key) => (await source.describe(key))?.trouble);
   }
 
-  /** Said once. The log says what the conversation decided; only what ended it from outside is added. */
+  /** Logs once. The stored log holds the decisions of the conversation; only an end from outside is added. */
   #silent(head: OpenHead, finding: 'gone' | 'endedSilently', endedBy?: EndedBy): Finding {
     const conversation = conversationKey(head);
     if (!this.#reported.has(conversation)) {
@@ -310,7 +316,7 @@ export class Sweep {
     }
   }
 
-  /** One whose worker is gone fails after as long as a query may take, which must not hold up the others. */
+  /** One whose worker is gone fails after the deadline of a query, which must not hold up the others. */
   async #bringIn(key: ConversationKey): Promise<boolean> {
     if (this.#beats.isStopping) return false;
     const { source, projector } = this.#deps;

@@ -1,4 +1,4 @@
-/** Waits for a conversation to move: woken by the live channel, or by the clock where nothing comes through it. */
+/** Waits for a conversation to move: woken by the live channel, or by the clock if nothing comes through it. */
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { LiveChannel, LiveMessage } from '../../store/ports/live.js';
 
@@ -11,7 +11,10 @@ export interface WakerOptions {
   readonly live: LiveChannel | undefined;
   readonly key: ConversationKey;
   readonly signal?: AbortSignal | undefined;
-  /** Live events, too, and all messages are kept for `take`; without it those of the log wake, and that is all. */
+  /**
+   * Subscribes to live events, too, and keeps all messages for `take`; without it only messages of the log wake, and
+   * none is kept.
+   */
   readonly keepMessages?: boolean;
 }
 
@@ -25,7 +28,7 @@ export class Waker {
   #pollMs = FIRST_POLL_MS;
   #pollAt: number;
 
-  /** Subscribes at once, so that nothing is missed between a look at the store and the wait. */
+  /** Subscribes at once, so that nothing is missed between a read of the store and the wait. */
   constructor(options: WakerOptions) {
     const { live, key, signal, keepMessages = false } = options;
     this.#signal = signal;
@@ -40,7 +43,7 @@ export class Waker {
     signal?.addEventListener('abort', this.#wake);
   }
 
-  /** Subscribes anew, before the old subscription ends: whoever streams says again what it has streamed so far. */
+  /** Subscribes anew, before the old subscription ends, so that the publisher repeats the content streamed so far. */
   joinAgain(): void {
     const stop = this.#stop;
     this.#stop = this.#subscribe();
@@ -52,12 +55,12 @@ export class Waker {
     return this.#messages.shift();
   }
 
-  /** Whether it is time to look at the store without having been told. */
+  /** Whether it is time to read the store without a message. */
   isPollDue(): boolean {
     return performance.now() >= this.#pollAt;
   }
 
-  /** To be called after each look: polls come often at first and while something happens, later each second. */
+  /** To be called after each read: polls come often at first and while the log moves, later each second. */
   looked(hasMoved: boolean): void {
     this.#pollMs = hasMoved ? FIRST_POLL_MS : Math.min(this.#pollMs * 1.5, MAX_POLL_MS);
     this.#pollAt = performance.now() + this.#pollMs;

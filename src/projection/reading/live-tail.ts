@@ -1,13 +1,13 @@
 /**
- * The live events of one watcher, in order and without repeats: what came too late is left out, and what lacks something before it
- * waits for that. Bounded: a reader that would wait for long is shown the gap.
+ * Orders the live events of one watcher, without repeats: an event that arrives too late is left out, and one after a
+ * gap waits for the missing events. Bounded: a watcher that would wait for long gets the events after the gap.
  */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import { LiveView } from '../../protocol/log/live-view.js';
 import type { LiveMessage } from '../../store/ports/live.js';
 
-/** About half a second of text: as many as come while what was streamed so far is on its way. */
+/** About half a second of text: as many events as arrive while the repeated content is on its way. */
 const MAX_HELD = 16;
 
 export class LiveTail {
@@ -15,7 +15,7 @@ export class LiveTail {
   readonly #ask: () => void;
   #held: readonly LiveEvent[] = [];
 
-  /** @param ask Told when something is missing: asks whoever streams to say again what it has streamed so far. */
+  /** @param ask Called when events are missing: asks the publisher to repeat the content streamed so far. */
   constructor(ask: () => void) {
     this.#ask = ask;
   }
@@ -24,11 +24,11 @@ export class LiveTail {
     this.#view.note(event);
   }
 
-  /** What the watcher is shown of it. */
+  /** The events to pass to the watcher after this message. */
   take({ event }: Extract<LiveMessage, { type: 'live' | 'so_far' }>): readonly LiveEvent[] {
     const before = this.#held;
     const waiting: LiveEvent[] = [];
-    // What fills a gap comes before what waits behind it.
+    // An event that fills a gap comes before those that wait behind it.
     const [first, second] =
       this.#view.missingBefore(event) > 0 ? [before, [event]] : [[event], before];
     const news = [...first, ...second].flatMap((next) => {

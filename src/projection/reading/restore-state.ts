@@ -1,7 +1,7 @@
 /**
- * What a closed conversation goes on with when it is opened again: the state that its log folds to. A transcript that no roll-over
- * would carry whole is named as its runs have named it: what they have stored lies there, and what nobody has stored is made
- * from the log when it is read (decision 24).
+ * The state that a closed conversation continues with when it is opened again: the fold of its log. A transcript that
+ * is too large to be carried whole by a roll-over is referenced in chunks, as its runs named them: chunks that the runs
+ * stored are in the blob store, and missing ones are made from the log when they are read (decision 24).
  */
 import { apply, applyAll } from '../../core/apply/apply.js';
 import { carriedMemory, spillPlan } from '../../core/context/carry-over.js';
@@ -42,7 +42,7 @@ function carriedWhole(state: ConversationState): Named {
   return { state, before: new Set() };
 }
 
-/** Each run has stored the same messages in the same chunks before it ended, unless its store was away. */
+/** Each run has stored the same messages in the same chunks before it ended, unless its store was down. */
 function storedAsByRuns(events: readonly CanonicalEvent[], plain: ConversationState): Named {
   let state: ConversationState | undefined;
   let before: ReadonlySet<string> = new Set();

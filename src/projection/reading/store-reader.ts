@@ -1,6 +1,6 @@
 /**
- * The client's reader over the event log. The store answers; the workflow is asked only for what a caller knows to be
- * recorded and the store does not have yet, because a workflow buffers one query and has turns to run.
+ * The client's reader over the event log. The store answers; the workflow is queried only for events that a caller
+ * knows to be recorded and the store does not have yet, because a workflow buffers one query and has turns to run.
  */
 import type {
   BeforePosition,
@@ -32,11 +32,12 @@ import { readAfter, readBefore, watchLog } from './watch-log.js';
 
 export interface StoreReaderDeps {
   readonly log: EventLog;
-  /** Without it, everything works by polling. */
+  /** Without it, all waits poll. */
   readonly live?: LiveChannel;
   /**
-   * The workflows (`createWorkflowSource(temporal)`), asked for what a caller knows to be recorded and the store lacks, and for the end of a
-   * log that is opened again. `'none'`: readers see what is stored, however old, as where nothing but the store can be reached.
+   * The workflows (`createWorkflowSource(temporal)`), queried for events that a caller knows to be recorded and the
+   * store lacks, and for the end of a log that is opened again. `'none'`: readers see the stored state, however old,
+   * for processes that can reach only the store.
    */
   readonly source: WorkflowSource | 'none';
 }
@@ -65,7 +66,7 @@ class StoreReader implements ConversationReader {
     return withLeases(snapshot, await this.#log.callLeases(key));
   }
 
-  /** Only what the log says of an open conversation can be wrong about whether it goes on. */
+  /** Adds trouble and attention, which only open conversations can have. */
   async #shown(
     snapshot: ConversationSnapshot | undefined,
   ): Promise<ConversationSnapshot | undefined> {
@@ -169,7 +170,7 @@ class StoreReader implements ConversationReader {
     return await this.#log.findTurn(turnId);
   }
 
-  /** Whether what Temporal may still have under the id is what was deleted, and not another conversation. */
+  /** Whether the run that Temporal may still have under the id is the deleted one, and not another conversation. */
   async #isDeleted(key: ConversationKey): Promise<boolean> {
     const deletion = await this.#log.deletion(key);
     if (deletion === undefined) return false;
@@ -177,7 +178,7 @@ class StoreReader implements ConversationReader {
     return run === undefined || deletion.runIds.includes(run.runId);
   }
 
-  /** Whether a conversation that the store does not know is about to appear there; needs no worker. */
+  /** Whether a conversation that the store does not have is about to appear there; needs no worker. */
   async #isRunning(key: ConversationKey): Promise<boolean> {
     try {
       return (await this.#source?.describe(key))?.status === 'running';
@@ -186,7 +187,7 @@ class StoreReader implements ConversationReader {
     }
   }
 
-  /** Gives the projector its time: what it stores, everybody can read; what a query answers, only one. */
+  /** Waits for the projector: every reader can read stored events, and only one caller the reply of a query. */
   async #waitFor(key: ConversationKey, seq: number): Promise<LogHead | undefined> {
     const giveUpAt = performance.now() + QUERY_DEADLINE_MS;
     const waker = new Waker({ live: this.#live, key });
@@ -203,7 +204,7 @@ class StoreReader implements ConversationReader {
     }
   }
 
-  /** The stored snapshot with what the workflow has beyond it; the stored one when the workflow does not answer. */
+  /** The stored snapshot with the workflow's events beyond it; the stored one when the workflow does not answer. */
   async #withTail(
     key: ConversationKey,
     head: LogHead | undefined,
@@ -226,7 +227,7 @@ class StoreReader implements ConversationReader {
   }
 }
 
-/** Renewals are in no log. */
+/** Adds the ends of leases, because renewals are in no log. */
 function withLeases(
   snapshot: ConversationSnapshot,
   leases: readonly CallLease[],

@@ -1,6 +1,6 @@
 /**
- * Messages of transcripts in the blob store, in chunks named by their content. What the blob store has lost, or has otherwise than
- * it was put, is made again from the event log, to the byte, and put back: the log has every message.
+ * Messages of transcripts in the blob store, in chunks named by their content. A chunk that the blob store has lost or
+ * changed is made again from the event log, to the byte, and put back: the log has every message.
  */
 import { apply } from '../../core/apply/apply.js';
 import type { ConversationState } from '../../core/state/state.js';
@@ -20,7 +20,7 @@ import { type ProjectionLogger, SILENT } from '../source/outages.js';
 
 const TYPE: BlobType = 'application/json';
 
-/** The id that a chunk of these messages has, stored or not. */
+/** The id of a chunk of these messages, stored or not. */
 export function chunkIdOf(messages: readonly Message[]): string {
   return blobRefOf({ type: TYPE, content: Buffer.from(chunkText(messages)) }).id;
 }
@@ -51,13 +51,13 @@ export class TranscriptChunks {
     this.#deps = deps;
   }
 
-  /** Id of the chunk; undefined where there is no blob store. Safe to repeat. @throws {StoreUnavailable} */
+  /** Id of the chunk; undefined if there is no blob store. Safe to repeat. @throws {StoreUnavailable} */
   async put(key: ConversationKey, messages: readonly Message[]): Promise<string | undefined> {
     const content = Buffer.from(chunkText(messages));
     return (await this.#deps.blobs?.put(key, { type: TYPE, content }))?.id;
   }
 
-  /** Removes chunks that nothing refers to any more. Safe to repeat. @throws {StoreUnavailable} */
+  /** Removes chunks that are no longer referenced. Safe to repeat. @throws {StoreUnavailable} */
   async remove(key: ConversationKey, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.#deps.blobs?.delete(key, ids);
   }
@@ -68,7 +68,7 @@ export class TranscriptChunks {
     return messages.slice(part.from, part.to);
   }
 
-  /** Undefined when the blob is absent, or is not what it is named by. */
+  /** Undefined when the blob is absent, or its content does not match its id. */
   async #stored(key: ConversationKey, { id }: ChunkRef): Promise<readonly Message[] | undefined> {
     const found = await this.#deps.blobs?.get(key, id);
     if (found === undefined) return undefined;
@@ -85,14 +85,17 @@ export class TranscriptChunks {
     if (blobs === undefined) return messages;
     const about = { conversation: conversationKey(key), chunk: chunk.id };
     logger.warn('stored messages were lost or damaged, and are made again from the log', about);
-    // Putting what is there under the id would leave it as it is.
+    // A put under an existing id would leave the content as it is.
     await blobs.delete(key, [chunk.id]);
     await blobs.put(key, { type: TYPE, content });
     return messages;
   }
 }
 
-/** All messages from the first of one turn to the last of another, or from one message to another, as they entered the transcript. */
+/**
+ * All messages from the first of one turn to the last of another, or from one message to another, as they entered the
+ * transcript.
+ */
 async function messagesOfTurns(
   events: AsyncIterable<CanonicalEvent>,
   { fromTurnId, throughTurnId, fromMessageId, throughMessageId }: ChunkRef,

@@ -1,4 +1,4 @@
-/** Messages of a transcript, asked of the run that holds them: for workers that do not remember what came before. */
+/** Queries messages of a transcript from the run that holds them: for workers without a cached transcript. */
 import type { Client } from '@temporalio/client';
 import { askAgain } from '../../client/temporal/query-retry.js';
 import { TRANSCRIPT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
@@ -6,7 +6,7 @@ import type { TranscriptQuery, TranscriptSlice } from '../../protocol/workflow/a
 import { QUERIES } from '../../protocol/workflow/messaging.js';
 
 /**
- * One page. The run is pinned, whatever run is current by now: messages of one run and epoch never change.
+ * One page. The run is pinned, even if another run is current by now: messages of one run and epoch never change.
  * @throws when no worker answers within 5 s (`TRANSCRIPT_DEADLINE_MS`)
  */
 export async function fetchTranscript(

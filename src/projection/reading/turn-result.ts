@@ -1,4 +1,4 @@
-/** What became of a turn, read from the store; waits for it when asked to. */
+/** Reads the result of a turn from the store, and waits for it. */
 import { waitingResult } from '../../core/view/view.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
 import type { CanonicalEvent, TurnEnded } from '../../protocol/log/events.js';
@@ -14,12 +14,13 @@ export interface TurnWait {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly returnWhenWaiting: boolean;
-  /** The caller knows that this was recorded: what waited before it may wait no more. */
+  /** A seq that the caller knows to be recorded: a call that waited before it may wait no more. */
   readonly atLeastSeq?: number | undefined;
 }
 
 /**
  * Waits until the turn has ended, or only outside waits remain, or the time is up; an abort counts as time up.
+ * Undefined: the turn is not known.
  * @throws {StoreUnavailable}
  */
 export async function waitForTurn(

@@ -1,4 +1,4 @@
-/** A log from a position and then its tail, with live events between: what SSE streams are made of. */
+/** Streams a log from a position and then its tail, with live events between: the content of SSE streams. */
 import type { BeforePosition, WatchFrame } from '../../client/ports/reader.js';
 import type { LogCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -11,7 +11,7 @@ import { LiveTail } from './live-tail.js';
 const PAGE_EVENTS = 200;
 const PAGE_BYTES = 512 * 1024;
 
-/** The newest generation after a position; a position in another generation is worth nothing. */
+/** The newest generation after a position; a position in another generation is ignored. */
 export async function readAfter(
   log: EventLog,
   key: ConversationKey,
@@ -25,7 +25,9 @@ export async function readAfter(
   return shown(await log.read(key, { ...page, afterSeq: -1 }));
 }
 
-/** The newest events before a position, newest first; a position in another generation stands for the end of the newest. */
+/**
+ * The newest events before a position, newest first; a position in another generation stands for the end of the newest.
+ */
 export async function readBefore(
   log: EventLog,
   key: ConversationKey,
@@ -40,7 +42,7 @@ export async function readBefore(
   return shown(await log.read(key, { ...page, beforeSeq: end }));
 }
 
-/** Without what is for the engine alone. */
+/** Removes fields that only the engine uses. */
 function shown(read: EventsRead | undefined): EventsRead | undefined {
   if (read?.events.some((event) => event.type === 'events_lost') !== true) return read;
   const events = read.events.map((event) => {
@@ -52,9 +54,9 @@ function shown(read: EventsRead | undefined): EventsRead | undefined {
 }
 
 /**
- * In order, without gap or repeat, until the signal aborts or the conversation that was read is deleted. A conversation that is not stored yet is waited for; a store
- * that fails after the first look is looked at again.
- * @throws {StoreUnavailable} when the first look fails.
+ * Yields events in order, without gap or repeat, until the signal aborts or the conversation that was read is deleted.
+ * Waits for a conversation that is not stored yet; reads a store that fails after the first read again.
+ * @throws {StoreUnavailable} when the first read fails.
  */
 export async function* watchLog(
   deps: { readonly log: EventLog; readonly live?: LiveChannel | undefined },
@@ -133,7 +135,7 @@ function isAhead(message: LiveMessage, cursor: LogCursor | undefined): boolean {
   return message.lastSeq > cursor.seq;
 }
 
-/** A function, because the compiler would take a property that it saw once for constant. */
+/** A function, because the compiler would treat a property that it saw once as constant. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

@@ -1,4 +1,7 @@
-/** A source that answers from what tasks told, once the history shows that they were completed; else it asks as ever. */
+/**
+ * A source that returns pushed events, once the history shows that their tasks were completed; else it queries the
+ * workflow.
+ */
 
 import { ToldEvents } from './pushed-events.js';
 import type { IsCommitted } from './task-commit.js';

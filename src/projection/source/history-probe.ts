@@ -1,18 +1,18 @@
-/** Looks at the ends of histories, and what becomes of them: the log is told when they fail, with the reason, and when they work again. */
+/** Reads the ends of histories, and logs when reads fail, with the reason, and when they work again. */
 import type { Client } from '@temporalio/client';
 import { type HistoryEvent, historyTail, type Run } from './history-tail.js';
 import { Outages, type ProjectionLogger, SILENT } from './outages.js';
 
 /** gRPC status: the server has no such run (any more), which is an answer. */
 const NOT_FOUND = 5;
-/** gRPC status: an old server, or the one that skips time; but also a proxy that is just being replaced. */
+/** gRPC status: an old server, or the time-skipping test server; but also a proxy that is just being replaced. */
 const UNIMPLEMENTED = 12;
-/** So often in a row, and never another answer, is no accident. */
+/** After this many in a row, and never another answer, the server counts as one without the call. */
 const UNKNOWN_FROM = 3;
-/** After this one look is tried all the same. */
+/** Milliseconds after which one read is tried all the same. */
 const UNKNOWN_FOR_MS = 60_000;
 
-/** One a worker: what it learns of the server holds for all who look. */
+/** One per worker: its findings about the server hold for all its callers. */
 export class HistoryLooks {
   readonly #client: Client;
   readonly #outages: Outages;
@@ -25,12 +25,15 @@ export class HistoryLooks {
     this.#outages = new Outages(logger);
   }
 
-  /** The server does not know the call; looking now would tell nothing. */
+  /** True while the server counts as one without the call, so that a read would return nothing. */
   get isUseless(): boolean {
     return this.#unknown >= UNKNOWN_FROM && Date.now() - this.#unknownAt < UNKNOWN_FOR_MS;
   }
 
-  /** Events, newest first, first the newest few and then more. @throws what the server answers, or that it did not within a second */
+  /**
+   * Events, newest first, first the newest few and then more. @throws errors of the server, or a time-out after a
+   * second
+   */
   async *tail(run: Run): AsyncGenerator<readonly HistoryEvent[], void, undefined> {
     try {
       for await (const events of historyTail(this.#client, run)) {

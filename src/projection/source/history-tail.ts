@@ -1,4 +1,7 @@
-/** The end of a run's history as the server keeps it, newest first: no worker has to answer, and tasks that may vanish are not in it. */
+/**
+ * The end of a run's history as the server keeps it, newest first: no worker has to answer, and tasks that may vanish
+ * are not in it.
+ */
 import type { Client } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 
@@ -15,20 +18,22 @@ export interface Run {
 
 /** One of the attempts at a workflow task; those after the first share one place in the history. */
 export interface TaskAttempt {
-  /** Of the event with which it was started. */
+  /** Id of the event that started it. */
   readonly id: number;
   /** Time of that event, in milliseconds since 1970. */
   readonly startedAt: number;
 }
 
 /**
- * Transactions of the history on each page: the server reads and decodes whole ones. What is looked for, the end of a task and the start in the
- * transaction before, mostly stands in the newest; what is buried deeper than these is not found.
+ * Transactions of the history on each page: the server reads and decodes whole ones. The end of a task and the start in
+ * the transaction before mostly stand in the newest; those that are deeper than these pages are not found.
  */
 const PAGES = [2, 5] as const;
 const LOOK_DEADLINE_MS = 1_000;
 
-/** Events, newest first, first the newest few and then more. @throws what the server answers, or that it did not within a second */
+/**
+ * Events, newest first, first the newest few and then more. @throws errors of the server, or a time-out after a second
+ */
 export async function* historyTail(
   client: Client,
   run: Run,
@@ -47,7 +52,7 @@ export async function* historyTail(
     events.push(...(found.history?.events ?? []));
     yield events;
     nextPageToken = found.nextPageToken;
-    // An empty one would ask for the newest again.
+    // An empty token would request the newest page again.
     if (nextPageToken.length === 0) return;
   }
 }
@@ -72,7 +77,7 @@ export function idOf({ eventId }: HistoryEvent): number {
   return Number(eventId);
 }
 
-/** Whether just this attempt was completed, by that worker process. Undefined when the events do not say. */
+/** Whether exactly this attempt was completed, by that worker process. Undefined when the events do not show it. */
 export function isCompletedBy(
   identity: string,
   { id, startedAt }: TaskAttempt,

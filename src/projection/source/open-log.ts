@@ -1,4 +1,4 @@
-/** Opens the event log and its live channel together: one file, a Postgres database, or adapters that the application brings. */
+/** Opens the event log and its live channel together: one file, a Postgres database, or adapters of the application. */
 
 import { openFolderBlobStore } from '../../store/folder/blobs.js';
 import { openLiveChannel } from '../../store/live/sockets.js';
@@ -8,19 +8,19 @@ import type { EventLog } from '../../store/ports/log.js';
 import { openSqliteStores } from '../../store/sqlite/event-log.js';
 import type { ProjectionLogger } from './outages.js';
 
-/** A Postgres database, where its address alone will not do. */
+/** A Postgres database with options besides its address. */
 export interface PostgresChoice {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
   /** Holds the tables; the same in every process. @defaultValue 'colloquy' */
   readonly schema?: string;
-  /** Connections of this process at most, besides one for live events. @defaultValue 10 */
+  /** Maximum of connections of this process, besides one for live events. @defaultValue 10 */
   readonly maxConnections?: number;
 }
 
 /**
- * A sqlite file (shared by worker and API processes of one machine), the `postgres://` address of a database (shared by those
- * of many; with `{url, schema, maxConnections}` where the defaults will not do), or adapters of one's own.
+ * A sqlite file (shared by worker and API processes of one machine), the `postgres://` address of a database (shared by
+ * those of many; with `{url, schema, maxConnections}` instead of the defaults), or adapters of the application.
  */
 export type EventLogChoice =
   | string
@@ -28,8 +28,8 @@ export type EventLogChoice =
   | { readonly log: EventLog; readonly live: LiveChannel; readonly blobs?: BlobStore };
 
 /**
- * Where values go that are too large for events: the database of the event log (adapters of one's own may have none), files of
- * a folder, an adapter, or nowhere: then they are cut.
+ * The store of values that are too large for events: the database of the event log (adapters of the application may
+ * have none), files of a folder, an adapter, or none: then values are cut.
  */
 export type BlobChoice = 'event-log' | { readonly folder: string } | BlobStore | 'off';
 
@@ -38,20 +38,20 @@ export interface OpenLog {
   readonly live: LiveChannel;
   /** Absent: large values are cut. */
   readonly blobs?: BlobStore;
-  /** Closes what was opened here; adapters that were given stay open. */
+  /** Closes everything that was opened here; adapters of the application stay open. */
   close(): Promise<void>;
 }
 
 export interface OpenLogOptions {
   /** @defaultValue 'event-log' */
   readonly blobs?: BlobChoice | undefined;
-  /** Is told what an upgrade of a database waits for. @defaultValue nobody */
+  /** Receives a line when an upgrade of a database has to wait. @defaultValue no log */
   readonly logger?: Pick<ProjectionLogger, 'info'> | undefined;
 }
 
 /**
  * @throws {StoreUnavailable} naming the file, the folder or the database (never its password) that cannot be opened.
- * @throws {TypeError} where `url` is no address of Postgres.
+ * @throws {TypeError} if `url` is not an address of Postgres.
  */
 export async function openEventLog(
   choice: EventLogChoice,
@@ -102,7 +102,7 @@ async function openSqlite(file: string): Promise<Opened> {
   return { ...(await openSqliteStores({ file })), live: openLiveChannel({ file }) };
 }
 
-/** The driver is loaded only where it is used. */
+/** Loads the driver only if it is used. */
 async function openPostgres(
   options: PostgresChoice & Pick<OpenLogOptions, 'logger'>,
 ): Promise<Opened> {

@@ -1,7 +1,7 @@
-/** What goes wrong for long is said once when it begins and once when it ends, not a thousand times between. */
+/** Logs a lasting failure once when it begins and once when it ends, instead of at every try. */
 import { StoreUnavailable } from '../../store/ports/log.js';
 
-/** Where the projection reports; the shape of Temporal's own logger. */
+/** The log of the projection; the shape of Temporal's own logger. */
 export interface ProjectionLogger {
   info(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
@@ -9,7 +9,7 @@ export interface ProjectionLogger {
 
 export const SILENT: ProjectionLogger = { info: () => undefined, warn: () => undefined };
 
-/** An outage that ends and begins again within this is not worth another line. */
+/** Milliseconds. An outage that ends and begins again within this time is not logged again. */
 const QUIET_MS = 30_000;
 
 type Side = 'store' | 'workflow' | 'history' | 'unknown_call';
@@ -52,14 +52,14 @@ export class Outages {
     this.#logger.warn(BEGUN[side], { reason: reasonOf(error), conversation });
   }
 
-  /** What was begun has ended: a projection or a look went through, so all sides of it work. */
+  /** Ends every outage: a projection or a read of a history succeeded, so all sides of it work. */
   succeeded(): void {
     for (const side of this.#begun) this.#logger.info(ENDED[side]);
     this.#begun.clear();
   }
 }
 
-/** With its cause: Temporal's own message says only that a query failed. */
+/** Includes the cause, because Temporal's own message says only that a query failed. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;

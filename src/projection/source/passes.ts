@@ -1,15 +1,18 @@
-/** Passes of a watch, one after the other with a pause between them, until they are stopped. They do not keep the process alive. */
+/**
+ * Runs passes of a watch, one after the other with a pause between them, until they are stopped. Does not keep the
+ * process alive.
+ */
 import type { Outages } from './outages.js';
 
 export interface PassesDeps {
-  /** It may reject; the next one comes all the same. */
+  /** May reject; the next pass comes all the same. */
   readonly pass: () => Promise<unknown>;
-  /** Whose they are, as outages name them: `watch of leases`. */
+  /** Name of the watch in outages: `watch of leases`. */
   readonly name: string;
-  /** Absent: what one pass could not do, the next one does, and nothing is said. */
+  /** Absent: failures are not logged; the next pass repeats the work. */
   readonly outages?: Outages;
   readonly intervalMs: number;
-  /** Before the first one. @defaultValue `intervalMs` */
+  /** Milliseconds before the first pass. @defaultValue `intervalMs` */
   readonly firstAfterMs?: number;
 }
 
@@ -24,7 +27,7 @@ export class Passes {
     this.#deps = deps;
   }
 
-  /** From `stop` on, until they are started again: a long pass should end early. */
+  /** True from `stop` on, until the passes are started again: a long pass should end early. */
   get isStopping(): boolean {
     return this.#stopping;
   }
@@ -36,7 +39,7 @@ export class Passes {
     this.#next(this.#deps.firstAfterMs ?? this.#deps.intervalMs);
   }
 
-  /** Resolves after the pass that runs. Never throws. */
+  /** Resolves after the running pass. Never throws. */
   async stop(): Promise<void> {
     this.#started = false;
     this.#stopping = true;

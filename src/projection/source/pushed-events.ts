@@ -1,10 +1,11 @@
 /**
- * Events as the tasks of this worker told them along with their hints. They are not facts yet: a task may be lost after it
- * spoke. Who uses a page of them must first see its task completed in the history (`committed.ts`).
+ * Events that the tasks of this worker pushed along with their hints. Such events are not facts yet: a task may be lost
+ * after it pushed. A caller that uses a page of them must first find its task completed in the history
+ * (`task-commit.ts`).
  *
- * T1  Kept are only events without a gap, of one run, and of one unbroken life of the workflow's instance: before the last of
- *     its tasks could be completed, all the earlier ones had to be.
- * T2  A task that is tried again tells its events again; the later telling counts.
+ * T1  Only events without a gap, of one run, and of one unbroken life of the workflow's instance are kept: before the
+ * last of its tasks could be completed, all the earlier ones had to be.
+ * T2  A task that is tried again pushes its events again; the later push counts.
  */
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -12,13 +13,13 @@ import { conversationKey } from '../../protocol/values/ids.js';
 import type { EventsPage, Hint } from '../../protocol/workflow/messaging.js';
 import type { TaskAttempt } from './history-tail.js';
 
-/** Conversations that are forgotten here are asked by query. */
+/** Conversations that are dropped here are queried. */
 const MAX_CONVERSATIONS = 2_000;
 const MAX_EVENTS = 500;
 
 interface Told {
   readonly runId: string;
-  /** Of the newest event. */
+  /** The task that pushed the newest event. */
   readonly task: TaskAttempt;
   /** By `performance.now()`. */
   readonly toldAt: number;
@@ -53,7 +54,7 @@ export class ToldEvents {
     if (oldest.done !== true) this.#told.delete(oldest.value);
   }
 
-  /** Everything after a seq, when it was told without a gap and at least through `upTo`. */
+  /** Everything after a seq, if it was pushed without a gap and at least through `upTo`. */
   page(
     key: ConversationKey,
     query: { readonly runId: string; readonly after: number; readonly upTo: number },
@@ -66,7 +67,7 @@ export class ToldEvents {
     const { runId, after, upTo } = query;
     if (told.runId !== runId || first.seq > after + 1 || last.seq < upTo) return undefined;
     const events = told.events.filter(({ seq }) => seq > after);
-    // Nobody asks for older ones again, unless something is wrong, and then by query.
+    // Older events are not requested again, unless an error occurs, and then by query.
     this.#told.set(name, { ...told, events });
     return {
       page: { events, lastSeq: last.seq, firstSeq: first.seq, more: false },

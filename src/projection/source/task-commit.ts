@@ -1,9 +1,10 @@
 /**
- * Whether a workflow task of this worker was completed, read from the history on the server: a fraction of what a query
- * costs, and no worker has to answer.
+ * Reads from the history on the server whether a workflow task of this worker was completed: for a fraction of the cost
+ * of a query, and without a worker's answer.
  *
- * The event after a task's start says what became of it. It counts when it is its completion, by this very process, and the start is that of
- * this very attempt: attempts after the first share one place in the history, so another one may stand there, and another worker's.
+ * The event after a task's start decides. It counts if it is the completion of the task, by this very process, and the
+ * start is that of this very attempt: attempts after the first share one place in the history, so that place may hold
+ * another attempt, also of another worker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -18,11 +19,11 @@ export interface TaskOfRun {
   readonly toldAt: number;
 }
 
-/** False when it cannot be said, too. Never throws. */
+/** False also when the history does not show it. Never throws. */
 export type IsCommitted = (key: ConversationKey, target: TaskOfRun) => Promise<boolean>;
 
 export interface CommittedOptions {
-  /** What this worker's completions are signed with; must be its alone. */
+  /** The identity in this worker's completions; must be unique to it. */
   readonly identity: string;
 }
 
@@ -33,9 +34,9 @@ const MAX_WAIT_MS = 60;
 type Look = 'yes' | 'no' | 'not_yet';
 
 /**
- * A hint is given just before its task is sent to the server, so the first look is at about as long after it as that took
- * lately: later after a look that came too early, a little earlier after one that did not. A look that meets the server while it
- * takes the completion is not too early: it is answered after that.
+ * A hint is given just before its task is sent to the server, so the first read waits about as long as the completion
+ * took lately: longer after a read that came too early, a little shorter after one that did not. A read that meets the
+ * server while it processes the completion is not too early: the server answers it after that.
  */
 export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions): IsCommitted {
   const { identity } = options;
@@ -63,7 +64,7 @@ export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions
         }
       }
     } catch {
-      // The looks tell of it.
+      // The probe logs its failures.
     }
     return false;
   };

@@ -1,4 +1,7 @@
-/** Where canonical events come from: the conversation workflows themselves, asked by query, so only committed state is seen. */
+/**
+ * Reads canonical events from the conversation workflows themselves, by query, so that only committed state is
+ * returned.
+ */
 import type { Client } from '@temporalio/client';
 import {
   isGrpcServiceError,
@@ -26,7 +29,7 @@ import type {
 } from '../../protocol/workflow/messaging.js';
 import { QUERIES, WORKFLOW_TYPE } from '../../protocol/workflow/messaging.js';
 
-/** How a run was ended by something else than its own code. */
+/** How a run was ended from outside its own code. */
 export type EndedBy = RunEnded['status'];
 
 export interface WorkflowDescription {
@@ -34,17 +37,17 @@ export interface WorkflowDescription {
   /** Number of history events of that run. */
   readonly historyLength: number;
   readonly status: 'running' | 'closed';
-  /** Present when the run did not end by itself: it said nothing more, and is not to be asked any more. */
+  /** Present when the run did not end by itself: it emits no more events, and must not be queried. */
   readonly endedBy?: EndedBy;
   /** ISO 8601; when a run is closed. */
   readonly closedAt?: string;
-  /** Its workflow tasks come to no end. Absent where they are completed. */
+  /** Its workflow tasks never complete. Absent if they do. */
   readonly trouble?: Trouble;
 }
 
 /**
- * The run was ended from outside. A query would replay it past its last completed task and could show events that were never
- * committed, so it is not asked.
+ * The run was ended from outside. A query would replay it past its last completed task and could return events that
+ * were never committed, so none is sent.
  */
 export class RunEndedFromOutside extends Error {
   constructor() {
@@ -53,7 +56,7 @@ export class RunEndedFromOutside extends Error {
   }
 }
 
-/** The server does not know the run (any more). */
+/** The server does not have the run (any more). */
 export class RunUnknown extends Error {
   constructor() {
     super('The run is not known to Temporal');
@@ -61,11 +64,11 @@ export class RunUnknown extends Error {
   }
 }
 
-/** With what a run began. */
+/** The state at the start of a run. */
 export interface RunStart {
   /** ISO 8601 */
   readonly at: string;
-  /** Absent when it began with nothing. */
+  /** Absent when it began without state. */
   readonly carried?: CarriedState;
 }
 
@@ -73,11 +76,11 @@ export interface EventsWanted {
   readonly after: number;
   /** @defaultValue the current run */
   readonly runId?: string;
-  /** A page through here will do, however far the run is: it may come from what was told with hints. */
+  /** A page through this seq is enough, however far the run is: it may come from pushed events. */
   readonly upTo?: number;
   /**
-   * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any other. A query that is
-   * given up before is asked in vain.
+   * The worker that held the run may be gone: the server waits for that one first (`STICKY_TIMEOUT_MS`), then asks any
+   * other. A query that is given up before that has no answer.
    */
   readonly patient?: true;
 }
@@ -89,26 +92,38 @@ export interface WorkflowSource {
    * @throws {RunUnknown} when the server does not have the run any more.
    */
   events(key: ConversationKey, query: EventsWanted): Promise<EventsPage>;
-  /** The current run; needs no worker. Undefined when the server does not know the workflow (any more). */
+  /** The current run; needs no worker. Undefined when the server does not have the workflow (any more). */
   describe(key: ConversationKey): Promise<WorkflowDescription | undefined>;
   /**
-   * The run before one of the same conversation: what it was continued from, or the last one before it was opened again. Undefined
-   * when the server knows none (any more). Absent where the source cannot tell.
+   * The run before one of the same conversation: the one that it was continued from, or the last one before it was
+   * opened again. Undefined when the server has none (any more). Absent if the source cannot find it.
    */
   previousRun?(key: ConversationKey, runId: string): Promise<string | undefined>;
-  /** With what a run began; needs no worker. Undefined when the server does not know the run. Absent where the source cannot tell. */
+  /**
+   * The state at the start of a run; needs no worker. Undefined when the server does not have the run. Absent if the
+   * source cannot find it.
+   */
   startOf?(key: ConversationKey, runId: string): Promise<RunStart | undefined>;
-  /** Takes what came with a hint, for later pages. Never throws. Absent where every page is asked for. */
+  /** Takes the events of a hint, for later pages. Never throws. Absent if every page is queried. */
   told?(hint: Hint): void;
-  /** Conversations whose workflows run now. Absent where the source cannot list. */
+  /** Conversations whose workflows run now. Absent if the source cannot list. */
   running?(): AsyncIterable<ConversationKey>;
-  /** Conversations that the server itself reports as failing or slow; none where it does not. Absent where the source cannot list. */
+  /**
+   * Conversations that the server itself reports as failing or slow; none if it reports none. Absent if the source
+   * cannot list.
+   */
   reported?(): AsyncIterable<ConversationKey>;
-  /** Conversations of which a run was closed by its own code; the same one more than once. Absent where the source cannot list. */
+  /**
+   * Conversations of which a run was closed by its own code; the same one more than once. Absent if the source cannot
+   * list.
+   */
   closed?(): AsyncIterable<ConversationKey>;
 }
 
-/** For what needs no worker: a connection that swallows requests must not hold a lane, a pass or an HTTP read for long. */
+/**
+ * Milliseconds for requests that need no worker: a connection that drops requests must not hold a lane, a pass or an
+ * HTTP read for long.
+ */
 const LOOK_DEADLINE_MS = 3_000;
 
 const ENDED_BY: Readonly<Record<string, EndedBy>> = {
@@ -116,12 +131,12 @@ const ENDED_BY: Readonly<Record<string, EndedBy>> = {
   FAILED: 'failed',
   TIMED_OUT: 'timed_out',
 };
-/** `WorkflowExecutionStatus` of Temporal's API: what a refused query tells. */
+/** `WorkflowExecutionStatus` of Temporal's API, as in the error of a refused query. */
 const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
 
 /**
- * Asks through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`, a patient one 2 s), because a workflow buffers only one,
- * everything else `lookDeadlineMs`.
+ * Reads through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`, a patient one 2 s), because a workflow
+ * buffers only one, every other request `lookDeadlineMs`.
  */
 export function createWorkflowSource(
   client: Client,
@@ -205,7 +220,7 @@ interface Run {
   readonly runId: string;
 }
 
-/** The event with which a run began. @throws what the server answers: NOT_FOUND for a run that it does not have */
+/** The event with which a run began. @throws errors of the server: NOT_FOUND for a run that it does not have */
 async function firstEvent(client: Client, look: Look, { key, runId }: Run) {
   const { history } = await look(() =>
     client.workflowService.getWorkflowExecutionHistory({
@@ -243,7 +258,7 @@ async function previousRun(
     const continuedFrom = started?.continuedExecutionRunId ?? '';
     if (continuedFrom !== '') return continuedFrom;
     const { startTime } = await look(() => client.workflow.getHandle(workflowId, runId).describe());
-    // The first of its chain; one that was closed and opened again has chains before.
+    // The first run of its chain; a conversation that was closed and opened again has earlier chains.
     let newest: { readonly runId: string; readonly startTime: Date } | undefined;
     for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
       if (run.startTime < startTime && (newest === undefined || run.startTime > newest.startTime))
@@ -255,7 +270,7 @@ async function previousRun(
   }
 }
 
-/** gRPC status NOT_FOUND; the history of a run is read without a handle, whose errors say it by their class. */
+/** gRPC status NOT_FOUND; the history of a run is read without a handle, whose errors have a class for it. */
 const NOT_FOUND = 5;
 
 function isNotFound(error: unknown): boolean {
