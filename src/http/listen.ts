@@ -75,7 +75,7 @@ async function listen(server: Server, port: number, host: string): Promise<void>
 
 function listenText(error: NodeJS.ErrnoException, port: number, host: string): string {
   if (error.code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is taken. Stop what uses it (see: ss -ltnp 'sport = :${port}'), or choose another: COLLOQUY_PORT=${port + 1}`;
+    return `Port ${port} on ${host} is taken. Stop the process that uses it (see: ss -ltnp 'sport = :${port}'), or choose another: COLLOQUY_PORT=${port + 1}`;
   return `Cannot listen on ${host}:${port}: ${error.message}`;
 }
 

@@ -130,7 +130,7 @@ describe('an upgrade', () => {
     await until('it waits', () => told.length > 0);
     expect(told).toEqual([
       [
-        'Waits for another process that brings an event log of this database to its version',
+        'Waiting for another process that upgrades an event log of this database',
         { eventLog: expect.stringMatching(/^postgres:\/\//) as string },
       ],
     ]);

@@ -51,6 +51,9 @@ export async function revokeRule(
     if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
     if ((await door.describe(key)) === undefined)
       throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
-    throw new EngineError('conversation_closed', 'The conversation is closed: no rule decides');
+    throw new EngineError(
+      'conversation_closed',
+      'The conversation is closed, so its rules are no longer in use',
+    );
   }
 }

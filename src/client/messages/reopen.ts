@@ -99,7 +99,7 @@ function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState 
   }
   throw new EngineError(
     'conversation_closed',
-    `Conversation "${key.conversationId}" cannot be opened again: what it would have to remember besides its transcript is over ${MAX_SEED_BYTES} bytes. Begin another one`,
+    `Conversation "${key.conversationId}" cannot be opened again: its state besides the transcript is over ${MAX_SEED_BYTES} bytes. Begin another one`,
   );
 }
 

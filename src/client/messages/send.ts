@@ -121,7 +121,7 @@ export function refusalTrace(requestId: string): Trace<MessageRefused> {
 function refusedError({ code }: MessageRefused): EngineError {
   const known = isFailureCode(code) ? code : 'internal';
   const { title } = FAILURES[known];
-  return new EngineError(known, `The message was not taken when a worker came to it: ${title}`);
+  return new EngineError(known, `A worker refused the message: ${title}`);
 }
 
 /**

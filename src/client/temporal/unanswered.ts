@@ -14,5 +14,5 @@ export function failingText(
   { attempts, since, error }: Trouble,
 ): string {
   const what = error === undefined ? '' : `: ${error}`;
-  return `The workflow of conversation "${conversationId}" has failed ${attempts} times since ${since}${what}. What is sent is kept until its code works again. Look: npx colloquy doctor`;
+  return `The workflow of conversation "${conversationId}" has failed ${attempts} times since ${since}${what}. Messages and answers are kept until its code works again. Next: npx colloquy doctor`;
 }

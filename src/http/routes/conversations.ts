@@ -167,7 +167,7 @@ function createBodyOf(request: Request) {
   checkTextField('/message/text', first.text);
   for (const field of ['actor', 'onBusy', 'attachments', 'output'] as const)
     if (first[field] !== undefined && body[field] !== undefined)
-      throw invalidField(`/message/${field}`, 'is given beside the message already');
+      throw invalidField(`/message/${field}`, 'must not also be given beside the message');
   return { ...body, ...first };
 }
 

@@ -65,7 +65,7 @@ const ENDS: readonly string[] = [
 function messageOf(end: CanonicalEvent): string {
   if (end.type === 'run_ended')
     return `The workflow run of the conversation ${ENDED_TEXTS[end.status]} before the turn ended`;
-  if (end.type === 'events_lost') return 'What became of the turn is lost: the event log has a gap';
+  if (end.type === 'events_lost') return 'The outcome of the turn is lost: the event log has a gap';
   if (end.type === 'conversation_closed')
     return 'The conversation was closed before the turn ended';
   return 'The workflow run of the conversation was over before the turn ended; the conversation was opened again';

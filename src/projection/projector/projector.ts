@@ -270,7 +270,7 @@ function joined(earlier: Wanted | undefined, later: Wanted | undefined): Wanted 
     return isDoubtful(later) && !isDoubtful(earlier) ? earlier : later;
   const urgency = mostUrgent(earlier.urgency, later.urgency);
   const { runId } = later;
-  // One of the two queries without a seq, so the joined one does.
+  // One of the two has no seq, so the joined target has none: it queries in any case.
   if (earlier.seq === undefined || later.seq === undefined) return { runId, urgency };
   const seq = Math.max(earlier.seq, later.seq);
   if (earlier.doubt === true && later.doubt === true) return { runId, seq, urgency, doubt: true };

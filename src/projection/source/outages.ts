@@ -18,7 +18,7 @@ const BEGUN: Readonly<Record<Side, string>> = {
   store: 'The event log cannot be written; conversations go on, readers see an older state',
   workflow: 'A conversation workflow does not answer the events query; it is asked again',
   history:
-    'The ends of histories cannot be read on the server; until they can, queries of conversations are refused, and events are asked for',
+    'The ends of histories cannot be read on the server; until they can, queries of conversations are refused, and events are read by query',
   unknown_call:
     'The server does not know GetWorkflowExecutionHistoryReverse; queries of conversations are answered unchecked (decision 19)',
 };

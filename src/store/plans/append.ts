@@ -95,7 +95,7 @@ export function foldSnapshot(
     lastSeq = event.seq;
   }
   if (view === undefined) throw new TypeError('a log must begin with conversation_started');
-  // A stored snapshot may be ahead of the rows of its generation, behind a gap.
+  // Behind a gap, the snapshot may be ahead of the rows that it is stored with.
   return { ...view, seq: lastSeq, generation };
 }
 

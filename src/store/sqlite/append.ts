@@ -124,7 +124,7 @@ function insertEvents(
   }
 }
 
-/** Whether no column of the head that an index covers has changed, but the last seq and the time. */
+/** Whether agent, status and closing time are unchanged: then lists and indexes differ only in the time of change. */
 function isListedAs({ snapshot: before }: LogHead, { snapshot: after }: LogHead): boolean {
   return (
     before.agent === after.agent &&

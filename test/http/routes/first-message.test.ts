@@ -89,7 +89,7 @@ describe('the first message of a conversation may be an object, as later ones ar
       'with an actor in two places',
       { message: { text: 'Hi', actor: { id: 'a' } }, actor: { id: 'b' } },
       '/message/actor',
-      'is given beside the message already',
+      'must not also be given beside the message',
     ],
   ])('%s it is refused, naming the field', async (_what, fields, path, message) => {
     const app = await startHttpApp();

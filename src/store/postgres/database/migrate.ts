@@ -99,18 +99,15 @@ async function takeTurn(
     [lock],
   );
   if (rows[0]?.isOurs === true) return;
-  logger?.info(
-    'Waits for another process that brings an event log of this database to its version',
-    {
-      eventLog: where,
-    },
-  );
+  logger?.info('Waiting for another process that upgrades an event log of this database', {
+    eventLog: where,
+  });
   await client.query('SELECT pg_advisory_lock($1)', [lock]);
 }
 
 /**
- * The transactions that had a table locked for as long as this one waited. Their statements are left out, because they
- * may be of other applications.
+ * The transactions that had a table locked for as long as this one waited. Their statements are left out, because
+ * this store must not publish them.
  */
 async function holdersOf(client: Client, schema: string): Promise<string> {
   await client.query('ROLLBACK');

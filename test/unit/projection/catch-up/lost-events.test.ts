@@ -212,7 +212,7 @@ describe('events that no store and no run has any more', () => {
       status: 'failed',
       error: {
         code: 'internal',
-        message: 'What became of the turn is lost: the event log has a gap',
+        message: 'The outcome of the turn is lost: the event log has a gap',
       },
     });
     expect(await reader.turnResult(KEY, 't4', options)).toMatchObject({ status: 'completed' });
