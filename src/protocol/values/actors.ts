@@ -1,36 +1,37 @@
-/** Who asks, answers or decides. Only references and claims: a token or secret never reaches history. */
+/** Actors: references to people and services, and claims about them. Never a token or secret: actors are in history. */
 
 import { MAX_ACTOR_CHARS } from '../limits/limits.js';
 import { isRecord } from './json.js';
 import { cutText, wellFormed } from './well-formed.js';
 
-/** How an input came in. `temporal` is a signal or update sent by hand. */
+/** The way by which an input came in. `temporal` is a signal or update sent by hand. */
 export type Channel = 'api' | 'client' | 'temporal' | 'system';
 
 export interface Actor {
-  /** Id of the person or service in the caller's own system. */
+  /** Id of the person or service in the system of the application. */
   readonly id: string;
   readonly roles?: readonly string[];
   readonly name?: string;
 }
 
 export interface StampedActor extends Actor {
-  /** False when nobody checked the id: a signal sent by hand may claim anything. */
+  /** True when the API or the client checked the id. False for a signal sent by hand, which may claim any id. */
   readonly verified: boolean;
   readonly channel: Channel;
 }
 
-/** As much of an actor as audiences judge by. `verified`: somebody checked who he is. */
+/** The fields of an actor by which audiences judge. */
 export type JudgedActor = Pick<StampedActor, 'id' | 'roles' | 'verified'>;
 
-/** Expiry and policies act as the system, which is no user: a tool that needs one must refuse it. */
+/** The actor of expiries and policies. The system is no user, so a tool that needs a user must refuse it. */
 export const SYSTEM_ACTOR: StampedActor = { id: 'system', verified: true, channel: 'system' };
 
 const CHANNELS: readonly string[] = ['api', 'client', 'temporal', 'system'];
 
 /**
- * Reads an actor as it came over the wire. Anything that is not one becomes the unverified actor of its channel:
- * a missing actor must not lose an answer.
+ * Reads an actor as it came over the wire; never throws. A value that is no actor becomes `anonymous`, unverified, on
+ * the channel `temporal`, so that a missing actor never loses an answer. An actor that claims the channel `system`
+ * becomes one of `temporal`.
  */
 export function actorFrom(value: unknown): StampedActor {
   if (!isRecord(value) || typeof value['id'] !== 'string' || value['id'] === '')

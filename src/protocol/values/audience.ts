@@ -1,30 +1,31 @@
-/** Who may decide or answer: data, pinned in a call's plan. Runs anywhere. */
+/** Audiences: filters on the actors who may decide or answer, pinned in a call's plan. Runs anywhere. */
 
 /**
- * A filter on actors. One who is named by `users` or has one of `roles` is in; where neither is given, everybody is. Whoever
- * `exclude` names is out all the same.
+ * A filter on actors. Matches an actor whose id is in `users` or who has one of `roles`; without both, every actor
+ * matches. An actor in `exclude` never matches.
  */
 export interface Audience {
   /** Ids of actors. */
   readonly users?: readonly string[];
   readonly roles?: readonly string[];
   /**
-   * Ids of actors, and the word `'requester'`: whoever sent a message of the turn. Four eyes want this together with
-   * `requireVerified`, since an unverified actor may claim any id.
+   * Ids of actors, or the word `'requester'`, which stands for every actor who sent a message of the turn. A four-eyes
+   * rule needs `requireVerified` as well, since an unverified actor may claim any id.
    */
   readonly exclude?: readonly string[];
-  /** Refuses actors whose id nobody checked, such as those of signals sent by hand. */
+  /** Refuses actors whose id is not verified, such as those of signals sent by hand. */
   readonly requireVerified?: true;
-  /** Audiences that an actor must be in as well; made by the engine when two rules ask for one call. */
+  /** Audiences that must match as well; set by the engine when two rules apply to one call. */
   readonly also?: readonly Audience[];
 }
 
-/** Stands in `exclude` for everybody who sent a message of the turn. */
+/** In `exclude`, stands for every actor who sent a message of the turn. */
 export const REQUESTER = 'requester';
 
 /**
- * Who is in all of them; `'nobody'` where that is plain to see. Absent ones admit anybody. Users and roles of two audiences are
- * kept apart in `also`, since an actor may be in one as a user and in the other by a role.
+ * The audience of the actors who match all of `audiences`; an absent one matches every actor. Returns `'nobody'` where
+ * the fields show that no actor can match, and undefined when all are absent. Users and roles of two audiences are kept
+ * apart in `also`, since an actor may match one as a user and the other by a role.
  */
 export function joinAudiences(
   audiences: readonly (Audience | undefined)[],

@@ -1,6 +1,9 @@
 /** References to values that are stored beside the log, because they are too large for it. Runs anywhere. */
 
-/** What the bytes are: JSON text or plain text, both UTF-8; or a file, which only what refers to it knows the type of. */
+/**
+ * Type of a blob's bytes: JSON or plain text, both UTF-8, or a file, whose media type only the reference to the blob
+ * knows.
+ */
 export type BlobType = 'application/json' | 'text/plain' | 'application/octet-stream';
 
 export const BLOB_TYPES: readonly BlobType[] = [
@@ -13,7 +16,7 @@ export const BLOB_TYPES: readonly BlobType[] = [
 export interface BlobRef {
   /** SHA-256 over type and content, 64 lower-case hex digits. */
   readonly id: string;
-  /** Length of the content. */
+  /** Length of the content in bytes. */
   readonly bytes: number;
   readonly type: BlobType;
 }

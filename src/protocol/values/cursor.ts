@@ -1,6 +1,6 @@
-/** Positions in a log as text: the id of SSE events, the `after` of pages. Runs anywhere. */
+/** Positions in a log as text: the ids of SSE events, the `after` of pages. Runs anywhere. */
 
-/** Position in a log: `<generation>-<seq>`, the id of SSE events. */
+/** Position in a log, written `<generation>-<seq>`. */
 export interface LogCursor {
   /** From 1. */
   readonly generation: number;
@@ -14,7 +14,9 @@ export function formatCursor(cursor: LogCursor): string {
   return `${cursor.generation}-${cursor.seq}`;
 }
 
-/** The inverse of `formatCursor`, or undefined when the text is no cursor (browsers send back whatever they were given). */
+/**
+ * The inverse of `formatCursor`. Undefined when the text is no cursor: browsers send back any id that they were given.
+ */
 export function parseCursor(text: string): LogCursor | undefined {
   const match = CURSOR.exec(text);
   const generation = Number(match?.[1]);

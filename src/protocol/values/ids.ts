@@ -1,4 +1,4 @@
-/** Ids: their alphabet, how they compose into workflow ids and refs. Runs anywhere. */
+/** Ids: their alphabet, and how workflow ids and refs are composed of them. Runs anywhere. */
 import { MAX_CALL_ID_CHARS, MAX_ID_CHARS, MAX_REQUEST_ID_CHARS } from '../limits/limits.js';
 
 export type ConversationId = string;
@@ -13,7 +13,7 @@ export const DEFAULT_TENANT = 'default';
 const ID = /^[A-Za-z0-9_.-]+$/;
 const CALL_ID = /^[A-Za-z0-9_.:|~-]+$/;
 
-/** Why a tenant, conversation or agent id cannot be used, or undefined. */
+/** The reason why a tenant, conversation or agent id cannot be used; undefined when it can. */
 export function idProblem(field: string, value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return `${field} must be a non-empty string`;
   if (value.length > MAX_ID_CHARS)
@@ -22,7 +22,10 @@ export function idProblem(field: string, value: unknown): string | undefined {
   return undefined;
 }
 
-/** Why a request id cannot be used, or undefined. Any printable text will do: job ids come in all shapes. */
+/**
+ * The reason why a request id cannot be used; undefined when it can. Any text is allowed, since job ids come in all
+ * shapes.
+ */
 export function requestIdProblem(field: string, value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return `${field} must be a non-empty string`;
   if (value.length > MAX_REQUEST_ID_CHARS)
@@ -30,7 +33,7 @@ export function requestIdProblem(field: string, value: unknown): string | undefi
   return undefined;
 }
 
-/** Provider call ids are kept when they are short and plain; otherwise the engine mints its own. */
+/** Whether the engine keeps a provider's call id: it does when the id is short and plain, else it mints its own. */
 export function isUsableCallId(value: string): boolean {
   return value.length <= MAX_CALL_ID_CHARS && CALL_ID.test(value);
 }
@@ -45,12 +48,12 @@ export function conversationKey(key: ConversationKey): string {
   return `${key.tenant}/${key.conversationId}`;
 }
 
-/** Workflow ids are in Temporal for ever: `conversation:<tenant>:<conversationId>`. */
+/** The workflow id `conversation:<tenant>:<conversationId>`. Temporal keeps it for ever. */
 export function workflowIdFor(key: ConversationKey): string {
   return `${workflowIdPrefixOf(key.tenant)}${key.conversationId}`;
 }
 
-/** What the workflow ids of a tenant begin with, and no others. */
+/** The prefix that the workflow ids of this tenant have, and those of no other. */
 export function workflowIdPrefixOf(tenant: string): string {
   return `conversation:${tenant}:`;
 }
@@ -65,22 +68,22 @@ export function parseWorkflowId(workflowId: string): ConversationKey | undefined
 }
 
 /**
- * The chain: names one incarnation of a conversation, from its first run through all its roll-overs.
- * Taken from the random end of the first run's UUID (its start may be a time stamp).
+ * The chain: the name of one incarnation of a conversation, from its first run through all roll-overs.
+ * Taken from the random end of the first run's UUID, because the start may be a time stamp.
  */
 export function chainOf(firstRunId: string): string {
   return firstRunId.replaceAll('-', '').slice(-12);
 }
 
-/** Turn ids are unique over all conversations: the chain is. The token tells apart what a reset decides again. */
+/** A turn id, unique over all conversations because the chain is. `token` differs when a reset decides a turn again. */
 export function turnIdFor(chain: string, ordinal: number, token?: string): TurnId {
   const id = `turn_${chain}_${ordinal}`;
   return token === undefined ? id : `${id}_${token}`;
 }
 
 /**
- * Whether a turn came before another. Only turns of one chain have an order; none is between two that bear the same number, of
- * which a reset has decided one anew. False for what is no turn id.
+ * Whether a turn came before another. Only turns of one chain have an order. Two turns of the same number (one was
+ * decided again after a reset) have none. False when either text is no turn id.
  */
 export function isEarlierTurn(turnId: TurnId, than: TurnId | undefined): boolean {
   const [one, other] = [placeOf(turnId), placeOf(than ?? '')];
@@ -88,30 +91,31 @@ export function isEarlierTurn(turnId: TurnId, than: TurnId | undefined): boolean
   return one.ordinal < other.ordinal;
 }
 
-/** What `turnIdFor` made the id of. */
+/** The inverse of `turnIdFor`, without the token. */
 function placeOf(turnId: TurnId): { chain: string; ordinal: number } | undefined {
   const parts = /^turn_([A-Za-z0-9-]+)_([1-9]\d*)(?:_[A-Za-z0-9]+)?$/.exec(turnId);
   return parts === null ? undefined : { chain: parts[1] ?? '', ordinal: Number(parts[2]) };
 }
 
-/** Steps are counted within their turn, so the id of a step is unique over all conversations, too. */
+/** A step id, unique over all conversations, too, since steps are counted within their turn. */
 export function stepIdFor(turnId: TurnId, step: number): StepId {
   return `${turnId}.${step}`;
 }
 
-/** The inverse of `stepIdFor`, or undefined when the text is no id of a step. */
+/** The inverse of `stepIdFor`. Undefined when the text is no step id. */
 export function parseStepId(text: string): { turnId: TurnId; step: number } | undefined {
   const parts = /^([A-Za-z0-9_-]+)\.([1-9]\d{0,5})$/.exec(text);
   return parts === null ? undefined : { turnId: parts[1] ?? '', step: Number(parts[2]) };
 }
 
-/** Characters of the arguments' digest in an idempotency key: enough to tell two inputs apart. */
+/** Characters of the arguments' digest in an idempotency key: enough to distinguish two inputs. */
 const KEY_DIGEST_CHARS = 16;
 
 /**
- * The key that a side-effecting tool should hand on to what it calls: stable over retries, kills and roll-overs, and another
- * one as soon as call, arguments or incarnation differ. Turn ids are unique over all conversations; the step guards against
- * providers that number their calls anew; the digest against a model that asks for something else after a reset.
+ * The key that a side-effecting tool should pass on to the service it calls. Stable over retries, kills and roll-overs;
+ * different as soon as call, arguments or incarnation differ. The turn id is unique over all conversations; the step
+ * guards against providers that number their calls anew; the digest guards against a model that asks for something else
+ * after a reset.
  */
 export function idempotencyKeyFor(
   key: ConversationKey,
@@ -130,12 +134,12 @@ export interface CallRef extends ConversationKey {
   readonly toolCallId: ToolCallId;
 }
 
-/** One opaque text that names a call of a conversation: for links, buttons and queues. */
+/** An opaque text that names one call of a conversation, for links, buttons and queues. */
 export function formatRef(ref: CallRef): string {
   return `${ref.tenant}~${ref.conversationId}~${encodeURIComponent(ref.toolCallId)}`;
 }
 
-/** The inverse of `formatRef`, or undefined when the text is not a ref. */
+/** The inverse of `formatRef`. Undefined when the text is no ref. */
 export function parseRef(text: string): CallRef | undefined {
   const parts = text.split('~');
   const [tenant, conversationId] = parts;

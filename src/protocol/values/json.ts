@@ -1,4 +1,4 @@
-/** JSON values as they cross every boundary, and the few pure operations on them. Runs anywhere. */
+/** JSON values as they cross every boundary, and pure operations on them. Runs anywhere. */
 
 export type Json =
   | string
@@ -8,10 +8,13 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
-/** A JSON Schema document; the engine never interprets more of it than the validators do. */
+/** A JSON Schema document. The engine interprets no more of it than its validators do. */
 export type JsonSchema = { readonly [key: string]: Json | undefined };
 
-/** A global costs the sandbox a hundred times what a constant does, and these are asked for every character or value. */
+/**
+ * Constants, since reading a global costs the sandbox a hundred times as much, and these are read for every character
+ * or value.
+ */
 const { isArray } = Array;
 const { keys } = Object;
 const { stringify } = JSON;
@@ -36,12 +39,12 @@ export function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** A surrogate without its partner is encoded as the three bytes of U+FFFD. */
+/** Whether two units are a surrogate pair. A surrogate without its partner is encoded as the three bytes of U+FFFD. */
 function isPair(unit: number, next: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
 }
 
-/** JSON text with sorted keys: equal values give equal text, whatever the order they were built in. */
+/** JSON text with sorted keys: equal values give equal text, in whichever order their keys were set. */
 export function canonicalJson(value: unknown): string {
   if (isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
   if (isRecord(value)) {
@@ -52,15 +55,15 @@ export function canonicalJson(value: unknown): string {
     }
     return `{${parts.join(',')}}`;
   }
-  // These have no JSON text, whatever the types of JSON.stringify say.
+  // JSON.stringify returns undefined for these, although its type says string.
   if (value === undefined || typeof value === 'function' || typeof value === 'symbol')
     return 'null';
   return stringify(value);
 }
 
 /**
- * A short, stable fingerprint of a text (53 bits, base 36). For telling repeats apart, never for security:
- * the sandbox has no cryptography.
+ * A short, stable fingerprint of a text (53 bits, base 36). Distinguishes repeats; unfit for security, since the
+ * sandbox has no cryptography.
  */
 export function fingerprint(text: string): string {
   let high = 0xdeadbeef;
@@ -75,7 +78,7 @@ export function fingerprint(text: string): string {
   return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
 }
 
-/** True when the value is plain JSON no deeper than `maxDepth`; cycles and functions are not. */
+/** Whether the value is plain JSON no deeper than `maxDepth`. False for cycles and functions. */
 export function isBoundedJson(value: unknown, maxDepth: number): value is Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value);

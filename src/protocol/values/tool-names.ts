@@ -1,13 +1,13 @@
 /**
- * Tool names. A tool's own name may be dotted (`notes.search`); providers allow `^[a-zA-Z0-9_-]{1,64}$`.
- * A dot travels as two underscores, so two underscores in a row, or an underscore beside a dot, are not allowed in names:
- * the encoding is reversible by construction.
+ * Tool names. A tool's own name may be dotted (`notes.search`); providers allow `^[a-zA-Z0-9_-]{1,64}$`. A dot travels
+ * as two underscores, so two underscores in a row, or an underscore beside a dot, are not allowed in names: the
+ * encoding is reversible by construction.
  */
 import { MAX_WIRE_NAME_CHARS } from '../limits/service-limits.js';
 
 const SEGMENT = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
-/** Why a name cannot be used for a tool, or undefined. */
+/** The reason why a name cannot be used for a tool; undefined when it can. */
 export function toolNameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string' || name === '') return 'name must be a non-empty string';
   const segments = name.split('.');

@@ -1,7 +1,9 @@
 /**
- * Text that can be written as UTF-8. A JavaScript string, and JSON with escapes, may hold one half of a surrogate pair, which no UTF-8 can:
- * databases replace it, providers refuse the request that holds it, for good. So callers are refused by field, and what models and tools made
- * has U+FFFD in its place. Runs anywhere. @see https://tc39.es/ecma262/#sec-isstringwellformedunicode
+ * Text that can be written as UTF-8. A JavaScript string, and JSON with escapes, may hold one half of a surrogate pair,
+ * which UTF-8 cannot express: databases replace it, and providers refuse every request that holds it. The engine
+ * therefore refuses such input of callers, naming the field, and replaces the half by U+FFFD in the output of models
+ * and tools. Runs anywhere.
+ * @see https://tc39.es/ecma262/#sec-isstringwellformedunicode
  */
 import type { FieldProblem } from './field-problem.js';
 
@@ -17,14 +19,14 @@ export function wellFormed(text: string): string {
   return LONE.test(text) ? text.replace(ALL_LONE, '\ufffd') : text;
 }
 
-/** The first `length` UTF-16 units, fewer where that would cut a pair in two, and well-formed. */
+/** The first `length` UTF-16 units, well-formed; one fewer where the cut would fall inside a pair. */
 export function cutText(text: string, length: number): string {
   return wellFormed(text.slice(0, length).replace(/[\ud800-\udbff]$/, ''));
 }
 
 /**
- * The first text of a value, or key of an object, that is not well-formed, under its JSON Pointer; none when all are. Takes anything, however
- * deep or circular, and never throws on plain data.
+ * The first text of a value, or key of an object, that is not well-formed, under its JSON Pointer; empty when all are.
+ * Takes values of any depth, circular ones included, and never throws on plain data.
  */
 export function textProblems(value: unknown): readonly FieldProblem[] {
   const seen = new Set<object>();
@@ -35,7 +37,7 @@ export function textProblems(value: unknown): readonly FieldProblem[] {
       return [{ path, message: NOT_WELL_FORMED }];
     if (typeof next.value !== 'object' || next.value === null || seen.has(next.value)) continue;
     seen.add(next.value);
-    // Last first, so that the first is looked at first.
+    // Reversed, since the last item pushed is checked first.
     for (const [key, item] of Object.entries(next.value).reverse()) {
       const at = `${path}/${pointerPart(key)}`;
       if (LONE.test(key)) return [{ path: wellFormed(at), message: NOT_WELL_FORMED }];
@@ -45,7 +47,7 @@ export function textProblems(value: unknown): readonly FieldProblem[] {
   return [];
 }
 
-/** A copy of JSON in which every text and key is well-formed; the value itself where all are. */
+/** A copy of JSON in which every text and key is well-formed; the same value where all are already. */
 export function wellFormedJson<Value>(value: Value): Value {
   return textProblems(value).length === 0 ? value : (mended(value) as Value);
 }
@@ -54,7 +56,7 @@ function mended(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value);
   if (Array.isArray(value)) return value.map((item) => mended(item));
   if (typeof value !== 'object' || value === null) return value;
-  // Unlike an assignment, this makes a key of `__proto__`.
+  // Unlike an assignment, `fromEntries` makes an own key of `__proto__`.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [wellFormed(key), mended(item)]),
   );
