@@ -1,108 +1,126 @@
 /**
- * Bounds that workflows need: unit in the name, reason beside it. Those of workers, clients and APIs are in `service-limits.ts`, those of
- * MCP in `mcp-limits.ts`: what stands here is in the workflow bundle.
- * Server limits are those of Temporal's dynamic configuration defaults (blob 2 MiB, history 50 MiB / 51,200 events,
- * 10 updates in flight, 2,000 updates and 10,000 signals a run).
+ * Bounds that workflows need, each with its unit in the name and its reason beside it. The bounds of workers, clients
+ * and APIs are in `service-limits.ts` and those of MCP in `define/mcp/limits.ts`, since all that this file holds is in
+ * the workflow bundle. Server limits are the defaults of Temporal's dynamic configuration (blob 2 MiB, history 50 MiB /
+ * 51,200 events, 10 updates in flight, 2,000 updates and 10,000 signals a run).
  */
 
-/** Tenant and conversation ids: fit in workflow ids (1,000) and in URLs; no colon, which separates the parts. */
+/**
+ * Tenant and conversation ids: they fit into workflow ids (1,000) and URLs, and have no colon, which separates the
+ * parts.
+ */
 export const MAX_ID_CHARS = 128;
-/** One user message. A quarter of the server's 2 MiB payload bound: it stands in the update and in one model call. */
+/**
+ * One user message: an eighth of the server's 2 MiB payload bound, since it is part of the update and of a model call.
+ */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 /**
- * Of a schema from outside: objects in it with its references written out, and steps that one answer may take to be checked. A
- * workflow task does about a hundred thousand steps in a second, and stops every conversation of its thread meanwhile.
+ * A schema from outside: objects in it with its references written out, and steps that the check of one answer may
+ * take. A workflow task does about a hundred thousand steps in a second, and stops every conversation of its thread
+ * meanwhile.
  */
 export const MAX_SCHEMA_OBJECTS = 10_000;
 export const MAX_SCHEMA_STEPS = 200_000;
-/** One answer or client result; judged synchronously in the workflow task, so it must stay cheap to walk. */
+/** One answer or client result. The workflow task judges it synchronously, so it must stay cheap to walk. */
 export const MAX_ANSWER_BYTES = 200 * 1024;
-/** All results of one batch together; with their escapes they fit into one HTTP body and one payload. */
+/** All results of one batch together; with escapes they fit into one HTTP body and one payload. */
 export const MAX_BATCH_BYTES = 400 * 1024;
-/** Nesting of an answer: the schema check recurses. */
+/** Nesting of an answer, since the schema check recurses. */
 export const MAX_ANSWER_DEPTH = 64;
-/** Sources that one answer names; the first ones are kept. Their texts are cut: they stand in the transcript for ever. */
+/** Sources of one answer; the first are kept, their texts cut, since they stay in the transcript for ever. */
 export const MAX_TEXT_SOURCES = 50;
 export const MAX_SOURCE_CHARS = 1_000;
-/** Images and files of one message: references, which stand in every model call from then on. */
+/** Images and files of one message: references, which are part of every later model call. */
 export const MAX_ATTACHMENTS = 16;
-/** Of what a waiting call is offered with anew: its answer's schema, mostly. It is carried with the call. */
+/** The changed offer of a waiting call, mostly the schema of its answer. A roll-over carries it with the call. */
 export const MAX_OFFER_BYTES = 64 * 1024;
-/** Questions that the code of one call may ask in turn; one that needs more should ask for more at once. */
+/** Questions that the code of one call may ask in turn; a tool that needs more should ask for more at once. */
 export const MAX_ASKS_PER_CALL = 20;
 /**
- * State and form of one question, each. They stand in an event, ride in every roll-over and go into the next run of the tool;
- * with all calls of a step asking (64), what is carried still fits into one payload.
+ * State and form of one question, each. They are in an event, in every roll-over and in the input of the tool's next
+ * run; with all calls of a step asking (64), the carried state still fits into one payload.
  */
 export const MAX_ASK_STATE_BYTES = 8 * 1024;
 export const MAX_ASK_FORM_BYTES = 8 * 1024;
-/** Users, roles and exclusions of one audience, each: it rides in every plan, suspension and roll-over. */
+/** Users, roles and exclusions of one audience, each; it is part of every plan, suspension and roll-over. */
 export const MAX_AUDIENCE_NAMES = 100;
-/** As long as the workflow keeps of an actor's id. */
+/** Characters that the workflow keeps of an actor's id. */
 export const MAX_ACTOR_CHARS = 200;
-/** A reason, decline or error text given by a person. */
+/** A reason or error text given by a person, or the reason of a declined question. */
 export const MAX_REASON_CHARS = 2_000;
-/** Of an attempt of a model call that came to nothing: they ride in every heartbeat of the attempts behind it. */
+/** Text of a failed attempt of a model call; every heartbeat of the later attempts carries it. */
 export const MAX_ATTEMPT_TEXT_CHARS = 500;
-/** Attempts of a model call that are told, the newest: two activities of ten attempts each. */
+/** Failed attempts of a model call that are reported, the newest: two activities of ten attempts each. */
 export const MAX_FAILED_ATTEMPTS = 20;
-/** Request ids are minted by clients (UUIDs, job ids). They are kept for every message, so they are short. */
+/**
+ * Request ids are minted by clients (UUIDs, job ids). The conversation keeps one for every message, so they are short.
+ */
 export const MAX_REQUEST_ID_CHARS = 200;
-/** Request ids remembered for `duplicate`; some 25 bytes each ride through every roll-over. */
+/** Request ids remembered for `duplicate`; every roll-over carries some 25 bytes for each. */
 export const MAX_REMEMBERED_REQUESTS = 1_000;
-/** Ended calls remembered for `stale` and `expired`; the same. */
+/** Ended calls remembered for `stale` and `expired`; the same size each. */
 export const MAX_TOMBSTONES = 1_000;
-/** Both of them, packed: a thousand of each fit with names and actors of usual sorts. */
+/** Remembered requests and calls, packed: a thousand of each fit, with names and actors of usual length. */
 export const MAX_EARLIER_RUNS_BYTES = 128 * 1024;
-/** The JSON Schema that a message asks its answer to have: it waits with the message, and goes into every model call of its turn. */
+/**
+ * The JSON Schema that a message sets for its answer: it waits with the message, and is part of every model call of its
+ * turn.
+ */
 export const MAX_OUTPUT_SCHEMA_BYTES = 16 * 1024;
 /** Messages that may wait behind a turn. */
 export const MAX_QUEUED_MESSAGES = 100;
-/** Inputs that may wait in the inbox; they are read before the next model call, or start a turn. */
+/** Inputs that may wait in the inbox; the next model call reads them, or they start a turn. */
 export const MAX_INBOX_EVENTS = 100;
-/** Detached calls that may be open in one conversation; each rides through every roll-over. */
+/** Detached calls that may be open in one conversation; every roll-over carries each. */
 export const MAX_DETACHED_CALLS = 100;
 /**
- * Calls that wait for somebody, and detached ones, together, as a roll-over carries them; one alone may have more. Judged when a call comes
- * to wait, with each question of its code, and when it is detached; not when it waits again: for the run that was approved, for a better
- * answer, for the outcome of a lost run. With what is remembered (`MAX_EARLIER_RUNS_BYTES`) and rules, that is 512 KB of what verdicts need.
+ * Calls that wait for input from outside, and detached ones, together, as a roll-over carries them; a single call may
+ * be larger. Checked when a call begins to wait, with each question of its code, and when it is detached. Not checked
+ * when it waits again: for the run that was approved, for a corrected answer, for the outcome of a lost run. With the
+ * remembered requests and calls (`MAX_EARLIER_RUNS_BYTES`) and rules, verdicts need at most 512 KB of state.
  */
 export const MAX_WAITING_BYTES = 256 * 1024;
-/** Expired calls whose result is still taken; with their answer schemas they ride through every roll-over. */
+/** Expired calls whose result is still taken; every roll-over carries them with their answer schemas. */
 export const MAX_LATE_CALLS = 50;
-/** Refused signals of one call that are written into the log; later ones are counted with the next event. */
+/** Refused signals of one call that are recorded in the log; later ones are counted with the next event. */
 export const MAX_RECORDED_REFUSALS = 3;
-/** Refused messages that are written into the log between the beginnings of two turns: their ids come from outside, without number. */
+/** Refused messages recorded in the log between the starts of two turns: their ids come from outside, in any number. */
 export const MAX_REFUSED_MESSAGES = 20;
-/** Reasons for which an answer was taken back, as the open call shows them; the event has all. */
+/** Reasons for which an answer was reverted, as the open call shows them; the event has all. */
 export const MAX_SHOWN_REASONS = 10;
-/** Calls whose count of those is kept; they ride through every roll-over. */
+/** Calls for which refused signals are counted; every roll-over carries the counts. */
 export const MAX_REFUSED_CALLS = 100;
 /** Calls of one step. The server allows 2,000 pending activities; a gRPC message 4 MiB. */
 export const MAX_CALLS_PER_STEP = 64;
-/** Remembered decisions of a conversation: they ride through every roll-over and in every snapshot. */
+/** Remembered decisions of a conversation; every roll-over and snapshot has them. */
 export const MAX_RULES = 50;
-/** Fields that one of them looks at, and their size as JSON. */
+/** Fields that one of them matches, and their size as JSON. */
 export const MAX_RULE_MATCHES = 20;
 export const MAX_RULE_MATCH_BYTES = 2 * 1024;
-/** Results of a turn that a policy is told of, without what they hold: they ride in the activity that asks it. */
+/**
+ * Earlier results of a turn that a policy gets, without their content; the activity that evaluates the policy has them
+ * in its input.
+ */
 export const MAX_EARLIER_RESULTS = 100;
-/** Provider call ids longer than this are replaced by ids of our own. */
+/** Provider call ids longer than this are replaced by ids of the engine. */
 export const MAX_CALL_ID_CHARS = 128;
 
-/** A claim that is not renewed for this long is lost; long enough to renew a few times, short enough to be waited for. */
+/**
+ * A claim that is not renewed for this long is lost: long enough to renew a few times, short enough for the turn to
+ * wait.
+ */
 export const DEFAULT_LEASE_MS = 5 * 60 * 1000;
 export const MIN_LEASE_MS = 1_000;
 export const MAX_LEASE_MS = 60 * 60 * 1000;
-/** Every wait is finite; a year is beyond any approval and far below a timer's bound. */
+/** Every wait is finite. A year is beyond any approval and far below the bound of a timer. */
 export const MAX_WAIT_MS = 366 * 24 * 60 * 60 * 1000;
-/** One attempt of a tool at the most: what takes longer is started, and reports. */
+/** One attempt of a tool at the most. A longer job should be started by the tool and report its end. */
 export const MAX_RUN_TIMEOUT_MS = 24 * 60 * 60 * 1000;
-/** A worker that runs a tool sends heartbeats; the run is lost after this long without any. */
+/** The worker that runs a tool sends heartbeats; the run is lost after this long without one. */
 export const DEFAULT_HEARTBEAT_MS = 10_000;
-/** An answer stamped this little after the deadline still counts: clocks of honest machines differ. */
+/** An answer stamped this little after the deadline still counts, since clocks of honest machines differ. */
 export const LATE_TOLERANCE_MS = 1_000;
-/** A run that was started and admitted nothing (its first message was refused) ends itself. */
+/** A run that was started and admitted nothing (its first message was refused) closes after this. */
 export const EMPTY_RUN_CLOSE_MS = 60 * 1000;
 
 /** Roll over before the server's own suggestion (4 MiB) and far below its kill (50 MiB). */
@@ -111,29 +129,32 @@ export const ROLL_OVER_HISTORY_BYTES = 3 * 1024 * 1024;
 export const ROLL_OVER_UPDATE_COUNT = 1_500;
 /** The server refuses the 10,001st signal of a run. */
 export const ROLL_OVER_SIGNAL_COUNT = 5_000;
-/** Transcript carried inline; with the rest below the 2 MiB payload bound. */
+/** Transcript carried inline; with the other carried state it stays below the 2 MiB payload bound. */
 export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
 /**
- * Messages that a roll-over carries whole. They stand twice in history (the end of a run, the beginning of the next), and a run has some
- * 500 KB of new ones: with these, what is carried stays a small part of it.
+ * Messages that a roll-over carries inline; above this it offloads. They are in history twice (the end of a run, the
+ * start of the next), and a run has some 500 KB of new ones: with this bound the carried part stays a small part of it.
  */
 export const SPILL_FROM_BYTES = 64 * 1024;
-/** What stays of more than that: the newest turns. */
+/** Bytes of the newest turns that stay inline when older ones are offloaded. */
 export const SPILL_KEEP_BYTES = 32 * 1024;
-/** One chunk of stored messages: few make up a transcript, and one is read quickly. */
+/** One chunk of offloaded messages: a transcript has few of them, and one is read quickly. */
 export const SPILL_CHUNK_BYTES = 256 * 1024;
 /**
- * Messages of the running turn from which its finished steps are stored, by a roll-over between two steps: half of what can be sent to a model
- * call, so that a usual step cannot take the turn over that first.
+ * Bytes of messages of the running turn from which a roll-over between two steps offloads its finished steps: half of
+ * what can be sent to a model call, so that a usual step cannot exceed that bound first.
  */
 export const SPILL_TURN_BYTES = 700 * 1024;
-/** Results of one step in one message, unless a single one is larger; more of them are several messages, each of which a query can tell. */
+/**
+ * Results of one step in one message, unless a single one is larger; more of them become several messages, each of
+ * which fits into a query's answer.
+ */
 export const MAX_RESULTS_MESSAGE_BYTES = 512 * 1024;
-/** Transcript sent to one model call; the activity input is one payload. */
+/** Transcript sent to one model call, since the activity input is one payload. */
 export const MAX_TRANSCRIPT_BYTES = 1_400 * 1024;
-/** Transcript that a conversation has in all, where most of it lies in the blob store: more than any model reads. */
+/** Whole transcript of a conversation when most of it is in the blob store: more than any model reads. */
 export const MAX_STORED_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
-/** Unprojected events carried when the store cannot take them. */
+/** Unprojected events that a roll-over carries when the store cannot take them. */
 export const MAX_CARRIED_EVENT_BYTES = 256 * 1024;
 /** One page of the `transcriptSlice` query; a single larger message is a page of its own. */
 export const MAX_TRANSCRIPT_PAGE_BYTES = 1024 * 1024;
@@ -142,13 +163,19 @@ export const COMPRESS_FROM_BYTES = 8 * 1024;
 /** One page of the `events` query: far below the 2 MiB payload bound. */
 export const MAX_EVENT_PAGE_BYTES = 512 * 1024;
 
-/** All reads of one answer together: the answer waits for them, and so does whoever waits for the answer. */
+/** All inline reads of one answer together: the answer waits for them, and so does its reader. */
 export const INLINE_READS_MS = 500;
-/** The same where other tools of the answer wait for them to begin: about what the activities of two reads would take. */
+/**
+ * The same where other tools of the answer start only after them: about as long as the activities of two reads would
+ * take.
+ */
 export const INLINE_READS_BESIDE_MS = 50;
-/** What a worker is told to judge them by; a turn that has made so many different calls has its reads run as activities. */
+/**
+ * The bounds by which a worker judges inline reads. A turn that has made so many different calls has its reads run as
+ * activities.
+ */
 export const MAX_READ_BOUNDS_BYTES = 16 * 1024;
-/** A call on a queue that nobody polls ends after this, instead of holding its turn for ever. */
+/** A call on a task queue without a poller ends after this, instead of holding its turn for ever. */
 export const FOREIGN_QUEUE_TIMEOUT_MS = 5 * 60 * 1000;
 /** A worker that holds a call open polls its own queue as long as it lives; one that has ended does not come back. */
 export const HELD_QUEUE_TIMEOUT_MS = 10_000;
