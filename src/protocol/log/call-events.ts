@@ -1,4 +1,4 @@
-/** Canonical events of single calls. Part of the union in `events.ts`, which is where everybody imports them from. */
+/** Canonical events of single calls. Part of the union in `events.ts`, from which all other code imports them. */
 
 import type { DefinitionChanged, InputMigrated, SuspensionChanged } from '../calls/definitions.js';
 import type { Executor } from '../calls/executors.js';
@@ -20,11 +20,15 @@ export interface ToolCallEvent {
   readonly call: PlannedCall;
   /** The provider's id, when it had to be replaced because it was taken or unusable. */
   readonly providerCallId?: string;
-  /** The model's provider has run it inside the model call: it belongs to no step, and its result follows at once. */
+  /**
+   * The model's provider has run the call inside the model call: it belongs to no step, and its result follows at once.
+   */
   readonly executed?: true;
 }
 
-/** A call whose turn has come was validated and gated; it is what `tool_call` said of it from here on. */
+/**
+ * A call of a sequential step was validated and gated when its turn came; this plan replaces the one in `tool_call`.
+ */
 export interface CallPlanned {
   readonly type: 'call_planned';
   readonly turnId: TurnId;
@@ -45,28 +49,33 @@ export interface ResolutionEvent {
   readonly resolution: Resolution;
   readonly requestId: string;
   readonly actor: StampedActor;
-  /** Of the resolution as it was sent: tells repeats from other requests under the same id. Absent where a remembered rule decided. */
+  /**
+   * Digest of the resolution as it was sent: distinguishes repeats from other requests under the same id. Absent where
+   * a remembered rule decided.
+   */
   readonly digest?: string;
-  /** Of what was pending: what was approved, or which question was answered. Absent where the wait has no digest. */
+  /**
+   * Digest of the input that was approved, or of the question that was answered. Absent where the wait has no digest.
+   */
   readonly argsDigest?: string;
-  /** As stamped by the API or client; absent when it came unstamped. */
+  /** Time stamp of the API or client; absent when the resolution came unstamped. */
   readonly receivedAt?: string;
-  /** Present when the call had expired: the model has its result, and this is new input. */
+  /** Present when the call had expired: the model has its result already, and this one is new input. */
   readonly late?: true;
-  /** A worker still has to judge it; a `resolution_reverted` may follow. */
+  /** A worker still has to check the resolution; a `resolution_reverted` may follow. */
   readonly checked?: false;
-  /** The remembered decision that took the place of an approver, who is `actor`; nobody was asked. */
+  /** The remembered decision that took the place of an approver. Its author is `actor`; no approver was asked. */
   readonly rule?: {
     readonly ruleId: string;
     readonly name: string;
     readonly executor: Executor;
     readonly detached?: true;
   };
-  /** Milliseconds that a client says it took; only results of a batch say so. */
+  /** Milliseconds that the client reports for the run; only in results of a batch. */
   readonly executionMs?: number;
 }
 
-/** A resolution that came as a signal, so that nobody could be told, was not taken. */
+/** A resolution was refused that came as a signal, to which no verdict can be returned. */
 export interface ResolutionRefused {
   readonly type: 'resolution_refused';
   readonly toolCallId: string;
@@ -81,10 +90,10 @@ export interface ResolutionReverted {
   readonly type: 'resolution_reverted';
   readonly turnId: TurnId;
   readonly toolCallId: ToolCallId;
-  /** Of the resolution that is taken back; it may be sent again. */
+  /** Id of the resolution that is reverted; it may be used again. */
   readonly requestId: string;
   readonly problems: readonly FieldProblem[];
-  /** The run that refused it, where the code of a tool did. */
+  /** The run that refused it, where a tool's code did. */
   readonly run?: number;
 }
 
@@ -95,11 +104,11 @@ export interface InputEdited {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly executor: Executor;
-  /** Of the resolution that brought the edit. */
+  /** Id of the resolution that brought the edit. */
   readonly requestId: string;
   readonly input: Json;
   readonly argsDigest: string;
-  /** Of the definition that has judged it. */
+  /** Digest of the tool's definition that the edit was checked by. */
   readonly definition?: string;
   readonly detached?: true;
 }
@@ -122,26 +131,29 @@ export interface Expired {
   readonly toolCallId: ToolCallId;
   readonly kind: SuspensionKind;
   readonly deadline: string;
-  /** Present when the call's time in all ran out. */
+  /** Present when the call's total time ran out. */
   readonly limitedBy?: 'total';
-  /** Present when nobody had claimed the call; `deadline` is the end of the grace for that. */
+  /** Present when the call was not claimed in time; `deadline` is the end of the time to claim. */
   readonly unclaimed?: true;
 }
 
-/** Somebody runs the call, for as long as the lease is renewed. A renewal that the store could not keep is recorded, too. */
+/**
+ * An actor runs the call, for as long as the lease is renewed. A renewal that the store could not keep is recorded,
+ * too.
+ */
 export interface Claimed {
   readonly type: 'claimed';
   readonly turnId: TurnId;
   readonly toolCallId: ToolCallId;
   readonly claimId: string;
-  /** From `at` of this event. */
+  /** Milliseconds from `at` of this event. */
   readonly leaseMs: number;
   readonly requestId: string;
   readonly actor: StampedActor;
   readonly renewal?: true;
 }
 
-/** The holder has not renewed in time: the call is offered again. */
+/** The holder has not renewed in time: the call can be claimed again. */
 export interface LeaseLost {
   readonly type: 'lease_lost';
   readonly turnId: TurnId;
@@ -151,7 +163,7 @@ export interface LeaseLost {
   readonly by: string;
 }
 
-/** A wait ends soon and nobody has answered; written once for each deadline of tools that declare `warnBefore`. */
+/** A wait ends soon without an answer; written once for each deadline of tools that declare `warnBefore`. */
 export interface SuspensionExpiring {
   readonly type: 'suspension_expiring';
   readonly turnId: TurnId;
@@ -160,7 +172,7 @@ export interface SuspensionExpiring {
   readonly deadline: string;
 }
 
-/** Somebody moved the deadline of a wait. */
+/** The deadline of a wait was moved. */
 export interface Extended {
   readonly type: 'extended';
   readonly turnId: TurnId;
@@ -168,7 +180,7 @@ export interface Extended {
   readonly deadline: string;
   readonly previousDeadline: string;
   readonly limitedBy?: 'total';
-  /** Where the old deadline had cut the grace short: its end. */
+  /** The new end of the time to claim, where the old deadline had cut it short. */
   readonly claimBy?: string;
   readonly requestId: string;
   readonly actor: StampedActor;
@@ -182,17 +194,23 @@ export interface ToolResultEvent {
   readonly result: ToolResult;
 }
 
-/** The tool has shaped the request of a client call; from here on it is what is approved and what the client gets. */
+/**
+ * The preflight of a client call has shaped its request: the payload is approved and given to the client in place of
+ * the input.
+ */
 export interface CallPrepared {
   readonly type: 'call_prepared';
   readonly turnId: TurnId;
   readonly toolCallId: ToolCallId;
   readonly payload: Json;
-  /** Digest of the payload; in place of the input's. */
+  /** Digest of the payload, in place of the input's. */
   readonly argsDigest: string;
 }
 
-/** A run of a tool that may not be repeated was lost; written where somebody can find out what it did. */
+/**
+ * The run of a tool that may not be repeated was lost. Recorded where the tool or an operator can find out what the run
+ * did.
+ */
 export interface ToolLostEvent {
   readonly type: 'tool_lost';
   readonly turnId: TurnId;
@@ -202,18 +220,18 @@ export interface ToolLostEvent {
   readonly reason: string;
 }
 
-/** The tool has said what its lost run did: its result follows, it runs again, or nobody knows. */
+/** The tool has reported what its lost run did: its result follows, it runs again, or the outcome is unknown. */
 export interface ToolReconciledEvent {
   readonly type: 'tool_reconciled';
   readonly turnId: TurnId;
   readonly toolCallId: ToolCallId;
   readonly run: number;
   readonly outcome: 'happened' | 'not_happened' | 'unknown';
-  /** Why it is unknown. */
+  /** Why the outcome is unknown. */
   readonly reason?: string;
 }
 
-/** The code of a server tool has asked a question: its run has ended, and the answer enters it again. */
+/** The code of a server tool has asked a question: its run has ended, and the answer starts the next run. */
 export interface ToolAskedEvent {
   readonly type: 'tool_asked';
   readonly turnId: TurnId;
@@ -222,14 +240,14 @@ export interface ToolAskedEvent {
   readonly run: number;
   /** Which question of the call it is, from 1. */
   readonly ask: number;
-  /** Tells this question from any other of the call. */
+  /** Distinguishes this question from any other of the call. */
   readonly argsDigest: string;
   readonly question: Question;
-  /** The form has patterns and the like, which a worker checks. */
+  /** The form has rules (patterns and the like) that only a worker can check. */
   readonly recheck?: true;
 }
 
-/** A worker has checked the answer to such a question by all of its form. */
+/** A worker has checked the answer to such a question against its whole form. */
 export interface AnswerChecked {
   readonly type: 'answer_checked';
   readonly turnId: TurnId;

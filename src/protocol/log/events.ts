@@ -1,7 +1,7 @@
 /**
- * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know.
- * `seq` is dense from 1 and decided by the workflow; the state of a conversation is a fold of its events.
- * Reserved for later work, so not to be used for anything else: `state_patch`.
+ * Canonical events: the log of a conversation. A closed union; readers ignore types that they do not know. `seq` is
+ * dense from 1 and decided by the workflow; the state of a conversation is a fold of its events. Reserved for later
+ * work, not to be used otherwise: `state_patch`.
  */
 
 import type { EarlierResult, ToolResult } from '../calls/results.js';
@@ -24,7 +24,10 @@ interface Stamp {
   readonly seq: number;
   /** ISO 8601, workflow time. */
   readonly at: string;
-  /** Messages and answers that came as signals since the event before and were refused, beyond those that are recorded one by one. Absent = none. */
+  /**
+   * Messages and answers refused since the event before that came as signals, beyond those that are recorded one by
+   * one. Absent = none.
+   */
   readonly unrecordedRefusals?: number;
 }
 
@@ -33,12 +36,15 @@ export interface ConversationStarted {
   readonly tenant: string;
   readonly conversationId: string;
   readonly agent: string;
-  /** Names this incarnation; part of idempotency keys and turn ids. */
+  /** The name of this incarnation; part of idempotency keys and turn ids. */
   readonly chain: string;
   readonly settings: AgentSettings;
   /** Present when a closed conversation was opened again; its log goes on. */
   readonly reopened?: true;
-  /** Oldest messages of the transcript that were too large to be opened again with. Absent when there were none. */
+  /**
+   * Number of the oldest messages that a reopened conversation left behind because the transcript was too large. Absent
+   * when there are none.
+   */
   readonly droppedMessages?: number;
 }
 
@@ -51,12 +57,12 @@ export interface UserMessageEvent {
   readonly parts: readonly UserPart[];
   readonly actor: StampedActor;
   /**
-   * It came while a turn ran. `interrupt`: that turn is stopped, and this message is next. `steer`: it belongs to that turn
-   * (`turnId` is the running one) and enters the transcript before its next model call, or at its end. `queue`: it said itself that
-   * it can wait, so no question is set aside for it.
+   * Present when the message came while a turn ran. `interrupt`: that turn is stopped, and this message is next.
+   * `steer`: it belongs to that turn (`turnId` is the running one) and enters the transcript before its next model
+   * call, or at its end. `queue`: its sender let it wait, so no open question is detached for it.
    */
   readonly onBusy?: 'interrupt' | 'steer' | 'queue';
-  /** What its turn's final answer has to be; `false`: a text. Absent: what the agent says. */
+  /** Schema of the turn's final answer; `false`: a text. Absent: as the agent's definition sets it. */
   readonly output?: JsonSchema | false;
 }
 
@@ -64,13 +70,13 @@ export interface TurnStarted {
   readonly type: 'turn_started';
   readonly turnId: TurnId;
   readonly messageId: MessageId;
-  /** Ids of the inbox events that started it, when no message did. */
+  /** Ids of the inbox events that started it, where no message did. */
   readonly inbox?: readonly string[];
 }
 
 /**
- * One model call was completed, or was given up (`finishReason` `cancelled` or `failed`) and took something or failed. `attempt`
- * counts tries, from 1; live events of earlier attempts are superseded.
+ * One model call was completed, or was given up (`finishReason` `cancelled` or `failed`) after it used tokens or
+ * failed. `attempt` counts tries, from 1; it supersedes live events of earlier attempts.
  */
 export interface ModelCallEvent {
   readonly type: 'model_call';
@@ -79,28 +85,30 @@ export interface ModelCallEvent {
   readonly attempt: number;
   readonly model: string;
   readonly finishReason: string;
-  /** Of this attempt; of a call that failed, of all its attempts. */
+  /** Usage of this attempt; where the call failed, of all its attempts. */
   readonly usage: Usage;
-  /** What attempts before this one took, of which nothing came. It counts like `usage`. Absent: nothing is known of any. */
+  /**
+   * Usage of the attempts before this one, which gave no answer. Counts like `usage`. Absent: nothing is known of any.
+   */
   readonly earlierUsage?: Usage;
   /**
-   * Attempts that came to nothing, oldest first: why, what the provider answered, and the pause that followed. Of a call that failed,
-   * the last is the one that it failed with. Absent: there were none.
+   * Failed attempts, oldest first: reason, the provider's answer, and the pause that followed. Where the call failed,
+   * the last one is the failure of the call. Absent: there were none.
    */
   readonly failedAttempts?: readonly FailedAttempt[];
-  /** What of the conversation it was given. Absent for calls that were aborted. */
+  /** The part of the conversation that the model was given. Absent for calls that were aborted. */
   readonly context?: ModelContext;
 }
 
 /**
- * The oldest turns of the transcript were summarised: model calls are given the text in their place. It takes in the summary
- * before, if there was one. The log keeps what it stands for.
+ * The oldest turns of the transcript were summarised: later model calls get the text in their place. It covers the
+ * summary before, if there was one. The log keeps the messages.
  */
 export interface SummaryEvent {
   readonly type: 'summary';
   /** From 1. */
   readonly ordinal: number;
-  /** How it was made: of the engine's prompt and form. */
+  /** Version of the engine's prompt and form by which it was made. */
   readonly version: number;
   /** The last turn that it covers, and that turn's last message. */
   readonly throughTurnId: TurnId;
@@ -108,13 +116,13 @@ export interface SummaryEvent {
   /** Messages that left the transcript, an earlier summary included. */
   readonly messages: number;
   readonly text: string;
-  /** Of these messages, and of the text, as the engine counts. */
+  /** Tokens of these messages, and of the text, as the engine counts them. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Who wrote it, and what that took; it counts for the conversation and for no turn. */
+  /** The model that wrote it, and the usage, which counts for the conversation and for no turn. */
   readonly model: string;
   readonly usage: Usage;
-  /** Attempts that came to nothing, oldest first. Absent: there were none. */
+  /** Failed attempts, oldest first. Absent: there were none. */
   readonly failedAttempts?: readonly FailedAttempt[];
 }
 
@@ -126,32 +134,36 @@ export interface AssistantMessageEvent {
   readonly parts: readonly AssistantPart[];
   readonly partial?: true;
   readonly synthetic?: true;
-  /** What the provider ran before it was said, as later policies see it; absent where it ran nothing. */
+  /**
+   * Results of the calls that the provider ran for this message, as later policies see them; absent where it ran none.
+   */
   readonly providerResults?: readonly EarlierResult[];
-  /** The answer in the form that was asked for, validated, after defaults and transforms; its text stands in `parts`. */
+  /** The answer in the requested schema, validated, after defaults and transforms; `parts` has its text. */
   readonly output?: Json;
 }
 
-/** A message that came as a signal, so that nobody could be told, was not taken. */
+/** A message was refused that came as a signal, to which no reply can be returned. */
 export interface MessageRefused {
   readonly type: 'message_refused';
   readonly requestId: string;
-  /** Of the failure table. */
+  /** A code of the failure table. */
   readonly code: string;
   readonly actor: StampedActor;
 }
 
-/** Somebody asked to stop the turn. The turn ends as soon as what runs has been told. */
+/** An actor asked to stop the turn. The turn ends as soon as all that runs has been notified. */
 export interface CancelRequested {
   readonly type: 'cancel_requested';
   readonly turnId: TurnId;
-  /** Remembered, so that a copy that comes late does not stop the next turn. */
+  /** Remembered, so that a late repeat does not stop the next turn. */
   readonly requestId?: string;
   readonly actor: StampedActor;
   readonly reason?: string;
 }
 
-/** A bound was reached while the turn ran: what runs is stopped, and the turn ends with a message that names the bound. */
+/**
+ * A bound was reached while the turn ran: what runs is stopped, and the turn ends with a message that names the bound.
+ */
 export interface TurnLimitReached {
   readonly type: 'turn_limit_reached';
   readonly turnId: TurnId;
@@ -160,7 +172,7 @@ export interface TurnLimitReached {
 
 /**
  * New input that is no message of a user: the result of a detached or late call (`tr:<callId>`), or an event of another
- * system. It is read by the next model call; when no turn runs, it starts one.
+ * system. The next model call reads it; when no turn runs, it starts one.
  */
 export interface InboxEvent {
   readonly type: 'inbox_event';
@@ -169,22 +181,22 @@ export interface InboxEvent {
   /** `tool_result`, or the sender's word. */
   readonly kind: string;
   readonly actor: StampedActor;
-  /** Of an event of another system. */
+  /** Present for an event of another system. */
   readonly payload?: Json;
-  /** Of a result. */
+  /** This and the next two are present for a result. */
   readonly toolCallId?: ToolCallId;
   readonly name?: string;
   readonly result?: ToolResult;
   /** The turn whose model asked for the call. */
   readonly originTurnId?: TurnId;
-  /** Who had asked in that turn; a turn that this event starts is theirs. */
+  /** The requester of that turn; also of a turn that this event starts. */
   readonly requester?: StampedActor;
 }
 
 export interface RolledOver {
   readonly type: 'rolled_over';
   readonly reason: RollOverReason;
-  /** Messages that the carried transcript leaves out because it outgrew its bound; the log keeps them. */
+  /** Number of messages that the carried transcript leaves out because it outgrew its bound; the log keeps them. */
   readonly droppedMessages: number;
 }
 
@@ -194,7 +206,7 @@ export type RollOverReason =
   | 'suggested'
   | 'update_count'
   | 'signal_count'
-  /** Finished steps of the running turn were to be stored. */
+  /** Finished steps of the running turn were to be offloaded. */
   | 'turn_size'
   | 'requested';
 
@@ -206,7 +218,7 @@ export interface TurnEnded {
   readonly reason?: TurnEndReason;
   /** Text of the last assistant message of the turn; empty when there was none. */
   readonly text: string;
-  /** The answer in the form that was asked for. Absent where none was, and where the turn did not complete. */
+  /** The answer in the requested schema. Absent where none was requested, and where the turn did not complete. */
   readonly output?: Json;
   readonly error?: TurnError;
   readonly steps: number;
@@ -220,8 +232,8 @@ export interface ConversationClosed {
 }
 
 /**
- * Written by the projector, not by the workflow: its run was ended from outside (terminated, timed out, failed) and said
- * nothing more. Everything that was open is over; the conversation can be opened again.
+ * Written by the projector, not by the workflow: the run was ended from outside (terminated, timed out, failed) without
+ * an event. Every open call is over; the conversation can be reopened.
  */
 export interface RunEnded {
   readonly type: 'run_ended';
@@ -231,7 +243,7 @@ export interface RunEnded {
 
 /**
  * Written by the projector, not by the workflow, at seq 0 of a new generation: the workflow's log no longer agrees with
- * what was stored (a reset, a fail-over, a restored server). Readers drop what they know and read on from here.
+ * the stored one (after a reset, a fail-over, a restored server). Readers discard their state and read on from here.
  */
 export interface LogRewritten {
   readonly type: 'log_rewritten';
@@ -240,8 +252,8 @@ export interface LogRewritten {
 }
 
 /**
- * Written by the projector, not by the workflow: what stood at this seq is in no store and in no run any more. There is one for each
- * seq of a gap, so that seqs stay dense; the first says what is known behind it.
+ * Written by the projector, not by the workflow: the event at this seq is in no store and in no run any more. There is
+ * one for each seq of a gap, so that seqs stay dense; the first has the state known behind the gap.
  */
 export interface EventsLost {
   readonly type: 'events_lost';
@@ -249,11 +261,12 @@ export interface EventsLost {
   readonly from: number;
   readonly through: number;
   /**
-   * On the first: the conversation as the run behind the gap began with it. Its `seq` is `through`, or greater where that run began with
-   * events that the store had not confirmed: these follow, and are told in it already.
+   * On the first: the conversation as the run behind the gap began with it. Its `seq` is `through`, or greater where
+   * that run began with events that the store had not confirmed: these events follow, and the snapshot includes them
+   * already.
    */
   readonly snapshot?: ConversationSnapshot;
-  /** Beside the snapshot, in the store alone: what is needed to open the conversation again. */
+  /** Beside the snapshot, in the store alone: the state that reopening the conversation needs. */
   readonly carried?: CarriedMemory;
 }
 

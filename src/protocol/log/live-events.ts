@@ -1,6 +1,6 @@
 /**
- * Live events: for watchers, may be lost, never recorded. Tied to a message and attempt, and superseded by the canonical
- * event of that item. Not assignable to canonical events: they have no `seq`.
+ * Live events, for watchers: may be lost, never recorded. Each names its message and attempt, and is superseded by the
+ * canonical event of that item. Not assignable to canonical events, since they have no `seq`.
  */
 import type { MessageId, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json } from '../values/json.js';
@@ -15,7 +15,7 @@ interface OfStep {
 export interface TextDelta extends OfStep {
   readonly type: 'text_delta';
   readonly messageId: MessageId;
-  /** Characters of this message's text before this delta: a reader can tell what it missed. */
+  /** Characters of this message's text before this delta, by which a reader sees how many it missed. */
   readonly offset: number;
   readonly text: string;
 }
@@ -43,7 +43,7 @@ export interface ToolCallStarted extends OfStep {
   readonly name: string;
 }
 
-/** An opaque report of a tool that runs, or of who holds its call; never completes the call. */
+/** An opaque report of progress, from a running tool or from the holder of a claimed call; never completes the call. */
 export interface ToolProgress extends Pick<OfStep, 'turnId'>, Partial<Omit<OfStep, 'turnId'>> {
   readonly type: 'tool_progress';
   readonly toolCallId: ToolCallId;
@@ -58,20 +58,22 @@ export interface ModelCallStarted extends OfStep {
   readonly model: string;
 }
 
-/** The attempt came to nothing. What it streamed is void once the next one begins. */
+/** The attempt failed. Its streamed text is void once the next one begins. */
 export interface ModelCallFailed extends OfStep {
   readonly type: 'model_call_failed';
   readonly messageId: MessageId;
-  /** Of the failure table. */
+  /** A code of the failure table. */
   readonly code: string;
   readonly message: string;
-  /** What the provider answered. Absent: it did not, or it failed within its answer. */
+  /** HTTP status of the provider's answer. Absent: there was none, or the attempt failed within the answer. */
   readonly httpStatus?: number;
-  /** The pause before the next attempt. Absent: there is none, the turn fails. */
+  /** Milliseconds of the pause before the next attempt. Absent: there is none, the turn fails. */
   readonly nextInMs?: number;
 }
 
-/** The provider has begun to run a tool of its own inside the model call; superseded by the step's `assistant_message`. */
+/**
+ * The provider has begun to run a tool of its own inside the model call; superseded by the step's `assistant_message`.
+ */
 export interface ProviderCallStarted extends OfStep {
   readonly type: 'provider_call_started';
   readonly messageId: MessageId;
@@ -80,14 +82,14 @@ export interface ProviderCallStarted extends OfStep {
   readonly name: string;
 }
 
-/** It goes on with it. `status` is the provider's word: `searching`, `interpreting`, `completed`. */
+/** The provider's tool has advanced. `status` is the provider's word: `searching`, `interpreting`, `completed`. */
 export interface ProviderCallProgress extends OfStep {
   readonly type: 'provider_call_progress';
   readonly messageId: MessageId;
   readonly providerCallId: string;
   readonly name: string;
   readonly status: string;
-  /** A piece of what it runs (a program's code, a call's arguments), and how many characters came before. */
+  /** A piece of the tool's input (a program's code, a call's arguments), and the number of characters before it. */
   readonly offset?: number;
   readonly text?: string;
 }
@@ -103,7 +105,7 @@ export type LiveEvent =
   | ModelCallStarted
   | ModelCallFailed;
 
-/** The id of the message that a step's model call produces; known before the call, so that deltas can name it. */
+/** Id of the message that a step's model call produces. Known before the call, so that deltas can name it. */
 export function assistantMessageId(turnId: TurnId, step: number): MessageId {
   return `${turnId}.${step}`;
 }

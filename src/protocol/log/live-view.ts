@@ -1,19 +1,21 @@
 /**
- * What a reader has of the answer that is being streamed. Live events come late, twice or not at all; whoever shows them takes
- * them through this, in whatever order they come, with the events of the log between. Runs anywhere.
+ * The state of a streamed answer for its readers. Live events come late, twice or not at all; a reader passes them to
+ * this class in the order in which they come, mixed with the events of the log. Runs anywhere.
  *
  * Entry `colloquy/live`.
  *
- * I1 A higher attempt makes void what lower ones have streamed, and what they still send; so does a later turn to earlier ones.
- * I2 What the log has told needs no live event: those of a step whose message it has, and of a turn that has ended, are void.
- * I3 Text is taken by its offset: what is known is cut off, and what is missing is seen to be missing.
+ * I1 A higher attempt makes void the text that lower ones have streamed and still send; so does a later turn for
+ * earlier ones.
+ * I2 An event of the log makes its live events void: those of a step whose message is logged, and of a turn that has
+ * ended.
+ * I3 Text is taken by its offset: known text is cut off, and missing text is detected.
  */
 
 import { isEarlierTurn, type MessageId, type TurnId } from '../values/ids.js';
 import type { CanonicalEvent } from './events.js';
 import type { LiveEvent, ModelCallFailed } from './live-events.js';
 
-/** The newest attempt of the model call that runs, as far as it was heard. */
+/** The newest attempt of the running model call, as far as its events were received. */
 export interface StreamedAnswer {
   readonly turnId: TurnId;
   readonly step: number;
@@ -21,18 +23,18 @@ export interface StreamedAnswer {
   readonly messageId: MessageId;
   readonly text: string;
   readonly reasoning: string;
-  /** Calls that are being written; by their place in the answer. */
+  /** Calls that the model is writing, by their place in the answer. */
   readonly calls: readonly StreamedCall[];
-  /** False when something before the end of what is here was missed. The message in the log has all of it. */
+  /** False when a piece before the end of these texts was missed. The message in the log has all of it. */
   readonly isWhole: boolean;
-  /** It has failed; the next attempt takes its place, unless there is none. */
+  /** The attempt has failed; the next one takes its place, unless there is none. */
   readonly failure?: Pick<ModelCallFailed, 'code' | 'message' | 'httpStatus' | 'nextInMs'>;
 }
 
 export interface StreamedCall {
   readonly index: number;
   readonly name?: string;
-  /** JSON that is not whole yet. */
+  /** JSON text, possibly incomplete. */
   readonly argumentsJson: string;
 }
 
@@ -48,20 +50,20 @@ interface Heard {
   text: string;
 }
 
-/** Of one conversation: follows its newest turn, and is bounded by what that streams in one step. */
+/** Follows the newest turn of one conversation; its memory is bounded by the streamed text of one step. */
 export class LiveView {
-  /** Of the log: its newest turn, that one's steps that have their message, its calls that have their result. */
+  /** From the log: its newest turn, that turn's last step with a message, and its calls with a result. */
   #turnId: TurnId | undefined;
   #step = 0;
   readonly #endedCalls = new Set<string>();
-  /** Turns of which nothing more is news: the last that has ended, and the one streamed before the present one. */
+  /** Turns whose live events are void: the last that has ended, and the one streamed before the present one. */
   #endedTurnId: TurnId | undefined;
   #leftTurnId: TurnId | undefined;
-  /** Streamed when the log was rewritten: whether it is still a turn, the new log tells. */
+  /** The turn streamed when the log was rewritten: void until the new log has it. */
   #unsureTurnId: TurnId | undefined;
   #answer: Answer | undefined;
 
-  /** What is being streamed; undefined while nothing is that the log does not have. */
+  /** The answer that is being streamed; undefined while the log has all that was streamed. */
   get answer(): StreamedAnswer | undefined {
     return this.#answer?.shown();
   }
@@ -93,22 +95,22 @@ export class LiveView {
   }
 
   /**
-   * Takes a live event, and returns what of it is news: the event, with the text cut off that is known; undefined when it came too
-   * late, or again.
+   * Takes a live event and returns its new part: the event, with known text cut off. Undefined when the event came too
+   * late, or is a repeat.
    */
   take(event: LiveEvent): LiveEvent | undefined {
     if (this.isVoid(event)) return undefined;
     return isOfTool(event) ? event : this.#answerOf(event).take(event);
   }
 
-  /** How many characters are missing between what is known and this event. */
+  /** Number of characters missing between the known text and this event. */
   missingBefore(event: LiveEvent): number {
     if (isOfTool(event) || !isPiece(event) || this.isVoid(event)) return 0;
     const known = this.#answer?.isOf(event) === true ? this.#answer.endOf(event) : 0;
     return Math.max(0, event.offset - known);
   }
 
-  /** Whether it came too late: something has taken its place. */
+  /** Whether the event came too late: a later attempt, step or turn, or the log, has superseded it. */
   isVoid(event: LiveEvent): boolean {
     if ([this.#endedTurnId, this.#leftTurnId, this.#unsureTurnId].includes(event.turnId))
       return true;
@@ -138,7 +140,7 @@ export class LiveView {
   }
 
   #forget(): void {
-    // A later turn that the new log does not have would make void all that come before its number.
+    // A later turn that the new log does not have would make void all turns with a lower number.
     this.#unsureTurnId = this.#answer?.of.turnId ?? this.#unsureTurnId;
     this.#turnId = undefined;
     this.#step = 0;
@@ -153,7 +155,7 @@ export class LiveView {
 class Answer {
   readonly of: Pick<OfAnswer, 'turnId' | 'step' | 'attempt' | 'messageId'>;
   readonly #heard = new Map<string, Heard>();
-  /** Things that are said once. */
+  /** Keys of the events that were passed on and are passed on only once. */
   readonly #said = new Set<string>();
   #isWhole = true;
   #failure: ModelCallFailed | undefined;
@@ -166,7 +168,7 @@ class Answer {
     return turnId === this.of.turnId && step === this.of.step && attempt === this.of.attempt;
   }
 
-  /** Whether this one has taken the place of what the event belongs to. */
+  /** Whether this attempt supersedes the one that the event belongs to. */
   replaces({ turnId, step, attempt }: OfAnswer): boolean {
     if (turnId !== this.of.turnId) return isEarlierTurn(turnId, this.of.turnId);
     return step < this.of.step || (step === this.of.step && attempt < this.of.attempt);
@@ -240,7 +242,7 @@ function isPiece(event: OfAnswer): event is Piece {
   return 'offset' in event && 'text' in event;
 }
 
-/** What counts its own characters. */
+/** Key of the stream that the piece belongs to; each stream counts its own characters. */
 function keyOf(event: Piece): string {
   if (event.type === 'provider_call_progress')
     return `${event.type} ${event.providerCallId} ${event.status}`;

@@ -1,11 +1,11 @@
-/** How soon the log should have an event, for those who wait for it. */
+/** Urgency: how soon the log should have an event, for the readers that wait for it. */
 
 import type { SuspensionKind } from '../calls/suspensions.js';
 import type { CanonicalEvent, EventType } from './events.js';
 
 /**
- * `now`: a turn's end, and a wait for a machine. `soon`: a wait for a person; while other calls run it is only shown, and people do not
- * see a quarter of a second. `later`: the rest.
+ * `now`: the end of a turn, and a wait for a machine. `soon`: a wait for a person: while other calls run it is only
+ * displayed, and people do not notice a quarter of a second. `later`: all others.
  */
 export type Urgency = 'now' | 'soon' | 'later';
 
@@ -23,7 +23,7 @@ export function urgencyOf(event: CanonicalEvent): Urgency {
   return FOR_NOW.includes(event.type) ? 'now' : 'later';
 }
 
-/** Of several events together. */
+/** The urgency of several events together. */
 export function mostUrgent(...of: readonly Urgency[]): Urgency {
   if (of.includes('now')) return 'now';
   return of.includes('soon') ? 'soon' : 'later';
