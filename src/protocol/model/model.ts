@@ -1,4 +1,4 @@
-/** The `Model` port: one call to a language model. Adapters live in `src/model`; agents hold a value of this type. */
+/** The `Model` port: one call to a language model. Adapters are in `src/model`; agents hold a value of this type. */
 
 import type { AssistantPart, Message } from '../conversation/messages.js';
 import type { Usage } from '../conversation/turns.js';
@@ -6,26 +6,29 @@ import type { StampedActor } from '../values/actors.js';
 import type { BlobRef } from '../values/blobs.js';
 import type { Json, JsonSchema } from '../values/json.js';
 
-/** A tool as its provider's API takes it: `type`, and whatever else that API wants to know. Passed on as it is. */
+/** A tool in the form of its provider's API: `type`, and the other fields of that API. Passed on unchanged. */
 export interface ProviderTool {
   readonly type: string;
   readonly [field: string]: Json | undefined;
 }
 
-/** What the model may call: a function, which the engine runs, or a tool that its provider runs inside the model call. */
+/**
+ * A tool that the model may call: a function, which the engine runs, or a tool that its provider runs inside the model
+ * call.
+ */
 export type ModelTool = FunctionTool | HostedTool;
 
 export interface FunctionTool {
-  /** The tool's own name; the adapter encodes it for its provider and decodes what comes back. */
+  /** The tool's own name; the adapter encodes it for its provider and decodes it in answers. */
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  /** The schema is fit for a provider's strict mode, which keeps the model to it. Absent: it may not be. */
+  /** The schema fits a provider's strict mode, which holds the model to it. Absent: it may not fit. */
   readonly strict?: boolean;
 }
 
 export interface HostedTool {
-  /** Ours for it; the provider goes by `provider.type`. */
+  /** The engine's name for the tool; the provider goes by `provider.type`. */
   readonly name: string;
   readonly provider: ProviderTool;
 }
@@ -34,43 +37,46 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ModelTool[];
-  /** The answer shall be JSON of this form; calls may come before it. Absent: text. */
+  /** The answer shall be JSON of this schema; calls may come before it. Absent: text. */
   readonly output?: ModelOutput;
   /**
-   * With so many of the messages, from the first, the next request of the conversation begins, too, unless its context is made smaller:
-   * for providers that cache a prompt up to a mark. Absent: nobody knows.
+   * Number of messages, from the first, with which the next request of the conversation begins, too, unless its context
+   * is made smaller. For providers that cache a prompt up to a mark. Absent: not known.
    */
   readonly stableMessages?: number;
-  /** The same for all requests that begin alike: opaque, at most 64 characters. Absent: nobody knows. */
+  /** Equal for all requests that begin alike: opaque, at most 64 characters. Absent: not known. */
   readonly cacheKey?: string;
 }
 
-/** What a model's final answer has to be: one JSON text. Adapters pass it on and check nothing. */
+/** Form of a model's final answer: one JSON text. Adapters pass it on and check nothing. */
 export interface ModelOutput {
-  /** As providers take it: letters, digits, `_` and `-`, at most 64. */
+  /** In the providers' alphabet: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
   readonly schema: JsonSchema;
-  /** The schema is fit for a provider's strict mode. */
+  /** The schema fits a provider's strict mode. */
   readonly strict: boolean;
 }
 
 export interface RequestedCall {
-  /** The provider's id; may be empty or repeated, the engine copes. */
+  /** The provider's id. May be empty or repeated: the engine replaces it then. */
   readonly id: string;
   readonly name: string;
   readonly argumentsJson: string;
   /**
-   * The provider runs it by itself, in a later model call, once somebody has approved it: `name` is that of a hosted tool. The
-   * engine asks for the approval and runs nothing; the adapter finds the decision in the result, `ok` for yes.
+   * The provider runs the call by itself, in a later model call, once it is approved: `name` is that of a hosted tool.
+   * The engine asks for the approval and runs nothing; the adapter finds the decision in the result, `ok` for yes.
    */
   readonly hosted?: true;
 }
 
-/** A call that the provider has run inside the model call. It is shown, and nobody waits for it or answers it. */
+/**
+ * A call that the provider has run inside the model call. The log shows it; the engine neither waits for it nor answers
+ * it.
+ */
 export interface ProviderCall {
-  /** The provider's id; may be empty or repeated, the engine copes. */
+  /** The provider's id. May be empty or repeated: the engine replaces it then. */
   readonly id: string;
-  /** The name of the tool of that `provider.type`; the type itself where the agent has none. */
+  /** The name of the agent's tool of that `provider.type`; the type itself where the agent has none. */
   readonly name: string;
   readonly input: Json;
   /** `error`: a text. */
@@ -89,40 +95,40 @@ export type ModelStreamEvent =
     }
   /** The provider has begun to run a tool of its own. */
   | { readonly type: 'provider_call'; readonly id: string; readonly name: string }
-  /** It goes on with it. */
+  /** The provider's tool has advanced. */
   | {
       readonly type: 'provider_call_progress';
       readonly id: string;
       readonly name: string;
       /** The provider's word for it, such as `searching`, `interpreting` or `completed`. */
       readonly status: string;
-      /** A piece of what it runs: of a program's code, of a call's arguments. */
+      /** A piece of the tool's input: of a program's code, of a call's arguments. */
       readonly text?: string;
     };
 
-/** What a request takes while it is answered: for whoever counts, should its end not come. */
+/** Usage of a request while it is answered, so that it is counted even if its end never comes. */
 export type ModelReport =
   /** The provider has taken the request and works on it: from here on it may charge. */
   | { readonly type: 'accepted' }
-  /** What the provider says that the request has taken so far; its last word counts. Where it says nothing, the engine estimates. */
+  /** The provider's count of usage so far; its last report counts. Without any, the engine estimates. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** It goes on at the provider though nobody listens, under this id: the next attempt may resume it. */
+  /** The request goes on at the provider without a reader, under this id: the next attempt may resume it. */
   | { readonly type: 'open'; readonly id: string }
-  /** It has ended there, or is no longer known: it cannot be resumed. */
+  /** The request has ended at the provider, or is no longer known there: it cannot be resumed. */
   | { readonly type: 'closed' };
 
 export interface ModelResponse {
   /**
-   * Text, reasoning and provider items, in order; tool calls come apart. What a provider wants to see again in later requests
-   * is a `provider_item`, its own calls among them: it is kept as it came.
+   * Text, reasoning and provider items, in order, without tool calls. An item that the provider wants to have in later
+   * requests, its own calls included, is a `provider_item`, kept unchanged.
    */
   readonly parts: readonly Exclude<AssistantPart, { type: 'tool_call' }>[];
   readonly calls: readonly RequestedCall[];
-  /** Calls that the provider has run by itself, in its order; what the log shows of them. */
+  /** Calls that the provider has run by itself, in its order, as the log shows them. */
   readonly providerCalls?: readonly ProviderCall[];
   /**
-   * `stop`, `tool_calls`, `length` (cut by a limit of tokens) or `refusal` (the model declined: the text says why, and is not what
-   * was asked for); else the provider's own word.
+   * `stop`, `tool_calls`, `length` (cut by a limit of tokens) or `refusal` (the model declined: the text says why, and
+   * is no answer to the request); else the provider's own word.
    */
   readonly finishReason: string;
   readonly usage: Usage;
@@ -131,16 +137,16 @@ export interface ModelResponse {
 }
 
 /**
- * For whom a model is asked: what resolvers of keys go by. Never sent to a provider by the engine. Fields are absent where a model
- * is asked outside of a conversation.
+ * The caller of a model, by which resolvers choose keys. The engine never sends it to a provider. Fields are absent
+ * where a model is called outside of a conversation.
  */
 export interface ModelCaller {
   readonly tenant?: string;
   readonly conversationId?: string;
   readonly agent?: string;
-  /** `correction`: an answer had not its form, and is asked for once more. */
+  /** `correction`: an answer did not match its schema, and is requested once more. */
   readonly purpose?: 'answer' | 'correction' | 'summary';
-  /** Who asked in the turn. Absent, like the next two, for summaries. */
+  /** The requester of the turn. Absent, like the next two, for summaries. */
   readonly requester?: StampedActor;
   readonly turnId?: string;
   readonly step?: number;
@@ -154,24 +160,24 @@ export interface ModelCallOptions {
   readonly onEvent: (event: ModelStreamEvent) => void;
   readonly caller?: ModelCaller;
   /**
-   * Told what the request takes. An adapter that never calls it is counted from its first piece on, by estimate, where its answer
-   * does not come. Absent: nobody counts.
+   * Called with the usage of the request. An adapter that never calls it is counted by estimate from its first piece
+   * on, where its answer does not come. Absent: usage is not counted.
    */
   readonly onReport?: (report: ModelReport) => void;
   /**
-   * The id of the request that the attempt before has left open: its answer is taken, from its beginning, and nothing is asked
-   * anew. Adapters that report none open are given none.
+   * Id of the request that the attempt before left open: the adapter takes its answer, from the beginning, and makes no
+   * new request. Absent for adapters that report none open.
    */
   readonly resume?: string;
-  /** Where files lie that messages refer to, and where files go that an answer brings. Absent: nowhere. */
+  /** Storage of the files that messages refer to and that answers bring. Absent: there is none. */
   readonly files?: ModelFiles;
 }
 
 /** Files of one conversation, beside its log: transcripts hold references only. */
 export interface ModelFiles {
-  /** Undefined when it is not there. @throws ModelFailure `model_unavailable` when the store is away */
+  /** Undefined when the file is not there. @throws ModelFailure `model_unavailable` when the store is unavailable */
   read(ref: BlobRef): Promise<Uint8Array | undefined>;
-  /** Safe to repeat. Undefined when it cannot be stored: it is too large, or the store is away. */
+  /** Safe to repeat. Undefined when the file cannot be stored: it is too large, or the store is unavailable. */
   write(content: Uint8Array): Promise<BlobRef | undefined>;
 }
 
@@ -182,10 +188,10 @@ export interface AbortSignalLike {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** What a provider charges for a million tokens, in units of one currency. */
+/** The price of a million tokens, in units of one currency. */
 export interface ModelPrices {
   readonly inputPerMTok: number;
-  /** Of input that the provider had in its cache. @defaultValue inputPerMTok */
+  /** Price of input that the provider had in its cache. @defaultValue inputPerMTok */
   readonly cachedInputPerMTok?: number;
   /** Reasoning counts as output. */
   readonly outputPerMTok: number;
@@ -194,18 +200,23 @@ export interface ModelPrices {
 }
 
 /**
- * One language model. `generate` makes exactly one request and never retries: retries belong to Temporal.
- * It throws a `ModelFailure` (see `src/model/shared/failure.ts`) for everything that goes wrong, with the code of the failure table.
+ * One language model. `generate` makes exactly one request and never retries: retries belong to Temporal. It throws a
+ * `ModelFailure` (see `src/model/shared/failure.ts`) for every error, with a code of the failure table.
  */
 export interface Model {
   readonly name: string;
-  /** Absent: what calls cost is not known. */
+  /** Absent: the cost of calls is not known. */
   readonly prices?: ModelPrices;
   /** Input tokens that one request may have at most. Absent: not known. */
   readonly contextTokens?: number;
-  /** Why the provider does not run this tool, or undefined when it does. Absent: it runs none. Asked when an agent is defined. */
+  /**
+   * The reason why the provider does not run this tool; undefined when it does. Called when an agent is defined.
+   * Absent: the provider runs none.
+   */
   providerToolProblem?(tool: ProviderTool): string | undefined;
   generate(request: ModelRequest, options: ModelCallOptions): Promise<ModelResponse>;
-  /** Ends a request that was left open, since nobody wants its answer. Safe to repeat. @throws ModelFailure */
+  /**
+   * Ends a request that was left open, since its answer is not needed any more. Safe to repeat. @throws ModelFailure
+   */
   cancel?(id: string, caller?: ModelCaller): Promise<void>;
 }
