@@ -1,6 +1,6 @@
 /**
- * The batch form: all client calls of a step are handed to a front end as one continuation, and its results are taken as one
- * ordered, exact set: all or none. Wire format: only ever extended.
+ * The batch form: all client calls of a step go to a front end as one continuation, and their results come back as one
+ * ordered, exact set, accepted as a whole or not at all. Wire format: only ever extended.
  */
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { FieldProblem } from '../values/field-problem.js';
@@ -8,22 +8,24 @@ import type { StepId, ToolCallId, TurnId } from '../values/ids.js';
 import type { Json } from '../values/json.js';
 import type { AcceptedVerdict, VerdictName } from './resolutions.js';
 
-/** What a client call is still waiting for before the client may answer it, or `client` when it may. */
+/** The step that a client call still waits for before the client may answer it; `client` when the client may. */
 export type ClientCallWait = 'preflight' | 'approval' | 'client';
 
 /** One call of a step as a front end gets it. */
 export interface StepToolCall {
   readonly toolCallId: ToolCallId;
   readonly name: string;
-  /** JSON of the input as it was validated, with defaults and an approver's edit; the model's own text where that was refused. */
+  /**
+   * JSON of the validated input, with defaults and an approver's edit; the model's own text where validation failed.
+   */
   readonly argumentsJson: string;
   /** Always true: every call goes through the server. */
   readonly isServerTool: true;
-  /** The server's part of it is done: the whole call, or the preflight of one that the client finishes. */
+  /** The server's part of the call is done: the whole call, or the preflight of a call that the client finishes. */
   readonly wasExecuted: boolean;
-  /** Its result is still to come from the client. In a sequential step only the call whose turn it is says so. */
+  /** The client's result is still to come. In a sequential step true only for the call whose turn it is. */
   readonly requiresClientExecution: boolean;
-  /** What the tool's preflight shaped for the client. */
+  /** The payload that the tool's preflight made for the client. */
   readonly preparedPayload?: Json;
   /** Present while the call requires the client. */
   readonly waitsFor?: ClientCallWait;
@@ -34,9 +36,9 @@ export interface StepContinuation {
   readonly conversationId: string;
   readonly turnId: TurnId;
   readonly stepId: StepId;
-  /** Of the newest event that it was read from. */
+  /** Sequence number of the newest event that this was read from. */
   readonly seq: number;
-  /** Every call that requires the client waits for nothing else: the set may be sent. */
+  /** True when every call that requires the client waits only for the client: the set may be sent. */
   readonly ready: boolean;
   readonly toolCalls: readonly StepToolCall[];
 }
@@ -46,9 +48,9 @@ export interface BatchResult {
   readonly toolCallId: ToolCallId;
   /** The result as JSON text. */
   readonly resultJson?: string;
-  /** Why there is none; the model reads it. */
+  /** Why there is no result; the model reads it. */
   readonly errorMessage?: string;
-  /** Milliseconds that the client took. */
+  /** Milliseconds that the run took in the client. */
   readonly executionMs?: number;
   /** The claim under which the call was run. Needed while the call is held. */
   readonly claimId?: string;
@@ -68,7 +70,7 @@ export interface ResolveBatchInput {
 
 /** Why a batch was refused, at one of its results. `path` is a JSON Pointer into the input. */
 export interface BatchFault extends FieldProblem {
-  /** What this result alone would have been told. */
+  /** The verdict that this result alone would have got. */
   readonly verdict: Extract<VerdictName, 'forbidden' | 'stale' | 'expired' | 'invalid'>;
   readonly toolCallId?: ToolCallId;
 }
@@ -79,7 +81,7 @@ export interface BatchFault extends FieldProblem {
  * | verdict | when | recorded |
  * |---|---|---|
  * | `unknown` | no such conversation or step | nothing |
- * | `duplicate` | this `requestId` was accepted before; carries what it was told | nothing |
+ * | `duplicate` | this `requestId` was accepted before; carries the first verdict | nothing |
  * | `stale` without faults | no client call of the step is open any more | nothing |
  * | `not_ready` | a client call of the step still waits for its preflight or approval | nothing |
  * | `forbidden`, `stale`, `expired`, `invalid` | the first of these that a result has; `faults` name each | nothing |

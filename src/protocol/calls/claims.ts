@@ -1,6 +1,6 @@
 /**
- * Claims: of the many who may see a call that waits for a client or another backend, one says that it runs it, for as long as
- * it renews its lease. Wire format: only ever extended.
+ * Claims: one client or backend of the many that may see a waiting call claims it, and holds it for as long as it
+ * renews its lease. Wire format: only ever extended.
  */
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { ToolCallId } from '../values/ids.js';
@@ -10,11 +10,14 @@ import type { CallStatus } from './results.js';
 /** Payload of the update `claimToolCall`. */
 export interface ClaimToolCallInput {
   readonly toolCallId: ToolCallId;
-  /** How long the claim lasts unless it is renewed, in milliseconds. @defaultValue 5 minutes */
+  /** Milliseconds that the claim lasts unless it is renewed. @defaultValue 5 minutes */
   readonly leaseMs?: number;
-  /** Of the claim that is renewed. */
+  /** Id of the claim that is renewed. Absent: the call is claimed anew. */
   readonly claimId?: string;
-  /** Refused as `not_holder` when the lease has been lost: a report of progress must not claim a call anew. @defaultValue false */
+  /**
+   * Refuses with `not_holder` when the lease has been lost, so that a report of progress never claims a call anew.
+   * @defaultValue false
+   */
   readonly renewOnly?: boolean;
   /** Minted by the client before its first try; a repeat answers `duplicate`. */
   readonly requestId?: string;
@@ -26,22 +29,22 @@ export interface ClaimToolCallInput {
 export interface ClaimedVerdict {
   readonly verdict: 'accepted';
   readonly toolCallId: ToolCallId;
-  /** To be presented with renewals, progress and the result; it names the claim and is no secret. */
+  /** Id of the claim, to be sent with renewals, progress and the result. No secret. */
   readonly claimId: string;
-  /** ISO 8601. After this, unless it is renewed before, the call is offered again. */
+  /** ISO 8601. After this, unless the lease is renewed, the call can be claimed again. */
   readonly leaseUntil: string;
   /** Sequence number of the recorded claim. Absent when a lease was renewed in the store: nothing was recorded. */
   readonly seq?: number;
 }
 
-/** Somebody else holds the call. */
+/** Another actor holds the call. */
 export interface HeldVerdict {
   readonly verdict: 'stale';
   readonly why: 'held';
   readonly status: CallStatus;
   readonly by: string;
   readonly at: string;
-  /** ISO 8601; as far as it is known: the holder may have renewed since. */
+  /** ISO 8601. As far as known: the holder may have renewed since. */
   readonly until: string;
 }
 
@@ -49,15 +52,15 @@ export interface HeldVerdict {
 export type ClaimVerdict =
   | Extract<Verdict, { verdict: 'unknown' | 'forbidden' | 'stale' | 'expired' | 'invalid' }>
   | HeldVerdict
-  /** What the first try was told; that lease may be over. */
+  /** `first`: the verdict of the first try, whose lease may be over. */
   | { readonly verdict: 'duplicate'; readonly first: ClaimedVerdict }
   | ClaimedVerdict;
 
-/** Payload of the update `leaseLost`: what the watch of leases saw. */
+/** Payload of the update `leaseLost`, sent by the watch of leases. */
 export interface LeaseLostInput {
   readonly toolCallId: ToolCallId;
   readonly claimId: string;
-  /** Of the newest `claimed` that the watch knew of; one that is newer wins. */
+  /** Sequence number of the newest `claimed` known to the watch; a newer claim keeps the call. */
   readonly seq: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls whose tool has changed since they were planned: what workers find out, and what is recorded of it. In recorded histories:
- * only ever extended.
+ * Calls whose tool has changed since they were planned: the findings of workers and their records. In recorded
+ * histories: only ever extended.
  */
 import type { StampedActor } from '../values/actors.js';
 import type { Audience } from '../values/audience.js';
@@ -10,19 +10,22 @@ import type { Executor } from './executors.js';
 import type { ApprovalPlan, McpToolRef, PlannedCall } from './plan.js';
 import type { EarlierResult, ToolResultError } from './results.js';
 
-/** What of its plan a call has anew, once its tool's `migrate` has carried it over. */
+/** The fields of a call's plan that change once its tool's `migrate` has migrated the call. */
 export interface MigratedCall {
   /** After parsing, defaults and transforms. */
   readonly input: Json;
   readonly raw?: Json;
   readonly argsDigest: string;
   readonly definition: string;
-  /** What the policies say of the new input. */
+  /** The decision of the policies on the new input. */
   readonly approval: ApprovalPlan;
   readonly answerAudience?: Audience;
 }
 
-/** How a run ended that did not begin: the tool is another than the call was planned for, and reads its arguments in another way. */
+/**
+ * The end of a run that never began: the tool has another definition than the call was planned for, and reads its
+ * arguments differently.
+ */
 export interface ToolChanged {
   readonly changed: {
     /** Digest of the definition that the worker has. */
@@ -30,7 +33,9 @@ export interface ToolChanged {
   };
 }
 
-/** A call that is about to run, or to be offered, to be judged by the definition of its tool that workers have now. */
+/**
+ * A call that is about to run, or to be offered, for a check against the definition of its tool that workers have now.
+ */
 export interface CheckDefinitionInput extends ConversationKey {
   readonly agent: string;
   readonly turnId: TurnId;
@@ -40,21 +45,23 @@ export interface CheckDefinitionInput extends ConversationKey {
     readonly mcp?: McpToolRef;
   };
   readonly requester: StampedActor;
-  /** Of the turn until now. Absent when there are none. */
+  /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];
-  /** The definition that a run has found: a worker that still has the planned one leaves the check to others. */
+  /**
+   * Digest of the definition that a run has found: a worker that still has the planned one leaves the check to others.
+   */
   readonly found?: string;
 }
 
 export type CheckDefinitionResult =
-  /** The arguments mean what they meant. */
+  /** The arguments have the same meaning under both definitions. */
   | { readonly outcome: 'same' }
   /** `definition`: digest of the present one. */
   | { readonly outcome: 'migrated'; readonly definition: string; readonly call: MigratedCall }
   /** The call ends with this error. `definition` is absent where the tool is gone. */
   | { readonly outcome: 'ended'; readonly definition?: string; readonly error: ToolResultError };
 
-/** How answers of a call are judged by the definition that workers have now. */
+/** The rules by which answers of a call are judged, from the definition that workers have now. */
 export interface AnswerOffer {
   /** Digest of the definition of the answer. */
   readonly definition: string;
@@ -76,7 +83,10 @@ export interface ChangeSuspensionReply {
   readonly seq: number;
 }
 
-/** The tool of a call was found to be another than it was planned for, before it had run; what becomes of the call follows. */
+/**
+ * The definition of a call's tool changed after the call was planned, and before it had run; an event with the
+ * consequence follows.
+ */
 export interface DefinitionChanged {
   readonly type: 'definition_changed';
   readonly turnId: TurnId;
@@ -86,37 +96,43 @@ export interface DefinitionChanged {
   readonly from: string;
   /** Digest of the definition that workers have now. Absent where the tool is gone. */
   readonly definition?: string;
-  /** Who had approved the call. Absent where nobody had to. */
+  /** The actor who had approved the call. Absent where no approval was needed. */
   readonly approver?: StampedActor;
 }
 
-/** The tool's `migrate` has carried the call over: this input runs, under this digest; where the call is gated, once it is approved anew. */
+/**
+ * The tool's `migrate` has migrated the call: this input runs, under this digest; a gated call needs a new approval
+ * first.
+ */
 export interface InputMigrated extends MigratedCall {
   readonly type: 'input_migrated';
   readonly turnId: TurnId;
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly executor: Executor;
-  /** Digest of the definition that it was planned for. */
+  /** Digest of the definition that the call was planned for. */
   readonly from: string;
-  /** The tool shapes the request anew. */
+  /** The tool's preflight runs again. */
   readonly preflight?: true;
   readonly detached?: true;
 }
 
-/** A question is asked in another form than before: by the definition that workers have now. It is the same call, under a new digest. */
+/**
+ * The form of an open question has changed with the definition of its tool. The call stays the same, under a new
+ * digest.
+ */
 export interface SuspensionChanged {
   readonly type: 'suspension_changed';
   readonly turnId: TurnId;
   readonly toolCallId: ToolCallId;
-  /** In place of the one of before: answers that name that are refused. */
+  /** Replaces the digest before: answers that name the old one are refused. */
   readonly argsDigest: string;
-  /** Of a tool that waits for its answer. */
+  /** Present for a tool that waits for its answer. */
   readonly offer?: AnswerOffer;
-  /** Of a question that the code of a tool asks: its form now. */
+  /** Present for a question that a tool's code asks: its new form. */
   readonly form?: JsonSchema;
-  /** The form has patterns and the like, which a worker checks. */
+  /** The form has rules (patterns and the like) that only a worker can check. */
   readonly recheck?: true;
-  /** The form has checks that the tool runs when it takes the answer. */
+  /** The form has checks that the tool's code runs when it takes the answer. */
   readonly byCode?: true;
 }

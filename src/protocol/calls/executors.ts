@@ -1,4 +1,4 @@
-/** Who produces the result of a call. */
+/** The producer of a call's result. */
 export type Executor = 'server' | 'human' | 'client' | 'external' | 'provider' | 'internal';
 
 export const EXECUTORS: readonly Executor[] = [
@@ -17,8 +17,8 @@ export type Effects = 'none' | 'idempotent' | 'once';
 export type LateResult = 'reject' | 'inbox';
 
 /**
- * Whether an executor may stand behind an approval gate.
- * `human` is circular (the answer is already a decision); `provider` runs inside the model call, where nothing can be held.
+ * Whether calls of an executor may be gated by an approval. `human`: no, since the answer is a decision already.
+ * `provider`: no, since the call runs inside the model call, where nothing can be held.
  */
 export const MAY_BE_GATED: Readonly<Record<Executor, boolean>> = {
   server: true,
@@ -29,7 +29,7 @@ export const MAY_BE_GATED: Readonly<Record<Executor, boolean>> = {
   provider: false,
 };
 
-/** Whether a call of the executor waits for somebody outside, besides its approval. */
+/** Whether a call of the executor waits for input from outside, besides its approval. */
 export const WAITS_OUTSIDE: Readonly<Record<Executor, boolean>> = {
   server: false,
   human: true,

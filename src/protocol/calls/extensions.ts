@@ -1,4 +1,4 @@
-/** Moving the deadline of a waiting call: what is asked, and what the asker is told. Wire format: only ever extended. */
+/** Extensions: payload and verdicts of moving the deadline of a waiting call. Wire format: only ever extended. */
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { ToolCallId } from '../values/ids.js';
 import type { Verdict } from './resolutions.js';
@@ -8,7 +8,7 @@ export interface ExtendToolCallInput {
   readonly toolCallId: ToolCallId;
   /** The new deadline, ISO 8601 with its offset. */
   readonly until?: string;
-  /** Milliseconds on top of the present deadline. */
+  /** Milliseconds added to the present deadline. */
   readonly by?: number;
   /** Minted by the client before its first try; a repeat answers `duplicate` and moves nothing. */
   readonly requestId?: string;

@@ -1,4 +1,4 @@
-/** Plans of calls: everything about a call that is pinned when it is planned. Runs anywhere. */
+/** Plans of calls: all that is pinned of a call when it is planned. Runs anywhere. */
 import type { Audience } from '../values/audience.js';
 import type { ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
@@ -10,22 +10,24 @@ export type ApprovalPlan =
   | { readonly needed: false }
   | { readonly needed: true; readonly reason?: string; readonly audience?: Audience };
 
-/** Clocks of one call, in milliseconds; each has its own text when it runs out. */
+/** Time-outs of one call, in milliseconds; each has its own text when it runs out. */
 export interface CallTimeouts {
   readonly approvalMs: number;
   readonly answerMs: number;
   readonly runMs: number;
-  /** How long a call may wait for a client or another backend without being claimed; absent = as long as for its answer. */
+  /** Longest wait of a call for a client or another backend to claim it; absent = as long as for its answer. */
   readonly claimMs?: number;
-  /** All waits of the call together, and its run, from when the model asked. */
+  /** All waits of the call and its runs together, from when the model asked. */
   readonly totalMs?: number;
-  /** A run is lost after this long without a heartbeat of its worker; absent = 10 s, or none on a task queue elsewhere. */
+  /**
+   * A run is lost after this long without a heartbeat of its worker; absent = 10 s, or none on a foreign task queue.
+   */
   readonly heartbeatMs?: number;
 }
 
 /**
- * One call as it was planned when the model asked for it. Everything that later decides its fate is pinned here,
- * so that a deploy which changes the tool cannot change a call already made.
+ * One call as it was planned when the model asked for it. Pins every rule that decides about it later, so that a deploy
+ * which changes the tool cannot change a call already made.
  */
 export interface PlannedCall {
   readonly toolCallId: ToolCallId;
@@ -34,97 +36,107 @@ export interface PlannedCall {
   readonly mode: ToolMode;
   /** Validated input: after parsing, defaults and transforms. Absent when the call is an error from the start. */
   readonly input?: Json;
-  /** `sha256:` digest of the canonical JSON of the input. What is approved is what runs. */
+  /** `sha256:` digest of the canonical JSON of the input. The approved input is the one that runs. */
   readonly argsDigest?: string;
-  /** The arguments as they were written, where parsing made something else of them; absent: they are the input. */
+  /** The arguments as the model wrote them, where parsing changed them; absent: they are the input. */
   readonly raw?: Json;
   /**
-   * Digest of the tool's definition that the input was parsed by. A worker that has another one parses the raw arguments anew
-   * before the call's first run. Absent: the worker that planned it does not know of digests, and the input runs as it is.
+   * Digest of the tool's definition that parsed the input. A worker with another one parses the raw arguments anew
+   * before the call's first run. Absent: the worker that planned the call knows no digests, and the input runs as it
+   * is.
    */
   readonly definition?: string;
-  /** The same of the definition by which answers are judged. */
+  /** Digest of the definition by which answers are judged, likewise. */
   readonly answerDefinition?: string;
   readonly approval: ApprovalPlan;
-  /** Who may answer, where the result comes from outside. Absent = anybody. */
+  /** Audience of the answer, where the result comes from outside. Absent = every actor. */
   readonly answerAudience?: Audience;
   readonly timeouts: CallTimeouts;
   readonly effects: Effects;
   /**
-   * Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result. With effects `once`:
-   * runs, each after the tool has said that the lost one had no effect.
+   * Attempts in all, on infrastructure failure (a lost worker) and on `ToolRetry`; any other thrown error is a result.
+   * With effects `once`: runs, each after the tool has reported that the lost one had no effect.
    */
   readonly maxAttempts: number;
-  /** The tool shapes the request before anybody is asked. */
+  /** The tool's preflight makes the request before it is offered or approved. */
   readonly preflight?: true;
-  /** Whoever outside runs it may report progress. */
+  /** The client or backend that runs the call may report progress. */
   readonly streaming?: true;
-  /** The tool can say what a lost run did. */
+  /** The tool can report what a lost run did. */
   readonly reconcile?: true;
   /** A short read: may run inside the model activity that asked for it. */
   readonly inline?: true;
-  /** What to do when nobody knows what a lost run did; absent = tell the model. */
+  /**
+   * Action when the outcome of a lost run stays unknown: `hold` waits for an operator; absent = the model gets an
+   * error.
+   */
   readonly onOutcomeUnknown?: 'hold';
   readonly lateResult: LateResult;
-  /** Task queue of a worker elsewhere; absent = the conversation's own. */
+  /** Task queue of a foreign worker; absent = the conversation's own. */
   readonly taskQueue?: string;
   /** The tool is one of an MCP server, which is not part of the agent's definition. */
   readonly mcp?: McpToolRef;
-  /** What the tool returns is under somebody else's control, although a worker of ours asked for it. */
+  /** Present when the tool's result is under foreign control, although a worker of the application requested it. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** JSON Schema of an answer or client result, without `pattern`: judged synchronously in the workflow. */
   readonly answerSchema?: JsonSchema;
   /** True when the answer must also pass checks that only the worker can run (patterns, refinements, transforms). */
   readonly recheckAnswer?: true;
-  /** All that such a check would do is to drop keys that the schema does not know: an answer without any needs none. */
+  /** Such a check would only drop keys that the schema does not know: an answer without such keys needs none. */
   readonly recheckOnly?: 'unknown_keys';
-  /** The end of a wait is announced this long before, once. */
+  /** The end of a wait is announced this long before it, once. */
   readonly warnBeforeMs?: number;
-  /** Given instead of an error when nobody answers; never for approvals. */
+  /** Result in place of an error when the wait ends without an answer; never for approvals. */
   readonly onExpireDefault?: { readonly value: Json };
-  /** The same call was made this often in the turn, this time included, and is not run again: its result says so. */
+  /**
+   * Number of equal calls in the turn, this one included, when the bound on repeats refuses the call: its result names
+   * the number.
+   */
   readonly repeats?: number;
-  /** Calls run one after the other, and this one's turn has not come: nothing else is decided about it yet. */
+  /** Present in a sequential step before the call's turn: nothing else is decided about the call yet. */
   readonly unplanned?: { readonly argumentsJson: string };
-  /** The call cannot run: unknown tool, bad JSON, failed validation. Its result is this. */
+  /** Present when the call cannot run (unknown tool, bad JSON, failed validation): its result. */
   readonly error?: ToolResultError;
 }
 
-/** What a call in flight looks like to readers. */
+/** A call in flight as readers see it. */
 export interface InFlightTool {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly executor: Executor;
   readonly turnId: TurnId;
-  /** Present when no turn waits for it. */
+  /** Present when no turn waits for the call. */
   readonly detached?: true;
 }
 
 /**
- * What a server says of a tool's behaviour. Hints: nothing checks them, and a server may be wrong or lie.
+ * Hints of an MCP server about a tool's behaviour. Nothing checks them: a server may be wrong or lie.
  * @see https://modelcontextprotocol.io/specification - ToolAnnotations
  */
 export interface ToolAnnotations {
-  /** For people. */
+  /** A name for display to people. */
   readonly title?: string;
-  /** It changes nothing. Absent: it may. */
+  /** The tool changes nothing. Absent: it may. */
   readonly readOnlyHint?: boolean;
-  /** It may destroy something, rather than only add. Absent: it may. */
+  /** The tool may destroy something, rather than only add. Absent: it may. */
   readonly destructiveHint?: boolean;
   /** A second call with the same arguments changes nothing more. Absent: it may. */
   readonly idempotentHint?: boolean;
-  /** It reaches beyond the server's own world, as a web search does. Absent: it may. */
+  /** The tool reaches beyond the server's own data, as a web search does. Absent: it may. */
   readonly openWorldHint?: boolean;
 }
 
-/** Which tool of which server a call was planned for: all that another worker needs to find it again. In recorded histories. */
+/**
+ * The tool and server that a call was planned for: all that another worker needs to find the tool. In recorded
+ * histories.
+ */
 export interface McpToolRef {
   /** The server's name in the agent's definition. */
   readonly server: string;
   /** The tool's name as the server has it. */
   readonly tool: string;
-  /** `sha256:` over its input schema and annotations: by these the call was judged. */
+  /** `sha256:` over the input schema and annotations that the call was judged by. */
   readonly digest: string;
-  /** `sha256:` over its annotations alone: by these its policies judged the call. Absent: they are judged with the schema, by `digest`. */
+  /** `sha256:` over the annotations alone, by which the policies judged the call. Absent: `digest` covers both. */
   readonly hints?: string;
 }

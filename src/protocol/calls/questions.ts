@@ -1,38 +1,47 @@
-/** Questions that the code of a server tool asks in the middle of its work. Wire format: only ever extended. Runs anywhere. */
+/**
+ * Questions that the code of a server tool asks in the middle of its work. Wire format: only ever extended. Runs
+ * anywhere.
+ */
 import type { StampedActor } from '../values/actors.js';
 import type { Audience } from '../values/audience.js';
 import type { Json, JsonSchema } from '../values/json.js';
 
-/** What ends a run of a tool without ending its call: somebody is asked, and the tool is entered again with the answer. */
+/** A question that ends a run of a tool without ending its call: the tool is entered again with the answer. */
 export interface Question {
   /** JSON Schema (2020-12) of the answer, patterns and formats included. */
   readonly form: JsonSchema;
-  /** What the tool wants to have again with the answer. */
+  /** State that the tool gets back with the answer. */
   readonly state?: Json;
-  /** What is asked, in words. */
+  /** The question in words. */
   readonly reason?: string;
-  /** Who may answer. @defaultValue the audience of the tool */
+  /** Audience of the answer. @defaultValue the audience of the tool */
   readonly audience?: Audience;
-  /** How long the answer may take. @defaultValue `timeouts.answer` of the call */
+  /** Milliseconds that the answer may take. @defaultValue `timeouts.answer` of the call */
   readonly timeoutMs?: number;
-  /** `enter`: the tool is entered again when somebody declines, too; absent: that ends the call. */
+  /** `enter`: the tool is entered again after a decline, too; absent: a decline ends the call. */
   readonly onDecline?: 'enter';
-  /** The form has checks that no JSON Schema can say: the tool runs them when it takes the answer, and may refuse it. */
+  /**
+   * The form has checks that JSON Schema cannot express: the tool runs them when it takes the answer, and may refuse
+   * it.
+   */
   readonly byCode?: true;
-  /** Only the worker that polls this task queue can go on: it holds something open. Its run is lost where nobody polls it. */
+  /**
+   * Task queue of the only worker that can continue, since it holds a connection open. The run is lost where the queue
+   * has no poller.
+   */
   readonly heldAt?: string;
 }
 
-/** What a tool is given of its last question when it is entered again: exactly one of `answer` and `declined`. */
+/** The last question of a tool, as the next run gets it: exactly one of `answer` and `declined`. */
 export interface AskedBefore {
   /** Questions that the call has asked until now. */
   readonly asks: number;
   readonly state?: Json;
-  /** In a record of its own, since `null` is an answer. */
+  /** A record of its own, since `null` is an answer. */
   readonly answer?: { readonly value: Json };
   readonly declined?: { readonly reason?: string };
-  /** Who answered or declined. */
+  /** The actor who answered or declined. */
   readonly actor: StampedActor;
-  /** The form of the question has checks that no JSON Schema can say. */
+  /** The form of the question has checks that JSON Schema cannot express. */
   readonly byCode?: true;
 }

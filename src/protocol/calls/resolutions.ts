@@ -1,4 +1,4 @@
-/** Resolutions (what is answered) and verdicts (what the answerer is told). Wire format: only ever extended. */
+/** Resolutions (answers to waiting calls) and verdicts (replies to those). Wire format: only ever extended. */
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { FilePart, ImagePart } from '../values/attachments.js';
 import type { FieldProblem } from '../values/field-problem.js';
@@ -14,23 +14,27 @@ import type { SuspensionKind } from './suspensions.js';
  * phase that follows an approval.
  */
 export type Resolution =
-  /** `input` replaces the call's, once a worker has checked it as it did the model's own. */
+  /** `input` replaces the call's input, once a worker has checked it as it checked the model's own. */
   | { readonly type: 'approve'; readonly input?: Json; readonly remember?: Remember }
   | { readonly type: 'deny'; readonly reason?: string; readonly remember?: Remember }
-  /** `files`: shown to the model beside the value, by reference. Not with answers to what the code of a tool asks. */
+  /**
+   * `files`: shown to the model beside the value, by reference. Not allowed in answers to questions of a tool's code.
+   */
   | { readonly type: 'answer'; readonly value: Json; readonly files?: ResultFiles }
   | { readonly type: 'decline'; readonly reason?: string }
   | { readonly type: 'result'; readonly value: Json; readonly files?: ResultFiles }
   | { readonly type: 'error'; readonly message: string }
-  /** What a lost run did, as an operator found out; exactly one of both: its result, or how it failed. */
+  /**
+   * The outcome of a lost run, as an operator found it; exactly one of `value` (its result) and `error` (its failure).
+   */
   | { readonly type: 'outcome'; readonly value?: Json; readonly error?: string };
 
-/** At most 16: stored values of the conversation, addresses, or ids at the model's provider; never bytes. */
+/** At most 16 references: stored values of the conversation, addresses, or ids at the model's provider; never bytes. */
 export type ResultFiles = readonly (ImagePart | FilePart)[];
 
 export type ResolutionType = Resolution['type'];
 
-/** Which kinds of suspension a resolution may answer. */
+/** The kinds of suspension that a type of resolution may answer. */
 export const RESOLVES: Readonly<Record<ResolutionType, readonly SuspensionKind[]>> = {
   approve: ['approval'],
   deny: ['approval'],
@@ -46,13 +50,13 @@ export interface ResolveToolCallInput {
   readonly toolCallId: ToolCallId;
   readonly resolution: Resolution;
   /**
-   * Minted by the client before its first try; repeats of one try answer `duplicate`. Names one resolution of the call: another one
-   * under it is `invalid`. A signal without one gets a digest.
+   * Minted by the client before its first try; repeats of one try answer `duplicate`. Names one resolution of the call:
+   * a different one under the same id is `invalid`. A signal without one gets a digest.
    */
   readonly requestId?: string;
-  /** When given, must equal the digest of what is pending: guards against approving what has changed. */
+  /** When given, must equal the digest of the pending suspension: guards against approving changed input. */
   readonly argsDigest?: string;
-  /** Of a result: the claim under which the call was run. Needed while the call is held. */
+  /** Present in a result: the claim under which the call was run. Needed while the call is held. */
   readonly claimId?: string;
   readonly actor?: Actor | StampedActor;
   /** ISO 8601, stamped by the API or client when the answer came in; lateness is judged by it. */
@@ -67,7 +71,7 @@ export interface ResolveToolCallInput {
  * | `unknown` | no such conversation or call | nothing |
  * | `duplicate` | this request was accepted before under its `requestId`; carries that verdict | nothing |
  * | `forbidden` | the actor is outside the audience | nothing |
- * | `stale` | already resolved, a type of another kind, or a result of somebody else than the holder | nothing |
+ * | `stale` | already resolved, a type of another kind, or a result from another client than the holder | nothing |
  * | `expired` | past the deadline | nothing |
  * | `invalid` | wrong shape, schema violation, digest mismatch; the call stays open. Also, in the place of `duplicate`, another resolution under a `requestId` that the call knows | nothing |
  * | `accepted` | the first valid resolution | `resolution` |
@@ -86,7 +90,7 @@ export type Verdict =
       readonly at?: string;
       /** The kind that is open now, when the resolution was of another. */
       readonly openKind?: SuspensionKind;
-      /** The error that ended the call, where no answer did: its tool was changed, or is gone. */
+      /** The error that ended the call without an answer: its tool was changed, or is gone. */
       readonly code?: ToolErrorCode;
     }
   | { readonly verdict: 'expired'; readonly deadline: string }
@@ -105,8 +109,9 @@ export interface AcceptedVerdict {
   /** Sequence number of the recorded resolution. */
   readonly seq: number;
   /**
-   * Taken, and not judged by all of its rules: a worker still has to (patterns, formats, refinements, the tool's own code, policies of an edit).
-   * What does not pass is taken back, and the call is open again with the reasons (`reverted` in `pending`; `final()` answers `invalid`).
+   * Present when a worker still has to check the rest of the rules (patterns, formats, refinements, the tool's own
+   * code, policies of an edit). A resolution that fails them is reverted, and the call is open again with the reasons
+   * (`reverted` in `pending`; `final()` answers `invalid`).
    */
   readonly checked?: false;
 }
@@ -117,7 +122,7 @@ export function isAccepted(verdict: Verdict): verdict is AcceptedVerdict {
 
 export type VerdictName = Verdict['verdict'];
 
-/** Order in which verdicts are considered; the first that applies is given. */
+/** Order in which verdicts are considered; the first that applies is returned. */
 export const VERDICT_PRECEDENCE: readonly VerdictName[] = [
   'unknown',
   'duplicate',

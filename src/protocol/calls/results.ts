@@ -5,12 +5,15 @@ import type { BlobRef } from '../values/blobs.js';
 import type { ToolCallId } from '../values/ids.js';
 import type { Json } from '../values/json.js';
 
-/** A call of a turn that has its result, as later policies of that turn see it. What it returned is not in it. */
+/** An ended call of a turn, without its result, as later policies of that turn see it. */
 export interface EarlierResult {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly ok: boolean;
-  /** `untrusted`: a person, a browser, another backend or the model's provider gave it, and may have given anything. */
+  /**
+   * `untrusted`: a person, a browser, another backend or the model's provider gave the result, and may have given
+   * anything.
+   */
   readonly provenance: Provenance;
 }
 
@@ -28,15 +31,15 @@ export type CallStatus =
 export type FinalCallStatus = 'resolved' | 'errored' | 'denied' | 'expired' | 'cancelled';
 
 /**
- * What the model always sees as the result of a call. `notice`: a word of the engine beside it, which the tool did not say.
- * `blob`: the result was too large, and `result` is its beginning with a marker; all of it is stored under this reference.
+ * The result of a call as the model sees it. `notice`: a text that the engine adds, which is not the tool's. `blob`:
+ * the result was too large; `result` is its beginning with a marker, and the whole is stored under this reference.
  */
 export type ToolResultEnvelope =
   | {
       readonly ok: true;
       readonly result: Json;
       readonly blob?: BlobRef;
-      /** Images and files that the tool shows beside its result. */
+      /** Images and files that the tool returns beside its result. */
       readonly files?: readonly (ImagePart | FilePart)[];
       readonly notice?: string;
     }
@@ -71,16 +74,16 @@ export type ToolErrorCode =
   | 'not_available'
   | 'definition_changed';
 
-/** Where a result came from. What people, browsers and other backends return is under their control. */
+/** Origin of a result. Results of people, browsers and other backends are under their control. */
 export type Provenance = 'trusted' | 'untrusted';
 
 /** One ended call, as results and logs carry it. */
 export interface ToolResult {
-  /** `detached`: the model goes on with `pending`, and the call does not end here. */
+  /** `detached`: the model gets `pending` as the result, and the call goes on. */
   readonly status: FinalCallStatus | 'detached';
   readonly envelope: ToolResultEnvelope;
   readonly provenance: Provenance;
-  /** Who answered or decided; absent for tools that simply ran. */
+  /** The actor who answered or decided; absent for tools that simply ran. */
   readonly actor?: StampedActor;
   readonly executionMs?: number;
 }

@@ -1,21 +1,21 @@
-/** Remembered decisions: what an approver wants done with later calls of the same tool. Wire format: only ever extended. */
+/** Remembered decisions: an approver's decision for later calls of the same tool. Wire format: only ever extended. */
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { TurnId } from '../values/ids.js';
 import { canonicalJson, type Json } from '../values/json.js';
 
 export type RuleScope = 'turn' | 'conversation';
 
-/** Stands on `approve` and `deny`. */
+/** A field of `approve` and `deny`. */
 export interface Remember {
   /** A rule of a turn ends with it. */
   readonly for: RuleScope;
-  /** JSON Pointers into the input and the values that must stand there. Absent = any input. */
+  /** JSON Pointers into the input and the values required there. Absent = any input. */
   readonly match?: Readonly<Record<string, Json>>;
 }
 
 /**
- * A remembered decision. It decides as its author would: only calls that wait for an approval, only where the author is in
- * their audience, and never against a policy that denies. Where several fit, a denial counts.
+ * A remembered decision. Decides only calls that wait for an approval, only where its author is in their audience, and
+ * never against a policy that denies. Where several match, a denial wins.
  */
 export interface Rule extends Remember {
   readonly ruleId: string;
@@ -43,7 +43,7 @@ export interface RevokeRuleReply {
   readonly seq: number;
 }
 
-/** Equal for two rules of which only the newer can count: same tool, scope and match. */
+/** Equal for two rules of which the newer replaces the older: same tool, scope and match. */
 export function ruleKey({ tool, for: scope, turnId, match }: Omit<Rule, 'ruleId'>): string {
   return canonicalJson([tool, scope, turnId ?? null, match ?? {}]);
 }
@@ -57,7 +57,7 @@ export function withRule(
   return { rules: [...others, rule] };
 }
 
-/** Something with rules, without some of them. No list is left behind empty: without rules there is none. */
+/** The holder without some of its rules. The field `rules` is removed when none is left. */
 export function withoutRules<Holder extends { readonly rules?: readonly Rule[] }>(
   holder: Holder,
   gone: (rule: Rule) => boolean,

@@ -1,4 +1,4 @@
-/** Suspensions: one primitive for every call that waits for somebody outside. Runs anywhere. */
+/** Suspensions: one primitive for every call that waits for input from outside. Runs anywhere. */
 
 import type { Audience } from '../values/audience.js';
 import type { FieldProblem } from '../values/field-problem.js';
@@ -6,7 +6,7 @@ import type { ToolCallId, TurnId } from '../values/ids.js';
 import type { Json, JsonSchema } from '../values/json.js';
 import type { Executor } from './executors.js';
 
-/** `outcome`: a run that may not be repeated was lost, and nobody knows what it did; an operator finds out. */
+/** `outcome`: a run that may not be repeated was lost with its outcome unknown; an operator reports it. */
 export type SuspensionKind =
   | 'approval'
   | 'elicitation'
@@ -22,62 +22,68 @@ export const SUSPENSION_KINDS = [
   'outcome',
 ] as const satisfies readonly SuspensionKind[];
 
-/** Who runs a call that many may see. */
+/** The holder of a call that many clients may see. */
 export interface Claim {
   /** Id of the actor. */
   readonly by: string;
   readonly claimId: string;
-  /** ISO 8601; when it was claimed first. */
+  /** ISO 8601; when the call was claimed first. */
   readonly at: string;
   readonly leaseMs: number;
-  /** ISO 8601. As recorded: renewals are kept in the store, and readers of the store are shown them. */
+  /** ISO 8601, as recorded. Renewals are kept in the store, and readers of the store get the renewed time. */
   readonly leaseUntil: string;
-  /** Sequence number of the event that recorded it last. */
+  /** Sequence number of the event that recorded the claim last. */
   readonly seq: number;
 }
 
-/** A wait that is open now. Deadlines are absolute, so they survive kills and roll-overs as they are. */
+/** An open wait. Deadlines are absolute, so kills and roll-overs do not change them. */
 export interface Suspension {
   readonly toolCallId: ToolCallId;
   readonly turnId: TurnId;
   readonly name: string;
   readonly executor: Executor;
   readonly kind: SuspensionKind;
-  /** What is shown to whoever resolves it: the validated input, or the payload that a preflight shaped. */
+  /** The value shown to the actor who resolves the call: the validated input, or the payload that a preflight made. */
   readonly prompt: Json;
-  /** Why the policy asks; shown to the approver. */
+  /** The policy's reason for the approval; shown to the approver. */
   readonly reason?: string;
   /** Shape of the answer; absent for approvals. */
   readonly answerSchema?: JsonSchema;
-  /** Who may resolve it; absent = anybody. */
+  /** Audience of the resolution; absent = every actor. */
   readonly audience?: Audience;
-  /** Of what is shown; of a question that a server tool asks, of its form, state and place. */
+  /** Digest of the prompt; for a question of a server tool, of its form, state and place. */
   readonly argsDigest?: string;
-  /** The call was shown in another form before: `argsDigest` must come with the answer, so that it is not meant for that one. */
+  /** The prompt was different before: the answer must name `argsDigest`, so that it cannot be meant for the old one. */
   readonly revised?: true;
-  /** Digest of the definition of the tool by which answers are judged. Absent for approvals, and for questions of a tool's code. */
+  /**
+   * Digest of the tool's definition by which answers are judged. Absent for approvals, and for questions of a tool's
+   * code.
+   */
   readonly definition?: string;
-  /** Which question of its call it is, from 1, when the code of a server tool asks it. From the second on `argsDigest` must come with the answer. */
+  /**
+   * Number of the question within its call, from 1, when the code of a server tool asks it. From the second on the
+   * answer must name `argsDigest`.
+   */
   readonly ask?: number;
   /** ISO 8601. */
   readonly openedAt: string;
   /** ISO 8601. */
   readonly deadline: string;
-  /** ISO 8601. The wait ends here unless somebody claims the call before; absent once somebody has. */
+  /** ISO 8601. The wait ends here unless the call is claimed before; absent once it is claimed. */
   readonly claimBy?: string;
-  /** Present while somebody holds the call: only the holder's result is taken. */
+  /** Present while the call is held: only the holder's result is accepted. */
   readonly claim?: Claim;
-  /** The tool declares that whoever runs it may report progress. */
+  /** The tool declares that the client or backend that runs it may report progress. */
   readonly streaming?: true;
-  /** Present when no turn waits for it: what comes of it is new input. */
+  /** Present when no turn waits for the call: its result is new input. */
   readonly detached?: true;
-  /** Why the answer before was taken back, when a worker had judged it; the request id of that answer may be used again. */
+  /** Why a worker's check reverted the answer before; the request id of that answer may be used again. */
   readonly reverted?: { readonly requestId: string; readonly problems: readonly FieldProblem[] };
-  /** Present when the call's time in all ends this wait, not the wait's own clock. */
+  /** Present when the call's total time ends this wait, not the wait's own time-out. */
   readonly limitedBy?: 'total';
 }
 
-/** An open suspension as readers list it: with the opaque ref that resolves it. */
+/** An open suspension as readers list it: with the opaque ref by which it is resolved. */
 export interface PendingCall extends Suspension {
   readonly ref: string;
 }
