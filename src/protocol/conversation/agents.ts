@@ -3,8 +3,8 @@ import type { JsonSchema } from '../values/json.js';
 import type { TurnBudgets } from './turns.js';
 
 /**
- * What a conversation does with a message that comes while a turn runs: refuse it, let it wait for a turn of its own, stop the
- * running turn in its favour, or let the running turn's next model call read it.
+ * Action on a message that comes while a turn runs: refuse it, queue it for a turn of its own, stop the running turn in
+ * its favour, or let the running turn's next model call read it.
  */
 export type OnBusy = 'reject' | 'queue' | 'interrupt' | 'steer';
 
@@ -16,38 +16,41 @@ export interface AgentSettings {
   readonly onBusy: OnBusy;
   readonly idleCloseMs: number;
   readonly budgets?: TurnBudgets;
-  /** A message sets aside the calls that wait for people. Absent: it waits, or does what `onBusy` says. */
+  /** A message detaches the calls that wait for people. Absent: the message waits, or does what `onBusy` says. */
   readonly whileWaiting?: 'detach';
   /** Calls of a step run one after the other. Absent: all at once. */
   readonly toolExecution?: 'sequential';
-  /** Every model call is sent the whole transcript. Absent: what is new. */
+  /** Every model call is sent the whole transcript. Absent: only the new messages. */
   readonly transcripts?: 'full';
   /** Old turns are summarised in the background. Absent: never. */
   readonly summaries?: true;
-  /** The same call (tool and arguments) runs fewer times than this in one turn; the result of the last one that runs warns the model. */
+  /**
+   * The same call (tool and arguments) runs fewer times than this in one turn; the result of the last one that runs
+   * warns the model.
+   */
   readonly repeatLimit?: number;
-  /** A tool that fails ends the turn. Absent: the model is told. */
+  /** A tool that fails ends the turn. Absent: the model gets the error. */
   readonly onToolError?: 'abort_turn';
-  /** So does a call of a tool that the agent does not have. */
+  /** A call of a tool that the agent does not have ends the turn. Absent: the model gets the error. */
   readonly onUnknownTool?: 'abort_turn';
-  /** The rules that the core decides by in this conversation; see `revisions.ts`. */
+  /** Revision of the core's rules in this conversation; see `revisions.ts`. */
   readonly coreRevision: number;
 }
 
-/** What the rest of the world knows of an agent. Published by workers, checked by clients before anything starts. */
+/** Public description of an agent. Published by workers, checked by clients before anything starts. */
 export interface AgentManifest {
   readonly name: string;
   readonly description?: string;
   readonly model: string;
-  /** Of the costs that `usage` names; absent where the model has no prices. */
+  /** Currency of the costs in `usage`; absent where the model has no prices. */
   readonly currency?: string;
   readonly settings: AgentSettings;
-  /** JSON Schema of its final answers; absent where they are texts. */
+  /** JSON Schema of the final answers; absent where they are texts. */
   readonly output?: JsonSchema;
   readonly tools: readonly ToolManifest[];
-  /** Servers that list more of them, each worker for itself. Absent: none. */
+  /** MCP servers that list further tools, for each worker separately. Absent: none. */
   readonly mcpServers?: readonly { readonly name: string }[];
-  /** ISO 8601. Workers are there, and none of them has served the agent since. Absent: one does, or there is none at all. */
+  /** ISO 8601. Since when no live worker has served the agent. Absent: one does, or there is no live worker at all. */
   readonly notServedSince?: string;
 }
 

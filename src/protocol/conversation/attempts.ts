@@ -1,4 +1,7 @@
-/** What became of the attempts of a model call, as heartbeats tell the next attempt, and failures the workflow. Runs anywhere. */
+/**
+ * Results of the attempts of a model call, as heartbeats pass them to the next attempt, and failures to the workflow.
+ * Runs anywhere.
+ */
 
 import { MAX_ATTEMPT_TEXT_CHARS, MAX_FAILED_ATTEMPTS } from '../limits/limits.js';
 import { isRecord } from '../values/json.js';
@@ -6,46 +9,49 @@ import type { Usage } from './turns.js';
 
 export interface ModelSpend {
   readonly model: string;
-  /** The last that took anything. */
+  /** The last attempt that used any tokens. */
   readonly attempt: number;
   readonly usage: Usage;
 }
 
-/** A request that goes on at its provider, whoever listens; `usage` is what it has taken so far. */
+/** A request that continues at its provider without a reader; `usage` is the usage until now. */
 export interface OpenRequest extends ModelSpend {
-  /** The provider's. */
+  /** The provider's id of the request. */
   readonly id: string;
-  /** Fingerprint of the messages that were sent: only the same request resumes it. Absent: any request does. */
+  /** Fingerprint of the messages that were sent: only an equal request resumes it. Absent: any request does. */
   readonly request?: string;
 }
 
-/** An attempt of a model call that came to nothing, and what was to follow. */
+/** A failed attempt of a model call, and the pause planned after it. */
 export interface FailedAttempt {
   /** From 1, over all activities of the call. */
   readonly attempt: number;
   readonly model: string;
-  /** Of the failure table; `no_worker` where nothing is known of it, since its worker was lost. */
+  /** A code of the failure table; `no_worker` where the attempt was lost with its worker. */
   readonly code: string;
   readonly message: string;
-  /** What the provider answered. Absent: it did not, or it failed within its answer. */
+  /** HTTP status of the provider's answer. Absent: there was none, or the attempt failed within the answer. */
   readonly httpStatus?: number;
-  /** The pause before the next attempt. Absent: there was to be none, or nobody knew. */
+  /** Milliseconds before the next attempt. Absent: none was planned, or the plan is not known. */
   readonly nextInMs?: number;
 }
 
 /** The one value in details of heartbeats and failures; its names are in history for ever. */
 export interface ModelCallDetails {
-  /** Of all attempts until now. */
+  /** Usage of all attempts until now. */
   readonly spent?: ModelSpend;
-  /** No part of `spent`: the next attempt goes on with it. */
+  /** The request that the next attempt resumes; not counted in `spent`. */
   readonly open?: OpenRequest;
   /** Oldest first; at most `MAX_FAILED_ATTEMPTS`, the newest. */
   readonly failed?: readonly FailedAttempt[];
-  /** How many attempts there were, for another activity of the same call. */
+  /** Number of attempts until now, for another activity of the same call. */
   readonly attempts?: number;
 }
 
-/** Any version of a worker may have written them: what is not understood counts as nothing. */
+/**
+ * Reads details that a worker of any version may have written; never throws. Ignores every field that is not
+ * understood.
+ */
 export function detailsIn(details: unknown): ModelCallDetails {
   if (!isRecord(details)) return {};
   const spent = spendIn(details['spent']);

@@ -1,9 +1,10 @@
-/** What of a conversation a model call is given: how long results stay in it, and what the log says of it. Runs anywhere. */
+/** The context of a model call: the retention of results in it, and its description in the log. Runs anywhere. */
 import type { MessageId, TurnId } from '../values/ids.js';
 
 /**
- * How long the model keeps seeing a tool's results. After that a result is shown as a stub; the log keeps it whole. It becomes
- * due then, and happens when the context is made smaller at all: providers' prompt caches live on what does not change.
+ * How long the model sees a tool's results. After that a result is due to be shown as a stub; the log keeps it whole.
+ * Due results become stubs only when the context is made smaller anyway, since the prompt caches of providers need an
+ * unchanged beginning.
  *
  * | retention | a result stays whole |
  * |---|---|
@@ -13,42 +14,49 @@ import type { MessageId, TurnId } from '../values/ids.js';
  */
 export type Retention = { readonly turns: number } | { readonly last: number } | 'never_evict';
 
-/** What one model call was given of its conversation, and why not more. Stands in its `model_call` event. */
+/**
+ * The part of its conversation that one model call was given, and the reasons for its bounds. A field of `model_call`
+ * events.
+ */
 export interface ModelContext {
-  /** Input tokens of the request, as counted before it was made; what the provider counted stands in `usage`. */
+  /** Input tokens of the request, as counted before it was made; `usage` has the provider's count. */
   readonly tokens: number;
   /** Input tokens that a call of this agent may have. */
   readonly budget: number;
-  /** Messages of the conversation that it was given. */
+  /** Number of messages of the conversation in the request. */
   readonly messages: number;
-  /** Oldest whole turns that were left out. Absent: none. */
+  /** Number of the oldest whole turns that were left out. Absent: none. */
   readonly droppedTurns?: number;
-  /** Old results that were shown as stubs. Absent: none. */
+  /** Number of old results that were shown as stubs. Absent: none. */
   readonly evictedResults?: number;
-  /** Ordinal of the summary that took the place of the turns before. Absent: there was none. */
+  /** Ordinal of the summary in place of the turns before. Absent: there was none. */
   readonly summary?: number;
-  /** Oldest messages that no worker was sent, because the transcript outgrew one payload. Absent: none. */
+  /**
+   * Number of the oldest messages that were sent to no worker, because the transcript outgrew one payload. Absent:
+   * none.
+   */
   readonly unsentMessages?: number;
   /**
-   * The context was made smaller at this call, so that what follows begins otherwise than before: it had come near the budget
-   * (`share`: old results became stubs), would have gone over it (`budget`), or the provider refused it (`too_long`).
+   * Present when the context was made smaller at this call, so that later requests begin differently: it had come near
+   * the budget (`share`: old results became stubs), would have gone over it (`budget`), or the provider refused it
+   * (`too_long`).
    */
   readonly compacted?: 'share' | 'budget' | 'too_long';
-  /** The first turn that it was given whole, where turns were left out for the budget. Later calls begin there, too. */
+  /** The first whole turn in the request, where turns were left out for the budget. Later calls begin there, too. */
   readonly fromTurnId?: TurnId;
-  /** Which results are old was decided as of this message. */
+  /** The message as of which the age of results was judged. */
   readonly evictedAsOf?: MessageId;
-  /** Tokens were counted by size alone: it is far from the budget. */
+  /** Tokens were counted by size alone, since the context is far from the budget. */
   readonly rough?: true;
-  /** Factor between the engine's own count of tokens and what this provider counts. Absent: 1. */
+  /** Factor between the engine's own count of tokens and this provider's. Absent: 1. */
   readonly scale?: number;
   /** The context has passed the share of its budget at which old turns are summarised. */
   readonly summaryDue?: true;
 }
 
-/** What a model call has to know of the one before, so that it begins with the same bytes. */
+/** The fields of the model call before that the next one needs to begin with the same bytes. */
 export interface ContextMark
   extends Pick<ModelContext, 'tokens' | 'rough' | 'scale' | 'fromTurnId' | 'evictedAsOf'> {
-  /** As its provider counted them. */
+  /** Input tokens as the provider counted them. */
   readonly inputTokens: number;
 }

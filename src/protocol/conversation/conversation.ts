@@ -1,4 +1,4 @@
-/** Settings, inputs and replies of a conversation: what starts one, what it is told, what it answers. */
+/** Settings, inputs and replies of a conversation. */
 
 import type { InFlightTool } from '../calls/plan.js';
 import type { Rule } from '../calls/rules.js';
@@ -20,8 +20,8 @@ export interface SendMessageInput {
   /** Images and files that belong to it, by reference; at most `MAX_ATTACHMENTS`. */
   readonly attachments?: readonly (ImagePart | FilePart)[];
   /**
-   * JSON Schema, an object at the top, of what the turn's final answer has to be; takes the place of the agent's. With a message
-   * that joins a running turn it holds from that turn's next model call on. `false`: a text, whatever the agent says.
+   * JSON Schema, an object at the top, of the turn's final answer; replaces the agent's. In a message that joins a
+   * running turn it holds from that turn's next model call on. `false`: a text, even if the agent has a schema.
    */
   readonly output?: JsonSchema | false;
   /** Minted by the client before its first try. A signal without one is always a new message. */
@@ -29,7 +29,10 @@ export interface SendMessageInput {
   readonly actor?: Actor | StampedActor;
   /** Overrides the agent's setting for this message. */
   readonly onBusy?: OnBusy;
-  /** `onBusy` counts only where the agent would reject the message: nobody could tell its sender. */
+  /**
+   * `onBusy` counts only where the agent would reject the message, because the rejection could not be returned to the
+   * sender.
+   */
   readonly ifRejected?: boolean;
   /** The agent that the caller expects; a conversation never changes its agent. */
   readonly agent?: string;
@@ -40,21 +43,21 @@ export interface SendMessageReply {
   readonly messageId: MessageId;
   /** Sequence number of the recorded message. */
   readonly seq: number;
-  /** Turns that come first. */
+  /** Number of turns that come first. */
   readonly ahead: number;
-  /** The message joined the running turn, whose id is `turnId`. */
+  /** Present when the message joined the running turn, whose id is `turnId`. */
   readonly steers?: true;
 }
 
 export interface CancelTurnInput {
-  /** Cancels only this turn; absent = whichever runs. */
+  /** Cancels only this turn; absent = the running one. */
   readonly turnId?: TurnId;
   readonly requestId?: string;
   readonly reason?: string;
   readonly actor?: Actor | StampedActor;
 }
 
-/** Cancelling is idempotent: nothing to cancel is an answer, not an error. */
+/** Cancelling is idempotent: without a turn to cancel the reply says so, and nothing is thrown. */
 export interface CancelTurnReply {
   readonly cancelled: boolean;
   readonly turnId?: TurnId;
@@ -71,15 +74,15 @@ export interface CloseConversationReply {
   readonly seq: number;
 }
 
-/** The end, or the present state, of a turn. Always a union, whoever asks and however often. */
+/** The end, or the present state, of a turn. The same union for every reader and every read. */
 export type TurnResult =
   | {
       readonly status: 'completed';
       readonly turnId: TurnId;
       readonly text: string;
-      /** The answer in the form that was asked for; absent where none was, and where the engine ended the turn. */
+      /** The answer in the requested schema; absent where none was requested, and where the engine ended the turn. */
       readonly output?: Json;
-      /** The limit, when the engine ended it. */
+      /** The limit, when the engine ended the turn. */
       readonly reason?: TurnEndReason;
       readonly usage: Usage;
       readonly seq: number;
@@ -99,18 +102,18 @@ export type TurnResult =
       readonly usage: Usage;
       readonly seq: number;
     }
-  /** Only people, clients or other backends can move it on now. */
+  /** Only a person, client or other backend can continue the turn now. */
   | {
       readonly status: 'waiting';
       readonly turnId: TurnId;
       readonly pending: readonly PendingCall[];
-      /** As of this point of the log. */
+      /** Sequence number of the log that this state is as of. */
       readonly seq: number;
     }
   /** The caller's time ran out; the turn goes on. */
   | { readonly status: 'timeout'; readonly turnId: TurnId };
 
-/** State of a conversation for a newcomer, as of `seq`. */
+/** State of a conversation for a new reader, as of `seq`. */
 export interface ConversationSnapshot {
   readonly tenant: string;
   readonly conversationId: string;
@@ -124,29 +127,32 @@ export interface ConversationSnapshot {
   readonly turn?: {
     readonly turnId: TurnId;
     readonly step: number;
-    /** Of that step; names it where its calls are read or answered together. */
+    /** Id of that step, by which its calls are read or answered together. */
     readonly stepId: StepId;
     readonly startedAt: string;
   };
-  /** Messages accepted but not yet begun. */
+  /** Turns of accepted messages that have not begun. */
   readonly queued: readonly TurnId[];
   readonly pending: readonly PendingCall[];
   readonly inFlightTools: readonly InFlightTool[];
   readonly usage: Usage;
-  /** What the last completed model call was given. Absent before the first. */
+  /** Context of the last completed model call. Absent before the first. */
   readonly context?: Pick<
     ModelContext,
     'tokens' | 'budget' | 'messages' | 'droppedTurns' | 'evictedResults' | 'summary'
   >;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
-  /** Its workflow is well, and cannot go on without somebody's doing; since when (ISO 8601). Absent while nothing is missing. */
+  /** Present when the workflow is healthy, but cannot go on without an operator; since when (ISO 8601). */
   readonly attention?: { readonly reason: AttentionReason; readonly since: string };
-  /** Its workflow is not well: its tasks come to no end, so `status` says `failing` or `slow`, and `was` what the log says. Absent while all is well. */
+  /**
+   * Present when tasks of the workflow fail or time out again and again: `status` is `failing` or `slow`, and `was` is
+   * the status by the log.
+   */
   readonly trouble?: Trouble & { readonly was: ConversationStatus };
 }
 
-/** `agent_not_served`: workers are there, and none of them serves its agent. */
+/** `agent_not_served`: workers run, and none of them serves the conversation's agent. */
 export type AttentionReason = 'agent_not_served';
 
 export const ATTENTION_REASONS = ['agent_not_served'] as const satisfies readonly AttentionReason[];

@@ -1,18 +1,19 @@
 /**
- * The inbox: input that is neither a message of a user nor the answer of a waiting call. Results of detached calls, results
- * that came late, and events of other systems. Each has a stable id and enters the conversation once. Wire format.
+ * The inbox: input that is neither a message of a user nor the answer of a waiting call: results of detached calls,
+ * results that came late, and events of other systems. Each has a stable id and enters the conversation once. Wire
+ * format.
  */
 import type { Actor, StampedActor } from '../values/actors.js';
 import type { Json } from '../values/json.js';
 
-/** Ids that begin so are the engine's own: results of calls. */
+/** Prefix of the engine's own ids, those of results of calls. */
 export const RESULT_EVENT_PREFIX = 'tr:';
 
 /** Payload of `inboxEvent`, as update and as signal. */
 export interface InboxEventInput {
-  /** Stable, of the sender's own making: the same id is one event, however often it is sent. */
+  /** Stable, made by the sender: the same id is one event, however often it is sent. */
   readonly eventId: string;
-  /** What it is, in a word that the model reads: `payment.settled`. */
+  /** Kind of the event, in a word that the model reads: `payment.settled`. */
   readonly kind: string;
   readonly payload: Json;
   readonly actor?: Actor | StampedActor;

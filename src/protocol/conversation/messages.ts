@@ -8,19 +8,19 @@ import type { Json } from '../values/json.js';
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** Where the model has it from; at most `MAX_TEXT_SOURCES`. Absent: it does not say. */
+  /** Sources that the model names; at most `MAX_TEXT_SOURCES`. Absent: it names none. */
   readonly sources?: readonly TextSource[];
 }
 
-/** What a model names as the source of a text, or of the part of it from `startIndex` up to `endIndex` (characters). */
+/** A source that a model names for a text, or for its part from `startIndex` up to `endIndex` (characters). */
 export type TextSource = (
   | { readonly type: 'url'; readonly url: string; readonly title?: string }
   | {
       readonly type: 'file';
-      /** The provider's. */
+      /** The provider's id of the file. */
       readonly fileId: string;
       readonly filename?: string;
-      /** The file lies in a container of the provider's, such as a code interpreter's. */
+      /** The provider's container that has the file, such as a code interpreter's. */
       readonly containerId?: string;
     }
 ) & { readonly startIndex?: number; readonly endIndex?: number };
@@ -30,7 +30,7 @@ export interface ReasoningPart {
   readonly text: string;
 }
 
-/** The model's request, as it was made: `argumentsJson` is its text to the letter, so that prompt caches hit. */
+/** The model's call, as it was made: `argumentsJson` is its exact text, so that prompt caches hit. */
 export interface ToolCallPart {
   readonly type: 'tool_call';
   readonly toolCallId: ToolCallId;
@@ -44,11 +44,11 @@ export interface ToolResultPart {
   readonly toolCallId: ToolCallId;
   readonly name: string;
   readonly envelope: ToolResultEnvelope;
-  /** Present when somebody outside gave it. Policies look at it; the model is not told. */
+  /** Present when the result came from outside. Policies read it; the model does not get it. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
 }
 
-/** An item that only its provider understands; kept and replayed to that provider as it came. */
+/** An item that only its provider understands; kept and sent back to that provider unchanged. */
 export interface ProviderPart {
   readonly type: 'provider_item';
   readonly provider: string;
@@ -64,9 +64,9 @@ export interface UserMessage {
   readonly id: MessageId;
   readonly turnId: TurnId;
   readonly parts: readonly UserPart[];
-  /** Present when no user said it: the id of the inbox event. */
+  /** Present when the message stands for an inbox event: the event's id. */
   readonly inbox?: string;
-  /** Present when no user said it: the ordinal of the summary that stands for all turns before, the one named here the last. */
+  /** Present when the message is a summary: its ordinal. It stands for all turns up to the one named here, included. */
   readonly summary?: number;
 }
 
@@ -76,11 +76,14 @@ export interface AssistantMessage {
   readonly turnId: TurnId;
   readonly step: number;
   readonly parts: readonly AssistantPart[];
-  /** Present when the message is not whole: the turn was cancelled while it streamed. */
+  /** Present when the message is incomplete: the turn was cancelled while it streamed. */
   readonly partial?: true;
-  /** Present when the engine wrote it (a limit was reached), not the model. */
+  /** Present when the engine wrote the message (a limit was reached), not the model. */
   readonly synthetic?: true;
-  /** What the provider ran before it was said. Policies look at it; the model has the provider's own items. */
+  /**
+   * Results of the calls that the provider ran for this message. Policies read it; the model has the provider's own
+   * items.
+   */
   readonly providerResults?: readonly EarlierResult[];
 }
 
@@ -109,7 +112,7 @@ export function earlierResult(
   return { toolCallId, name, ok: envelope.ok, provenance };
 }
 
-/** The results of a turn's steps that are over, in the model's order; the newest of very many. */
+/** The results of a turn's finished steps, in the model's order; at most `MAX_EARLIER_RESULTS`, the newest. */
 export function resultsOfTurn(
   messages: readonly Message[],
   turnId: TurnId,
@@ -119,7 +122,7 @@ export function resultsOfTurn(
     .slice(-MAX_EARLIER_RESULTS);
 }
 
-/** What a message tells policies of calls that are over. */
+/** The ended calls in a message, as policies get them. */
 export function resultsIn(message: Message): readonly EarlierResult[] {
   switch (message.role) {
     case 'user':

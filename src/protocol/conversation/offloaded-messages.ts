@@ -1,8 +1,8 @@
 /**
- * Messages of a transcript that lie in the blob store, and what stands for them where they are not needed. Runs anywhere.
+ * Messages of a transcript that are offloaded to the blob store, and the references in their place. Runs anywhere.
  *
- * A chunk is one blob: JSON `{"messages": [...]}`, whole turns in their order, or finished steps of a turn. Its id is the hash of its content, so it never
- * changes, and putting it again changes nothing.
+ * A chunk is one blob: JSON `{"messages": [...]}`, whole turns in their order, or finished steps of a turn. Its id is
+ * the hash of its content, so it never changes, and writing it again changes nothing.
  */
 
 import type { EarlierResult } from '../calls/results.js';
@@ -17,12 +17,12 @@ import type { ConversationKey, MessageId, ToolCallId, TurnId } from '../values/i
 import { isRecord } from '../values/json.js';
 import type { Message } from './messages.js';
 
-/** Which blob, and which turns the whole of it is of: from the event log of these it can be made again. */
+/** Id of a chunk, and the turns that it belongs to: from their event log the chunk can be rebuilt. */
 export interface ChunkRef {
   readonly id: string;
   readonly fromTurnId: TurnId;
   readonly throughTurnId: TurnId;
-  /** Its first and its last message, where it begins or ends within a turn. Absent: it has these turns whole. */
+  /** Its first and last message, where it begins or ends within a turn. Absent: it has these turns whole. */
   readonly fromMessageId?: MessageId;
   readonly throughMessageId?: MessageId;
 }
@@ -33,44 +33,53 @@ export interface StoredPart extends ChunkRef {
   readonly to: number;
 }
 
-/** Messages in their order: as they are, or where they lie. */
+/** Messages in their order: inline, or as a reference. */
 export type TranscriptPiece = { readonly messages: readonly Message[] } | StoredPart;
 
-/** What a roll-over carries of one chunk: enough for all that is decided about messages without reading them. */
+/**
+ * The description of one chunk that a roll-over carries: enough for every decision about messages that does not read
+ * them.
+ */
 export interface CarriedChunk extends ChunkRef {
-  /** Place in the transcript of the first message that is left of it. */
+  /** Place in the transcript of the first message of the chunk that is still used. */
   readonly at: number;
-  /** Its index in the chunk. */
+  /** Index of that message in the chunk. */
   readonly from: number;
   readonly turns: readonly CarriedTurn[];
 }
 
 export interface CarriedTurn {
   readonly turnId: TurnId;
-  /** Id of its last message: a summary names by it how far it goes. */
+  /** Id of the turn's last message, by which a summary names its end. */
   readonly lastId: MessageId;
   readonly messages: readonly CarriedMessage[];
 }
 
 export interface CarriedMessage {
   readonly role: Message['role'];
-  /** As JSON. */
+  /** Bytes of the message as JSON. */
   readonly bytes: number;
-  /** Calls that it asks for: their ids stay taken. Absent when there are none. */
+  /** Calls in the message, whose ids stay taken. Absent when there are none. */
   readonly calls?: readonly ToolCallId[];
-  /** Results in it, where a call of its turn is still open: policies of that call look at them. */
+  /** Results in the message, where a call of its turn is still open, since policies of that call read them. */
   readonly results?: readonly EarlierResult[];
 }
 
-/** When the oldest turns, and steps, are stored at a roll-over, each a number from 1. Pinned when the conversation starts: what a run does depends on it. */
+/**
+ * Bounds of offloading at a roll-over, each a number from 1. Pinned when the conversation starts, since the decisions
+ * of a run depend on them.
+ */
 export interface SpillBounds {
-  /** From so many bytes of messages that would be carried whole. */
+  /** Offloads once the messages that would be carried inline have this many bytes. */
   readonly fromBytes: number;
-  /** So many bytes of the newest turns stay. */
+  /** Bytes of the newest turns that stay inline. */
   readonly keepBytes: number;
-  /** No chunk is larger, unless one turn is, or one step. */
+  /** No chunk is larger, unless a single turn or step is. */
   readonly chunkBytes: number;
-  /** From so many bytes of the running turn that are not stored, its run rolls over. Absent: from no number. */
+  /**
+   * Bytes of the running turn, offloaded messages excluded, from which its run rolls over. Absent: the turn's size
+   * never causes a roll-over.
+   */
   readonly turnBytes?: number;
 }
 
@@ -82,43 +91,43 @@ export const SPILL_BOUNDS: SpillBounds = {
 };
 
 export interface SpillTranscriptInput extends ConversationKey {
-  /** The messages: those of the epoch from one place to another (exclusive), and `transcriptHash` over just these. */
+  /** The messages: those of the epoch from one place to another (exclusive), and `transcriptHash` over them alone. */
   readonly messages: {
     readonly epoch: number;
     readonly from: number;
     readonly to: number;
     readonly hash: string;
   };
-  /** How many of them go into each chunk, in their order. Empty when there is nothing to store. */
+  /** Number of messages for each chunk, in their order. Empty when there is nothing to offload. */
   readonly chunks: readonly number[];
-  /** Ids of chunks that nothing refers to any more: removed. Absent when there are none. */
+  /** Ids of chunks without a reference, to be removed. Absent when there are none. */
   readonly unused?: readonly string[];
   /**
-   * What was ordered before, and may have been stored without the run having been told: chunks of these that are not among the new ones
-   * are removed. Absent when there is none.
+   * Earlier orders without an answer, which may have been carried out all the same: their chunks that are not among the
+   * new ones are removed. Absent when there are none.
    */
   readonly untold?: readonly Pick<SpillTranscriptInput, 'messages' | 'chunks'>[];
 }
 
-/** An order to store messages of which no answer came: where they began, and how many were to go into each chunk. */
+/** An order to offload messages that got no answer: its first message, and the number of messages for each chunk. */
 export interface UntoldSpill {
   readonly firstId: MessageId;
   readonly chunks: readonly number[];
 }
 
 export interface SpillTranscriptResult {
-  /** Of each chunk. Absent when this worker has no blob store. */
+  /** Ids of the chunks, in order. Absent when this worker has no blob store. */
   readonly ids?: readonly string[];
 }
 
-/** Version of the form below. A worker refuses carried state of another version. */
+/** Version of the form of `CarriedMemory`. A worker refuses carried state of another version. */
 export const CARRIED_VERSION = 1;
 
-/** What a conversation remembers, in the form in which it goes from one run to the next. Opaque to everyone but `core`. */
+/** A conversation's state in the form in which one run passes it to the next. Opaque to all folders but `core`. */
 export interface CarriedMemory {
   readonly version: typeof CARRIED_VERSION;
   readonly state: unknown;
-  /** Messages that lie in the blob store. Absent when none do. */
+  /** Offloaded messages. Absent when there are none. */
   readonly chunks?: readonly CarriedChunk[];
 }
 
@@ -126,7 +135,10 @@ export function chunkText(messages: readonly Message[]): string {
   return JSON.stringify({ messages });
 }
 
-/** Undefined when the text is no chunk. Its messages are taken for what they claim to be: the id has proved the text. */
+/**
+ * The messages of a chunk, unchecked, since the id has proved the text. Undefined when the JSON is no chunk. @throws
+ * {SyntaxError} when the text is no JSON
+ */
 export function messagesOfChunk(text: string): readonly Message[] | undefined {
   const chunk: unknown = JSON.parse(text);
   return isRecord(chunk) && Array.isArray(chunk['messages'])
@@ -134,7 +146,7 @@ export function messagesOfChunk(text: string): readonly Message[] | undefined {
     : undefined;
 }
 
-/** What stands for the messages of a part in the hash of a transcript: whoever has not read them knows it, too. */
+/** The text that stands for the messages of a part in the hash of a transcript; known without reading them. */
 export function hashedPart({ id, from, to }: StoredPart): string {
   return `stored ${id} ${from} ${to}`;
 }
@@ -143,7 +155,7 @@ export function isStoredPart(piece: TranscriptPiece): piece is StoredPart {
   return 'id' in piece;
 }
 
-/** Whether the answer of the activity is one id for each chunk that it was to store. */
+/** Whether the activity's answer has one id for each chunk of its order. */
 export function areChunkIds(ids: unknown, count: number): ids is readonly string[] {
   return Array.isArray(ids) && ids.length === count && ids.every(isBlobId);
 }

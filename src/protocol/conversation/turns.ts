@@ -1,4 +1,4 @@
-/** How turns end and what they cost. Runs anywhere. */
+/** Ends and costs of turns. Runs anywhere. */
 
 export interface Usage {
   readonly inputTokens: number;
@@ -6,18 +6,19 @@ export interface Usage {
   readonly cachedInputTokens?: number;
   readonly reasoningTokens?: number;
   /**
-   * Millionths of a unit of the currency of the model's prices, as they were when the call was made. Absent where the model has no
-   * prices; of several calls, the sum over those that had them.
+   * Millionths of a unit of the currency of the model's prices, at the prices of the time of the call. Absent where the
+   * model has no prices; for several calls, the sum over those with prices.
    */
   readonly costMicros?: number;
   /**
-   * Some of it was counted by the engine: the provider did not get to say what an attempt took that was cut, stopped or lost with
-   * its worker. Of such an attempt `inputTokens` are those of its prompt, `outputTokens` those of what had streamed.
+   * Present when the engine counted a part, because the provider could not report the usage of an attempt that was cut,
+   * stopped or lost with its worker. For such an attempt `inputTokens` are those of its prompt, `outputTokens` those of
+   * the streamed text.
    */
   readonly estimated?: true;
 }
 
-/** Why a turn ended other than by the model's own final message. */
+/** The reason why a turn ended other than by the model's own final message. */
 export type TurnEndReason =
   | TurnLimit
   | 'model_failed'
@@ -25,27 +26,27 @@ export type TurnEndReason =
   | 'cancelled'
   | 'workflow_cancelled';
 
-/** A bound that the engine ends a turn at, with a last message that names it. */
+/** A bound at which the engine ends a turn, with a last message that names it. */
 export type TurnLimit = 'max_steps' | 'token_budget' | 'cost_budget' | 'time_budget';
 
-/** What one turn may spend. Enforced before the spend: the call that would go over is not made. */
+/** The most that one turn may spend. Enforced before the spend: a call that would go over is not made. */
 export interface TurnBudgets {
   /** Tokens of all model calls, input and output: once they are used up, no further call is made. */
   readonly tokens?: number;
-  /** The same by what they cost: see `Usage.costMicros`. */
+  /** The same by cost: see `Usage.costMicros`. */
   readonly cost?: { readonly micros: number; readonly currency: string };
-  /** Milliseconds from the turn's start, waits for people included. What runs then is stopped. */
+  /** Milliseconds from the turn's start, waits for people included. Calls that run then are stopped. */
   readonly timeMs?: number;
-  /** Tool calls in all; those past it get an error result. */
+  /** Tool calls in all; those beyond get an error result. */
   readonly calls?: number;
-  /** The same by the name of a tool. */
+  /** The same for single tools, by name. */
   readonly callsOf?: Readonly<Record<string, number>>;
 }
 
-/** How often names occur. */
+/** Numbers of occurrences by name. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Calls of a turn that were let run: by tool, and by tool and arguments. */
+/** Numbers of the calls of a turn that were allowed to run: by tool, and by tool and arguments. */
 export interface SpentCalls {
   readonly byTool: Counts;
   readonly byCall: Counts;
