@@ -1,4 +1,7 @@
-/** What the workflow may schedule. Workflow and worker meet here and nowhere else; names are in history for ever. */
+/**
+ * The activities that the workflow may schedule. The only contract between workflow and worker; the names are in
+ * history for ever.
+ */
 
 import type {
   AnswerOffer,
@@ -38,14 +41,14 @@ interface OfStep extends ConversationKey {
 }
 
 /**
- * The transcript as one model call gets it: `append` after `base` messages that an earlier model call of the same run and epoch
- * was given. So the history grows by what is new. A worker that does not have them asks the run (`transcriptSlice`); one that
- * cannot fails with `TRANSCRIPT_MISS`, and everything is sent.
+ * The transcript of one model call: `append` after `base` messages that an earlier model call of the same run and epoch
+ * was given, so that history grows only by the new messages. A worker without the base queries the run for it
+ * (`transcriptSlice`); if it cannot, it fails with `TRANSCRIPT_MISS`, and the next activity gets everything.
  */
 export interface TranscriptDelta {
   /**
-   * How many of the conversation's messages are left out before the first, or were replaced by the summary that is the first:
-   * within an epoch, messages are only appended.
+   * Number of the conversation's messages that are left out before the first, or were replaced by the summary that is
+   * the first. Within an epoch, messages are only appended.
    */
   readonly epoch: number;
   /** 0 = everything is in `append`. */
@@ -53,17 +56,17 @@ export interface TranscriptDelta {
   /** `transcriptHash` over the first `base` messages; absent when there are none. */
   readonly prefixHash?: string;
   /**
-   * The first of these messages, where some of them lie in the blob store: as many as were not given to an earlier model call.
-   * Absent: none do, or the worker has been given them.
+   * The first of these messages, where some are offloaded: those that were not given to an earlier model call. Absent:
+   * none are, or the worker was given them.
    */
   readonly stored?: readonly TranscriptPiece[];
   readonly append: readonly Message[];
 }
 
-/** Type of the failure of a model call that lacks the messages before `append`. Never seen outside. */
+/** Failure type of a model call that lacks the messages before `append`. Internal: no caller sees it. */
 export const TRANSCRIPT_MISS = 'transcript_miss';
 
-/** Query of messages by their place in an epoch; answered in pages. */
+/** Query for messages by their place in an epoch; answered in pages. */
 export interface TranscriptQuery {
   readonly epoch: number;
   readonly from: number;
@@ -73,15 +76,15 @@ export interface TranscriptQuery {
 export interface TranscriptSlice {
   readonly epoch: number;
   readonly from: number;
-  /** As many as fit into a page: at least one, while there are any. */
+  /** The messages that fit into a page: at least one, while there are any. */
   readonly messages: readonly Message[];
-  /** In their place, where they lie in the blob store. */
+  /** Present in place of messages that are offloaded. */
   readonly stored?: StoredPart;
 }
 
 /**
- * The hash of a transcript from the hash of what comes before its last message, and that one as JSON; the first comes after ''.
- * Messages of one stored part are hashed as one, by `hashedPart`.
+ * The hash of a transcript, from the hash of all messages before its last one, and the last one as JSON. The hash
+ * before the first message is ''. Messages of one offloaded part are hashed as one, by `hashedPart`.
  */
 export function transcriptHash(before: string, messageJson: string): string {
   return fingerprint(`${before} ${messageJson}`);
@@ -90,37 +93,42 @@ export function transcriptHash(before: string, messageJson: string): string {
 export interface CallModelInput extends OfStep {
   readonly transcript: TranscriptDelta;
   readonly requester: StampedActor;
-  /** Of the last model call that was completed. Absent: there was none. */
+  /** Context of the last completed model call. Absent: there was none. */
   readonly context?: ContextMark;
   /** Bytes of transcript that the conversation can hold. Absent: `MAX_CARRIED_TRANSCRIPT_BYTES`. */
   readonly heldBytes?: number;
-  /** What the final answer has to be, as the turn's message says; `false`: a text. Absent: as the agent says. */
+  /**
+   * Schema of the final answer, as the turn's message sets it; `false`: a text. Absent: as the agent's definition sets
+   * it.
+   */
   readonly output?: JsonSchema | false;
-  /** What an activity before took for this very call: it lacked the messages before `append`. Absent: there was none. */
+  /**
+   * Usage of an earlier activity for this same call, which lacked the messages before `append`. Absent: there was none.
+   */
   readonly spent?: ModelSpend;
-  /** What it left open at the provider. */
+  /** The request that the earlier activity left open at the provider. */
   readonly open?: OpenRequest;
-  /** Its attempts that came to nothing, and how many there were in all. */
+  /** The failed attempts of the earlier activities, and the number of all their attempts. */
   readonly failed?: readonly FailedAttempt[];
   readonly attempts?: number;
-  /** By what is judged which calls of the answer may run inside this activity. Absent: none may. */
+  /** Rules by which calls of the answer may run inside this activity. Absent: none may. */
   readonly reads?: ReadBounds;
 }
 
 /**
- * The settings of the conversation that decide about calls of tools, and what its turn has spent: a call that is past a bound
- * must not run, wherever it would. A field that is absent is not set.
+ * The settings of the conversation that decide about tool calls, and the spending of its turn: a call beyond a bound
+ * must not run anywhere. A field that is absent is not set.
  */
 export interface ReadBounds
   extends Pick<AgentSettings, 'coreRevision' | 'repeatLimit' | 'onToolError' | 'onUnknownTool'>,
     Pick<TurnBudgets, 'calls' | 'callsOf'> {
   /** Calls of the turn until now: by tool, and by tool and arguments. */
   readonly spent?: SpentCalls;
-  /** Ids of calls that ended long ago are not remembered, so short ids are not used again. */
+  /** The run has forgotten ids of calls that ended long ago, so short ids must not be used again. */
   readonly forgetsCalls?: true;
 }
 
-/** A call of a sequential step, when its turn has come. */
+/** A call of a sequential step, planned when its turn has come. */
 export interface PlanCallInput extends OfStep {
   readonly call: {
     readonly toolCallId: ToolCallId;
@@ -128,38 +136,41 @@ export interface PlanCallInput extends OfStep {
     readonly argumentsJson: string;
   };
   readonly requester: StampedActor;
-  /** Of the turn until now. Absent when there are none. */
+  /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];
 }
 
-/** One call as the plan has it; `toolCallId` is the provider's until the workflow has checked that it is free. */
+/**
+ * The answer of a model call, with plans of its calls. A plan's `toolCallId` is the provider's until the workflow has
+ * checked that it is free.
+ */
 export interface CallModelResult {
   readonly parts: readonly Exclude<AssistantPart, { type: 'tool_call' }>[];
   readonly calls: readonly {
     readonly plan: PlannedCall;
     readonly argumentsJson: string;
-    /** The call has run already, and has ended. Absent: it is to be run. */
+    /** Present when the call has run and ended already. Absent: the workflow runs it. */
     readonly read?: InlineRead;
   }[];
-  /** What the provider has run by itself; absent when there is nothing of the kind. */
+  /** Calls that the provider has run by itself; absent when there are none. */
   readonly providerCalls?: readonly ProviderCallRecord[];
   readonly model: string;
   readonly finishReason: string;
-  /** Of this attempt. */
+  /** Usage of this attempt. */
   readonly usage: Usage;
-  /** Of the attempts before, of which nothing came. Absent: nothing is known of any. */
+  /** Usage of the failed attempts before. Absent: nothing is known of any. */
   readonly earlierUsage?: Usage;
   /** From 1, over all activities of the call. */
   readonly attempt: number;
-  /** Those before it that came to nothing, oldest first. Absent: there were none, or nothing is known of any. */
+  /** The failed attempts before it, oldest first. Absent: there were none, or nothing is known of any. */
   readonly failedAttempts?: readonly FailedAttempt[];
-  /** What of the conversation the model was given. Absent where the call was aborted. */
+  /** The part of the conversation that the model was given. Absent where the call was aborted. */
   readonly context?: ModelContext;
-  /** A final answer in the form that was asked for. */
+  /** A final answer in the requested schema. */
   readonly output?: Json;
-  /** Why a final answer has not that form, after it was asked for twice; in words for whoever asked. The turn fails. */
+  /** Why a final answer does not match its schema, also after a retry; in words for the requester. The turn fails. */
   readonly outputProblem?: string;
-  /** The call was aborted by a cancel; `parts` is what had come. */
+  /** The call was aborted by a cancellation; `parts` has what had streamed. */
   readonly aborted?: true;
 }
 
@@ -170,13 +181,13 @@ export interface InlineRead {
   readonly ended: ToolEnded;
 }
 
-/** A call that is over, as the log shows it. */
+/** A call that the provider has run, as the log shows it. */
 export interface ProviderCallRecord {
   readonly plan: PlannedCall;
   readonly result: ToolResult;
 }
 
-/** The same as policies see it: of the calls that a model asks for in that very answer, too. */
+/** The same results as policies see them; also for the calls that the model asks for in the same answer. */
 export function providerResultsOf(
   records: readonly ProviderCallRecord[] = [],
 ): readonly EarlierResult[] {
@@ -188,35 +199,35 @@ export function providerResultsOf(
 export interface RunToolInput extends OfStep {
   readonly call: Pick<PlannedCall, 'toolCallId' | 'name' | 'effects' | 'timeouts'> & {
     readonly input: Json;
-    /** How often the call may be run. */
+    /** The most attempts that the call may have. */
     readonly maxAttempts: number;
     readonly mcp?: McpToolRef;
-    /** See `PlannedCall`: with another definition the input may not be run as it is. */
+    /** See `PlannedCall`: under another definition the input may not run as it is. */
     readonly raw?: Json;
     readonly definition?: string;
   };
   readonly idempotencyKey: string;
   readonly requester: StampedActor;
-  /** Who approved; absent for calls that needed no approval. */
+  /** The approver; absent for calls that needed no approval. */
   readonly approver?: StampedActor;
-  /** Which entry into the tool's code this is, from 1; absent in the first. Attempts of one activity are one run. */
+  /** Number of this entry into the tool's code, from 1; absent in the first. Attempts of one activity are one run. */
   readonly run?: number;
-  /** The tool has asked, and this run is there because its question was answered. */
+  /** Present when this run continues after the tool's question was answered. */
   readonly asked?: AskedBefore;
-  /** ISO 8601: when the call's time in all is over, pauses between attempts included. Absent where it is not bounded. */
+  /** ISO 8601: the end of the call's total time, pauses between attempts included. Absent where it is not bounded. */
   readonly endsAt?: string;
 }
 
-/** The same before a client call is offered: the tool shapes the request. */
+/** Input of the preflight, which makes the request of a client call before it is offered. */
 export type PreflightToolInput = RunToolInput;
 
 export type PreflightToolResult =
   | { readonly ok: true; readonly payload: Json; readonly argsDigest: string }
   | { readonly ok: false; readonly error: ToolResultError }
-  /** As of a run. */
+  /** As for a run. */
   | (ToolChanged & { readonly ok: false });
 
-/** The same for a run that was lost: the tool is asked what it did. */
+/** Input of the reconciliation of a lost run: the tool reports what that run did. */
 export type ReconcileToolInput = RunToolInput;
 
 export type ReconcileToolResult =
@@ -225,14 +236,14 @@ export type ReconcileToolResult =
   | { readonly outcome: 'unknown'; readonly reason: string };
 
 /**
- * How one run of a tool ended. Plain data, so that workers in any language can give each of them:
+ * The end of one run of a tool. Plain data, so that workers in any language can return each shape:
  *
  * | shape | meaning |
  * |---|---|
  * | `{envelope, executionMs}` | the result of the call |
- * | `{ask: {form, state?, reason?, ...}, executionMs}` | somebody is asked; the tool is run again with `asked` in its input |
- * | `{refused: [{path, message}], executionMs}` | the answer in `asked` will not do: the question is open again |
- * | `{changed: {definition}}` | nothing has run: the worker's definition of the tool is not the one that the call was planned for |
+ * | `{ask: {form, state?, reason?, ...}, executionMs}` | a question; the tool runs again with `asked` in its input |
+ * | `{refused: [{path, message}], executionMs}` | the answer in `asked` is not accepted: the question is open again |
+ * | `{changed: {definition}}` | nothing has run: the worker has another definition than the planned one |
  */
 export type RunToolResult = ToolEnded | ToolAsks | AnswerRefused | ToolChanged;
 
@@ -249,9 +260,12 @@ export interface ToolAsks {
 /** `path` is a JSON Pointer into the answer. */
 export interface AnswerRefused {
   readonly refused: readonly FieldProblem[];
-  /** The form that has refused it: where it is not the one that was asked, the question is asked by it. */
+  /**
+   * The form that refused the answer. Where it differs from the form of the question, the question is asked again with
+   * it.
+   */
   readonly form?: JsonSchema;
-  /** It has checks that no JSON Schema can say. */
+  /** The form has checks that JSON Schema cannot express. */
   readonly byCode?: true;
   readonly executionMs: number;
 }
@@ -262,9 +276,12 @@ export interface CheckAnswerInput extends ConversationKey {
   readonly toolCallId: string;
   readonly name: string;
   readonly value: Json;
-  /** Of a question that the tool's code asked; judged by this instead of the tool's output. */
+  /** Form of a question of the tool's code; judges the answer in place of the tool's output schema. */
   readonly form?: JsonSchema;
-  /** The definition that the call was offered with; a worker with another one offers it anew where it refuses the answer. */
+  /**
+   * Digest of the definition that the call was offered with; a worker with another one that refuses the answer returns
+   * a new offer.
+   */
   readonly answerDefinition?: string;
 }
 
@@ -273,32 +290,32 @@ export type CheckAnswerResult =
   | {
       readonly ok: false;
       readonly problems: readonly FieldProblem[];
-      /** By which the answer was refused, where it is not what the call was offered with. */
+      /** The rules that refused the answer, where they are not those that the call was offered with. */
       readonly offer?: AnswerOffer;
     }
-  /** Nothing can judge it any more: the call ends. */
+  /** No definition can judge the answer any more: the call ends. */
   | { readonly ok: false; readonly ended: ToolResultError };
 
-/** An approver's edit of a call's input, to be judged as the model's own arguments were. */
+/** An approver's edit of a call's input, to be checked as the model's own arguments were. */
 export interface CheckEditInput extends OfStep {
   readonly toolCallId: string;
   readonly name: string;
   readonly mcp?: McpToolRef;
   readonly input: Json;
   readonly requester: StampedActor;
-  /** Of the turn until now. Absent when there are none. */
+  /** Results of the turn until now. Absent when there are none. */
   readonly results?: readonly EarlierResult[];
 }
 
 export type CheckEditResult =
   | {
       readonly ok: true;
-      /** After parsing, defaults and transforms: exactly what may run. */
+      /** After parsing, defaults and transforms: exactly the input that may run. */
       readonly input: Json;
       readonly argsDigest: string;
-      /** Of the definition that has judged it. Absent where a worker does not know of digests. */
+      /** Digest of the definition that has checked the edit. Absent where the worker knows no digests. */
       readonly definition?: string;
-      /** What the policies say of the edited call; its audience must admit who edited it. */
+      /** The decision of the policies on the edited call; its audience must admit the editor. */
       readonly approval: ApprovalPlan;
     }
   | { readonly ok: false; readonly problems: readonly FieldProblem[] }
@@ -310,18 +327,18 @@ export interface FlushLogInput extends ConversationKey {
 }
 
 export interface FlushLogResult {
-  /** The store has everything up to here. */
+  /** The newest seq in the store; it has all events up to here. */
   readonly storedSeq: number;
 }
 
-/** Whole turns that are to be summarised: a prefix of the transcript, an earlier summary included. */
+/** Whole turns to be summarised: a prefix of the transcript, an earlier summary included. */
 export interface SummarizeInput extends ConversationKey {
   readonly agent: string;
   readonly ordinal: number;
   readonly transcript: TranscriptDelta;
 }
 
-/** `throughMessageId`: of the last message that it covers, which may be fewer than were given. */
+/** `throughMessageId`: the last message that the summary covers, which may be fewer messages than were given. */
 export type SummarizeResult = Omit<SummaryEvent, 'type' | 'ordinal' | 'throughTurnId' | 'messages'>;
 
 export interface ConversationActivities {

@@ -1,6 +1,6 @@
 /**
- * Names in recorded histories: never rename, only add. Handler payloads are wire format, too: never change a field's
- * meaning, only add optional fields.
+ * Names of handlers, in recorded histories: never rename one, only add. Payloads of handlers are wire format: never
+ * change a field's meaning, only add optional fields.
  */
 import type { AcceptedBatch, ResolveBatchInput } from '../calls/batches.js';
 
@@ -45,9 +45,9 @@ export const UPDATES = {
   resolveBatch: 'resolveBatch',
   extendToolCall: 'extendToolCall',
   claimToolCall: 'claimToolCall',
-  /** From the watch of leases. */
+  /** Sent by the watch of leases. */
   leaseLost: 'leaseLost',
-  /** From the watch of definitions. */
+  /** Sent by the watch of definitions. */
   changeSuspension: 'changeSuspension',
   inboxEvent: 'inboxEvent',
   revokeRule: 'revokeRule',
@@ -60,9 +60,9 @@ export const SIGNALS = {
   resolveToolCall: 'resolveToolCall',
   cancelTurn: 'cancelTurn',
   inboxEvent: 'inboxEvent',
-  /** Asks for a roll-over at the next quiet point; for operators and tests. */
+  /** Requests a roll-over at the next quiet point; for operators and tests. */
   rollOver: 'rollOver',
-  /** From `colloquy repair`: what the thrown part of the history of a run that was reset held. */
+  /** Sent by `colloquy repair`: the contents of the history of a reset run that the reset discarded. */
   recover: 'recover',
 } as const;
 
@@ -74,18 +74,24 @@ export const QUERIES = {
   transcriptSlice: 'transcriptSlice',
 } as const;
 
-/** Group and function of the sink that hints the projector. Sinks are not in history, but workers must agree. */
+/**
+ * Group and function of the sink that hints the projector. Sinks are not in history, but all workers must agree on
+ * them.
+ */
 export const HINT_SINK = 'colloquy';
 
-/** What a workflow handler gets in place of an argument that the data converter could not decode. */
+/** Argument that a workflow handler gets when the data converter could not decode the real one. */
 export const UNDECODABLE = '__colloquy_undecodable_payload__';
 /**
- * Marks payloads that are never compressed, within the worker: what callers from outside are answered, who may have no codec. The
- * codec takes it off.
+ * Marks, within the worker, payloads that are never compressed: replies to callers from outside, who may have no codec.
+ * The codec removes the mark.
  */
 export const PLAIN_METADATA = 'colloquy-plain';
 
-/** Upserted only when suspensions open or the last one closes: one upsert a turn costs a fifth of throughput. */
+/**
+ * Search attributes. Upserted only when suspensions open or the last one closes, since one upsert a turn costs a fifth
+ * of throughput.
+ */
 export const SEARCH_ATTRIBUTES = {
   status: 'ColloquyStatus',
   agent: 'ColloquyAgent',
@@ -94,17 +100,17 @@ export const SEARCH_ATTRIBUTES = {
   deadline: 'ColloquyDeadline',
 } as const;
 
-/** The argument of the workflow. A new field is optional; `carried` is opaque to everyone but `core`. */
+/** The argument of the workflow. A new field must be optional. `carried` is opaque to all folders but `core`. */
 export interface ConversationInput extends ConversationKey {
   readonly agent: string;
   readonly settings: AgentSettings;
-  /** Name of the agent's model when the conversation began; for summaries in the Temporal UI only. */
+  /** Name of the agent's model when the conversation began; only for summaries in the Temporal UI. */
   readonly model?: string;
-  /** State brought over a roll-over, or rebuilt from the log when a closed conversation is opened again. */
+  /** State carried over a roll-over, or rebuilt from the log when a closed conversation is reopened. */
   readonly carried?: CarriedState;
   /** False where the server has no search attributes registered. */
   readonly searchAttributes?: boolean;
-  /** When old messages are stored instead of carried. Absent: never. */
+  /** Bounds from which old messages are offloaded. Absent: they never are. */
   readonly spill?: SpillBounds;
   /** Bounds of one run, beside the server's own suggestion; each optional. */
   readonly rollOver?: RollOverBounds;
@@ -112,25 +118,28 @@ export interface ConversationInput extends ConversationKey {
 
 /** A run ends at the next quiet point once it has outgrown one of these, each a number from 1. */
 export interface RollOverBounds {
-  /** Events of its history, if more than 20. Absent: as many as the server takes. */
+  /** Events of the run's history, if more than 20. Absent: as many as the server takes. */
   readonly events?: number;
-  /** Bytes of its history. At most, and when absent, `ROLL_OVER_HISTORY_BYTES`. */
+  /** Bytes of the run's history. The default and maximum is `ROLL_OVER_HISTORY_BYTES`. */
   readonly bytes?: number;
-  /** Updates that it has accepted. Absent: `ROLL_OVER_UPDATE_COUNT`. */
+  /** Updates that the run has accepted. Absent: `ROLL_OVER_UPDATE_COUNT`. */
   readonly updates?: number;
-  /** Signals that it has received. Absent: `ROLL_OVER_SIGNAL_COUNT`. */
+  /** Signals that the run has received. Absent: `ROLL_OVER_SIGNAL_COUNT`. */
   readonly signals?: number;
 }
 
 export interface CarriedState extends CarriedMemory {
-  /** Ids of chunks that nothing refers to any more and that may still be there. Absent when there are none. */
+  /** Ids of chunks without a reference that may still exist. Absent when there are none. */
   readonly unusedChunks?: readonly string[];
-  /** Chunks that may be there under ids that nobody was told. Absent when there are none. */
+  /**
+   * Orders to offload without an answer, whose chunks may exist under ids that the run does not know. Absent when there
+   * are none.
+   */
   readonly untold?: readonly UntoldSpill[];
   /** Events that the store has not confirmed yet. */
   readonly events: readonly CanonicalEvent[];
   readonly reopened?: true;
-  /** Oldest messages that a conversation which is opened again has left behind. Absent when it has left none. */
+  /** Number of the oldest messages that a reopened conversation left behind. Absent when there are none. */
   readonly droppedMessages?: number;
 }
 
@@ -159,27 +168,27 @@ export interface Hint extends ConversationKey {
   readonly seq: number;
   readonly runId: string;
   readonly urgency: Urgency;
-  /** The workflow task that decided them; absent when they are too many to be told along. */
+  /** The events behind the hint, with their workflow task; absent when they are too many to be sent along. */
   readonly told?: ToldEvents;
   /**
-   * Nothing new: the run was replayed, or refused an input, so that readers may see less than this. Looked at at once, and by a query only
-   * where the store has less.
+   * Present when there is nothing new, but the run was replayed, or refused an input, so that readers may see less than
+   * this. Checked at once, and by a query only where the store has less.
    */
   readonly doubt?: true;
 }
 
-/** Events told along with a hint. They count only once the history shows that just this task was completed. */
+/** Events sent along with a hint. They count only once the history shows that exactly this task was completed. */
 export interface ToldEvents {
-  /** Id of the history event with which the task was started; the next one says what became of it. */
+  /** Id of the history event with which the task was started; the next event shows whether it was completed. */
   readonly task: number;
-  /** Milliseconds since 1970 of that event: attempts after the first share its id. */
+  /** Milliseconds since 1970 of that event; distinguishes attempts, since those after the first share its id. */
   readonly startedAt: number;
-  /** Events from here on were decided by this instance of the workflow while it ran, not while it replayed. */
+  /** The lowest seq of the events that this instance of the workflow decided while it ran, not while it replayed. */
   readonly liveFrom: number;
   readonly events: readonly CanonicalEvent[];
 }
 
-/** Types of handlers, for clients: payload and reply of each name above. */
+/** Types of the handlers, for clients: payload and reply of each name above. */
 export interface UpdateTypes {
   sendMessage: { input: SendMessageInput; reply: SendMessageReply };
   resolveToolCall: { input: ResolveToolCallInput; reply: AcceptedVerdict };

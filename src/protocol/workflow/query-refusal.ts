@@ -1,10 +1,13 @@
-/** How a worker refuses a query, and how whoever asked knows it. Old and new versions meet here: never change the mark. */
+/**
+ * The refusal of a query by a worker, and how a caller recognises it. Old and new versions share the mark: never change
+ * it.
+ */
 
 /**
- * What a query fails with when its worker would have to answer it from what no history has yet, and none may ever have
- * (`worker/sdk-workarounds/query-guard.ts`). Whoever asks, asks again.
+ * Message of the failure of a query when its worker would have to answer from state that no history has yet, and none
+ * may ever have (`worker/sdk-workarounds/query-guard.ts`). The caller repeats the query.
  */
 export const QUERY_REFUSED =
   'colloquy: a task of this conversation is under way, ask again (query_refused); or the worker cannot read the history, and its log says why';
-/** By which the refusal is known; in the text of every version. */
+/** The mark of a refusal, part of the message in every version. */
 export const QUERY_REFUSED_MARK = '(query_refused)';

@@ -1,11 +1,11 @@
 /**
- * What a run that was reset is given of the part of its history that was thrown away (signal `recover`). A reset applies neither ends of
- * activities nor the order of inputs again: without this, tools would run and models be asked a second time.
+ * The contents of discarded history that a reset run is given (signal `recover`). A reset reapplies neither the ends of
+ * activities nor the order of inputs: without this signal, tools would run and models be called a second time.
  */
 import type { CanonicalEvent } from '../log/events.js';
 import type { Json } from '../values/json.js';
 
-/** How an activity ended for good. */
+/** The final end of an activity. */
 export type RecoveredEnd =
   | { readonly as: 'completed'; readonly result: Json }
   | { readonly as: 'cancelled' }
@@ -18,11 +18,14 @@ export type RecoveredEnd =
   /** `timeout`: Temporal's name of the time-out. `HEARTBEAT`: its worker was lost, or its end is not recorded. */
   | { readonly as: 'timed_out'; readonly timeout: string; readonly details?: readonly Json[] };
 
-/** In the order in which it happened. */
+/** One entry; entries are in the order in which they happened. */
 export type RecoveredEntry =
-  /** Taken over as it is: readers have been shown it. One that the run has decided again is skipped. */
+  /** An event that readers have seen already, taken over unchanged. One that the run has decided again is skipped. */
   | { readonly type: 'event'; readonly event: CanonicalEvent }
-  /** The id of the turn with this ordinal, as its sender was told: whatever ends it is found by it. */
+  /**
+   * Token of the id of the turn with this ordinal, as its sender got it, so that readers find the turn's end by that
+   * id.
+   */
   | { readonly type: 'turn_token'; readonly ordinal: number; readonly token: string }
   | {
       readonly type: 'input';
@@ -32,12 +35,12 @@ export type RecoveredEntry =
     }
   | { readonly type: 'ended'; readonly activityId: string; readonly end: RecoveredEnd };
 
-/** Payload of the signal `recover`; as many as it takes, for one payload is bounded. */
+/** Payload of the signal `recover`. One recovery sends several, since one payload is bounded. */
 export interface RecoverInput {
   readonly recoveryId: string;
-  /** Events of the history of the run that is reset, without these signals. */
+  /** Number of events in the history of the run that is reset, without these signals. */
   readonly baseEvents: number;
-  /** From 1. */
+  /** Number of this part, from 1. */
   readonly part: number;
   readonly parts: number;
   readonly entries: readonly RecoveredEntry[];
@@ -46,7 +49,7 @@ export interface RecoverInput {
 /** Bytes of JSON in one signal: below the server's 2 MiB with the codec's and the envelope's share. */
 export const MAX_RECOVER_BYTES = 1_200 * 1024;
 
-/** Undefined for anything that is no such payload: anybody may signal anything. */
+/** Reads the payload of a signal, which any client may send. Undefined when it is not valid. */
 export function recoverInputOf(input: unknown): RecoverInput | undefined {
   const given = input as Partial<RecoverInput> | null | undefined;
   if (typeof given !== 'object' || given === null) return undefined;
@@ -57,9 +60,10 @@ export function recoverInputOf(input: unknown): RecoverInput | undefined {
 }
 
 /**
- * Whether the task with this start is of the run that came of the reset. The signals are sent to the run that is reset, too: there they
- * mean nothing, and stand behind all of its events, followed by the scheduling and the start of a task. In the new run the decisions that
- * were thrown away are missing before them. Ids of runs do not tell: a replay from a file knows the first one only.
+ * Whether the task with this start belongs to the run that the reset created. The signals are also sent to the run that
+ * is reset, where they mean nothing: there they follow all of its events, and the scheduling and the start of a task
+ * follow them. In the new run the discarded decisions are missing before them. Run ids cannot distinguish the two,
+ * since a replay from a file knows only the first one.
  */
 export function isAfterReset(
   { baseEvents, parts }: Pick<RecoverInput, 'baseEvents' | 'parts'>,

@@ -1,2 +1,4 @@
-/** The newest revision of what the core decides; what each one brought stands in `docs/revisions.md`. A new one is a row there. */
+/**
+ * The newest revision of the core's decisions. `docs/revisions.md` lists the changes of each; a new one is a row there.
+ */
 export const CORE_REVISION = 1;

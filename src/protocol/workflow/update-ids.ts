@@ -1,8 +1,9 @@
-/** Ids of updates as clients mint them: never change what one consists of, for a repeat is known by it. */
+/** Ids of updates as clients mint them. Never change their composition, since repeats are recognised by them. */
 
 /**
- * Update ids are shared over update names by the server, and repeat their first answer: so they name the operation, what
- * it is about, by whom, and the request. What is long is cut, but never the request id.
+ * The id of an update. The server shares update ids over update names, and answers a repeat with its first reply, so
+ * the id names the operation, its call and type, its actor and the request. Long parts are cut, but never the request
+ * id.
  */
 export function updateIdFor(parts: {
   readonly operation: string;
