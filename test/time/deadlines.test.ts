@@ -26,7 +26,7 @@ const nobodyThere = (name: string, graceMs: number) => ({
   ok: false,
   error: {
     code: 'unclaimed',
-    message: `Nobody is there to run tool "${name}": no client took the call within ${graceMs}ms; it did not run`,
+    message: `No client is available to run tool "${name}": none took the call within ${graceMs}ms; it did not run`,
   },
 });
 

@@ -1,6 +1,6 @@
 /**
- * The failure table: everything that can be refused or go wrong, as (code, HTTP status, retry). Codes are the `type` of
- * failures that cross Temporal, the `code` of errors in a process and of problem documents on HTTP: one word for one thing.
+ * The failure table: every refusal and failure with its code, HTTP status and retry. A code is the `type` of a failure
+ * that crosses Temporal, and the `code` of an error in a process and of a problem document on HTTP.
  */
 
 export interface FailureRow {
@@ -11,12 +11,12 @@ export interface FailureRow {
 }
 
 export const FAILURES = {
-  // Refusals at the doors.
+  // Refusals of requests.
   invalid_request: { httpStatus: 422, title: 'The request breaks a rule', retryable: false },
   malformed_json: { httpStatus: 400, title: 'The body is not JSON', retryable: false },
-  forbidden: { httpStatus: 403, title: 'Not allowed to whoever asks', retryable: false },
-  host_not_allowed: { httpStatus: 421, title: 'Not a name of this API', retryable: false },
-  origin_not_allowed: { httpStatus: 403, title: 'Not for pages of this origin', retryable: false },
+  forbidden: { httpStatus: 403, title: 'Forbidden', retryable: false },
+  host_not_allowed: { httpStatus: 421, title: 'Host not allowed', retryable: false },
+  origin_not_allowed: { httpStatus: 403, title: 'Origin not allowed', retryable: false },
   unsupported_media_type: {
     httpStatus: 415,
     title: 'The content type is not JSON',

@@ -1,6 +1,6 @@
 /**
- * Every text that the model may read from the engine, in one table. Models behave by these words: they change only on
- * purpose. Where a source system has fixed a text, it is kept: "user did not respond" (Agentix), "Rejected by user",
+ * The texts of the engine that a model may read, in one table. Models behave by these words, so they change only on
+ * purpose. A text that a source system has fixed is kept: "user did not respond" (Agentix), "Rejected by user",
  * `Tool "x" not found…` and the rounds limit (agentic-core), "Tool timed out after Nms" (Hsafa), "tool crashed: …" and
  * "[result expired]" (Agentix).
  */
@@ -12,7 +12,7 @@ export const TEXTS = {
   expiredTotalApproval: (milliseconds: number): string =>
     `user did not respond: the time for the whole call (${milliseconds}ms) ran out before it was approved, the tool did not run`,
   unclaimed: (name: string, milliseconds: number): string =>
-    `Nobody is there to run tool "${name}": no client took the call within ${milliseconds}ms; it did not run`,
+    `No client is available to run tool "${name}": none took the call within ${milliseconds}ms; it did not run`,
   fileNotShown: (what: string, reason: string): string => `[${what}, not shown: ${reason}]`,
   filesNotStored: (count: number): string =>
     `${count === 1 ? 'A file' : `${count} files`} of this result could not be stored and cannot be shown`,
@@ -38,26 +38,26 @@ export const TEXTS = {
   invalidOutput: (name: string, problem: string): string =>
     `Tool "${name}" returned an invalid result: ${problem}`,
   invalidPreflight: (name: string, problem: string): string =>
-    `The preflight of tool "${name}" returned what cannot be a request: ${problem}`,
+    `The preflight of tool "${name}" returned an invalid request: ${problem}`,
   toolError: (name: string, problem: string): string => `Error in tool "${name}": ${problem}`,
   askSwallowed: (name: string): string =>
-    `Tool "${name}" asked for input, but its code caught what ctx.ask throws and returned all the same: nobody was asked, what it returned is not used, and it may have taken effect`,
+    `Tool "${name}" asked for input, but its code caught the error that ctx.ask throws, and returned: the question was not asked, the returned value is not used, and the tool may have taken effect`,
   askLost: (name: string, problem: string): string =>
-    `Tool "${name}" asked for input and then failed, so nobody was asked: ${problem}`,
+    `Tool "${name}" asked for input and then failed, so the question was not asked: ${problem}`,
   askStateNotStored: (name: string): string =>
-    `Tool "${name}" asked for input, and what it needs to go on could not be stored, so nobody was asked; try again later`,
-  askStateNotRead: 'What the tool needs to go on with the answer cannot be read now',
+    `Tool "${name}" asked for input, and the state it needs to continue could not be stored, so the question was not asked; try again later`,
+  askStateNotRead: 'The state that the tool needs to continue with the answer cannot be read now',
   askTwice: (name: string): string =>
-    `Tool "${name}" asked two questions in one run, so nobody was asked: put them into one form, or ask the second when the first is answered`,
+    `Tool "${name}" asked two questions in one run, so neither was asked: put them into one form, or ask the second when the first is answered`,
   askFaulty: (name: string, problem: string): string =>
-    `Tool "${name}" asked a question that cannot be asked: ${problem}`,
+    `Tool "${name}" asked an invalid question: ${problem}`,
   tooManyAsks: (name: string, limit: number): string =>
     `Tool "${name}" asked more than ${limit} questions in one call. It was stopped; it may have taken effect`,
   answerNotAsked: (name: string): string =>
-    `Tool "${name}" refused an answer in a way that cannot be told to anybody`,
+    `Tool "${name}" rejected the answer, but its error is not a valid problem list`,
   toolCrashed: (problem: string): string => `tool crashed: ${problem}`,
   faultyEnd: (name: string): string =>
-    `Error in tool "${name}": its worker ended the call with something that is no result`,
+    `Error in tool "${name}": its worker ended the call with an invalid result`,
   timeout: (milliseconds: number): string => `Tool timed out after ${milliseconds}ms`,
   notTaken: (name: string, milliseconds: number): string =>
     `No worker took tool "${name}" within ${milliseconds}ms; it did not run`,
@@ -66,23 +66,23 @@ export const TEXTS = {
   connectionLost: (name: string): string =>
     `The connection to the server of tool "${name}" was lost before it answered. It is unknown whether the tool took effect; it was not run again. Do not assume either.`,
   definitionChanged: (name: string, problem: string): string =>
-    `Tool "${name}" was changed after it was called, and cannot take this call over: ${problem}. It did not run. Call it again in its new form if that is still what you want`,
+    `Tool "${name}" was changed after it was called, and cannot continue this call: ${problem}. It did not run. Call it again in its new form if that is still what you want`,
   definitionChangedInFlight: (name: string): string =>
-    `Tool "${name}" was changed after this call had begun to run, and reads its arguments in another way now. It was not run on. It is unknown whether it took effect. Do not assume either.`,
+    `Tool "${name}" was changed after this call had begun to run, and now reads its arguments differently. It was not continued. It is unknown whether it took effect. Do not assume either.`,
   agentNotServed: (name: string, reason: string): string =>
-    `Tool "${name}" is not available any more: ${reason}`,
+    `Tool "${name}" is no longer available: ${reason}`,
   changedByServer: (name: string): string =>
     `Tool "${name}" was changed by its server after it was called; it did not run. Call it again if it is still what you want`,
   nobodyAsked: (question: string): string =>
-    `[The server asked a question while it ran the tool, and nobody could be asked; it was told that the question was cancelled: ${question}]`,
+    `[The server asked a question while it ran the tool, and no user could be asked; the question was answered as cancelled: ${question}]`,
   lostEachTime: (name: string, times: number): string =>
     `The worker running tool "${name}" was lost${times === 1 ? '' : times === 2 ? ' twice' : ` ${times} times`}. The tool says that it had no effect; it is not run again.`,
   outcomeHeld: (name: string): string =>
-    `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out, and say what became of it.`,
+    `The worker running tool "${name}" was lost, and it is unknown whether the tool took effect. Find out what it did, and report the outcome.`,
   tooManyCalls: (limit: number): string =>
     `Too many tool calls in one step: only the first ${limit} were considered`,
   waitingTooLarge: (bytes: number): string =>
-    `The calls that wait would hold more than ${bytes} bytes together: ask again when some have ended`,
+    `The waiting calls would hold more than ${bytes} bytes together: ask again when some have ended`,
   maxSteps: (limit: number): string => `Exceeded maximum number of rounds (${limit}). Stopping.`,
   tokenBudget: (limit: number): string =>
     `Exceeded the token budget of this turn (${limit} tokens). Stopping.`,
@@ -107,7 +107,7 @@ export const TEXTS = {
   repairOutput: (problem: string): string =>
     `[Your answer could not be used: ${problem}. Answer again with nothing but JSON in the form that was asked for.]`,
   invalidOutputTwice: (problem: string): string =>
-    `The model's answer has not the form that was asked for, and asked again it had not either: ${problem}`,
+    `The model's answer did not match the requested schema, also after a retry: ${problem}`,
   resultExpired: '[result expired]',
   summary: (text: string): string =>
     `[Summary of the conversation until here, written by the engine; the messages themselves are no longer shown]\n${text}`,
@@ -124,7 +124,7 @@ export const TEXTS = {
     readonly shownBytes: number;
     readonly totalBytes: number;
     readonly id: string;
-    /** By which it can be read. */
+    /** Name of the tool that reads stored results, if the agent has one. */
     readonly tool: string | undefined;
   }): string =>
     `[truncated: ${of.shownBytes} of ${of.totalBytes} bytes shown; all of it is stored with id ${of.id}${of.tool === undefined ? '' : `, read on with ${of.tool} from offset ${of.shownBytes}`}]`,

@@ -69,7 +69,7 @@ describe('a server that wants input', () => {
     const full = { put: () => Promise.reject(new Error('full')), get: new MemoryBlobs().get };
     for (const [blobs, rule] of [
       [null, /state has \d+ bytes as JSON; at most 8192/],
-      [full, /could not be stored, so nobody was asked/],
+      [full, /could not be stored, so the question was not asked/],
     ] as const) {
       const worker = mcpWorker({ mcpServers: [server], blobs });
       const plan = await worker.plan('kit.push-large', { repository: 'tea' });
@@ -167,7 +167,7 @@ describe('a server of the protocol before, which asks in the middle of a call', 
     const plan = await worker().plan('kit.push-once', { repository: 'tea' });
     const end = await worker().run(plan);
     expect(textIn(end)).toMatch(
-      /^not pushed: \{"action":"cancel"\}\n\[The server asked .*nobody could be asked.*Which branch\?\]$/,
+      /^not pushed: \{"action":"cancel"\}\n\[The server asked .*no user could be asked.*Which branch\?\]$/,
     );
     expect(ledger.runs.filter((run) => run.endsWith('first'))).toHaveLength(1);
   });

@@ -167,7 +167,7 @@ describe('a refusal', () => {
     const message = `${rule}, got "evil.example"`;
     expect(JSON.parse(host.body)).toEqual({
       type: 'urn:colloquy:problem:host_not_allowed',
-      title: 'Not a name of this API',
+      title: 'Host not allowed',
       status: 421,
       code: 'host_not_allowed',
       detail: `Host ${message}. Another name is allowed by COLLOQUY_ALLOWED_HOSTS or createApp({ allowedHosts })`,

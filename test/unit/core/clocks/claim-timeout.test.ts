@@ -38,7 +38,7 @@ describe('a call that nobody claims', () => {
         error: {
           code: 'unclaimed',
           message:
-            'Nobody is there to run tool "client.tool": no client took the call within 15000ms; it did not run',
+            'No client is available to run tool "client.tool": none took the call within 15000ms; it did not run',
         },
       },
     });

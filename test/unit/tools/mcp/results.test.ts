@@ -128,7 +128,7 @@ describe('the answer of a server', () => {
 
   it('after a question that nobody was asked says so, or the model would blame the user', () => {
     expect(resultOf({ content: [text('The user cancelled.')] }, ['Delete it?'])).toMatch(
-      /^The user cancelled\.\n\[The server asked a question .* nobody could be asked.*: Delete it\?\]$/,
+      /^The user cancelled\.\n\[The server asked a question .* no user could be asked.*: Delete it\?\]$/,
     );
   });
 });
