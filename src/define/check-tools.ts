@@ -1,17 +1,18 @@
 /**
- * `checkTools`: what a definition may be and yet should not be. Definition errors are thrown by `defineTool`; this judges what
- * only people would notice: texts that a model cannot choose by, effects that nobody declared. Pure; runs anywhere.
+ * `checkTools`: advice on valid definitions. `defineTool` throws definition errors; this file finds faults that
+ * otherwise only people would notice: texts by which a model cannot choose, effects that are not declared. Pure; runs
+ * anywhere.
  */
 import { isRecord, type JsonSchema } from '../protocol/values/json.js';
 import type { AnyAgent } from './define-agent.js';
 import { inputJsonSchema } from './schemas/schema.js';
 import type { AnyTool } from './tool/types.js';
 
-/** `error`: will not work as meant. `advice`: works, and models or operators will have a harder time than they need. */
+/** `error`: does not work as meant. `advice`: works, but makes the work of models or operators harder. */
 export interface ToolFinding {
   readonly level: 'error' | 'advice';
   readonly tool: string;
-  /** A stable name for the rule, to filter by. */
+  /** Stable name of the rule, to filter by. */
   readonly rule: ToolRule;
   readonly message: string;
 }
@@ -34,12 +35,12 @@ export type ToolRule =
 
 /** Shorter texts say no more than the name does. */
 const MIN_DESCRIPTION_CHARS = 15;
-/** A tool that takes more does more than one thing. */
+/** A tool with more fields does more than one thing. */
 const MAX_FIELDS = 15;
 
 /**
- * Judges an agent's tools, or a list of tools; in their order, errors first within a tool. An empty list means that there is
- * nothing to say. Has no effects; never runs a tool.
+ * Checks an agent's tools, or a list of tools. Returns findings in their order, errors first within a tool; empty when
+ * there are none. Has no effects; never runs a tool.
  */
 export function checkTools(tools: AnyAgent | readonly AnyTool[]): readonly ToolFinding[] {
   const list = 'kind' in tools ? tools.tools : tools;
@@ -76,7 +77,7 @@ function nameFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolF
         message: 'differs from the name of another tool in case or punctuation only',
       }),
     );
-  // A provider's tool goes by its type there.
+  // The provider knows its tool by the type, not by the name.
   if (!name.includes('.') && tool.executor !== 'provider')
     found.push(
       finding(tool, 'advice', {
@@ -129,7 +130,10 @@ function textFindings(tool: AnyTool, before: readonly AnyTool[]): readonly ToolF
   return found;
 }
 
-/** Its arguments are checked all the same; the model just gets them wrong more often. */
+/**
+ * Advises on an input without a strict form. Its arguments are validated all the same; the model just gets them wrong
+ * more often.
+ */
 function strictFindings(tool: AnyTool): readonly ToolFinding[] {
   const { notStrict } = tool;
   if (notStrict === undefined) return [];
@@ -142,7 +146,7 @@ function fieldsOf(schema: JsonSchema): readonly (readonly [string, unknown])[] {
   return isRecord(properties) ? Object.entries(properties) : [];
 }
 
-/** Fields without a description, at any depth, as paths such as `items[].id`; an object that has none is asked for its own, too. */
+/** Fields without a description, at any depth, as paths such as `items[].id`; an object without one is listed, too. */
 function undescribed(schema: JsonSchema, path: string): readonly string[] {
   const own = fieldsOf(schema).flatMap(([name, field]) => {
     const at = path === '' ? name : `${path}.${name}`;
@@ -173,9 +177,9 @@ function ruleFindings(tool: AnyTool): readonly ToolFinding[] {
   }
 }
 
-/** What comes from outside is under somebody else's control. */
+/** Advises on a missing output schema, since values from outside are under foreign control. */
 function uncheckedAnswer(tool: AnyTool): ToolFinding {
-  const message = 'declares no output: whatever is submitted from outside reaches the model';
+  const message = 'declares no output: any value that is submitted from outside reaches the model';
   return finding(tool, 'advice', { rule: 'unchecked_answer', message });
 }
 
@@ -202,21 +206,21 @@ function effectFindings(tool: AnyTool): readonly ToolFinding[] {
     found.push(
       finding(tool, 'advice', {
         rule: 'undeclared_effects',
-        message: 'is behind an approval and does not say its effects: it may run twice',
+        message: 'is behind an approval and does not declare its effects: it may run twice',
       }),
     );
   if (effects === 'once' && reconcile === undefined && onOutcomeUnknown === 'tell')
     found.push(
       finding(tool, 'advice', {
         rule: 'no_reconcile',
-        message: 'runs once and cannot say what a lost run did; give it reconcile, or hold it',
+        message: 'runs once and cannot report what a lost run did; give it reconcile, or hold it',
       }),
     );
   if (onOutcomeUnknown === 'hold' && audience === undefined)
     found.push(
       finding(tool, 'advice', {
         rule: 'open_outcome',
-        message: 'anybody may say what became of a held call; give it an audience',
+        message: 'any actor may report the outcome of a held call; give it an audience',
       }),
     );
   return found;

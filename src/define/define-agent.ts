@@ -1,4 +1,4 @@
-/** `defineAgent`: a model, instructions and tools under a name, and the manifest that the rest of the world sees. Runs anywhere. */
+/** `defineAgent`: a model, instructions and tools under a name, and the manifest that clients see. Runs anywhere. */
 
 import { MAY_BE_GATED } from '../protocol/calls/executors.js';
 import type {
@@ -32,16 +32,16 @@ export interface AgentSpec<Services> {
   /** The system prompt; the usage texts of the tools follow it. */
   readonly instructions: string;
   readonly tools?: readonly Tool<Services>[];
-  /** Servers whose tools the agent has, besides; which these are is known when they have listed them. */
+  /** MCP servers whose tools the agent has besides; the tools are known once the servers have listed them. */
   readonly mcpServers?: readonly McpServer<Services>[];
   /** Decides over every call of every tool, beside the tools' own gates; the stricter wins. Fails closed. */
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings?: AgentSettingsSpec;
-  /** What the model is given of a long conversation. */
+  /** The part of a long conversation that the model is given. */
   readonly context?: ContextSpec;
   /**
-   * What final answers have to be, an object at the top: zod, or JSON Schema through `jsonSchema()`. They are checked in the worker, asked for
-   * once more where they are wrong, and given as `output` of the turn's result. @defaultValue texts
+   * Schema of final answers, an object at the top: zod, or JSON Schema through `jsonSchema()`. The worker validates
+   * answers, requests an invalid one once more, and returns them as `output` of the turn's result. @defaultValue texts
    */
   readonly output?: Schema;
 }
@@ -61,21 +61,21 @@ export interface Agent<
   readonly mcpServers?: readonly McpServer<Services>[];
   readonly toolPolicy?: ToolPolicy<Services>;
   readonly settings: AgentSettings;
-  /** Clocks of calls whose tools say nothing of them. Absent: the engine's. */
+  /** Time-outs of calls whose tools set none. Absent: the engine's. */
   readonly timeouts?: ClockDefaults;
   readonly context: AgentContext;
-  /** Present where final answers have a form. */
+  /** Present where final answers have a schema. */
   readonly output?: AnswerForm;
 }
 
-/** Any agent, whatever services its tools ask for: to look at, not to run. */
+/** Any agent, of any services: to be inspected, not run. */
 export type AnyAgent = Agent<never>;
 
 const FIELDS = [
   ...['name', 'description', 'model', 'instructions', 'tools', 'toolPolicy', 'settings'],
   ...['context', 'output', 'mcpServers'],
 ];
-/** Fields of later work: known, but not taken. */
+/** Fields of later work: known, but refused. */
 const LATER_FIELDS = ['plugins'];
 
 /**
@@ -102,7 +102,7 @@ export function defineAgent<
     ...(description === undefined ? {} : { description }),
     model,
     instructions,
-    // The same tools, frozen.
+    // A frozen copy, of the same type.
     tools: Object.freeze([...(tools ?? [])]) as readonly AnyTool[] as Tools,
     ...(mcpServers === undefined || mcpServers.length === 0
       ? {}
@@ -122,7 +122,7 @@ function currencyOf({ prices }: Model): string {
   return prices?.currency ?? 'USD';
 }
 
-/** What clients, API and operators may know of an agent: data only. */
+/** The public description of an agent for clients, API and operators: data only. */
 export function manifestOf(agent: AnyAgent): AgentManifest {
   return {
     name: agent.name,
@@ -151,7 +151,7 @@ function toolManifestOf(tool: AnyTool, agent: AnyAgent): ToolManifest {
 }
 
 function approvalOf(tool: AnyTool, { toolPolicy }: AnyAgent): ToolManifest['approval'] {
-  // A gate that is a function is pinned as needed until it has decided.
+  // The plan has a function's gate as needed until the function has decided.
   if (tool.approval.needed && tool.policy === undefined) return 'required';
   const isDecided = tool.policy !== undefined || toolPolicy !== undefined;
   return isDecided && MAY_BE_GATED[tool.executor] ? 'policy' : 'auto';
@@ -196,7 +196,7 @@ function isModel(value: unknown): value is Model {
   );
 }
 
-/** Told here, not by the provider in the middle of somebody's turn. */
+/** Checks the provider's tools here, so that the provider does not refuse them in the middle of a turn. */
 function checkHosted({ model, tools, settings }: Untyped, problems: ProblemList): void {
   if (!isModel(model) || !Array.isArray(tools)) return;
   const budgets = isRecord(settings) ? settings['budgets'] : undefined;

@@ -1,10 +1,12 @@
-/** `definePlugin`: its shape is settled, so that code can be written against it; the engine does not run plugins yet. */
+/**
+ * `definePlugin`: its types are settled, so that code can be written against them; the engine does not run plugins yet.
+ */
 import type { z } from 'zod';
 import { DefinitionError } from './checks/problems.js';
 import type { UntypedServices } from './tool/context.js';
 import type { Tool } from './tool/types.js';
 
-/** State lives in the workflow, services in the worker; `prepare` runs before each model call. */
+/** Spec of a plugin: state lives in the workflow, services in the worker; `prepare` runs before each model call. */
 export interface PluginSpec<Services, State extends z.core.$ZodType> {
   readonly id: string;
   readonly config?: unknown;
@@ -27,7 +29,8 @@ export interface Plugin<Services = UntypedServices> {
 
 /**
  * Declares a plugin.
- * @throws {DefinitionError} invalid_definition always: plugins are not yet supported, and taking one that never runs would lie.
+ * @throws {DefinitionError} invalid_definition always: plugins are not yet supported, so accepting one would promise
+ * that it runs.
  */
 export function definePlugin<
   Services = UntypedServices,

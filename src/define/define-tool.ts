@@ -1,4 +1,7 @@
-/** `defineTool`: one declaration, judged whole, turned into the form that the engine works with. Runs anywhere. */
+/**
+ * `defineTool`: validates one declaration as a whole, and turns it into the form that the engine works with. Runs
+ * anywhere.
+ */
 
 import {
   type Effects,
@@ -50,7 +53,7 @@ export function defineTool<
   return compileTool(spec) as Tool<Services> as never;
 }
 
-/** Free text: what a person answers when the tool declares no form. */
+/** The answer of a person when the tool declares no form. */
 const FREE_TEXT = jsonSchema<string>({ type: 'string' });
 
 function compileTool(spec: unknown): Tool<never> {
@@ -77,7 +80,7 @@ function compileTool(spec: unknown): Tool<never> {
   problems.throwIfAny(`tool ${shown(spec['name'])}`);
   const strictness =
     isHosted || spec['strict'] === false ? {} : strictnessOf(input as Schema, inputSchema);
-  // Whether it can be is known of a sound input alone.
+  // Strictness is known for a valid input schema only.
   if (spec['strict'] === true) problems.addIf('strict', strictness.notStrict);
   problems.throwIfAny(`tool ${shown(spec['name'])}`);
   return Object.freeze({
@@ -101,12 +104,12 @@ function compileTool(spec: unknown): Tool<never> {
 }
 
 function retentionOf({ retention }: Untyped): Pick<AnyTool, 'retention'> {
-  // Judged by `checkFields` before.
+  // Validated by `checkFields` before.
   return retention === undefined ? {} : { retention: retention as Retention };
 }
 
 function textsOf(spec: Untyped): Pick<AnyTool, 'name' | 'description' | 'usage'> {
-  // Judged by `checkFields` before.
+  // Validated by `checkFields` before.
   const { name, usage, ...given } = spec as Readonly<Record<string, string | undefined>>;
   const hosted =
     spec['executor'] === 'provider' ? providerDescription(spec['provider']) : undefined;
@@ -175,12 +178,12 @@ function clocksOf(
 }
 
 function attemptsOf({ maxAttempts, reconcile }: Untyped, effects: Effects): number {
-  // Without `reconcile` nobody can say that a lost run had no effect.
+  // Without `reconcile` there is no way to know that a lost run had no effect.
   if (effects === 'once' && reconcile === undefined) return 1;
   return typeof maxAttempts === 'number' ? maxAttempts : DEFAULT_TOOL_ATTEMPTS;
 }
 
-/** Whatever it is handed beyond that, it is handed at run time. */
+/** Code of a tool; its callers pass further arguments at run time. */
 type Code = (input: unknown, ctx: CallContext<never>) => unknown;
 
 function codeOf(
@@ -203,7 +206,7 @@ function codeOf(
   };
 }
 
-/** Bound, so that a method that looks at its own definition through `this` works. */
+/** A function of the spec, bound to it, so that a method that reads its own definition through `this` works. */
 function boundCode(spec: Untyped, field: string): Code | undefined {
   const code = spec[field];
   if (typeof code !== 'function') return undefined;
@@ -226,7 +229,10 @@ function approvalPlanOf(approval: unknown): ApprovalPlan {
   };
 }
 
-/** Programs that answer after their deadline have still done the work; a person's late answer meets a changed talk. */
+/**
+ * Default of `lateResult`. A program that answers late has still done the work; a person's late answer meets a changed
+ * conversation.
+ */
 function lateResultOf(given: unknown, executor: Executor, mode: ToolMode): LateResult {
   if (given === 'reject' || given === 'inbox') return given;
   const isTaken = executor === 'external' || (mode === 'detach' && WAITS_OUTSIDE[executor]);
@@ -252,8 +258,8 @@ function checkInput(input: unknown, problems: ProblemList): JsonSchema {
 }
 
 /**
- * Outputs of tools that run here may be anything that normalises to JSON; what people and clients return has to be JSON
- * already.
+ * Outputs of tools that run in a worker may be any value that normalises to JSON; answers of people and clients must be
+ * JSON already.
  */
 function checkOutput(
   output: unknown,

@@ -22,11 +22,14 @@ const HTTP_FIELDS = [
   ...['response', 'okStatuses', 'result', 'error', 'maxResponseBytes', 'maxRedirects'],
   ...['allowPrivate', 'proxy'],
 ];
-/** The request is the run, and it has no progress. */
+/** Fields that an HTTP tool cannot have: the request takes the place of `run`, and has no progress. */
 const NOT_TAKEN: readonly string[] = ['run', 'executor', 'streaming', 'executesFully'];
 const SERVER_FIELDS = FIELDS.server.filter((field) => !NOT_TAKEN.includes(field));
 
-/** What a second request does, as HTTP has it. @see https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2 */
+/**
+ * Effects of a second request by method, as HTTP defines them. @see
+ * https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2
+ */
 const EFFECTS: ReadonlyMap<unknown, Effects> = new Map<HttpMethod, Effects>([
   ['GET', 'none'],
   ['HEAD', 'none'],
@@ -37,14 +40,12 @@ const EFFECTS: ReadonlyMap<unknown, Effects> = new Map<HttpMethod, Effects>([
 ]);
 
 /**
- * Declares a tool that is an HTTP request; see `HttpToolSpec` for the fields and `docs/http-tools.md` for what the model reads.
+ * Declares a tool that is an HTTP request; see `HttpToolSpec` for the fields and `docs/http-tools.md` for what the
+ * model reads.
  * @throws {DefinitionError} invalid_definition with every broken rule of the definition.
- * @example
- * httpTool({
- *   name: 'orders.find', description: 'Finds an order.', input: z.object({ orderId: z.string() }),
- *   method: 'GET', url: 'https://api.example.com/orders/{orderId}',
- *   headers: { authorization: secret('ORDERS_TOKEN', { prefix: 'Bearer ' }) },
- * });
+ * @example httpTool({ name: 'orders.find', description: 'Finds an order.', input: z.object({ orderId: z.string() }),
+ * method: 'GET', url: 'https://api.example.com/orders/{orderId}', headers: { authorization: secret('ORDERS_TOKEN', {
+ * prefix: 'Bearer ' }) }, });
  */
 export function httpTool<
   Services = UntypedServices,
@@ -74,11 +75,11 @@ function compileHttpTool(spec: unknown): AnyTool {
   return Object.freeze({ ...tool, http: planOf(spec) });
 }
 
-/** The same fields as a server tool, without its code; its faults join the others. */
+/** Defines a server tool with the same fields and without code; adds its faults to the others. */
 function serverTool(spec: Untyped, problems: ProblemList): AnyTool | undefined {
   const fields = Object.fromEntries(SERVER_FIELDS.map((field) => [field, spec[field]]));
   const effects = spec['effects'] ?? EFFECTS.get(spec['method']);
-  // What a service answers is for somebody else to say.
+  // Responses of a service are under foreign control.
   const provenance = spec['provenance'] ?? 'untrusted';
   try {
     const tool: AnyTool = defineTool({ ...fields, effects, provenance, run: noCode } as never);
@@ -91,10 +92,10 @@ function serverTool(spec: Untyped, problems: ProblemList): AnyTool | undefined {
   }
 }
 
-/** A server tool has some. */
+/** Placeholder for the code that a server tool must have. */
 function noCode(): void {}
 
-/** Judged before. */
+/** The plan of a spec that was validated before. */
 function planOf(spec: unknown): HttpPlan {
   const given = spec as HttpToolSpec<never, Schema, Schema>;
   const { method, url, query, body, idempotencyHeader } = given;

@@ -20,7 +20,7 @@ export interface ColloquyTypes {
 
 /** The `define…` functions, with `ctx.services` typed. */
 export interface Colloquy<Services> {
-  // Properties, not methods: they are meant to be taken out of the object.
+  // Properties, not methods, since callers destructure the object.
   readonly defineTool: <
     Input extends Schema,
     Output extends Schema = RawSchema,
@@ -50,7 +50,7 @@ export interface Colloquy<Services> {
 }
 
 /**
- * Binds the type of the services that a worker will hand to its tools; does nothing else.
+ * Binds the type of the services that a worker passes to its tools; does nothing else.
  * @example
  * const { defineTool, defineAgent } = initColloquy<{ services: { payments: Payments } }>();
  */

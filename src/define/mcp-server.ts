@@ -1,5 +1,5 @@
 /**
- * `mcpServer`: declares a server whose tools an agent has. The declaration is data and functions; who connects is the worker
+ * `mcpServer`: declares a server whose tools an agent has. The declaration is data and functions; the worker connects
  * (`src/tools/mcp`). Runs anywhere.
  */
 
@@ -20,7 +20,7 @@ import type { UntypedServices } from './tool/context.js';
 import { checkResultBytes } from './tool-rules/execution.js';
 import { checkApproval } from './tool-rules/fields.js';
 
-/** How a server is reached. */
+/** The way in which a server is reached. */
 export type McpTransport<Services> =
   | ({ readonly type: 'http' } & Pick<
       McpHttpServerSpec<Services>,
@@ -36,14 +36,14 @@ export interface McpServer<Services = UntypedServices> {
   readonly kind: 'mcp_server';
   readonly name: string;
   readonly transport: McpTransport<Services>;
-  /** What is said of its tools, as it was declared. */
+  /** The declared fields that concern its tools. */
   readonly spec: McpServerSpec<Services>;
   readonly connectMs: number;
   readonly listMs: number;
   readonly refreshAfterMs: number;
 }
 
-/** Any server, whatever services it asks for: to look at, not to connect to. */
+/** Any server, of any services: to be inspected, not connected to. */
 export type AnyMcpServer = McpServer<never>;
 
 const SHARED = [
@@ -61,9 +61,11 @@ const IDENTITIES: readonly unknown[] = ['worker', 'tenant', 'requester'];
 const NAME = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
 /**
- * Declares an MCP server for `defineAgent({mcpServers: [...]})`. Nothing is connected: a worker does that, at the first model call.
+ * Declares an MCP server for `defineAgent({mcpServers: [...]})`. Does not connect: a worker does, at the first model
+ * call.
  * @throws {DefinitionError} invalid_definition with every broken rule of the declaration.
- * @example mcpServer({ name: 'github', url: 'https://mcp.example.com/mcp', token: ({ services }) => services.vault.read('github') })
+ * @example mcpServer({ name: 'github', url: 'https://mcp.example.com/mcp', token: ({ services }) =>
+ * services.vault.read('github') })
  */
 export function mcpServer<Services = UntypedServices>(
   spec: McpServerSpec<Services>,
@@ -86,7 +88,7 @@ export function mcpServer<Services = UntypedServices>(
 }
 
 function transportOf<Services>(spec: McpServerSpec<Services>): McpTransport<Services> {
-  // A field that is there and undefined is not given.
+  // A field that is there and undefined counts as absent.
   const { url, token, headers, identity } = spec as Partial<McpHttpServerSpec<Services>>;
   if (url !== undefined)
     return {
@@ -165,7 +167,7 @@ function checkHttp({ url, token, headers, identity }: Untyped, problems: Problem
     );
 }
 
-/** The types of this project know no `URL`: it is the host's. */
+/** The protocol of a URL. The types of this project have no `URL`; the host has it. */
 function protocolOf(url: string): string | undefined {
   return /^(https?:)\/\/[^\s/?#]+(?:[/?#]\S*)?$/i.exec(url)?.[1]?.toLowerCase();
 }

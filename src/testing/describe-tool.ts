@@ -107,7 +107,7 @@ function admittedBy(name: string, { audience = {} }: PendingCall): Actor {
     const actor = { id, roles, verified: true, channel: 'client' } as const;
     return outsideReason(audience, actor, [TESTER.id]) === undefined;
   });
-  return admitted ?? fail(name, 'asks for an approval that nobody can give');
+  return admitted ?? fail(name, 'asks for an approval that no actor may give');
 }
 
 function judge(

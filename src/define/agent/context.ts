@@ -1,4 +1,4 @@
-/** How much of a conversation the model is given: settings of an agent and of its tools, and their rules. Runs anywhere. */
+/** The context settings of an agent and of its tools, and their rules. Runs anywhere. */
 
 import type { Retention } from '../../protocol/conversation/context.js';
 import {
@@ -12,40 +12,41 @@ import type { ProblemList, Untyped } from '../checks/problems.js';
 import { checkKeys, shown } from '../checks/problems.js';
 import { isCount, retentionProblem } from '../checks/retention.js';
 
-/** What a model call is given of a long conversation. The log keeps everything. */
+/** Settings for the part of a long conversation that a model call is given. The log keeps everything. */
 export interface ContextSpec {
   /**
-   * Input tokens of one model call: system prompt, tools and messages. Near them old tool results become stubs, over them the
-   * oldest turns are left out. @defaultValue three quarters of what the model reads (`contextTokens`), or 100,000
+   * Input tokens of one model call: system prompt, tools and messages. Near this budget old tool results become stubs;
+   * over it the oldest turns are left out. @defaultValue three quarters of the model's limit (`contextTokens`), or
+   * 100,000
    */
   readonly maxTokens?: number;
   /**
-   * No more than so many newest turns, the one in progress included. A window slides at every turn, so that no provider's prompt
-   * cache ever hits; a budget leaps instead. @defaultValue as many as fit
+   * The most turns, the newest, with the one in progress included. A window slides at every turn, so that no provider's
+   * prompt cache ever hits; a budget leaves out several turns at once. @defaultValue as many as fit
    */
   readonly window?: number;
-  /** For tools that say nothing of their own. @defaultValue {turns: 6} */
+  /** Retention for tools that set none. @defaultValue {turns: 6} */
   readonly retention?: Retention;
   /**
-   * Old turns are summarised in the background when the context comes near its budget: by the agent's model, or another that
-   * costs less, as the engine's instructions or your own say. The newest two turns always stay whole. `false`: they are left
+   * Summarises old turns in the background when the context comes near its budget: by the agent's model, or a cheaper
+   * one, with the engine's instructions or your own. The newest two turns always stay whole. `false`: turns are left
    * out without a summary. @defaultValue by the agent's model
    */
   readonly summarize?: SummarizeSpec | false;
 }
 
 export interface SummarizeSpec {
-  /** Its prices must be in the currency of the agent's model. */
+  /** Model that writes the summaries. Its prices must be in the currency of the agent's model. */
   readonly model?: Model;
-  /** Takes the place of the engine's: what to keep, in which form. */
+  /** Replaces the engine's instructions: what to keep, in which form. */
   readonly instructions?: string;
 }
 
-/** The same with its defaults. */
+/** The context settings with their defaults. */
 export interface AgentContext {
   /** Input tokens of one model call. */
   readonly maxTokens: number;
-  /** Nobody knows what the model reads: it is asked even where a turn alone has more. */
+  /** Present when the model's limit is not known: the model is called even where a single turn exceeds `maxTokens`. */
   readonly guessed?: true;
   readonly window?: number;
   readonly retention: Retention;
@@ -69,7 +70,7 @@ export function contextOf(spec: ContextSpec | undefined, model: Model): AgentCon
   };
 }
 
-/** Adds every fault. */
+/** Adds every fault of the context settings. */
 export function checkContext(spec: Untyped, problems: ProblemList): void {
   const { context, model } = spec;
   if (isRecord(model) && model['contextTokens'] !== undefined && !isCount(model['contextTokens']))
@@ -108,7 +109,7 @@ function checkSummarize(summarize: unknown, own: unknown, problems: ProblemList)
     );
 }
 
-/** Of a model without prices, any. */
+/** The currency of a model's prices; undefined for a model without prices, which fits any. */
 function currencyOf({ prices }: Untyped): unknown {
   return isRecord(prices) ? (prices['currency'] ?? 'USD') : 'USD';
 }

@@ -1,4 +1,4 @@
-/** The form of an agent's final answers: judged, and in the shape that the worker works with. Runs anywhere. */
+/** The schema of an agent's final answers: validated, and in the form that the worker works with. Runs anywhere. */
 import { z } from 'zod';
 import { outputSchemaProblem } from '../../json-schema/output-format.js';
 import type { TurnResult } from '../../protocol/conversation/conversation.js';
@@ -14,7 +14,7 @@ import {
 } from '../schemas/schema.js';
 import { strictnessOf } from '../schemas/strictness.js';
 
-/** What an answer must be; the model is given `jsonSchema`, or `strictSchema` where there is one. */
+/** Form of an answer; the model is given `jsonSchema`, or `strictSchema` where there is one. */
 export interface AnswerForm {
   readonly schema: Schema;
   readonly jsonSchema: JsonSchema;
@@ -36,7 +36,7 @@ export function checkAgentOutput(output: unknown, problems: ProblemList): void {
   if (all.length === 0) problems.addIf('output', outputSchemaProblem(jsonSchema));
 }
 
-/** Of what was judged: by `checkAgentOutput`, or at the door. */
+/** The form of a schema that was validated, by `checkAgentOutput` or by the client and API. */
 export function answerFormOf(schema: Schema): AnswerForm {
   const { jsonSchema } = inputJsonSchema(schema);
   const { strictInput } = strictnessOf(schema, jsonSchema);
@@ -47,10 +47,10 @@ export function answerFormOf(schema: Schema): AnswerForm {
   };
 }
 
-/** What an agent's final answers are: the parsed side of its `output`; `never` for an agent without one. */
+/** Type of an agent's final answers: the parsed side of its `output`; `never` for an agent without one. */
 export type OutputOf<Agent> = Agent extends AnswersIn<infer Form> ? ParsedOf<Form> : unknown;
 
-/** Remembers the form for the compiler; never present at run time. */
+/** Carries the form for the compiler; never present at run time. */
 export interface AnswersIn<Form extends Schema> {
   readonly '~output'?: Form;
 }
@@ -58,11 +58,11 @@ export interface AnswersIn<Form extends Schema> {
 type Ended = TurnResult | { readonly status: 'queued' };
 
 /**
- * The output of a turn, in the type of what it was asked for in: the agent, or the schema that went with the message. Undefined for a
- * turn that did not complete, or that a limit ended.
+ * The output of a turn, in the type of its agent, or of the schema that went with the message. Undefined for a turn
+ * that did not complete, or that a limit ended.
  *
- * Of an agent it was validated in the worker; a message that asked for another form makes that type untrue. By a zod type it is parsed
- * here, with its refinements, defaults and transforms, of which the worker knew nothing.
+ * For an agent it was validated in the worker; a message that set another schema makes the type wrong. For a zod type
+ * it is parsed here, with its refinements, defaults and transforms, which the worker did not know.
  * @throws {z.ZodError} when it does not parse
  */
 export function outputOf<Agent extends { readonly kind: 'agent' }>(

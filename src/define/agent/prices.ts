@@ -1,11 +1,11 @@
-/** The prices of models, as an agent has them and as one table. Runs anywhere. */
+/** The prices of models, for one agent and as a table. Runs anywhere. */
 import type { ModelPrices } from '../../protocol/model/model.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { checkKeys, ProblemList, shown } from '../checks/problems.js';
 
 const PRICES = ['inputPerMTok', 'cachedInputPerMTok', 'outputPerMTok'];
 
-/** Adds every fault of `model.prices`, and says so when a budget of cost has none to go by. */
+/** Adds every fault of `model.prices`, and one for a cost budget without prices. */
 export function checkPrices(prices: unknown, budgets: unknown, problems: ProblemList): void {
   const hasBudget = isRecord(budgets) && budgets['cost'] !== undefined;
   if (prices === undefined) {
@@ -41,15 +41,16 @@ export function checkPriceList(prices: unknown, field: string, problems: Problem
 }
 
 /**
- * Finds the prices of a model by its provider's name for it. A key that ends in `*` stands for all names that begin so; the
- * name itself goes first, then the longest such key. Undefined for a model that the table does not have: what it costs is not known.
+ * Finds the prices of a model by its provider's name for it. A key that ends in `*` matches all names with that prefix;
+ * the exact name wins, then the longest such key. Undefined for a model that the table does not have: its cost is not
+ * known.
  */
 export type PriceTable = (model: string) => ModelPrices | undefined;
 
 /**
- * Makes a table of prices, such as `priceTable({'gpt-5.1*': {inputPerMTok: 1.25, outputPerMTok: 10}})`; the engine comes with
- * none, for prices change. Give them to models where these are made: `openaiModel(name, {prices: prices(name)})`. It is a copy: what is
- * changed later changes nothing.
+ * Makes a table of prices, such as `priceTable({'gpt-5.1*': {inputPerMTok: 1.25, outputPerMTok: 10}})`; the engine has
+ * none of its own, since prices change. Pass the prices to models where these are made: `openaiModel(name, {prices:
+ * prices(name)})`. Copies its argument: later changes have no effect.
  * @throws {DefinitionError} invalid_definition with every broken rule.
  */
 export function priceTable(table: Readonly<Record<string, ModelPrices>>): PriceTable {

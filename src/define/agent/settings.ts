@@ -1,4 +1,7 @@
-/** The settings of an agent: how its conversations behave. Judged at definition; data from then on. Runs anywhere. */
+/**
+ * The settings of an agent, which define how its conversations behave. Validated at definition; data from then on. Runs
+ * anywhere.
+ */
 import { type AgentSettings, ON_BUSY, type OnBusy } from '../../protocol/conversation/agents.js';
 import type { TurnBudgets } from '../../protocol/conversation/turns.js';
 import { MAX_WAIT_MS } from '../../protocol/limits/limits.js';
@@ -13,16 +16,20 @@ import { type Duration, durationMs, durationProblem } from '../checks/durations.
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import type { AgentTimeoutsSpec } from '../tool-rules/timeouts.js';
 
-/** What one turn may spend. A turn that would go over ends with a message that names the bound; a call gets an error result. */
+/**
+ * The most that one turn may spend. A turn that would go over ends with a message that names the bound; a call gets an
+ * error result.
+ */
 export interface TurnBudgetsSpec {
-  /** Tokens of all model calls of the turn. Looked at before each call, so the last one may go over. */
+  /** Tokens of all model calls of the turn. Checked before each call, so the last one may go over. */
   readonly tokens?: number;
   /**
-   * What all model calls of the turn may cost, in units of the currency of the model's prices: 0.5 is half a dollar. The model must
-   * have prices. Looked at before each call, so the last one may go over; what a provider charges for its own tools is not in it.
+   * Cost of all model calls of the turn, in units of the currency of the model's prices: 0.5 is half a dollar. The
+   * model must have prices. Checked before each call, so the last one may go over; excludes the provider's charges for
+   * its own tools.
    */
   readonly cost?: number;
-  /** From the turn's start, waits for people included. What runs then is stopped. */
+  /** Time from the turn's start, waits for people included. Calls that run then are stopped. */
   readonly time?: Duration;
   /** Tool calls in all. */
   readonly calls?: number;
@@ -34,41 +41,42 @@ export interface AgentSettingsSpec {
   /** Model calls of one turn before the engine ends it. @defaultValue 25 */
   readonly maxSteps?: number;
   /**
-   * What a message does that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or `steer`
-   * it (the turn's next model call reads the message). A message may say otherwise, and so does `whileWaiting` of a turn that waits
-   * for a person. @defaultValue 'reject'
+   * Action on a message that comes while a turn runs: `reject` it, let it wait in a `queue`, `interrupt` the turn, or
+   * `steer` it (the turn's next model call reads the message). A message may override it, and so does `whileWaiting`
+   * for a turn that waits for a person. @defaultValue 'reject'
    */
   readonly onBusy?: OnBusy;
   /** An idle conversation closes after this. @defaultValue 30 days */
   readonly idleClose?: Duration;
   /**
-   * What a model call is sent of the transcript: what is new since the last one (workers remember the rest, or ask for it), or
-   * all of it, which makes histories grow with the square of the conversation. @defaultValue 'delta'
+   * The part of the transcript that a model call is sent: the messages since the last call (workers cache the rest, or
+   * query it), or all of it, which makes histories grow with the square of the conversation. @defaultValue 'delta'
    */
   readonly transcripts?: 'delta' | 'full';
   /** @defaultValue no bounds but `maxSteps` */
   readonly budgets?: TurnBudgetsSpec;
-  /** Clocks of calls whose tools do not set them themselves. @defaultValue those of the engine */
+  /** Time-outs of calls whose tools set none. @defaultValue those of the engine */
   readonly timeouts?: AgentTimeoutsSpec;
   /**
-   * From this many on, the same call (tool and arguments) of one turn is not run, and the model is told so. The repetition before
-   * runs, and a `notice` beside its result warns the model. @defaultValue never
+   * From this many on, the same call (tool and arguments) in one turn is not run, and the model gets an error. The
+   * repetition before runs, and a `notice` beside its result warns the model. @defaultValue never
    */
   readonly repeatLimit?: number;
-  /** What a tool's failure does: tell the model, or end the turn as failed. @defaultValue 'feed_back' */
+  /** Action on a tool's failure: give the model the error, or end the turn as failed. @defaultValue 'feed_back' */
   readonly onToolError?: ToolErrorRule;
-  /** What a call of a tool does that the agent does not have. @defaultValue 'feed_back' */
+  /** Action on a call of a tool that the agent does not have. @defaultValue 'feed_back' */
   readonly onUnknownTool?: ToolErrorRule;
   /**
-   * What a message does while calls wait for a person: set them aside (`detach`): the model reads that they are pending and answers
-   * the message; their answers come later as new input. Or what `onBusy` says (`block`): that is for turns that work, and counts for
-   * turns that wait only here, or where a message itself says `onBusy: 'queue'`, `'reject'` or `'interrupt'`.
-   * @defaultValue 'detach'
+   * Action on a message while calls wait for a person. `detach`: the calls are detached; the model reads that they are
+   * pending and answers the message, and their answers come later as new input. `block`: the message is treated by
+   * `onBusy`. Otherwise `onBusy` concerns only turns that work, or messages that themselves set `onBusy: 'queue'`,
+   * `'reject'` or `'interrupt'`. @defaultValue 'detach'
    */
   readonly whileWaiting?: 'detach' | 'block';
   /**
-   * How the calls of one step run: all at once, or one after the other, each validated and gated when its turn comes (one
-   * activity more a call). The model reads the results in its own order either way. @defaultValue 'parallel'
+   * Order of the calls of one step: all at once, or one after the other, each validated and gated when its turn comes
+   * (one more activity for each call). The model reads the results in its own order either way. @defaultValue
+   * 'parallel'
    */
   readonly toolExecution?: 'parallel' | 'sequential';
 }
@@ -89,10 +97,10 @@ const COUNTS = ['maxSteps', 'idleClose', 'budgets', 'repeatLimit'];
 const FIELDS = [...COUNTS, 'timeouts', ...Object.keys(VALUES)];
 const BUDGETS = ['tokens', 'cost', 'time', 'calls', 'callsOf'];
 const MICROS_PER_UNIT = 1_000_000;
-/** More is no bound, and its millionths would not be exact. */
+/** A higher value would be no bound, and its millionths would not be exact. */
 const MAX_COST = 1_000_000;
 
-/** Settings as conversations carry them. What is not given is left out, so that it stays the engine's default. */
+/** Settings as conversations carry them. A field that is not set is left out, so that it stays the engine's default. */
 export function settingsOf(spec: AgentSettingsSpec | undefined, currency: string): AgentSettings {
   const { budgets, repeatLimit, onToolError, onUnknownTool } = spec ?? {};
   return {
@@ -121,7 +129,7 @@ function budgetsOf({ time, cost, ...counts }: TurnBudgetsSpec, currency: string)
   };
 }
 
-/** Adds every fault. `isTool`: whether the agent has, or may come to have, a tool of the name. */
+/** Adds every fault of the settings. `isTool`: whether the agent has, or may later have, a tool of the name. */
 export function checkSettings(
   settings: unknown,
   isTool: (name: string) => boolean,
@@ -179,7 +187,7 @@ function checkBudgets(
   for (const [name, count] of Object.entries(callsOf)) {
     const field = `settings.budgets.callsOf.${name}`;
     if (!isCount(count, 0)) problems.add(field, 'must be a whole number from 0');
-    if (!isTool(name)) problems.add(field, 'is no tool of this agent');
+    if (!isTool(name)) problems.add(field, "is not one of this agent's tools");
   }
 }
 

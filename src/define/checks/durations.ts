@@ -1,4 +1,4 @@
-/** Durations as people write them, in the public API only: on the wire they are `...Ms` numbers. Runs anywhere. */
+/** Durations as people write them, in the public API only: wire formats have `...Ms` numbers. Runs anywhere. */
 import ms from 'ms';
 
 /** Milliseconds, or a text such as `'30s'`, `'15 minutes'` or `'2 days'`. @see https://github.com/vercel/ms */
@@ -9,13 +9,13 @@ export interface DurationBounds {
   readonly maxMs: number;
 }
 
-/** Milliseconds, rounded to whole ones, or undefined when the value is no duration. Never throws. */
+/** Milliseconds, rounded to whole ones; undefined when the value is no duration. Never throws. */
 export function durationMs(value: unknown): number | undefined {
   const parsed = typeof value === 'string' ? textMs(value) : value;
   return typeof parsed === 'number' && Number.isFinite(parsed) ? Math.round(parsed) : undefined;
 }
 
-/** Why a duration cannot be used, or undefined. Bounds are inclusive. */
+/** The reason why a duration cannot be used; undefined when it can. Bounds are inclusive. */
 export function durationProblem(value: unknown, bounds: DurationBounds): string | undefined {
   const parsed = durationMs(value);
   if (parsed === undefined)

@@ -1,9 +1,9 @@
 /**
- * Faults of definitions. A definition is judged whole: every broken rule is in one error, so that an author fixes a tool in
- * one go instead of meeting its faults one by one. Runs anywhere.
+ * Faults of definitions. A definition is checked as a whole: one error has every broken rule, so that an author fixes a
+ * tool in one go instead of meeting its faults one by one. Runs anywhere.
  */
 
-/** A definition as it came, perhaps from a caller without types. */
+/** A definition before its check, perhaps from a caller without types. */
 export type Untyped = Readonly<Record<string, unknown>>;
 
 /** One field of a definition and the rule it breaks. */
@@ -13,7 +13,7 @@ export interface DefinitionProblem {
   readonly rule: string;
 }
 
-/** A definition breaks rules. `problems` has all of them; the message lists them, one a line. */
+/** Thrown for a definition that breaks rules. `problems` has all of them; the message lists them, one a line. */
 export class DefinitionError extends Error {
   readonly code = 'invalid_definition';
   readonly problems: readonly DefinitionProblem[];
@@ -29,7 +29,7 @@ export class DefinitionError extends Error {
   }
 }
 
-/** Gathers the faults of one definition. */
+/** Collects the faults of one definition. */
 export class ProblemList {
   readonly #problems: DefinitionProblem[] = [];
 
@@ -37,13 +37,13 @@ export class ProblemList {
     this.#problems.push({ field, rule });
   }
 
-  /** Adds the rule unless there is none: fits the `…Problem` functions of the protocol. */
+  /** Adds the rule unless it is undefined: fits the `…Problem` functions of the protocol. */
   addIf(field: string, rule: string | undefined): void {
     if (rule !== undefined) this.add(field, rule);
   }
 
   /**
-   * Ends the judgement.
+   * Ends the check.
    * @throws {DefinitionError} invalid_definition when anything was added.
    */
   throwIfAny(subject: string): void {
@@ -51,7 +51,7 @@ export class ProblemList {
   }
 }
 
-/** The value in a form that fits into a sentence: short, on one line, never throwing. */
+/** The value as a short text on one line, for use in a sentence. Never throws. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';

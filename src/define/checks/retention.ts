@@ -2,7 +2,7 @@
 import { isRecord } from '../../protocol/values/json.js';
 import { shown } from './problems.js';
 
-/** Why a value is no retention, or undefined. */
+/** The reason why a value is no retention; undefined when it is one. */
 export function retentionProblem(retention: unknown): string | undefined {
   if (retention === undefined || retention === 'never_evict') return undefined;
   const rule = `must be {turns: n}, {last: n} or 'never_evict', got ${shown(retention)}`;

@@ -1,9 +1,9 @@
-/** Addresses, ranges and host names as `allowPrivate` has them; what they match is decided in the worker. Runs anywhere. */
+/** Addresses, ranges and host names of `allowPrivate`; the worker decides what they match. Runs anywhere. */
 
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
 
-/** Why an entry cannot be used, or undefined. */
+/** The reason why an entry cannot be used; undefined when it can. */
 export function rangeProblem(entry: unknown): string | undefined {
   const rule = `must be an address, a range such as 10.1.0.0/16, or a host name, got ${JSON.stringify(entry)}`;
   if (typeof entry !== 'string') return rule;
@@ -15,7 +15,7 @@ export function rangeProblem(entry: unknown): string | undefined {
   return prefix === undefined && !isNumeric && HOST_NAME.test(address) ? undefined : rule;
 }
 
-/** True for an address or a range; what else was judged is a host name. */
+/** True for an address or a range; any other valid entry is a host name. */
 export function isAddressRange(entry: string): boolean {
   const [address = ''] = entry.split('/');
   return isIPv4(address) || isIPv6(address);

@@ -1,4 +1,7 @@
-/** The rules of `httpTool`'s own fields; those of a server tool are in `legal.ts`. Every broken one is reported. Runs anywhere. */
+/**
+ * The rules of `httpTool`'s own fields; those of a server tool are in `tool-rules`. Every broken one is reported. Runs
+ * anywhere.
+ */
 
 import { MAX_BLOB_BYTES, MAX_HTTP_REDIRECTS } from '../../protocol/limits/service-limits.js';
 import { isRecord, type JsonSchema } from '../../protocol/values/json.js';
@@ -11,7 +14,7 @@ import { rangeProblem } from './addresses.js';
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Printable Latin-1 and tabs: line ends would begin another header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The connection's own, or set from the request itself. */
+/** Headers of the connection, or set from the request itself. */
 const RESERVED_HEADERS: readonly string[] = [
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te'],
   ...['trailer', 'expect', 'proxy-authorization', 'proxy-connection', 'accept-encoding'],
@@ -27,7 +30,7 @@ export function isSecret(value: unknown): boolean {
   return isRecord(value) && value['kind'] === 'secret';
 }
 
-/** True for what a header can be sent as. */
+/** True for a text that can be sent as a header's value. */
 export function isHeaderValue(value: string): boolean {
   return HEADER_VALUE.test(value);
 }
@@ -50,14 +53,14 @@ export function checkHttpFields(spec: Untyped, input: JsonSchema, problems: Prob
   checkReach(spec, problems);
 }
 
-/** Where the fields of the input go: each into URL, query or body. */
+/** Checks the places of the input's fields: each goes into URL, query or body. */
 function checkPlaces(spec: Untyped, input: JsonSchema, problems: ProblemList): void {
   const { url, query, body, method, bodyType } = spec;
   const parsed = parseUrlTemplate(url);
   if (!parsed.ok) for (const rule of parsed.problems) problems.add('url', rule);
   const params = parsed.ok ? parsed.template.params : [];
   const fields = Object.keys(isRecord(input['properties']) ? input['properties'] : {});
-  // A schema without properties says nothing of its fields.
+  // A schema without properties does not name its fields.
   const known = fields.length === 0 && input['additionalProperties'] !== false ? undefined : fields;
   for (const param of params) problems.addIf('url', paramProblem(param, input));
   checkFieldList({ field: 'query', value: query }, known, problems);
@@ -70,9 +73,10 @@ function checkPlaces(spec: Untyped, input: JsonSchema, problems: ProblemList): v
   if (known === undefined || place === undefined) return;
   if (typeof query === 'function' || typeof body === 'function') return;
   const used = [...params, ...listed(query), ...listed(body)];
-  // What goes nowhere would be asked of the model for nothing.
+  // A field without a place would be requested of the model for nothing.
   const lost = known.filter((field) => !used.includes(field));
-  if (lost.length > 0) problems.add('input', `nothing takes the fields ${lost.join(', ')}`);
+  if (lost.length > 0)
+    problems.add('input', `no place in the request takes the fields ${lost.join(', ')}`);
 }
 
 function listed(value: unknown): readonly unknown[] {
@@ -173,7 +177,7 @@ function checkAnswerFields(spec: Untyped, problems: ProblemList): void {
     problems.add(field, `${rule}, got ${shown(value)}`);
   }
   if (spec['response'] === 'text' && typeof spec['result'] === 'string' && spec['result'] !== '')
-    problems.add('result', 'a text has nothing to point into; take response "json"');
+    problems.add('result', 'a pointer needs response "json"');
   checkWhole('maxResponseBytes', [maxResponseBytes, 1, MAX_BLOB_BYTES], problems);
   checkWhole('maxRedirects', [maxRedirects, 0, MAX_HTTP_REDIRECTS], problems);
 }

@@ -1,11 +1,11 @@
-/** Everything that `httpTool` takes beside the fields of a server tool, and `secret`. Runs anywhere. */
+/** All fields that `httpTool` takes beside those of a server tool, and `secret`. Runs anywhere. */
 
 import type { Json } from '../../protocol/values/json.js';
 import type { GivenTo, ParsedOf, Schema } from '../schemas/schema.js';
 import type { HttpHeader, HttpMethod, Secret } from '../tool/http-plan.js';
 import type { ServerToolSpec } from '../tool/spec.js';
 
-/** What came back, as mappings see it. */
+/** A response, as mappings see it. */
 export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case; repeated ones joined by ", ". */
@@ -17,24 +17,24 @@ export interface HttpAnswer {
 /** A text, number, truth value or list of them; lists repeat the name. Absent and null: left out. */
 export type QueryValues = Readonly<Record<string, unknown>>;
 
-/** The request, and what becomes of its answer. */
+/** The fields of the request, and of the mapping of its response. */
 export interface HttpFields<Services, Input extends Schema, Output extends Schema> {
   readonly method: HttpMethod;
   /**
-   * `https://api.example.com/orders/{orderId}`: absolute, with `{field}` of the input in path and query only. Values are
-   * URL-encoded; none can change the host or the depth of the path.
+   * `https://api.example.com/orders/{orderId}`: absolute, with `{field}` of the input in path and query only. Values
+   * are URL-encoded; none can change the host or the depth of the path.
    */
   readonly url: string;
   /**
-   * Which fields of the input go into the query, or what does. @defaultValue for GET, HEAD and DELETE all fields that are
-   * neither in `url` nor in `body`
+   * Input fields that go into the query, or a function that makes it. @defaultValue for GET, HEAD and DELETE all fields
+   * that are neither in `url` nor in `body`
    */
   readonly query?: readonly string[] | ((input: ParsedOf<Input>) => QueryValues);
-  /** Always in the query, beside that. */
+  /** Constant parts of the query, beside those. */
   readonly fixedQuery?: Readonly<Record<string, string | Secret<Services>>>;
   /**
-   * Which fields of the input make up the body, or what does. @defaultValue for POST, PUT and PATCH all fields that are neither
-   * in `url` nor in `query`
+   * Input fields that make up the body, or a function that makes it. @defaultValue for POST, PUT and PATCH all fields
+   * that are neither in `url` nor in `query`
    */
   readonly body?: readonly string[] | ((input: ParsedOf<Input>) => unknown);
   /** `form`: `application/x-www-form-urlencoded`. @defaultValue 'json' */
@@ -42,33 +42,41 @@ export interface HttpFields<Services, Input extends Schema, Output extends Schem
   /** `authorization` and `cookie` must be secrets. */
   readonly headers?: Readonly<Record<string, HttpHeader<Services, ParsedOf<Input>>>>;
   /**
-   * Carries `ctx.idempotencyKey`, the same in every attempt. @defaultValue 'Idempotency-Key' for all but GET and HEAD
+   * Name of the header with `ctx.idempotencyKey`, which is the same in every attempt. @defaultValue 'Idempotency-Key'
+   * for all but GET and HEAD
    * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
    */
   readonly idempotencyHeader?: string | false;
-  /** What the body of an answer must be; anything else is an error that the model reads. `auto`: JSON, else text. @defaultValue 'json' */
+  /**
+   * Required form of a response's body; any other is an error that the model reads. `auto`: JSON, else text.
+   * @defaultValue 'json'
+   */
   readonly response?: 'json' | 'text' | 'auto';
   /** Statuses that are no error. @defaultValue 200 to 299 */
   readonly okStatuses?: readonly number[];
   /** The call's result: a JSON Pointer into the body, or a function of the answer. @defaultValue the body */
   readonly result?: string | ((answer: HttpAnswer) => GivenTo<Output>);
   /**
-   * What the model reads of an answer that is an error, beside its status: a JSON Pointer into the body, or a function.
+   * Text that the model reads of an error response, beside its status: a JSON Pointer into the body, or a function.
    * @defaultValue the beginning of the body
    */
   readonly error?: string | ((answer: HttpAnswer) => string);
-  /** More is not read: the call ends with an error. After decompression. @defaultValue 1 MiB, at most 16 MiB */
+  /**
+   * The most bytes that are read, after decompression; a longer response ends the call with an error. @defaultValue 1
+   * MiB, at most 16 MiB
+   */
   readonly maxResponseBytes?: number;
-  /** From 0 to 5; at 0 a redirect is an answer like any other. @defaultValue 5 */
+  /** The most redirects, from 0 to 5; at 0 a redirect is a response like any other. @defaultValue 5 */
   readonly maxRedirects?: number;
   /**
-   * Lets the tool reach what is not public. `true`: loopback and private addresses. A list: these addresses, ranges
-   * (`10.1.0.0/16`) and host names, whatever they are; addresses of a cloud's metadata service must be listed.
+   * Allows addresses that are not public. `true`: loopback and private addresses. A list: these addresses, ranges
+   * (`10.1.0.0/16`) and host names, of any kind; addresses of a cloud's metadata service must be listed.
    */
   readonly allowPrivate?: true | readonly string[];
   /**
-   * `environment`: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the worker. Else a proxy's address; one with a password is a secret.
-   * A proxy finds the host's address itself, so there only addresses that stand in the URL are checked. @defaultValue none
+   * `environment`: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the worker. Else a proxy's address; one with a password is a
+   * secret. A proxy resolves the host's name itself, so with a proxy only addresses in the URL are checked.
+   * @defaultValue none
    */
   readonly proxy?: string | Secret<Services>;
 }
@@ -78,14 +86,16 @@ type ServerFields<Services, Input extends Schema, Output extends Schema> = Omit<
   'executor' | 'run' | 'streaming' | 'effects'
 >;
 
-/** Everything that `httpTool` takes. */
+/** All fields that `httpTool` takes. */
 export interface HttpToolSpec<Services, Input extends Schema, Output extends Schema>
   extends ServerFields<Services, Input, Output>,
     HttpFields<Services, Input, Output> {
   /**
-   * What a second request would do. Requests of tools whose effects are `'none'` or `'idempotent'` are made again after 408,
-   * 425, 429, 5xx and failures of the connection, up to `maxAttempts`, as `retry-after` says; those of `'once'` never are.
-   * @defaultValue by the method, as HTTP has it: 'none' for GET and HEAD, 'idempotent' for PUT and DELETE, else 'once'
+   * The effect of a second request. Requests of tools whose effects are `'none'` or `'idempotent'` are made again after
+   * 408, 425, 429, 5xx and failures of the connection, up to `maxAttempts`, as `retry-after` says; those of `'once'`
+   * never are.
+   * @defaultValue by the method, as HTTP defines it: 'none' for GET and HEAD, 'idempotent' for PUT and DELETE, else
+   * 'once'
    * @see https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2
    */
   readonly effects?: ServerToolSpec<Services, Input, Output>['effects'];

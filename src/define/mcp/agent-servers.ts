@@ -1,8 +1,8 @@
-/** The MCP servers of an agent, judged together. Runs anywhere. */
+/** The MCP servers of an agent, checked together. Runs anywhere. */
 import { isRecord } from '../../protocol/values/json.js';
 import { type ProblemList, shown } from '../checks/problems.js';
 
-/** Adds what is wrong with an agent's list of servers. */
+/** Adds every fault of an agent's list of servers. */
 export function checkMcpServers(servers: unknown, problems: ProblemList): void {
   if (servers === undefined) return;
   if (!Array.isArray(servers)) {
@@ -21,7 +21,7 @@ export function checkMcpServers(servers: unknown, problems: ProblemList): void {
   }
 }
 
-/** Whether one of the servers may come to list a tool that goes by this name; what they list is known only later. */
+/** Whether one of the servers may later list a tool of this name; the lists are known only later. */
 export function isNameOfListed(servers: unknown, tool: string): boolean {
   if (!Array.isArray(servers)) return false;
   return (servers as readonly unknown[]).some((server) => {

@@ -1,7 +1,7 @@
 /**
- * Whether an answer that the workflow's schema check took must still pass the worker's. Walks zod definitions by what is
- * known to survive the conversion; everything else counts as not surviving, so a new zod feature is rechecked, never
- * trusted. Runs anywhere.
+ * Decides whether an answer that passed the workflow's schema check must also pass the worker's. Walks zod definitions
+ * by the features known to survive the conversion; any other counts as not surviving, so that a new zod feature is
+ * rechecked, never trusted. Runs anywhere.
  */
 import type { z } from 'zod';
 import { isLinear } from '../../json-schema/judge/patterns.schema.js';
@@ -10,8 +10,8 @@ import { isRecord } from '../../protocol/values/json.js';
 import { isZodSchema, type Schema } from './schema.js';
 
 /**
- * True when the schema refuses or changes values that its relaxed JSON Schema takes as they are: refinements, transforms,
- * defaults, patterns, formats, and plain `z.object`s, which drop unknown keys - from a client, those could be anything.
+ * True when the schema refuses or changes values that its relaxed JSON Schema accepts unchanged: refinements,
+ * transforms, defaults, patterns, formats, and plain `z.object`s, which drop unknown keys (a client may send any).
  */
 export function needsRecheck(schema: Schema): boolean {
   return isZodSchema(schema)
@@ -19,7 +19,7 @@ export function needsRecheck(schema: Schema): boolean {
     : isRelaxed(schema.jsonSchema);
 }
 
-/** True when all that such a check can still do is to drop keys that the schema does not know. */
+/** True when such a check could only drop keys that the schema does not know. */
 export function dropsKeysOnly(schema: Schema): boolean {
   return (
     isZodSchema(schema) && isCarried(schema, { seen: new Set(), whole: false, mayBeClosed: true })
@@ -27,8 +27,8 @@ export function dropsKeysOnly(schema: Schema): boolean {
 }
 
 /**
- * True when all that the schema checks can be said in JSON Schema, patterns included, if plain objects take no unknown keys:
- * then an answer can be judged where the schema itself is not.
+ * True when JSON Schema, patterns included, can express all checks of the schema, provided that plain objects refuse
+ * unknown keys: then an answer can be judged without the schema itself.
  */
 export function isSaidByJsonSchema(schema: z.core.$ZodType): boolean {
   return isCarried(schema, { seen: new Set(), whole: true, mayBeClosed: true });
@@ -36,9 +36,9 @@ export function isSaidByJsonSchema(schema: z.core.$ZodType): boolean {
 
 interface Walk {
   readonly seen: Set<unknown>;
-  /** Into all of JSON Schema, not the relaxed copy. */
+  /** Conversion into full JSON Schema, not the relaxed copy. */
   readonly whole: boolean;
-  /** Plain objects count as carried though they drop unknown keys. */
+  /** Plain objects count as converted although they drop unknown keys. */
   readonly mayBeClosed: boolean;
 }
 
@@ -104,7 +104,7 @@ function objectIsCarried(
   inside: (inner: unknown) => boolean,
 ): boolean {
   if (!isRecord(shape)) return false;
-  // No catchall means that unknown keys are dropped, which is a change of the value.
+  // Without a catchall unknown keys are dropped, which changes the value.
   if (catchall === undefined ? !mayBeClosed : !inside(catchall)) return false;
   return Object.values(shape).every(inside);
 }
@@ -116,7 +116,7 @@ function recordIsCarried(def: Def, inside: (inner: unknown) => boolean): boolean
   return anyKey && def['mode'] === undefined && inside(def['valueType']);
 }
 
-/** String formats that are all in their pattern; others (`url`, `base64`, ...) run code as well. */
+/** String formats that are expressed by their pattern alone; others (`url`, `base64`, ...) run code as well. */
 const PATTERN_FORMATS: readonly unknown[] = [
   ...['regex', 'starts_with', 'ends_with', 'includes', 'lowercase', 'uppercase'],
   ...['email', 'uuid', 'guid', 'nanoid', 'cuid', 'cuid2', 'ulid', 'e164', 'ipv4'],
@@ -125,7 +125,8 @@ const PATTERN_FORMATS: readonly unknown[] = [
 
 function isPattern({ check, format, pattern }: Def): boolean {
   if (check !== 'string_format' || !PATTERN_FORMATS.includes(format)) return false;
-  // JSON Schema has no flags, and its patterns are read as Unicode. Answers are judged in linear time, which not all can be.
+  // JSON Schema patterns have no flags, and are read as Unicode. Answers are judged in linear time, which excludes some
+  // patterns.
   if (!(pattern instanceof RegExp) || pattern.flags.replace('u', '') !== '') return false;
   return isLinear(pattern.source);
 }

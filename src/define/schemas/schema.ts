@@ -1,6 +1,6 @@
 /**
- * Schemas of tools: zod types or raw JSON Schema, and what becomes of them. One declaration has three readers: the model
- * (input side), the workflow (a relaxed copy, see `protocol/answer-schema.ts`) and the worker (the schema itself). Runs anywhere.
+ * Schemas of tools: zod types or raw JSON Schema, and their conversions. One declaration has three readers: the model
+ * (input side), the workflow (a relaxed copy, see `src/json-schema`) and the worker (the schema itself). Runs anywhere.
  */
 import { z } from 'zod';
 import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
@@ -8,10 +8,10 @@ import { jsonSchemaProblems } from '../../json-schema/relaxed.js';
 import { schemaFormProblems } from '../../json-schema/shape.js';
 import { isRecord, type JsonSchema } from '../../protocol/values/json.js';
 
-/** A JSON Schema (draft 2020-12) as it stands; it reaches the model verbatim. */
+/** A JSON Schema (draft 2020-12) that reaches the model verbatim. */
 export interface RawSchema<Value = unknown> {
   readonly jsonSchema: JsonSchema;
-  /** Values are not judged by this schema here, so its patterns may be any. @defaultValue false */
+  /** Values are not judged by this schema here, so any pattern is allowed. @defaultValue false */
   readonly judgedElsewhere?: boolean;
   /** Carries the type that the author claims; never present at run time. */
   readonly '~value'?: Value;
@@ -19,14 +19,14 @@ export interface RawSchema<Value = unknown> {
 
 export type Schema = z.core.$ZodType | RawSchema;
 
-/** What comes out of a schema: after defaults and transforms. */
+/** Output type of a schema: after defaults and transforms. */
 export type ParsedOf<S extends Schema> = S extends z.core.$ZodType
   ? z.output<S>
   : S extends RawSchema<infer Value>
     ? Value
     : never;
 
-/** What goes into a schema: before defaults and transforms. */
+/** Input type of a schema: before defaults and transforms. */
 export type GivenTo<S extends Schema> = S extends z.core.$ZodType
   ? z.input<S>
   : S extends RawSchema<infer Value>
@@ -34,7 +34,7 @@ export type GivenTo<S extends Schema> = S extends z.core.$ZodType
     : never;
 
 /**
- * Declares a tool's input or output by JSON Schema instead of zod. `Value` is the author's word for what the schema admits;
+ * Declares a tool's input or output by JSON Schema instead of zod. `Value` is the type that the author claims for it;
  * the compiler cannot check it.
  */
 export function jsonSchema<Value = unknown>(schema: JsonSchema): RawSchema<Value> {
@@ -45,7 +45,7 @@ export function isZodSchema(schema: unknown): schema is z.core.$ZodType {
   return isRecord(schema) && isRecord(schema['_zod']) && isRecord(schema['_zod']['def']);
 }
 
-/** Why a value is no schema at all, or undefined. */
+/** The reason why a value is no schema at all; undefined when it is one. */
 export function schemaProblem(value: unknown): string | undefined {
   if (isZodSchema(value)) return undefined;
   if (isRecord(value) && isRecord(value['jsonSchema'])) return undefined;
@@ -53,7 +53,7 @@ export function schemaProblem(value: unknown): string | undefined {
   return 'must be a zod type or jsonSchema({...})';
 }
 
-/** A place inside a schema and what is wrong there; `path` is empty for the whole. */
+/** A place inside a schema and the rule broken there; `path` is empty for the whole. */
 export interface SchemaProblem {
   readonly path: string;
   readonly rule: string;
@@ -65,9 +65,9 @@ export interface ConvertedSchema {
 }
 
 /**
- * The JSON Schema (draft 2020-12) of the input side: what a model or a person has to write. Descriptions and defaults are
- * kept. Types that JSON cannot express are listed as problems. `closed`: plain objects take no keys that they do not know.
- * Never throws.
+ * The JSON Schema (draft 2020-12) of the input side, which a model or a person has to write. Descriptions and defaults
+ * are kept. Types that JSON cannot express are listed as problems. `closed`: plain objects refuse unknown keys. Never
+ * throws.
  */
 export function inputJsonSchema(
   schema: Schema,
@@ -98,7 +98,7 @@ export function inputJsonSchema(
   }
 }
 
-/** References first: the rest may follow from them. */
+/** The problems of raw JSON Schema, references first, since the others may follow from them. */
 function rawProblems({ jsonSchema, judgedElsewhere }: RawSchema): readonly SchemaProblem[] {
   const problems = [...jsonSchemaProblems(jsonSchema)];
   if (problems.length === 0) problems.push(...schemaFormProblems(jsonSchema));
@@ -117,8 +117,8 @@ const HISTORY_CANNOT_HOLD: readonly string[] = [
 ];
 
 /**
- * Places where parsing would make something that history cannot hold, such as a date: the tool's code gets its input from
- * history, so its type would lie. Transforms cannot be seen through; what they make is normalised to JSON.
+ * Places where parsing would make a value that history cannot hold, such as a date: the tool's code gets its input from
+ * history, so its type would be wrong. The output of transforms cannot be known, and is normalised to JSON.
  */
 export function parsedSideProblems(schema: Schema): readonly SchemaProblem[] {
   if (!isZodSchema(schema)) return [];
@@ -138,7 +138,7 @@ export function parsedSideProblems(schema: Schema): readonly SchemaProblem[] {
       },
     });
   } catch {
-    // What cannot be converted at all was reported for the input side.
+    // A schema that cannot be converted at all was reported for the input side.
   }
   return problems;
 }
@@ -149,14 +149,14 @@ export function isObjectSchema(document: JsonSchema): boolean {
 }
 
 function plainSchema(document: unknown): JsonSchema {
-  // A copy through JSON drops what zod attaches beside the keywords; `$schema` says nothing that the target does not.
+  // A copy through JSON drops what zod attaches beside the keywords; `$schema` adds nothing to the target.
   const copy: unknown = JSON.parse(JSON.stringify(document));
   if (!isRecord(copy)) return {};
   const { $schema: _dialect, ...rest } = copy as JsonSchema;
   return rest;
 }
 
-/** `['properties', 'a', 'items', 'properties', 'b']` reads `a[].b`. */
+/** Text of a path: `['properties', 'a', 'items', 'properties', 'b']` becomes `a[].b`. */
 function pathText(path: readonly (string | number)[]): string {
   let text = '';
   for (let index = 0; index < path.length; index += 1) {

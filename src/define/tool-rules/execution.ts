@@ -1,4 +1,4 @@
-/** How a tool runs, and how often: the part of the legal matrix that is about runs. Runs anywhere. */
+/** Rules of the fields that decide how a tool runs, and how often. Runs anywhere. */
 
 import { type Executor, WAITS_OUTSIDE } from '../../protocol/calls/executors.js';
 import {
@@ -9,7 +9,7 @@ import {
 import { isRecord } from '../../protocol/values/json.js';
 import { type ProblemList, shown, type Untyped } from '../checks/problems.js';
 
-/** Adds what is wrong with the functions of a tool, and with its rules for runs. */
+/** Adds every fault of a tool's functions, and of its rules for runs. */
 export function checkExecution(spec: Untyped, executor: Executor, problems: ProblemList): void {
   const { run, executesFully } = spec;
   checkResultBytes(spec['maxResultBytes'], problems);
@@ -20,7 +20,7 @@ export function checkExecution(spec: Untyped, executor: Executor, problems: Prob
     if (executor === 'client' && preflight === undefined && clocksOf(spec)[clock] !== undefined)
       problems.add(
         `timeouts.${clock}`,
-        'is for client tools with a preflight: nothing else of them runs',
+        'is for client tools with a preflight, their only code that runs',
       );
   if (preflight !== undefined && typeof preflight !== 'function')
     problems.add('preflight', `must be a function, got ${shown(preflight)}`);
@@ -72,11 +72,11 @@ function checkAttempts({ maxAttempts, effects, reconcile }: Untyped, problems: P
   else if (effects === 'once' && reconcile === undefined && maxAttempts !== 1)
     problems.add(
       'maxAttempts',
-      'is 1 for a tool whose effects are "once" and that has no reconcile: nobody could say that a lost run had no effect',
+      'is 1 for a tool whose effects are "once" and that has no reconcile: it could not be known that a lost run had no effect',
     );
 }
 
-/** Whatever may run again has no unknown outcome: it is run again. */
+/** Refuses fields for unknown outcomes in tools that may run again: these are run again instead. */
 function checkOnce({ effects, reconcile, onOutcomeUnknown }: Untyped, problems: ProblemList): void {
   if (reconcile !== undefined && typeof reconcile !== 'function')
     problems.add('reconcile', `must be a function, got ${shown(reconcile)}`);

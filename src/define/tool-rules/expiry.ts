@@ -1,4 +1,7 @@
-/** Rules of how waits end: the default answer, the warning before, the time to be claimed. Judged at definition. Runs anywhere. */
+/**
+ * Rules for the ends of waits: the default answer, the warning before, the time to claim. Checked at definition. Runs
+ * anywhere.
+ */
 import { z } from 'zod';
 import { schemaProblems } from '../../json-schema/judge/judge.js';
 import { LINEAR_TEXTS } from '../../json-schema/judge/patterns.schema.js';
@@ -15,8 +18,8 @@ import { isZodSchema } from '../schemas/schema.js';
 import type { AnyTool, ExpireDefault } from '../tool/types.js';
 
 /**
- * The default answer, judged as an answer is: by the whole output schema. What comes out of the schema (defaults, transforms)
- * is the result.
+ * The default answer, checked as an answer is, by the whole output schema. The schema's output (after defaults and
+ * transforms) is the result.
  */
 export function checkExpireDefault(
   onExpire: unknown,
@@ -44,7 +47,10 @@ export function checkExpireDefault(
   return undefined;
 }
 
-/** @throws what a schema with asynchronous checks throws: nothing here can wait for them. */
+/**
+ * Parses a value by the output schema. @throws the error of a schema with asynchronous checks, which cannot be awaited
+ * here
+ */
 function parsedBy(output: Schema, value: Json, problems: ProblemList): unknown {
   if (!isZodSchema(output)) {
     for (const { path, message } of schemaProblems(output.jsonSchema, value, LINEAR_TEXTS))
@@ -64,7 +70,7 @@ function addProblem(problems: ProblemList, path: readonly PropertyKey[], message
   );
 }
 
-/** A warning must come while the call waits. */
+/** Adds a fault for a warning that could never come while the call waits. */
 export function checkWarnBefore(
   { warnBefore }: Untyped,
   tool: Warned,
@@ -77,7 +83,7 @@ export function checkWarnBefore(
 
 type Warned = Pick<AnyTool, 'executor' | 'approval' | 'timeouts' | 'warnBeforeMs'>;
 
-/** Why a warning would never be given, with these clocks. `given`: as its author wrote it. */
+/** The reason why a warning would never be given, with these time-outs. `given`: the value as its author wrote it. */
 export function warnBeforeProblem(
   { executor, approval, warnBeforeMs }: Omit<Warned, 'timeouts'>,
   { approvalMs, answerMs }: CallTimeouts,
@@ -88,13 +94,13 @@ export function warnBeforeProblem(
     ...(approval.needed ? [approvalMs] : []),
     ...(WAITS_OUTSIDE[executor] ? [answerMs] : []),
   ];
-  if (waits.length === 0) return 'the tool waits for nobody';
+  if (waits.length === 0) return 'the tool never waits';
   return warnBeforeMs < Math.max(...waits)
     ? undefined
     : `must be shorter than the longest wait of the tool, got ${shown(given)}`;
 }
 
-/** The grace is a part of the wait. `given`: as its author wrote it. */
+/** The fault of a time to claim that exceeds the wait it is a part of. `given`: the value as its author wrote it. */
 export function claimProblem(
   { claimMs, answerMs }: CallTimeouts,
   given: unknown = claimMs,

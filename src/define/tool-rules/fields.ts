@@ -1,6 +1,6 @@
 /**
- * The legal matrix: which fields an executor may have, and what their values must be. Judged at definition, for callers
- * without a compiler too. Fields of later work are refused wherever taking them would promise something. Runs anywhere.
+ * The fields that each executor may have, and the rules of their values. Checked at definition, for callers without a
+ * compiler too. Fields of later work are refused wherever accepting them would be a promise. Runs anywhere.
  */
 
 import {
@@ -89,7 +89,7 @@ export function executorOf(spec: Untyped): Executor | undefined {
   return EXECUTORS.find((known) => known === executor);
 }
 
-/** Judges everything but the schemas; adds every fault. */
+/** Checks all fields but the schemas; adds every fault. */
 export function checkFields(spec: Untyped, problems: ProblemList): void {
   problems.addIf('name', toolNameProblem(spec['name']));
   checkTexts(spec, problems);
@@ -109,7 +109,7 @@ export function checkFields(spec: Untyped, problems: ProblemList): void {
   if (executor === 'server' && spec['lateResult'] === 'inbox')
     problems.add(
       'lateResult',
-      'of a server tool only the approval waits, and a late one is never taken',
+      'a server tool waits only for its approval, and a late approval is never taken',
     );
   checkLegalFields(spec, executor, problems);
   checkApproval(spec['approval'], executor, problems);
@@ -132,7 +132,7 @@ function checkMigration({ version, migrate }: Untyped, problems: ProblemList): v
 
 function checkTexts(spec: Untyped, problems: ProblemList): void {
   const { description, usage, taskQueue } = spec;
-  // What a provider runs, its model knows already.
+  // A provider's tool needs none, since its model knows it already.
   const isOptional = spec['executor'] === 'provider' && description === undefined;
   if (!isOptional && (typeof description !== 'string' || description.trim() === ''))
     problems.add('description', 'must be a non-empty text: the model chooses by it');
@@ -155,7 +155,7 @@ function checkValues(spec: Untyped, problems: ProblemList): void {
   }
 }
 
-/** Taking these would promise what the engine does not do yet. */
+/** Refuses fields that the engine does not support yet. */
 function checkLater(spec: Untyped, problems: ProblemList): void {
   if (spec['visible'] === true) problems.add('visible', NOT_YET);
 }
@@ -163,7 +163,7 @@ function checkLater(spec: Untyped, problems: ProblemList): void {
 function checkLegalFields(spec: Untyped, executor: Executor, problems: ProblemList): void {
   for (const field of Object.keys(spec)) {
     if (spec[field] === undefined || FIELDS[executor].includes(field)) continue;
-    // The gate has its own reasons, given with it.
+    // `checkApproval` gives the reason for a gate.
     if (field === 'approval') continue;
     const rule = ALL_FIELDS.has(field)
       ? `does not apply to ${executor} tools`
@@ -178,7 +178,7 @@ const UNGATED_REASONS: Readonly<Partial<Record<Executor, string>>> = {
     'a provider tool cannot be gated: it runs inside the model call, where nothing can be held',
 };
 
-/** Adds what is wrong with a gate. */
+/** Adds every fault of a gate. */
 export function checkApproval(approval: unknown, executor: Executor, problems: ProblemList): void {
   if (approval === undefined || approval === 'auto') return;
   if (!MAY_BE_GATED[executor])

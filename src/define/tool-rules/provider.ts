@@ -1,4 +1,4 @@
-/** Tools that the model's provider runs: their configuration, judged and copied. Runs anywhere. */
+/** Tools that the model's provider runs: their configuration, validated and copied. Runs anywhere. */
 
 import { MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 import { MAX_PROVIDER_TOOL_BYTES } from '../../protocol/limits/service-limits.js';
@@ -12,7 +12,7 @@ import {
 } from '../../protocol/values/json.js';
 import { type ProblemList, shown } from '../checks/problems.js';
 
-/** Stands in manifests: what goes in is the provider's business. */
+/** Input schema in manifests; the real one is the provider's own. */
 export const PROVIDER_INPUT: JsonSchema = { type: 'object' };
 
 /** Adds every fault of the field `provider`. */
@@ -31,23 +31,23 @@ export function checkProviderTool(provider: unknown, problems: ProblemList): voi
     problems.add('provider', `must be at most ${MAX_PROVIDER_TOOL_BYTES} bytes of JSON`);
 }
 
-/** Dates and the like turn into something else on the way. */
+/** Whether a value stays the same through JSON, which dates and the like do not. */
 function isPlain(value: unknown): boolean {
   return canonicalJson(JSON.parse(JSON.stringify(value))) === canonicalJson(value);
 }
 
-/** A copy: what the author changes later changes no request. */
+/** A copy of the configuration, so that later changes by the author change no request. */
 export function providerToolOf(provider: unknown): ProviderTool {
   return JSON.parse(JSON.stringify(provider)) as ProviderTool;
 }
 
-/** Said of a tool whose author says nothing of it; its provider has told the model what it is. */
+/** Description of a tool whose author gives none; its provider has described it to the model. */
 export function providerDescription(provider: unknown): string {
   const type = isRecord(provider) ? provider['type'] : undefined;
   return `Run by the model's provider: ${typeof type === 'string' ? type : 'unknown'}.`;
 }
 
-/** Why an agent with this model cannot have the tool, or undefined. */
+/** The reason why an agent with this model cannot have the tool; undefined when it can. */
 export function modelProblem(model: Model, provider: ProviderTool): string | undefined {
   if (model.providerToolProblem !== undefined) return model.providerToolProblem(provider);
   return `model "${model.name}" does not run tools of its provider`;

@@ -1,6 +1,6 @@
 /**
- * The clocks of calls: what a tool declares, else what its agent says for all tools, else the engine's own. Judged at definition,
- * put together where a call is planned. Runs anywhere.
+ * The time-outs of calls: the tool's own, else its agent's for all tools, else the engine's. Checked at definition,
+ * combined where a call is planned. Runs anywhere.
  */
 
 import type { Executor } from '../../protocol/calls/executors.js';
@@ -21,19 +21,19 @@ import { checkKeys, type ProblemList, shown } from '../checks/problems.js';
 import type { AnyTool } from '../tool/types.js';
 import { claimProblem, warnBeforeProblem } from './expiry.js';
 
-/** Clocks of an agent's calls whose tools do not set them themselves (`timeouts` of a tool). */
+/** Time-outs of an agent's calls whose tools set none (`timeouts` of a tool). */
 export interface AgentTimeoutsSpec {
   /** @defaultValue 24 hours */
   readonly approval?: Duration;
-  /** Answers of people: to human tools, and to what tools ask in mid-run. @defaultValue 24 hours */
+  /** Answers of people: to human tools, and to questions that tools ask during a run. @defaultValue 24 hours */
   readonly human?: Duration;
   /** Results of clients. @defaultValue 2 minutes */
   readonly client?: Duration;
-  /** How long a client's call may wait without being claimed. @defaultValue 15 seconds */
+  /** Time for a client to claim a call. @defaultValue 15 seconds */
   readonly claim?: Duration;
   /** Results of other backends. @defaultValue 30 seconds */
   readonly external?: Duration;
-  /** Every wait of a call that its tool detaches. @defaultValue 7 days */
+  /** Every wait of a detached call. @defaultValue 7 days */
   readonly detached?: Duration;
   /** One attempt of `run` or `preflight`. @defaultValue 1 minute */
   readonly run?: Duration;
@@ -41,10 +41,10 @@ export interface AgentTimeoutsSpec {
 
 type ClockName = keyof AgentTimeoutsSpec;
 
-/** In milliseconds. */
+/** Milliseconds by name. */
 export type ClockDefaults = Readonly<Record<ClockName, number>>;
 
-/** People take their time; programs answer soon or are gone. */
+/** The engine's defaults: long for people, short for programs, which answer soon or are gone. */
 const ENGINE: ClockDefaults = {
   approval: DEFAULT_APPROVAL_TIMEOUT_MS,
   human: DEFAULT_ANSWER_TIMEOUT_MS,
@@ -56,7 +56,7 @@ const ENGINE: ClockDefaults = {
 };
 const NAMES = Object.keys(ENGINE) as ClockName[];
 
-/** The clocks that a tool sets itself. */
+/** The time-outs that a tool sets itself. */
 export function declaredTimeouts(timeouts: unknown): Partial<CallTimeouts> {
   const given = isRecord(timeouts) ? timeouts : {};
   const clocks = ['approval', 'answer', 'claim', 'run', 'total', 'heartbeat'] as const;
@@ -70,7 +70,7 @@ export function declaredTimeouts(timeouts: unknown): Partial<CallTimeouts> {
 
 type Clocked = Pick<AnyTool, 'executor' | 'mode' | 'declaredTimeouts'>;
 
-/** The clocks of a call of this tool. */
+/** The time-outs of a call of this tool. */
 export function timeoutsOf(
   { executor, mode, declaredTimeouts: own }: Clocked,
   defaults: ClockDefaults = ENGINE,
@@ -78,7 +78,7 @@ export function timeoutsOf(
   const isDetached = mode === 'detach';
   const answerMs =
     own.answerMs ?? (isDetached ? defaults.detached : defaults[answererOf(executor)]);
-  // A front end that is there takes a call at once; a detached call may wait for one to come back.
+  // A front end that is there claims a call at once; a detached call may wait for one to come back.
   const isClaimed = executor === 'client' && !isDetached;
   const claimMs = own.claimMs ?? (isClaimed ? Math.min(defaults.claim, answerMs) : undefined);
   return {
@@ -95,7 +95,7 @@ function answererOf(executor: Executor): ClockName {
   return executor === 'client' || executor === 'external' ? executor : 'human';
 }
 
-/** Adds every fault of an agent's clocks, and what they make of its tools. */
+/** Adds every fault of an agent's time-outs, and of their effect on its tools. */
 export function checkAgentTimeouts(
   timeouts: unknown,
   tools: readonly AnyTool[],
@@ -121,7 +121,7 @@ export function checkAgentTimeouts(
   }
 }
 
-/** Judged by `checkAgentTimeouts`. */
+/** The time-outs of an agent, validated by `checkAgentTimeouts` before. */
 export function agentTimeoutsOf(timeouts: AgentTimeoutsSpec): ClockDefaults {
   const clocks = NAMES.map((name) => [name, durationMs(timeouts[name]) ?? ENGINE[name]] as const);
   return Object.fromEntries(clocks) as ClockDefaults;

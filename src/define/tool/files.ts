@@ -6,14 +6,17 @@ export interface FileBytes {
   readonly bytes: Uint8Array;
 }
 
-/** By address, by its id at the model's provider, as stored before, or with its bytes. */
+/**
+ * An image or file, given by address, by its id at the model's provider, by reference to a stored value, or with its
+ * bytes.
+ */
 export type ToolFile =
   | (Omit<ImagePart, 'source'> & { readonly source: ImagePart['source'] | FileBytes })
   | (Omit<FilePart, 'source'> & { readonly source: FilePart['source'] | FileBytes });
 
 const BRAND = 'colloquy.tool-files';
 
-/** A result with what is shown beside it. */
+/** A result with the files shown beside it. */
 export class ToolFiles<Result> {
   readonly brand = BRAND;
   readonly result: Result;
@@ -26,9 +29,9 @@ export class ToolFiles<Result> {
 }
 
 /**
- * What a tool returns to show images or files beside its result, at most 16: `return withFiles({pages: 3}, [{type: 'image',
- * source: {bytes}, mediaType: 'image/png'}])`. The result alone is validated by `output`. A model that takes no files of tools
- * reads their references.
+ * Makes the return value of a tool that shows images or files beside its result, at most 16: `return withFiles({pages:
+ * 3}, [{type: 'image', source: {bytes}, mediaType: 'image/png'}])`. Only the result is validated by `output`. A model
+ * that takes no files of tools reads their references.
  */
 export function withFiles<Result>(result: Result, files: readonly ToolFile[]): ToolFiles<Result> {
   return new ToolFiles(result, files);

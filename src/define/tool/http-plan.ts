@@ -1,11 +1,11 @@
-/** What the worker needs of an `httpTool`. */
+/** The part of an `httpTool` that the worker needs to make the request. */
 import type { CallContext, UntypedServices } from './context.js';
 import type { UrlTemplate } from './url-template.js';
 
-/** `rest`: all fields of the input that are in no other place. */
+/** `rest`: all fields of the input that have no other place. */
 export type FieldSource = 'rest' | readonly string[] | ((input: never) => unknown);
 
-/** How the worker makes the request; judged. Part of a `Tool`, never recorded. */
+/** Description of the request, already validated. Part of a `Tool`, never recorded. */
 export interface HttpPlan {
   readonly method: HttpMethod;
   readonly url: UrlTemplate;
@@ -29,7 +29,10 @@ export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as
 
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
-/** Finds a secret, once for every call, in the worker. What it throws is told to nobody but by the secret's place. */
+/**
+ * Finds a secret, once for every call, in the worker. An error that it throws is never shown; the secret's place is
+ * named instead.
+ */
 export type SecretSource<Services> = (ctx: CallContext<Services>) => string | Promise<string>;
 
 /** A reference to a secret; made by `secret` only. Its value is never part of a definition. */
@@ -40,10 +43,11 @@ export interface Secret<Services = UntypedServices> {
 }
 
 /**
- * Stands for a value that is looked up in the worker, for every call anew: an environment variable by its name, or whatever a
- * function finds (`(ctx) => ctx.services.vault.read('payments')`). The value is put into the request and nowhere else: it is in
- * no history and no log, and where an answer quotes it (as it is, URL-encoded or in base64) there stands `[redacted]`. It has at least 4 characters.
- * @param options `prefix`: stands before the value and is no secret, such as `'Bearer '`
+ * Stands for a value that the worker looks up anew for every call: an environment variable by its name, or the result
+ * of a function (`(ctx) => ctx.services.vault.read('payments')`). The value is put into the request and nowhere else:
+ * no history and no log has it, and `[redacted]` replaces it where a response quotes it (as it is, URL-encoded or in
+ * base64). It has at least 4 characters.
+ * @param options `prefix`: precedes the value and is no secret, such as `'Bearer '`
  */
 export function secret<Services = UntypedServices>(
   source: string | SecretSource<Services>,
@@ -52,7 +56,7 @@ export function secret<Services = UntypedServices>(
   return { kind: 'secret', source, prefix: options.prefix ?? '' };
 }
 
-/** A header's value: a text, a secret, or made of the input. A function's value is no secret. */
+/** A header's value: a text, a secret, or made of the input. The value of a function is not treated as a secret. */
 export type HttpHeader<Services, Input> =
   | string
   | Secret<Services>

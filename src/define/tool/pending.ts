@@ -1,10 +1,10 @@
-/** The calls of an agent that wait for somebody, typed by the tools that it was defined with. Runs anywhere. */
+/** The waiting calls of an agent, typed by the tools that it was defined with. Runs anywhere. */
 
 import type { Executor } from '../../protocol/calls/executors.js';
 import type { PendingCall, SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
 
-/** What JSON makes of a value; `Json` where nothing is known of it. */
+/** The type of a value after JSON; `Json` where its type is unknown. */
 export type JsonOf<Value> = unknown extends Value
   ? Json
   : Value extends string | number | boolean | null
@@ -25,7 +25,10 @@ type JsonField<Value> = undefined extends Value
   ? JsonOf<Exclude<Value, undefined>> | undefined
   : JsonOf<Value>;
 
-/** What calls of an executor can wait for. Any that may be gated can wait for an approval: the agent's policy may want one. */
+/**
+ * Kinds of suspension that calls of an executor can have. Every call that may be gated can wait for an approval, since
+ * the agent's policy may require one.
+ */
 interface KindsOf {
   readonly server: 'approval' | 'outcome' | 'elicitation';
   readonly human: 'elicitation';
@@ -41,7 +44,7 @@ interface ToolShape {
   readonly '~types'?: { readonly prompt: unknown };
 }
 
-/** What a tool's code asks for in mid-run is its own affair. */
+/** The type of a prompt; unknown for questions that a tool's code asks. */
 type PromptOf<Tool extends ToolShape, Kind> = [Tool['executor'], Kind] extends [
   'server',
   'elicitation',
@@ -49,7 +52,7 @@ type PromptOf<Tool extends ToolShape, Kind> = [Tool['executor'], Kind] extends [
   ? Json
   : JsonOf<NonNullable<Tool['~types']>['prompt']>;
 
-/** One member for each kind, so that a look at `kind` narrows. */
+/** One member for each kind, so that a check of `kind` narrows the type. */
 type PendingOfTool<Tool> = Tool extends ToolShape
   ? {
       [Kind in SuspensionKind]: Kind extends KindsOf[Tool['executor']]
@@ -63,8 +66,8 @@ type PendingOfTool<Tool> = Tool extends ToolShape
   : never;
 
 /**
- * The pending calls that an agent can have: `name` tells the tool, `kind` what it waits for, and `prompt` has the type of the tool's
- * input, or of what its preflight shapes.
+ * The pending calls that an agent can have: `name` is the tool, `kind` the kind of wait, and `prompt` has the type of
+ * the tool's input, or of the payload of its preflight.
  * @example for (const call of snapshot.pending) if (isPendingOf(support, call)) show(call)
  */
 export type Pending<Agent extends { readonly tools: readonly unknown[] }> = PendingOfTool<
@@ -72,8 +75,8 @@ export type Pending<Agent extends { readonly tools: readonly unknown[] }> = Pend
 >;
 
 /**
- * Whether a pending call is of one of the agent's tools, and so has the types that they give it. It goes by the tool's name: a call
- * that was made before the tool was changed keeps the shape that it had then.
+ * Whether a pending call is of one of the agent's tools, and so has their types. Compares the tool's name: a call that
+ * was made before the tool was changed keeps the shape that it had then.
  */
 export function isPendingOf<Agent extends { readonly tools: readonly { readonly name: string }[] }>(
   agent: Agent,

@@ -7,22 +7,22 @@ import type { Json } from '../../protocol/values/json.js';
 import type { AudienceSpec } from '../checks/audience.js';
 import type { ToolContext, UntypedServices } from './context.js';
 
-/** Asks for an approval, and says why. */
+/** A request for an approval, with its reason. */
 export interface ApprovalRequest {
   readonly ask: {
     /** Shown to the approver. */
     readonly reason?: string;
-    /** Who may decide. @defaultValue anybody */
+    /** Audience of the decision. @defaultValue every actor */
     readonly audience?: AudienceSpec;
   };
 }
 
-/** What a policy decides for one call; of several the stricter counts: deny, then ask, then allow. */
+/** The decision of a policy on one call; the strictest of several counts: deny, then ask, then allow. */
 export type ApprovalDecision = 'allow' | ApprovalRequest | { readonly deny: string };
 
 /**
- * What a policy may look at. `toolCallId` is the provider's: the conversation replaces ids that are taken. `services` are the
- * worker's own; a policy reads with them and changes nothing, since it is asked again when its worker was lost.
+ * The fields that a policy may read. `toolCallId` is the provider's: the conversation replaces ids that are taken.
+ * `services` are the worker's own; a policy only reads with them, since it is evaluated again when its worker was lost.
  */
 export type PolicyContext<Services = UntypedServices> = Pick<
   ToolContext<Services>,
@@ -37,13 +37,13 @@ export type PolicyContext<Services = UntypedServices> = Pick<
   | 'logger'
 > & {
   /**
-   * The calls of this turn that have their result, in the model's order (the newest 100), without what they returned. A policy
+   * The calls of this turn that have a result, in the model's order (the newest 100), without the results. A policy
    * that guards a privilege may ask for an approval once something `untrusted` is among them.
    */
   readonly results: readonly EarlierResult[];
 };
 
-/** A tool's own policy. It gets a copy of the validated input. */
+/** A tool's own policy. Gets a copy of the validated input. */
 export type ApprovalPolicy<Services, Input> = (
   input: Input,
   ctx: PolicyContext<Services>,
@@ -55,15 +55,15 @@ export interface PolicyCall {
   readonly executor: Executor;
   readonly effects: Effects;
   readonly input: Json;
-  /** Of a tool of an MCP server: which one. */
+  /** Name of the MCP server, for a tool of one. */
   readonly mcpServer?: string;
-  /** What that server says of the tool: hints, nothing checks them. Present, perhaps empty, for all of its tools. */
+  /** The server's hints about the tool; nothing checks them. Present, perhaps empty, for all tools of MCP servers. */
   readonly annotations?: ToolAnnotations;
 }
 
 /**
- * A policy over all tools of an agent, beside their own gates; the stricter wins. A tool whose answer is a person's decision
- * already is not asked for twice: there, the audience of an `ask` narrows who may answer.
+ * A policy over all tools of an agent, beside their own gates; the stricter wins. A human tool, whose answer is a
+ * decision already, gets no second approval: there the audience of an `ask` narrows the audience of the answer.
  */
 export type ToolPolicy<Services = UntypedServices> = (
   call: PolicyCall,

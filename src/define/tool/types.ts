@@ -1,4 +1,4 @@
-/** The types of tools: what the engine knows of one, and what its definition tells the compiler. Types only. */
+/** The types of tools: the engine's form of one, and the types that its definition gives the compiler. Types only. */
 
 import type { Effects, Executor, LateResult, ToolMode } from '../../protocol/calls/executors.js';
 import type {
@@ -18,18 +18,18 @@ import type { HttpPlan } from './http-plan.js';
 import type { PolicyContext } from './policy.js';
 import type { ToolSpec } from './spec.js';
 
-/** The answer of a person or client, as it is judged. */
+/** The rule by which an answer of a person or client is judged. */
 export interface AnswerRule {
-  /** What an answerer has to write, without what only a worker checks. Absent: any JSON. */
+  /** Schema of the answer, without the checks that only a worker can run. Absent: any JSON. */
   readonly schema?: JsonSchema;
   readonly recheck: boolean;
-  /** What that check can do at most; absent = anything. */
+  /** The only effect that the worker's check can have; absent = any. */
   readonly recheckOnly?: 'unknown_keys';
 }
 
 /**
- * A tool as the engine knows it; made by `defineTool` only. `Services` is what `run` asks of `ctx.services`; `Input` and
- * `Output` are for inference and stand for nothing at run time.
+ * A tool as the engine knows it; made by `defineTool` only. `Services` is the type of `ctx.services` that `run` needs;
+ * `Input` and `Output` are for inference and have no value at run time.
  */
 export interface Tool<
   Services = UntypedServices,
@@ -43,55 +43,58 @@ export interface Tool<
   readonly usage: string;
   readonly executor: Traits['executor'];
   readonly input: Schema;
-  /** As the model gets it. */
+  /** The input schema as the model gets it. */
   readonly inputSchema: JsonSchema;
-  /** The same in the form of strict mode, where it can have that; see `strict-schema.ts`. */
+  /** The same in strict form, where the schema has one; see `schemas/strictness.ts`. */
   readonly strictInput?: JsonSchema;
-  /** What keeps it from that, in words. */
+  /** The reason why the schema has no strict form, in words. */
   readonly notStrict?: string;
   readonly output?: Schema;
   /** The gate, unless `policy` decides for each call. */
   readonly approval: ApprovalPlan;
   readonly policy?: (input: unknown, ctx: PolicyContext<Services>) => unknown;
   readonly effects: Effects;
-  /** Whether the definition says its effects itself. */
+  /** Whether the definition declares its effects itself. */
   readonly declaresEffects: boolean;
   readonly maxAttempts: number;
   readonly inline: boolean;
-  /** Of its result, as the model sees it; absent = `MAX_TOOL_RESULT_BYTES`. */
+  /** Bytes of its result as the model sees it; absent = `MAX_TOOL_RESULT_BYTES`. */
   readonly maxResultBytes?: number;
   readonly taskQueue?: string;
-  /** Where its agent says nothing of clocks. */
+  /** Time-outs where its agent sets none. */
   readonly timeouts: CallTimeouts;
-  /** Those that the definition sets itself. */
+  /** The time-outs that the definition sets itself. */
   readonly declaredTimeouts: Partial<CallTimeouts>;
   readonly mode: ToolMode;
   readonly lateResult: LateResult;
   readonly warnBeforeMs?: number;
-  /** Given instead of an error when nobody answers in time. */
+  /** The result in place of an error when no answer comes in time. */
   readonly onExpireDefault?: ExpireDefault;
   readonly streaming: boolean;
-  /** How long the model keeps seeing its results; absent: as its agent says. */
+  /** How long the model sees its results; absent: as the agent sets it. */
   readonly retention?: Retention;
   readonly executesFully: boolean;
   /** Present for tools whose result comes from outside. */
   readonly answer?: AnswerRule;
-  /** Who may give it. */
+  /** Audience of the answer. */
   readonly audience?: Audience;
-  /** Present for server tools, but for those that are a request. Takes the input as it was validated when the call was made; it is not parsed again. */
+  /**
+   * Present for server tools that are no HTTP request. Takes the input as it was validated when the call was made; it
+   * is not parsed again.
+   */
   readonly run?: (input: unknown, ctx: ToolContext<Services>) => unknown;
   /** Present for server tools that are an HTTP request. */
   readonly http?: HttpPlan;
-  /** Present for tools that can say what a lost run did. */
+  /** Present for tools that can report what a lost run did. */
   readonly reconcile?: (input: unknown, ctx: CallContext<Services>) => unknown;
-  /** Present for client tools that shape their request. */
+  /** Present for client tools with a preflight. */
   readonly preflight?: (input: unknown, ctx: CallContext<Services>) => unknown;
-  /** The author's word for another reading of arguments that the schema does not show. */
+  /** The author's version of how the code reads arguments, for changes that the schema does not show. */
   readonly version?: string;
-  /** Present for tools that can carry over calls that were planned by another definition. */
+  /** Present for tools that can migrate calls that were planned by another definition. */
   readonly migrate?: (raw: unknown, fromDigest: string) => unknown;
   readonly onOutcomeUnknown: 'tell' | 'hold';
-  /** Present for server tools whose results come from outside all the same. */
+  /** Present for server tools whose results are under foreign control all the same. */
   readonly provenance?: Extract<Provenance, 'untrusted'>;
   /** Present for tools that the model's provider runs. */
   readonly provider?: ProviderTool;
@@ -104,23 +107,23 @@ export interface Tool<
   };
 }
 
-/** Where a listed tool comes from, and what its server says of it. */
+/** The server of a listed tool, and its hints about the tool. */
 export interface McpOrigin {
   readonly ref: McpToolRef;
   readonly annotations: ToolAnnotations;
-  /** Its server cannot be asked for it now: nothing is known but what the call's plan says. */
+  /** Present when the server cannot list the tool now: only the call's plan is known. */
   readonly unlisted?: true;
 }
 
-/** What the type of a tool remembers of its definition, for `Pending`. */
+/** The types of a definition that the type of its tool keeps, for `Pending`. */
 export interface ToolTraits {
   readonly name: string;
   readonly executor: Executor;
-  /** What is shown to whoever resolves a call. */
+  /** Type of the value shown to the actor who resolves a call. */
   readonly prompt: unknown;
 }
 
-/** In place of what a preflight returns, where there is none. */
+/** Type in place of a preflight's return type, where there is no preflight. */
 export interface Unshaped {
   readonly '~unshaped': never;
 }
@@ -131,7 +134,7 @@ interface Named {
   readonly shaped: unknown;
 }
 
-/** A definition whose name and executor are taken to the letter. */
+/** A definition whose name and executor are literal types. */
 export type NamedSpec<
   Services,
   Input extends Schema,
@@ -142,7 +145,10 @@ export type NamedSpec<
   readonly executor?: As['executor'];
 };
 
-/** A definition that says nothing runs in a worker; where its types were given by hand, nothing was inferred. */
+/**
+ * The executor of a definition; `server` where the definition names none, or where its types were given by hand and
+ * nothing was inferred.
+ */
 type ExecutorOf<As extends Named> = Executor extends As['executor']
   ? string extends As['name']
     ? Executor
@@ -161,10 +167,10 @@ export type ToolOf<Services, Input extends Schema, Output extends Schema, As ext
   }
 >;
 
-/** Any tool, whatever services it asks for: to look at, not to run. */
+/** Any tool, of any services: to be inspected, not run. */
 export type AnyTool = Tool<never>;
 
-/** Given as the result when nobody answers in time. */
+/** The result when no answer comes in time. */
 export interface ExpireDefault {
   readonly value: Json;
 }

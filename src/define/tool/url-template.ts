@@ -1,19 +1,19 @@
 /**
- * URL templates: `https://host/path/{param}?query={param}`. A parameter is always one value inside one segment of the path, or
- * inside one value of the query: none can change scheme, host, port or the number of segments. Runs anywhere.
+ * URL templates: `https://host/path/{param}?query={param}`. A parameter is always one value inside one segment of the
+ * path, or inside one value of the query: none can change scheme, host, port or the number of segments. Runs anywhere.
  */
 
-/** Texts alternate with names of parameters. */
+/** A text or the name of a parameter; the two alternate. */
 type Piece = { readonly text: string } | { readonly param: string };
 
-/** A template that was judged; made by `parseUrlTemplate` only. */
+/** A validated template; made by `parseUrlTemplate` only. */
 export interface UrlTemplate {
   /** Scheme, host and port, as written. */
   readonly origin: string;
   readonly path: readonly Piece[];
-  /** Without the question mark; empty when there is none. */
+  /** The query without the question mark; empty when there is none. */
   readonly query: readonly Piece[];
-  /** Each once, in order of appearance. */
+  /** Names of the parameters, each once, in order of appearance. */
   readonly params: readonly string[];
 }
 
@@ -23,12 +23,12 @@ export type ParsedTemplate =
 
 const PARTS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?(#.*)?$/is;
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
-/** What a path and a query may hold as they are. @see https://www.rfc-editor.org/rfc/rfc3986#section-3.3 */
+/** Characters that a path and a query may have unencoded. @see https://www.rfc-editor.org/rfc/rfc3986#section-3.3 */
 const TEXT = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*$/;
 const PARAM = /\{([^{}]*)\}/g;
 const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** Judges a template; every fault is listed. Never throws. */
+/** Parses a template; lists every fault. Never throws. */
 export function parseUrlTemplate(text: unknown): ParsedTemplate {
   if (typeof text !== 'string') return { ok: false, problems: ['must be a text'] };
   const parts = PARTS.exec(text);
@@ -52,8 +52,9 @@ function authorityProblems(scheme: string, authority: string): string[] {
     problems.push(`must begin with https:// or http://, got ${scheme}://`);
   if (authority.includes('@'))
     problems.push('must hold no name or password; give a header by secret(...)');
-  else if (authority.includes('{')) problems.push('has a parameter in its host: that stays fixed');
-  else if (!HOST.test(authority)) problems.push(`has no host that can be asked: "${authority}"`);
+  else if (authority.includes('{'))
+    problems.push('has a parameter in its host, which must be fixed');
+  else if (!HOST.test(authority)) problems.push(`has no valid host: "${authority}"`);
   return problems;
 }
 
@@ -75,10 +76,12 @@ function piecesOf(text: string, where: 'path' | 'query', problems: string[]): re
 
 export type FilledUrl =
   | { readonly ok: true; readonly path: string; readonly query: string }
-  /** In words that name the field. */
+  /** `problem` names the field. */
   | { readonly ok: false; readonly problem: string };
 
-/** Puts values into a template. What would change the meaning of the URL is refused, not repaired. Never throws. */
+/**
+ * Puts values into a template. A value that would change the meaning of the URL is refused, not repaired. Never throws.
+ */
 export function fillUrl(
   template: UrlTemplate,
   values: Readonly<Record<string, unknown>>,
@@ -122,14 +125,17 @@ function encodedParam(value: unknown, place: 'path' | 'query'): Encoded {
   }
 }
 
-/** Of what can stand in a URL by itself; undefined for anything else. */
+/** The text of a value that can be in a URL by itself; undefined for any other value. */
 export function plainText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** Some servers decode "%2F" before they look at the path, so the dots of `../x` would climb there. */
+/**
+ * Whether a value has a segment of dots. Some servers decode "%2F" before they parse the path, so the dots of `../x`
+ * would climb there.
+ */
 function hasDotSegment(text: string): boolean {
   const decoded = text.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c/gi, '/');
   return decoded.split(/[/\\]/).some(isDots);

@@ -43,7 +43,11 @@ describe('a definition of an HTTP tool', () => {
     ],
     ['query', { query: ['ful'] }, 'query: "ful" is no field of input'],
     ['body of a GET', { body: ['full'] }, 'body: a GET request has none; use query'],
-    ['field that goes nowhere', { query: [] }, 'input: nothing takes the fields full'],
+    [
+      'field that goes nowhere',
+      { query: [] },
+      'input: no place in the request takes the fields full',
+    ],
     ['type of a body that is not there', { bodyType: 'form' }, 'bodyType: there is no body'],
     ['header name', { headers: { 'a b': 'x' } }, 'headers.a b: must be the name of a header'],
     ['header that is set anyway', { headers: { Host: 'x' } }, 'headers.Host: "Host" is set by'],

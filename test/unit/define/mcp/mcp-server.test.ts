@@ -116,6 +116,6 @@ describe('an agent', () => {
     const bounded = (tool: string) => () =>
       agentWith([server], { settings: { budgets: { callsOf: { [tool]: 2 } } } });
     expect(bounded('github.search')).not.toThrow();
-    expect(bounded('gitlab.search')).toThrow(/is no tool of this agent/);
+    expect(bounded('gitlab.search')).toThrow(/is not one of this agent's tools/);
   });
 });

@@ -13,8 +13,8 @@ describe('an audience', () => {
   it.each([
     ['a list', ['ben'], 'audience', /must be an object/],
     ['nobody', null, 'audience', /must be an object/],
-    ['nothing', {}, 'audience', /must say who/],
-    ['an empty list', { users: [] }, 'audience.users', /must name somebody/],
+    ['nothing', {}, 'audience', /must have one of users/],
+    ['an empty list', { users: [] }, 'audience.users', /must not be empty/],
     ['one name for a list', { roles: 'lead' }, 'audience.roles', /must be a list/],
     ['a number', { users: [7] }, 'audience.users', /texts of 1 to 200/],
     ['an empty name', { exclude: [''] }, 'audience.exclude', /texts of 1 to 200/],
@@ -24,7 +24,7 @@ describe('an audience', () => {
     ['a wish of later', { also: [{ users: ['u'] }] }, 'audience.also', /unknown field/],
     ['two approvers', { quorum: 2 }, 'audience.quorum', /not yet supported/],
     ['a second list', { escalation: {} }, 'audience.escalation', /not yet supported/],
-    ['all excluded', { users: ['a'], exclude: ['b', 'a'] }, 'audience', /admits nobody/],
+    ['all excluded', { users: ['a'], exclude: ['b', 'a'] }, 'audience', /admits no actor/],
   ])('of %s is a fault', (_title, audience, field, rule) => {
     expect(faults(audience)[field]).toMatch(rule);
   });

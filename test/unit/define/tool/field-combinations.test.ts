@@ -255,10 +255,10 @@ describe('a tool definition', () => {
       /shorter than the longest wait/,
     ],
     [
-      'a warning for a tool that waits for nobody',
+      'a warning for a tool that never waits',
       { ...base, warnBefore: '1h', run },
       'warnBefore',
-      /waits for nobody/,
+      /never waits/,
     ],
     [
       'an endless time in all',
@@ -270,7 +270,7 @@ describe('a tool definition', () => {
       'late results of a server tool',
       { ...base, approval: 'required', lateResult: 'inbox', run },
       'lateResult',
-      /only the approval waits/,
+      /waits only for its approval/,
     ],
     ['a mode of another engine', { ...base, mode: 'async', run }, 'mode', /await, detach/],
     [

@@ -273,7 +273,7 @@ describe('code that keeps its own question from being asked is told so', () => {
       [{ form: z.object({ at: z.date() }) }, 'ctx.ask: form.at:'],
       [{ form, state: { big: 'x'.repeat(9_000) } }, 'ctx.ask: state has 90'],
       [{ form, timeout: 'soon' }, 'ctx.ask: timeout'],
-      [{ form, audience: { users: [] } }, 'ctx.ask: audience.users must name somebody'],
+      [{ form, audience: { users: [] } }, 'ctx.ask: audience.users must not be empty'],
       [{ form, onDecline: 'retry' }, 'ctx.ask: onDecline must be "end" or "enter"'],
     ] as const)
       expect(await errorOf(asks(question))).toContain(text);
