@@ -15,6 +15,7 @@ const CHECKED = [
   'src/net',
   'src/projection',
   'src/store',
+  'src/testing',
   'src/watchdog',
   'src/worker',
   'src/workflows',

@@ -1,4 +1,4 @@
-/** `describeModel`: what every `Model` has to keep, whatever is behind it, as tests of the author's own runner. */
+/** `describeModel`: the contract of every `Model`, of any provider, as tests in the author's own runner. */
 import assert from 'node:assert/strict';
 import { type Message, textOf } from '../protocol/conversation/messages.js';
 import type {
@@ -10,19 +10,19 @@ import type {
 import type { Json } from '../protocol/values/json.js';
 import type { TestRunner } from './describe-tool.js';
 
-/** What the model behind the adapter shall answer. */
+/** The answer that the model behind the adapter shall give. */
 export interface PlannedAnswer {
   readonly text?: string;
-  /** In one step, in this order. */
+  /** Calls of one step, in this order. */
   readonly calls?: readonly { readonly name: string; readonly input: Json }[];
 }
 
-/** The conversation that one test has with the model: usually a server of the author's plays it. */
+/** The conversation that one test has with the model, usually played by a server of the author. */
 export interface ModelPlan {
   readonly first: PlannedAnswer;
-  /** Once the transcript ends with tool results. @defaultValue the first */
+  /** The answer once the transcript ends with tool results. @defaultValue the first */
   readonly afterResults?: PlannedAnswer;
-  /** Every piece of the stream takes this long. Models in the process may ignore it. */
+  /** Milliseconds that every piece of the stream takes. Models in the process may ignore it. */
   readonly pieceDelayMs?: number;
 }
 
@@ -52,15 +52,15 @@ const QUESTION: readonly Message[] = [
   },
 ];
 const REQUEST: ModelRequest = { system: 'Be brief.', messages: QUESTION, tools: TOOLS };
-/** A stopped call ends within this time: somebody has pressed a button. */
+/** A stopped call ends within this time, since a user has pressed a button. */
 const STOP_WITHIN_MS = 500;
 
 type Prepare = (plan: ModelPlan) => Promise<Model>;
 type Body = (prepared: Prepare) => Promise<void>;
 
 /**
- * Registers the tests of one kind of model. `make` is asked for a model whose provider plays the plan, once a test.
- * What they hold to: `src/protocol/model/model.ts`, the port.
+ * Registers the tests of one kind of model. Calls `make` once a test for a model whose provider plays the plan. The
+ * tests follow the port, `src/protocol/model/model.ts`.
  */
 export function describeModel(
   name: string,

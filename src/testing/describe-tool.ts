@@ -1,4 +1,4 @@
-/** `describeTool`: what every tool with code in a worker has to keep, as tests of the author's own runner. */
+/** `describeTool`: the contract of every tool with code in a worker, as tests in the author's own runner. */
 import { outsideReason } from '../core/calls/audience.js';
 import { checkTools } from '../define/check-tools.js';
 import { type Agent, defineAgent } from '../define/define-agent.js';
@@ -13,15 +13,15 @@ import { TESTER, testConversation } from './test-conversation.js';
 
 export interface ToolCase<Services> {
   readonly title: string;
-  /** As the model would send it. */
+  /** Input as the model would send it. */
   readonly input: Json;
-  /** Made anew for each run, so that runs cannot help each other. */
+  /** Called for each run, so that runs share no services. */
   readonly services?: () => Services;
-  /** Given to the questions that the tool asks in mid-run, in their order. */
+  /** Answers to the questions that the tool asks during its runs, in their order. */
   readonly answers?: readonly Json[];
-  /** Code of the error that must come of it; absent: it must succeed. */
+  /** Code of the expected error; absent: the call must succeed. */
   readonly error?: ToolErrorCode;
-  /** Looks at the result, or at what a preflight has shaped; throws when it is not as it should be. */
+  /** Checks the result, or the payload of a preflight; throws when it is wrong. */
   readonly check?: (result: Json) => void;
 }
 
@@ -32,10 +32,10 @@ export interface TestRunner {
 }
 
 /**
- * Registers one test for the definition and one for each case. Every case goes the whole way, from the model's call through
- * validation, policies and `run` to the result that the model reads; that of a client tool goes to what its `preflight` shapes.
- * Where an approval is asked for, somebody gives it whom its audience admits. What says `effects: 'none'` is run twice, as every
- * preflight is, and must give results of the same shape.
+ * Registers one test for the definition and one for each case. Every case goes the whole way, from the model's call
+ * through validation, policies and `run` to the result that the model reads; for a client tool it goes to the payload
+ * of its `preflight`. A needed approval is given by an actor whom its audience admits. A tool with `effects: 'none'`,
+ * and every preflight, runs twice, and must give results of the same shape.
  */
 export function describeTool<Services>(
   tool: Tool<Services>,
@@ -95,7 +95,7 @@ function digestOf({ argsDigest }: PendingCall): { argsDigest?: string } {
   return argsDigest === undefined ? {} : { argsDigest };
 }
 
-/** Somebody who may approve the call, and has not asked for it. */
+/** An actor who may approve the call, and is not its requester. */
 function admittedBy(name: string, { audience = {} }: PendingCall): Actor {
   const all = [audience, ...(audience.also ?? [])];
   const roles = all.flatMap((one) => one.roles ?? []);
@@ -122,7 +122,7 @@ function judge(
     fail(name, `failed with ${result.error.code}: ${result.error.message}`);
 }
 
-/** The types of all fields, whatever their values: `{"a":["number"]}`; of a list, those of its first item. */
+/** The types of all fields, without their values: `{"a":["number"]}`; for a list, the type of its first item. */
 function shapeOf(envelope: ToolResultEnvelope): string {
   return JSON.stringify(envelope.ok ? shape(envelope.result) : envelope.error.code);
 }

@@ -1,6 +1,6 @@
 /**
- * Drives a conversation machine without Temporal: carries out its orders in this process, moves a virtual clock, and fires what
- * the clock reaches. The test's counterpart of the workflow's driver.
+ * Drives a conversation machine without Temporal: carries out its effects in this process, moves a virtual clock, and
+ * fires the timers that the clock reaches. The test's counterpart of the workflow's driver.
  */
 
 import type { ExternalEffect, TimerEffect } from '../core/decide/effects.js';
@@ -32,7 +32,7 @@ const MAX_ROUNDS = 10_000;
 interface Work {
   readonly stop: AbortController;
   readonly whole: Promise<void>;
-  /** When the model has come to `hangs()`. */
+  /** Resolves when the model has come to `hangs()`. */
   readonly hung: Promise<void>;
   hangs: boolean;
 }
@@ -85,7 +85,7 @@ export class TestDriver<Services> {
     return this.#leases.claim(this.#machine, { toolCallId, pending }, by);
   }
 
-  /** Deadlines and leases on the way end in their order, each at its own time. */
+  /** Moves the clock. Deadlines and leases on the way end in their order, each at its own time. */
   async advance(byMs: number): Promise<void> {
     const until = this.#nowMs + byMs;
     for (;;) {
@@ -99,7 +99,10 @@ export class TestDriver<Services> {
     this.#nowMs = until;
   }
 
-  /** Workers are replaced by others with these definitions. `offers`: the watch of definitions has looked at what waits. */
+  /**
+   * Replaces the workers by others with these definitions. `offers`: the watch of definitions has checked the waiting
+   * calls.
+   */
   async deploy(agent: Agent<Services>, offers: boolean): Promise<void> {
     this.#local.agent = agent;
     for (const { toolCallId, name } of offers ? this.#pending() : []) {
@@ -121,7 +124,7 @@ export class TestDriver<Services> {
     this.#machine = this.#machineOn(carried);
   }
 
-  /** Runs until only people, clients or the clock can move the conversation on, or somebody who stops a model that hangs. */
+  /** Runs until only people, clients, the clock or a cancellation of a hanging model can continue the conversation. */
   async settle(): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       this.sync();
@@ -136,7 +139,9 @@ export class TestDriver<Services> {
     throw new Error('the conversation did not settle');
   }
 
-  /** Brings what is under way in line with what the state wants: stops what is in vain, starts what is missing. */
+  /**
+   * Aligns the running work with the effects of the state: stops work that is no longer wanted, starts missing work.
+   */
   sync(): void {
     const wanted = new Map(this.#machine.effects().map((effect) => [effectKey(effect), effect]));
     for (const [key, work] of this.#underWay) if (!wanted.has(key)) this.#stop(work);
@@ -150,13 +155,13 @@ export class TestDriver<Services> {
   }
 
   #stop(work: Work): void {
-    // From now on it ends by itself.
+    // The abort ends the work from now on.
     work.hangs = false;
     work.stop.abort();
   }
 
   #start(key: string, effect: Exclude<ExternalEffect, TimerEffect>): void {
-    // A model call that is under way tells by itself how far it came.
+    // A running model call reports its own progress when it is aborted.
     if (
       effect.type === 'abort_model' &&
       this.#underWay.has(effectKey({ ...effect, type: 'call_model' }))
@@ -179,7 +184,9 @@ export class TestDriver<Services> {
     this.#underWay.set(key, { stop, whole, hung, hangs });
   }
 
-  /** The machine is looked up when its outcome is there: a roll-over may have come between. */
+  /**
+   * Carries out one effect. Reads the machine again for the outcome, since a roll-over may have replaced it meanwhile.
+   */
   async #carryOut(
     effect: Exclude<ExternalEffect, TimerEffect>,
     signal: AbortSignal,
@@ -193,7 +200,7 @@ export class TestDriver<Services> {
         return;
       }
       case 'make_room':
-        // There is no store here.
+        // The test has no store.
         this.#machine.noRoom();
         return;
       case 'abort_model':
@@ -254,7 +261,7 @@ export class TestDriver<Services> {
     const outcome = await this.#work.runTool(state, toolCallId, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
-    // Nobody wants the call any more: it has its result.
+    // The call has its result already, so the outcome is not needed.
     if (outcome === undefined) return;
     const losses = this.#losses.get(name) ?? 0;
     if (losses === 0) {

@@ -1,4 +1,4 @@
-/** What a log says of the calls that the model made. Pure. */
+/** The calls that the model made, read from a log. Pure. */
 
 import type { ToolResult, ToolResultEnvelope } from '../protocol/calls/results.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
@@ -9,13 +9,13 @@ import type { Json } from '../protocol/values/json.js';
 export interface SeenCall {
   readonly toolCallId: string;
   readonly name: string;
-  /** As validated, and as edited by its approver; absent when it was refused. */
+  /** The input as validated, and as edited by its approver; absent when it was refused. */
   readonly input?: Json;
-  /** `open` until it has its result. A detached call is `detached`, and then what came of it. */
+  /** `open` until the call has its result. A detached call is `detached`, and then has its final status. */
   readonly status: 'open' | ToolResult['status'];
-  /** What the model read, or, of a detached or late call, what came of it. */
+  /** The result that the model read, or, for a detached or late call, its final result. */
   readonly result?: ToolResultEnvelope;
-  /** Who answered or decided last. */
+  /** The actor who answered or decided last. */
   readonly actor?: StampedActor;
 }
 

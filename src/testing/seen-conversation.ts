@@ -1,4 +1,4 @@
-/** What a test may look at of its conversation, and assert on. Reads the log and the snapshot, and nothing else. */
+/** The parts of a conversation on which a test may assert. Reads only the log and the snapshot. */
 
 import type { ToolResultEnvelope } from '../protocol/calls/results.js';
 import type { ConversationSnapshot } from '../protocol/conversation/conversation.js';
@@ -6,9 +6,9 @@ import type { CanonicalEvent, EventType } from '../protocol/log/events.js';
 import type { Json } from '../protocol/values/json.js';
 import { type SeenCall, seenCalls } from './seen-calls.js';
 
-/** `Call`: what its pending calls are known to be. */
+/** `Call`: type of the pending calls. */
 export abstract class SeenConversation<Call> {
-  /** The calls that wait for somebody, typed by the tools of the agent: there are no others. */
+  /** The waiting calls, in the types of the agent's tools, the only ones that can exist. */
   get pending(): readonly Call[] {
     const { pending }: { readonly pending: readonly unknown[] } = this.snapshot;
     return pending as readonly Call[];
@@ -21,7 +21,7 @@ export abstract class SeenConversation<Call> {
     return this.eventsOf('turn_ended').at(-1)?.text ?? '';
   }
 
-  /** What the newest turn answered in the form that was asked for; undefined where none was. */
+  /** The newest turn's answer in the requested schema; undefined where none was requested. */
   get output(): Json | undefined {
     return this.eventsOf('turn_ended').at(-1)?.output;
   }
@@ -29,7 +29,7 @@ export abstract class SeenConversation<Call> {
   /** The log. */
   abstract get events(): readonly CanonicalEvent[];
 
-  /** The log, as types: the first thing to assert on. */
+  /** The types of the log's events: the first thing to assert on. */
   get eventTypes(): readonly EventType[] {
     return this.events.map((event) => event.type);
   }
@@ -43,20 +43,20 @@ export abstract class SeenConversation<Call> {
     );
   }
 
-  /** The calls that the model made, of one tool or of all, in order, and what became of them. */
+  /** The calls that the model made, of one tool or of all, in order, with their results. */
   calls(name?: string): readonly SeenCall[] {
     const all = seenCalls(this.events);
     return name === undefined ? all : all.filter((call) => call.name === name);
   }
 
-  /** What the model got as the result of a call, by its id or by the name of its tool (the newest). */
+  /** The result of a call as the model got it, by the call's id or by the name of its tool (the newest). */
   result(target: string): ToolResultEnvelope | undefined {
     return this.eventsOf('tool_result').findLast(
       (event) => event.toolCallId === target || event.name === target,
     )?.result.envelope;
   }
 
-  /** The last line of most tests: nothing was left waiting. @throws naming what is */
+  /** The last line of most tests: checks that no call waits and no turn runs. @throws naming those that do */
   expectNothingOpen(): void {
     const { pending, inFlightTools, turn } = this.snapshot;
     const open = [

@@ -1,6 +1,6 @@
 /**
- * `testConversation`: an agent's conversation on the real core, with no Temporal, no network and a virtual clock. Tools run for
- * real, people and clients are played by the test.
+ * `testConversation`: an agent's conversation on the real core, without Temporal or a network, on a virtual clock.
+ * Tools really run; the test plays people and clients.
  */
 import { resolveBatch } from '../core/machine/batches.js';
 import { extendToolCall } from '../core/machine/extensions.js';
@@ -37,10 +37,10 @@ import {
 } from './local/test-options.js';
 import { SeenConversation } from './seen-conversation.js';
 
-/** Who speaks and answers where a test does not say. */
+/** The default actor of messages and answers. */
 export const TESTER = { id: 'tester', verified: true, channel: 'client' } as const;
 
-/** `Call`: what its pending calls are known to be. */
+/** `Call`: type of the pending calls. */
 export class TestConversation<Services, Call = PendingCall> extends SeenConversation<Call> {
   readonly #driver: TestDriver<Services>;
   #requests = 0;
@@ -51,7 +51,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 
   /**
-   * Sends a message and runs until nothing is left to do but to wait.
+   * Sends a message and runs until the conversation can only wait.
    * @throws {MessageRefused} busy, conversation_closed, invalid_request, queue_full
    */
   async send(text: string, options: TestSendOptions = {}): Promise<SendMessageReply> {
@@ -70,7 +70,10 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return outcome.accepted ? outcome.reply : (outcome.refusal.reply as SendMessageReply);
   }
 
-  /** Resolves a call, by its id or by the name of its tool (the oldest one pending), and runs on. Never throws. */
+  /**
+   * Resolves a call, by its id or by the name of its tool (the oldest one pending), and runs on. Never throws: returns
+   * the verdict.
+   */
   async resolve(
     target: string,
     resolution: Resolution,
@@ -88,7 +91,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return verdict;
   }
 
-  /** Approves a call, with another input or remembered where that is said. @throws {ResolutionRefused} */
+  /** Approves a call; `options` may edit the input, or remember the decision. @throws {ResolutionRefused} */
   async approve(
     target: string,
     options: TestResolveOptions & { readonly input?: Json; readonly remember?: Remember } = {},
@@ -99,7 +102,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return await this.#accepted(target, { type: 'approve', ...edit, ...rule }, rest);
   }
 
-  /** Denies a call, remembered where that is said. @throws {ResolutionRefused} */
+  /** Denies a call; `options` may remember the decision. @throws {ResolutionRefused} */
   async deny(
     target: string,
     reason?: string,
@@ -112,7 +115,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 
   /**
-   * Answers a question, or gives the result of a client's or another backend's call, whichever the call waits for.
+   * Answers a question, or gives the result of a client's or another backend's call, by the kind of the call's wait.
    * @throws {ResolutionRefused}
    */
   async answer(
@@ -126,7 +129,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return await this.#accepted(toolCallId, { type, value }, options);
   }
 
-  /** The results of all open client calls of the step that waits, as one set. Never throws. */
+  /** Gives the results of all open client calls of the waiting step as one set. Never throws: returns the verdict. */
   async resolveBatch(
     results: readonly BatchResult[],
     options: Omit<TestResolveOptions, 'argsDigest'> = {},
@@ -139,8 +142,8 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 
   /**
-   * Says who runs a client or external call, by its id or the name of its tool; with a `claimId` it is a renewal. Leases lapse
-   * by `advance`. Never throws: the verdict says why not.
+   * Claims a client or external call, by its id or the name of its tool; with a `claimId` it renews the claim. Leases
+   * lapse by `advance`. Never throws: returns the verdict.
    */
   claim(target: string, options: TestClaimOptions = {}): ClaimVerdict {
     const { requestId = this.#nextRequestId(), actor } = options;
@@ -148,7 +151,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return this.#driver.claim(this.#callIdOf(target), by);
   }
 
-  /** Moves the deadline of a waiting call, within its caps. Never throws: the verdict says why not. */
+  /** Moves the deadline of a waiting call, within its caps. Never throws: returns the verdict. */
   extend(
     target: string,
     to: { readonly by: Duration } | { readonly until: Date },
@@ -163,7 +166,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     });
   }
 
-  /** An event of another system comes in, once for each `eventId`. Runs on. @throws {MessageRefused} */
+  /** Delivers an event of another system, once for each `eventId`, and runs on. @throws {MessageRefused} */
   async deliver(event: InboxEventInput): Promise<InboxEventReply> {
     const outcome = takeInboxEvent(this.#driver.machine, { actor: TESTER, ...event });
     await this.settle();
@@ -173,7 +176,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return refusal.reply;
   }
 
-  /** Forgets a remembered decision. False when there is no such rule. */
+  /** Revokes a remembered decision. False when there is no such rule. */
   revokeRule(ruleId: string): boolean {
     return 'reply' in revokeRule(this.#driver.machine, { ruleId, actor: TESTER });
   }
@@ -189,7 +192,10 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     this.#driver.sync();
   }
 
-  /** Moves the clock; deadlines and leases on the way end in their order, each at its own time. */
+  /**
+   * Moves the clock. Deadlines and leases on the way end in their order, each at its own time. @throws {RangeError}
+   * when it is no duration
+   */
   async advance(duration: Duration): Promise<void> {
     const byMs = durationMs(duration);
     if (byMs === undefined || byMs < 0) throw new RangeError(`not a duration: ${String(duration)}`);
@@ -197,17 +203,17 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 
   /**
-   * Lets the worker be lost under the next runs of a tool: each is run to its end, but what it returned is never heard of. A
-   * run stands for all of its attempts.
+   * Loses the worker in the next runs of a tool: each runs to its end, but its result is dropped. A run stands for all
+   * of its attempts.
    */
   loseRuns(toolName: string, runs = 1): void {
     this.#driver.loseRuns(toolName, runs);
   }
 
   /**
-   * What a deploy does: from here on the definitions of this agent, which has the same name, count. Calls that wait are judged by
-   * them before they run. `offers`: calls that wait for an answer are offered by them at once, as workers do it when the last old
-   * one is gone; `false` shows what comes of answers before that.
+   * Simulates a deploy: from here on the definitions of this agent, which has the same name, count. Waiting calls are
+   * judged by them before they run. `offers`: calls that wait for an answer are offered by them at once, as workers do
+   * when the last old one is gone; `false` shows the treatment of answers before that.
    * @throws {TypeError} when it is no agent of that name
    */
   async deploy(
@@ -219,7 +225,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     await this.#driver.deploy(agent, offers);
   }
 
-  /** What continue-as-new does: nothing survives but the state as JSON. */
+  /** Simulates continue-as-new: only the state as JSON survives. */
   rollOver(): void {
     this.#driver.rollOver();
   }
@@ -236,7 +242,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     return this.#driver.events;
   }
 
-  /** Runs until only people, clients or the clock can move the conversation on. */
+  /** Runs until only people, clients or the clock can continue the conversation. */
   async settle(): Promise<void> {
     await this.#driver.settle();
   }
@@ -259,7 +265,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
     };
   }
 
-  /** A pending call first; else the newest call of that tool, so that a second answer is told `stale`. */
+  /** A pending call first; else the newest call of that tool, so that a second answer gets the verdict `stale`. */
   #callIdOf(target: string): string {
     const { pending } = this.snapshot;
     if (pending.some((entry) => entry.toolCallId === target)) return target;
@@ -274,7 +280,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 }
 
-/** Starts a conversation with the agent; nothing has been said yet. @throws {TypeError} when it is no agent */
+/** Starts a conversation with the agent, without any message. @throws {TypeError} when it is no agent */
 export function testConversation<
   Services,
   Tools extends readonly AnyTool[] = readonly Tool<Services>[],

@@ -1,4 +1,4 @@
-/** Leases of claims on the virtual clock: what the store and its watch do for an engine. */
+/** Leases of claims on the virtual clock: the test's counterpart of the store and its watch. */
 import { claimToolCall, leaseLost } from '../core/machine/claims.js';
 import type { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
@@ -17,10 +17,10 @@ export interface LeaseEnd {
 }
 
 export class TestLeases {
-  /** Ends that were moved by a renewal, by claim; the log has the first. */
+  /** Ends of renewed leases, by claim; the log has the first end. */
   readonly #renewed = new Map<string, number>();
 
-  /** A claim that is renewed leaves nothing in the log. */
+  /** Takes a claim. A renewal leaves nothing in the log. */
   claim(
     machine: ConversationMachine,
     call: { readonly toolCallId: string; readonly pending: PendingCall | undefined },
@@ -44,7 +44,7 @@ export class TestLeases {
     });
   }
 
-  /** When the leases of these calls lapse. */
+  /** The times at which the leases of these calls lapse. */
   ends(pending: readonly PendingCall[]): readonly LeaseEnd[] {
     return pending.flatMap(({ toolCallId, claim }) => {
       if (claim === undefined) return [];

@@ -1,4 +1,4 @@
-/** What a test conversation works with, and who it works for. */
+/** The dependencies of a test conversation, and its requesters. */
 import { turnResults } from '../../core/context/turn-results.js';
 import type { CallState, ConversationState } from '../../core/state/state.js';
 import type { Agent } from '../../define/define-agent.js';
@@ -18,7 +18,7 @@ const QUIET: Logger = {
 export interface LocalMeans<Services> {
   /** Replaced by a deploy. */
   agent: Agent<Services>;
-  /** Plays the agent's own. */
+  /** Plays the agent's own model. */
   readonly model: Model;
   readonly services: Services;
   readonly logger: Logger;
@@ -32,7 +32,7 @@ export function localMeans<Services>(
   return { agent, model, services: services as Services, logger };
 }
 
-/** Of a call, or of the model call that is under way. */
+/** The context of policies for a call, or for the running model call. */
 export function policyMeansOf<Services>(
   { services, logger }: LocalMeans<Services>,
   state: ConversationState,
@@ -53,7 +53,7 @@ export function policyMeansOf<Services>(
   };
 }
 
-/** Who asked; a call that was set aside may have outlived its turn. */
+/** The requester of a call; a detached call may have outlived its turn. */
 export function requesterOf(
   { turn }: ConversationState,
   { asker }: Pick<CallState, 'asker'>,

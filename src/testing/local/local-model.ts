@@ -1,4 +1,4 @@
-/** What activities do with the model, without Temporal: its answers and summaries in a test conversation. */
+/** The model's part of activities, without Temporal: answers and summaries in a test conversation. */
 import { markOf } from '../../core/context/mark.js';
 import { visibleTranscript } from '../../core/context/request-window.js';
 import type { CallState, ConversationState } from '../../core/state/state.js';
@@ -57,7 +57,10 @@ export class LocalModel<Services> {
     this.#local = local;
   }
 
-  /** One try: a test says itself what a retry would bring. A failure of the model ends the turn; a bug is thrown. */
+  /**
+   * Makes one attempt, since a test sets up the outcome of a retry itself. A failure of the model ends the turn; a bug
+   * is thrown.
+   */
   async callModel(
     state: ConversationState,
     at: Pick<CallState, 'turnId' | 'step'>,
@@ -99,7 +102,7 @@ export class LocalModel<Services> {
         means: { ...means, results },
       });
       const { parts, model, finishReason } = response;
-      // A model that plays the agent's own costs what that would.
+      // A model that plays the agent's own costs as much as that one.
       const usage = withCost(response.usage, player.prices ?? agent.model.prices);
       const value = {
         ...{ parts, calls, ...shown, model, finishReason, usage, attempt: 1, context },
@@ -117,7 +120,7 @@ export class LocalModel<Services> {
     }
   }
 
-  /** As of a turn that is cancelled half-way: what the model had said is kept. */
+  /** The result for a turn that is cancelled half-way: the streamed text is kept. */
   #aborted(pieces: readonly TextPart[]): CallModelResult {
     const parts: { type: TextPart['type']; text: string }[] = [];
     for (const { type, text } of pieces) {

@@ -1,4 +1,4 @@
-/** Summaries of a test conversation: what the activity does, without Temporal. */
+/** Summaries of a test conversation: the summary activity, without Temporal. */
 import { summarizable } from '../../core/context/summaries.js';
 import type { ConversationState } from '../../core/state/state.js';
 import type { AnyAgent } from '../../define/define-agent.js';
@@ -9,7 +9,7 @@ import type { Model } from '../../protocol/model/model.js';
 import type { SummarizeResult } from '../../protocol/workflow/activities.js';
 import { makeSummary, SUMMARY_VERSION, summarizerOf } from '../../tools/model-input/summarize.js';
 
-/** One try. Undefined when nothing came of it; a bug is thrown. `model` plays the agent's own. */
+/** Makes one attempt. Undefined when it failed; a bug is thrown. `model` plays the agent's own. */
 export async function summarizeHere(of: {
   readonly agent: AnyAgent;
   readonly model: Model;

@@ -1,4 +1,4 @@
-/** What activities do for single calls, without Temporal: plans, runs and checks of a test conversation. */
+/** The activities for single calls, without Temporal: plans, runs and checks of a test conversation. */
 import { entryOf } from '../../core/calls/ask.js';
 import type { CallState, ConversationState } from '../../core/state/state.js';
 import type { Tool } from '../../define/tool/types.js';
@@ -27,7 +27,7 @@ import { toolLogger } from '../../tools/shared/tool-logger.js';
 import { type LocalMeans, policyMeansOf, requesterOf } from './local-means.js';
 import { LocalResults } from './local-results.js';
 
-/** As the engine has it. */
+/** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
 
 export class LocalWork<Services> {
@@ -39,7 +39,7 @@ export class LocalWork<Services> {
     this.#results = new LocalResults(local.agent);
   }
 
-  /** A call of a sequential step, when its turn has come. */
+  /** Plans a call of a sequential step, when its turn has come. */
   async planCall(state: ConversationState, toolCallId: string): Promise<PlannedCall> {
     const call = callOf(state, toolCallId);
     const { name, unplanned } = call.plan;
@@ -79,7 +79,8 @@ export class LocalWork<Services> {
       });
       if (!('envelope' in end)) return { ...end, executionMs: 0 };
       const { envelope, retry } = end;
-      // The pauses that a tool asks for are skipped. Real milliseconds would make logs differ from run to run.
+      // The pauses that a tool requests are skipped, and no real milliseconds recorded, which would make logs differ
+      // from run to run.
       const { effects, maxAttempts } = call.plan;
       if (retry === undefined || effects === 'once' || attempt >= maxAttempts)
         return { envelope, executionMs: 0 };
@@ -98,7 +99,7 @@ export class LocalWork<Services> {
     return preflightToolCall({ ...this.#runOf(state, call, 1), tool });
   }
 
-  /** By the definition of now. */
+  /** Checks a call against the present definition. */
   async checkDefinition(
     state: ConversationState,
     toolCallId: string,
@@ -116,7 +117,7 @@ export class LocalWork<Services> {
     return checkCall({ agent: this.#local.agent, tool, call: planned, means, signal });
   }
 
-  /** As workers offer the call now; undefined where they do not know its tool. */
+  /** The offer of a call by the present definition; undefined where the agent does not have its tool. */
   offerOf(name: string): AnswerOffer | undefined {
     const tool = this.#local.agent.tools.find((it) => it.name === name);
     return tool === undefined ? undefined : offerOf(tool);

@@ -1,4 +1,4 @@
-/** Shapes of `testConversation`: what it is told, and what it throws. */
+/** Options and errors of `testConversation`. */
 import type { Refusal } from '../../core/judge/messages.js';
 import type { Duration } from '../../define/checks/durations.js';
 import type { Logger } from '../../define/tool/context.js';
@@ -14,9 +14,9 @@ export interface TestConversationOptions<Services> {
   /** Plays the agent's model. @defaultValue the agent's own */
   readonly model?: Model;
   readonly services?: Services;
-  /** Gets what tools and policies log. @defaultValue nobody does */
+  /** Gets the log lines of tools and policies. @defaultValue none does */
   readonly logger?: Logger;
-  /** Where the virtual clock begins. @defaultValue 2026-01-01T00:00:00Z */
+  /** Start of the virtual clock. @defaultValue 2026-01-01T00:00:00Z */
   readonly startAt?: Date;
 }
 
@@ -25,7 +25,7 @@ export interface TestSendOptions {
   readonly actor?: Actor;
   readonly onBusy?: OnBusy;
   readonly attachments?: readonly (ImagePart | FilePart)[];
-  /** JSON Schema of what the turn's final answer has to be. */
+  /** JSON Schema of the turn's final answer. */
   readonly output?: OutputGiven;
 }
 
@@ -33,7 +33,7 @@ export interface TestResolveOptions {
   readonly requestId?: string;
   readonly actor?: Actor;
   readonly argsDigest?: string;
-  /** Of a result: the claim under which the call was run. */
+  /** Present in a result: the claim under which the call was run. */
   readonly claimId?: string;
   /** @defaultValue the virtual clock's time */
   readonly receivedAt?: Date;
@@ -41,17 +41,17 @@ export interface TestResolveOptions {
 
 export interface TestClaimOptions {
   readonly actor?: Actor;
-  /** @defaultValue '5 minutes'; of a renewal as before */
+  /** @defaultValue '5 minutes'; for a renewal the lease before */
   readonly lease?: Duration;
-  /** Of the claim that is renewed. */
+  /** Id of the claim that is renewed. */
   readonly claimId?: string;
   readonly requestId?: string;
 }
 
-/** A message that the conversation refused; `code` is of the failure table. */
+/** Thrown for a message that the conversation refused; `code` is of the failure table. */
 export class MessageRefused extends Error {
   readonly code: string;
-  /** The fields that break a rule, where there are any. */
+  /** The fields that break a rule; empty when there are none. */
   readonly problems: readonly FieldProblem[];
   constructor({ code, message, problems = [] }: Pick<Refusal, 'code' | 'message' | 'problems'>) {
     const faults = problems.map((problem) => `${problem.path} ${problem.message}`).join('; ');
@@ -62,7 +62,7 @@ export class MessageRefused extends Error {
   }
 }
 
-/** A resolution that a test took for granted was not accepted; `verdict` says why. */
+/** Thrown for a resolution that a test expected to be accepted; `verdict` says why it was not. */
 export class ResolutionRefused extends Error {
   readonly verdict: Verdict;
   constructor(target: string, verdict: Verdict) {
