@@ -26,7 +26,7 @@ export interface Question {
    */
   readonly byCode?: true;
   /**
-   * Task queue of the only worker that can continue, since it holds a connection open. The run is lost where the queue
+   * Task queue of the only worker that can continue, since it holds the call open. The run is lost where the queue
    * has no poller.
    */
   readonly heldAt?: string;

@@ -184,8 +184,8 @@ export const START_LOOK_INTERVAL_MS = 1_000;
  */
 export const SWEEP_BEAT_MS = 1_000;
 /**
- * Least pause before a worker that has just become leader makes another pass. A new leader passes at once, but not again
- * and again where leases are lost because the machine is too busy to renew them.
+ * Least pause before a worker that has just become leader makes another pass. A new leader passes at once, but not
+ * again and again where leases are lost because the machine is too busy to renew them.
  */
 export const SWEEP_PAUSE_MS = 10_000;
 /** Longer than most model calls and tools: a worker that is killed at their end sent no hint of it. */
