@@ -1,4 +1,7 @@
-/** What the code of a tool asks in the middle of its run: fields, audience, digest, entry of the next run. Pure. */
+/**
+ * Questions that the code of a tool asks in the middle of its run: fields, audience, digest, input of the next run.
+ * Pure.
+ */
 import type { Resolution } from '../../protocol/calls/resolutions.js';
 import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { Audience } from '../../protocol/values/audience.js';
@@ -6,15 +9,15 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 import type { AskState, CallState } from '../state/state.js';
 
-/** Before the place of a question and the fingerprint of what it is. */
+/** Prefix of a digest; the ordinal of the question and the fingerprint of its content follow. */
 export const DIGEST = 'ask:';
 
-/** Which run of the tool is due or under way, from 1; attempts of one activity are one run. */
+/** Number of the run that is due or under way, from 1; attempts of one activity are one run. */
 export function runOf(call: CallState): number {
   return (call.runsEnded ?? 0) + 1;
 }
 
-/** What is shown of a question beside what every wait shows. */
+/** Fields of a question's suspension that other suspensions do not have. */
 export function askFields(
   call: CallState,
   kind: SuspensionKind,
@@ -31,12 +34,12 @@ export function askFields(
   };
 }
 
-/** Who may answer the question, where it says so itself. */
+/** Audience of the question; undefined where the question does not name one. */
 export function askAudience(call: CallState, kind: SuspensionKind): Audience | undefined {
   return askOf(call, kind)?.question.audience;
 }
 
-/** How long it may take, where it says so itself. */
+/** Time limit of the question in milliseconds; undefined where the question does not set one. */
 export function askTimeoutMs(call: CallState, kind: SuspensionKind): number | undefined {
   return askOf(call, kind)?.question.timeoutMs;
 }
@@ -45,12 +48,12 @@ function askOf({ ask }: CallState, kind: SuspensionKind): AskState | undefined {
   return kind === 'elicitation' ? ask : undefined;
 }
 
-/** True for the digest of a question that the call asked before the one that is open. */
+/** True for the digest of a question that the call asked before the open one. */
 export function isOfEarlierAsk(call: CallState, argsDigest: unknown): boolean {
   return typeof argsDigest === 'string' && call.ask?.earlier.includes(argsDigest) === true;
 }
 
-/** Why an answer may be meant for another question of the call. */
+/** Problems of an answer that may be meant for another question of the call. */
 export function askDigestProblems(
   { ask }: Suspension,
   argsDigest: unknown,
@@ -60,17 +63,20 @@ export function askDigestProblems(
   return [{ path: '/argsDigest', message }];
 }
 
-/** What of a digest tells repeats of one answer from answers to the next question, where no request id does. */
+/**
+ * The part of a digest that distinguishes a repeat of one answer from an answer to the next question, where there is no
+ * request id.
+ */
 export function askPart(argsDigest: unknown): readonly string[] {
   return typeof argsDigest === 'string' && argsDigest.startsWith(DIGEST) ? [argsDigest] : [];
 }
 
-/** A tool that wants to hear of it is entered again when somebody declines. */
+/** Whether the resolution declines a question whose tool asked to be run again in that case. */
 export function entersOnDecline(call: CallState, { type }: Resolution): boolean {
   return type === 'decline' && call.ask?.question.onDecline === 'enter';
 }
 
-/** What the next run is told of the ones before. */
+/** The part of the next run's input that describes the runs before it. */
 export function entryOf(call: CallState): Pick<RunToolInput, 'run' | 'asked'> {
   const { ask, answer, declined } = call;
   const run = runOf(call);

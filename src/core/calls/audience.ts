@@ -1,4 +1,7 @@
-/** Whether an actor may resolve a call: a pure function of the call's plan, the turn and the actor. Never throws. */
+/**
+ * Decides whether an actor may resolve a call: a pure function of the call's plan, the turn and the actor. Never
+ * throws.
+ */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ResolutionType } from '../../protocol/calls/resolutions.js';
@@ -11,15 +14,18 @@ import { REQUESTER } from '../../protocol/values/audience.js';
 import type { CallState, ConversationState } from '../state/state.js';
 import { askAudience } from './ask.js';
 
-/** Who may resolve a wait of this kind; undefined = anybody. An approval's audience says nothing about the phase after it. */
+/**
+ * Audience of a suspension of this kind; undefined admits every actor. The audience of an approval does not apply to
+ * the phase after it.
+ */
 export function audienceOf(plan: PlannedCall, kind: SuspensionKind): Audience | undefined {
   if (kind !== 'approval') return plan.answerAudience;
   return plan.approval.needed ? plan.approval.audience : undefined;
 }
 
 /**
- * Why the actor may not send a resolution of this type, or undefined. The type names the phase that it is meant for, also
- * when another one is open by now; without a type of ours, the open one counts.
+ * Why the actor may not send a resolution of this type, or undefined. A known type names the phase that it is meant
+ * for, even when another phase is open by now; for an unknown type the open phase counts.
  */
 export function forbiddenReason(
   state: ConversationState,
@@ -38,18 +44,21 @@ export function forbiddenReason(
     : outsideReason(audience, actor, requestersOf(state, call));
 }
 
-/** Whether it keeps out whoever asked, by itself or by one that it goes with. */
+/** Whether the audience, or one that is combined with it, excludes the requesters. */
 export function excludesRequester({ exclude, also }: Audience): boolean {
   return exclude?.includes(REQUESTER) === true || also?.some(excludesRequester) === true;
 }
 
-/** Ids of everybody who sent a message of the turn that asked, also when it is over. */
+/** Ids of all actors that sent a message of the turn that asked for the call, also after that turn has ended. */
 export function requestersOf({ turn }: ConversationState, call: CallState): readonly string[] {
   const asker = turn?.turnId === call.turnId ? turn : (call.asker ?? turn);
   return asker === undefined ? [] : [asker.requester.id, ...(asker.joined ?? [])];
 }
 
-/** The same from the log: of the messages of the turn and, where none began it, of the input that did. */
+/**
+ * The same ids from the log: actors of the turn's messages and, where no message began the turn, of the inbox event
+ * that did.
+ */
 export function requestersIn(events: readonly EventBody[]): readonly string[] {
   const ids = events.flatMap((event) => {
     if (event.type === 'user_message') return [event.actor.id];
@@ -58,7 +67,7 @@ export function requestersIn(events: readonly EventBody[]): readonly string[] {
   return [...new Set(ids)];
 }
 
-/** Whose turn it is that such input begins. */
+/** Requester of the turn that an inbox event begins. */
 export function askerOfInput({ requester, actor }: InboxEvent): StampedActor {
   return requester ?? actor;
 }
@@ -74,7 +83,7 @@ export function outsideReason(
     return 'the actor is not verified, and must be to decide this call';
   if (exclude?.includes(actor.id) === true) return 'the actor is excluded from deciding this call';
   if (exclude?.includes(REQUESTER) === true && requesters.includes(actor.id))
-    return 'whoever asked for this call may not decide it';
+    return 'requesters of this call may not decide it';
   const isNamed =
     users?.includes(actor.id) === true ||
     actor.roles?.some((role) => roles?.includes(role) === true) === true;

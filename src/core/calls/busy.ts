@@ -1,12 +1,12 @@
 /**
- * What a message does that comes while a turn runs. Pure.
+ * Decides about a message that arrives while a turn runs. Pure.
  *
- * B1  What the message says itself counts before the agent's setting.
- * B2  Where the agent lets questions be detached, a message sets aside the calls that wait for a person, so that an open question
- *     never freezes the chat: the model reads that they are pending, and answers the message; their answers come later as new
- *     input.
- * B3  So does a message that waits already when a call comes to wait for a person, however it came to wait; but not one that said
- *     itself that it can.
+ * B1  The message's own choice takes precedence over the agent's setting.
+ * B2  Where the agent lets questions be detached, a message detaches the calls that wait for a person, so that an open
+ *     question never freezes the chat: the model reads that they are pending, and answers the message; the answers to
+ *     the questions arrive later as new input.
+ * B3  A message that is already waiting when a call starts to wait for a person has the same effect, unless the message
+ *     itself allows waiting.
  */
 
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
@@ -15,7 +15,7 @@ import type { CallState, ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
 import { detachedCalls } from './detached.js';
 
-/** Waits for people; browsers and backends answer soon, or not at all. */
+/** Suspensions that wait for people; browsers and backends answer soon, or not at all. */
 const OF_PEOPLE: readonly SuspensionKind[] = ['approval', 'elicitation'];
 
 type MessageFields = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function onBusyOf(state: ConversationState, message: MessageFields): unkn
   return isFallback && asked !== undefined && own === 'reject' ? asked : own;
 }
 
-/** Whether the message says itself that it can wait for a turn of its own. */
+/** Whether the message itself allows waiting for a turn of its own. */
 export function canWait(message: MessageFields): boolean {
   return message['onBusy'] === 'queue' && !isOnlyIfRejected(message);
 }
@@ -37,7 +37,10 @@ function isOnlyIfRejected({ ifRejected }: MessageFields): boolean {
   return ifRejected === true;
 }
 
-/** The calls that such a message sets aside; none, when it says that it can wait, or where the agent blocks. */
+/**
+ * The calls of the step that a waiting message would detach; none where the agent's setting is to block, or the turn is
+ * being stopped.
+ */
 function questionsOpen(state: ConversationState): readonly CallState[] {
   const { turn, settings } = state;
   const isGoingOn = turn?.phase === 'tools' && turn.cancel === undefined && turn.stop === undefined;
@@ -48,7 +51,9 @@ function questionsOpen(state: ConversationState): readonly CallState[] {
   );
 }
 
-/** The calls that keep a message waiting, as far as there is room for them aside; those that do not fit go on waiting. */
+/**
+ * The calls that keep a message waiting, up to the limit of detached calls; those beyond the limit stay in the step.
+ */
 export function dueAside(state: ConversationState): readonly CallState[] {
   if (!isMessageWaiting(state)) return [];
   const room = Math.max(0, MAX_DETACHED_CALLS - detachedCalls(state).length);

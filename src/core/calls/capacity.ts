@@ -1,6 +1,6 @@
 /**
- * How much the calls that wait hold together: all of it is carried in one payload by every roll-over, for verdicts have to be right from the
- * first task of a run. Pure.
+ * Limits the size of all waiting calls together: every roll-over carries them in one payload, because verdicts have to
+ * be right from the first task of a run. Pure.
  */
 
 import type { ToolResult } from '../../protocol/calls/results.js';
@@ -10,12 +10,12 @@ import { MAX_WAITING_BYTES } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallState, ConversationState } from '../state/state.js';
 
-/** Calls never change, so each is measured once. */
+/** Call states are immutable, so each is measured once. */
 const sizes = new WeakMap<CallState, number>();
 
 /**
- * The result of a call that would have to wait, and finds no room; undefined when it does. One alone always does. Judged when a call comes
- * to wait, with each question that it asks, and when it is detached.
+ * The error result of a call that would have to wait but exceeds the capacity; undefined when it fits. A single call
+ * always fits. Judged when a call starts to wait, with each question that it asks, and when it is detached.
  */
 export function noRoomResult(
   state: ConversationState,
@@ -41,7 +41,10 @@ function isWaiting({ suspension, aside }: CallState): boolean {
   return suspension !== undefined || aside === 'detached';
 }
 
-/** What waits already, or opens again, holds what it held; what was approved runs where it runs; what a lost run did is to be found out. */
+/**
+ * Calls that already count against the limit keep their place, also when they open again. Approved calls and calls of
+ * unknown outcome are never rejected for capacity.
+ */
 function isKept({ suspension, approver, reopenUntil, lost, ask }: Partial<CallState>): boolean {
   const isApproved = approver !== undefined && ask === undefined;
   return isApproved || [suspension, reopenUntil, lost].some((found) => found !== undefined);
@@ -55,7 +58,7 @@ function carriedBytesOf(call: CallState): number {
   return bytes;
 }
 
-/** What a wait will show where it is not open yet; then the call holds it twice. */
+/** The content of a suspension that is not open yet; once open, the call holds this content twice. */
 function toBeShownOf({ prepared, plan }: Pick<CallState, 'plan'> & Partial<CallState>): unknown {
   return [prepared?.payload, plan];
 }

@@ -1,8 +1,8 @@
 /**
- * What a claim means for the wait that it is on: who is the holder, when an unclaimed wait ends, how it looks to readers. Pure.
+ * The effect of a claim on its suspension: holder, end of an unclaimed wait, and the fields for readers. Pure.
  *
- * L1  The holder is whoever presents the claim's id *and* is the actor who claimed: two tabs of one user are two.
- * L2  The first claim ends the grace for good; a lost lease does not bring it back.
+ * L1  The holder presents the claim's id *and* is the actor that claimed: two tabs of one user are two clients.
+ * L2  The first claim ends the claim timeout for good; a lost lease does not bring it back.
  */
 
 import type { ClientCallWait } from '../../protocol/calls/batches.js';
@@ -15,7 +15,7 @@ import { isoOf } from '../state/time.js';
 import type { Stamped } from '../state/update.js';
 import { needsPreflight } from './preflight.js';
 
-/** The waits for programs; people are not claimed. */
+/** Suspensions that programs answer; those for people cannot be claimed. */
 export const CLAIMABLE: readonly SuspensionKind[] = ['client_execution', 'external_execution'];
 
 export interface Presented {
@@ -23,17 +23,23 @@ export interface Presented {
   readonly claimId: unknown;
 }
 
-/** Whether somebody else holds the call. */
+/** Whether another client holds the call. */
 export function isHeldByOther({ claim }: Suspension, { actor, claimId }: Presented): boolean {
   return claim !== undefined && !(claim.claimId === claimId && claim.by === actor.id);
 }
 
-/** When the wait ends as things stand: nobody has claimed it, or it is over. */
+/**
+ * When the wait ends in this state: at the end of the claim timeout while the call is unclaimed, otherwise at the
+ * deadline.
+ */
 export function endOfWait({ claimBy, deadline }: Suspension): string {
   return claimBy ?? deadline;
 }
 
-/** The end of the grace of a wait that opens now. One that opens again had somebody already. */
+/**
+ * End of the claim timeout of a suspension that opens now. None for one that opens again: a client has answered it
+ * before.
+ */
 export function graceOf(
   call: CallState,
   wait: { readonly kind: SuspensionKind; readonly deadline: string; readonly nowMs: number },
@@ -45,7 +51,10 @@ export function graceOf(
   return Number.isFinite(endMs) ? { claimBy: isoOf(endMs) } : {};
 }
 
-/** The grace once the deadline has moved: it is a clock of its own, and only where the deadline had cut it short does it end later. */
+/**
+ * The claim timeout after the deadline has moved. The timeout is independent of the deadline: it ends later only where
+ * the old deadline had cut it short.
+ */
 export function graceAfter(call: CallState, deadline: string): Pick<Suspension, 'claimBy'> {
   const { suspension } = call;
   if (suspension?.claimBy === undefined) return {};
@@ -65,7 +74,7 @@ export function withMovedEnd<Wait extends Suspension>(wait: Wait, event: Extende
   return { ...rest, ...end } as Suspension as Wait;
 }
 
-/** As recorded; the store knows of renewals. */
+/** End of the lease as recorded; renewals are known to the store only. */
 export function leaseUntilOf({ at, leaseMs }: Stamped<Claimed>): string {
   return isoOf(Date.parse(at) + Math.min(leaseMs, MAX_LEASE_MS));
 }
@@ -84,7 +93,10 @@ export function withoutClaim<Wait extends Suspension>(wait: Wait): Wait {
   return rest as Suspension as Wait;
 }
 
-/** What a client call of the running step waits for; undefined when nobody waits for the client, now or later. */
+/**
+ * The wait that a client call of the running step is in; undefined when the client has nothing to do for it, now or
+ * later.
+ */
 export function clientWait(call: CallState): ClientCallWait | undefined {
   const { plan, result, answer, aside, suspension } = call;
   if (plan.executor !== 'client' || plan.error !== undefined || plan.unplanned !== undefined)

@@ -1,4 +1,4 @@
-/** The clocks of one call: when its waits end, when their end is announced, and how far they may be moved. Pure. */
+/** Time limits of one call: when its waits end, when their end is announced, and how far they may be moved. Pure. */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { Suspension, SuspensionKind } from '../../protocol/calls/suspensions.js';
@@ -7,7 +7,7 @@ import type { CallState } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 import { askTimeoutMs } from './ask.js';
 
-/** The deadline of a wait, and whether it is the call's time in all that ends it. */
+/** The deadline of a wait, and whether the limit on the call's total time determines it. */
 export type WaitEnd = Pick<Suspension, 'deadline' | 'limitedBy'>;
 
 /** The end of a wait that opens now. A wait that opens again keeps its old deadline. */
@@ -18,7 +18,7 @@ export function waitEndOf(call: CallState, kind: SuspensionKind, nowMs: number):
   return cappedEnd(call, call.reopenUntil ?? own);
 }
 
-/** The deadline, or the end of the call's time in all when that comes first. */
+/** The deadline, or the end of the call's total time when that comes first. */
 export function cappedEnd(call: CallState, deadline: string): WaitEnd {
   const totalEnd = totalEndOf(call);
   return totalEnd === undefined || Date.parse(deadline) < totalEnd
@@ -26,13 +26,13 @@ export function cappedEnd(call: CallState, deadline: string): WaitEnd {
     : { deadline: isoOf(totalEnd), limitedBy: 'total' };
 }
 
-/** The latest deadline that the wait may be given. */
+/** The latest deadline that an extension may set, in milliseconds since the epoch. */
 export function latestEndMs(call: CallState, suspension: Suspension): number {
   const longest = Date.parse(suspension.openedAt) + MAX_WAIT_MS;
   return Math.min(longest, totalEndOf(call) ?? longest);
 }
 
-/** When the call's time in all is over, in milliseconds since the epoch; undefined where it is not bounded. */
+/** End of the call's total time, in milliseconds since the epoch; undefined where it is not limited. */
 export function totalEndOf(call: CallState): number | undefined {
   const { totalMs } = call.plan.timeouts;
   return totalMs === undefined || call.askedAt === undefined
@@ -40,14 +40,16 @@ export function totalEndOf(call: CallState): number | undefined {
     : Date.parse(call.askedAt) + finiteWaitMs(totalMs);
 }
 
-/** Every wait ends: a plan that says otherwise must not, nor may it make an impossible date. */
+/** Makes every wait finite, also where a plan says otherwise or would lead to an impossible date. */
 function finiteWaitMs(milliseconds: number): number {
   return Number.isFinite(milliseconds)
     ? Math.min(Math.max(0, milliseconds), MAX_WAIT_MS)
     : MAX_WAIT_MS;
 }
 
-/** When the end of the open wait is to be announced; undefined when it was, or the wait is too short for it. */
+/**
+ * When the end of the open wait is to be announced; undefined when it already was, or the wait is too short for that.
+ */
 export function warningAt(call: CallState): string | undefined {
   const { suspension, plan, warned } = call;
   if (suspension === undefined || plan.warnBeforeMs === undefined) return undefined;
@@ -56,7 +58,7 @@ export function warningAt(call: CallState): string | undefined {
   return warned === deadline || atMs <= Date.parse(openedAt) ? undefined : isoOf(atMs);
 }
 
-/** The plan with the time that is left for one run. */
+/** The plan with the time limit of one run cut to the call's remaining time. */
 export function planForRun(call: CallState, nowMs: number): PlannedCall {
   const { plan } = call;
   const totalEnd = totalEndOf(call);

@@ -12,20 +12,25 @@ import { canonicalJson, fingerprint, isRecord } from '../../protocol/values/json
 import type { CallState } from '../state/state.js';
 import type { Loss } from './results.js';
 
-/** Of calls that no run of ours begins: their first run is their offer. */
+/**
+ * Whether a worker has to check the definition before the call is offered. Concerns calls that no worker runs: the
+ * offer takes the place of their first run.
+ */
 export function isToBeChecked(call: CallState): boolean {
   const { plan, gateWaited, answer, reopenUntil } = call;
   const isOffered = answer !== undefined || reopenUntil !== undefined;
   return plan.definition !== undefined && gateWaited === true && !isOffered;
 }
 
-/** Whether a worker has said so in a form that can be recorded; workers in any language do. */
+/**
+ * Whether a worker has reported a changed tool in a form that can be recorded; workers may be written in any language.
+ */
 export function isToolChanged(outcome: object): outcome is ToolChanged {
   const { changed } = outcome as { readonly changed?: unknown };
   return isRecord(changed) && typeof changed['definition'] === 'string';
 }
 
-/** Why an approval may be meant for what the call was before. */
+/** Problems of an approval that may be meant for the call before it was carried over. */
 export function revisedDigestProblems(
   { revised }: Suspension,
   argsDigest: unknown,
@@ -36,18 +41,18 @@ export function revisedDigestProblems(
   return [{ path: '/argsDigest', message }];
 }
 
-/** What of an error whoever answers later is told: that it was no answer that ended the call. */
+/** The code of an error that verdicts for later answers name: the call was ended without an answer. */
 export function endingCode({ envelope }: ToolResult): { readonly code?: ToolErrorCode } {
   const told: readonly ToolErrorCode[] = ['definition_changed', 'not_available'];
   return !envelope.ok && told.includes(envelope.error.code) ? { code: envelope.error.code } : {};
 }
 
-/** No worker that took the work has the agent. */
+/** No worker that received the work serves the agent. */
 export function isAgentGone({ code }: Loss): boolean {
   return code === 'unknown_agent';
 }
 
-/** An agent that no worker has is told by its name. */
+/** The error for a lost run; names the agent where no worker serves it. */
 export function lossError(name: string, loss: Loss): ToolResultError {
   return isAgentGone(loss)
     ? { code: 'not_available', message: TEXTS.agentNotServed(name, loss.message) }
@@ -60,7 +65,7 @@ const ANSWERED: readonly SuspensionKind[] = [
   'external_execution',
 ];
 
-/** The definition that judges answers of a wait; absent for approvals, and for what the code of a tool asks. */
+/** The definition that checks answers to a suspension; absent for approvals, and for questions of a tool's code. */
 export function offeredDefinition(
   { plan, ask }: CallState,
   kind: SuspensionKind,
@@ -70,7 +75,7 @@ export function offeredDefinition(
   return isOurs && answerDefinition !== undefined ? { definition: answerDefinition } : {};
 }
 
-/** The call as it is offered from here on. */
+/** The event that offers the call in another form from now on. */
 export function offerChangedEvent(call: CallState, offer: AnswerOffer): SuspensionChanged {
   const { plan, turnId } = call;
   const { toolCallId } = plan;
@@ -78,7 +83,7 @@ export function offerChangedEvent(call: CallState, offer: AnswerOffer): Suspensi
   return { type: 'suspension_changed', turnId, toolCallId, argsDigest, offer };
 }
 
-/** The wait as readers see it from here on. */
+/** The suspension as readers see it after the change. */
 export function withOffer<Wait extends Suspension>(wait: Wait, event: SuspensionChanged): Wait {
   const { answerSchema: _before, ...rest } = wait;
   const { offer, form, argsDigest } = event;

@@ -1,4 +1,4 @@
-/** Calls that run on while the model goes on, and the results that they bring late. Pure. */
+/** Calls that run on while the model continues, and the results that arrive late. Pure. */
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
@@ -16,7 +16,10 @@ export function detachedCalls(state: ConversationState): readonly CallState[] {
   return asideCalls(state).filter((call) => call.aside === 'detached');
 }
 
-/** What outlives its step and its turn: of the expired calls those that expired last, and those whose answer is being checked. */
+/**
+ * The calls that outlive their step and their turn: detached ones, late ones whose answer is being checked, and the
+ * `MAX_LATE_CALLS` that expired last.
+ */
 export function keptAside(state: ConversationState): Calls {
   const kept = Object.entries(state.calls).filter(([, call]) => call.aside !== undefined);
   const isDue = ({ aside, answer }: CallState): boolean => aside === 'late' && answer === undefined;
@@ -25,7 +28,7 @@ export function keptAside(state: ConversationState): Calls {
   return Object.fromEntries(kept.filter(([, call]) => !isDue(call) || call.since >= oldest));
 }
 
-/** Who asked, for calls that may outlive their turn. */
+/** Requesters of the turn, for calls that may outlive it. */
 export function askerOf(plan: PlannedCall, turn: TurnState | undefined): Pick<CallState, 'asker'> {
   const outlives = plan.mode === 'detach' || plan.lateResult === 'inbox';
   if (!outlives || turn === undefined) return {};
@@ -33,14 +36,17 @@ export function askerOf(plan: PlannedCall, turn: TurnState | undefined): Pick<Ca
   return { asker: { requester, ...(joined === undefined ? {} : { joined }) } };
 }
 
-/** Whether a result is still taken after the wait's end. An approval never is: what it would run is over. */
+/**
+ * Whether a result is accepted after the end of the wait. An approval never is: the call that it would run has ended.
+ */
 export function takesLate(call: CallState, kind: SuspensionKind): boolean {
-  // Nor is the answer to a question of a tool's code: it would run on in a talk that has gone on without it.
+  // Answers to questions of a tool's code are not accepted late either: the tool would continue in a conversation that
+  // has moved on.
   if (kind === 'approval' || call.ask !== undefined) return false;
   return call.plan.lateResult === 'inbox';
 }
 
-/** An expired call that may still be answered; what it no longer needs is left behind. */
+/** An expired call that may still be answered, without the fields that it no longer needs. */
 export function lateCall(call: CallState): CallState {
   const { closedWait, plan } = call;
   if (closedWait === undefined || call.status !== 'expired') return call;
@@ -48,7 +54,7 @@ export function lateCall(call: CallState): CallState {
   return { ...call, plan: rest, aside: 'late', closedWait: { ...closedWait, prompt: null } };
 }
 
-/** The immediate result of a detached call, or why there is no room for another. */
+/** The immediate result of a detached call, or the error when the capacity for detached calls is used up. */
 export function detachResult(state: ConversationState, plan: PlannedCall): ToolResult {
   const { toolCallId } = plan;
   const noRoom = noRoomResult(state, state.calls[toolCallId] ?? { plan });

@@ -1,14 +1,17 @@
-/** Whether a call needs its preflight, and whether an edit fits what the preflight prepared. Pure. */
+/** Whether a call needs its preflight, and whether an edit fits the prepared payload. Pure. */
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { CallState } from '../state/state.js';
 
-/** True until the payload is there. */
+/** True until the preflight has made the payload. */
 export function needsPreflight(call: Pick<CallState, 'plan' | 'prepared'>): boolean {
   const { plan, prepared } = call;
   return plan.preflight === true && plan.error === undefined && prepared === undefined;
 }
 
-/** The payload was made from the input, so an edit of either would part what is approved from what is executed. */
+/**
+ * Refuses edits of a prepared call. The payload was made from the input: after an edit of either, the approved request
+ * would differ from the executed one.
+ */
 export function preparedEditProblems(
   call: CallState,
   resolution: { readonly type: string; readonly input?: unknown },

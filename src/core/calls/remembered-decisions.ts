@@ -1,4 +1,4 @@
-/** Remembered decisions: what an approver asks to be remembered, and which rule decides a call. Pure. */
+/** Remembered decisions: rules that an approver asks for, and the rule that decides a call. Pure. */
 import type { Rule } from '../../protocol/calls/rules.js';
 import { ruleKey } from '../../protocol/calls/rules.js';
 import {
@@ -15,7 +15,7 @@ import { outsideReason, requestersOf } from './audience.js';
 
 const PATH = '/resolution/remember';
 
-/** Why a decision on this call cannot be remembered like that. */
+/** Why a decision on this call cannot be remembered in the requested form. */
 export function rememberProblems(
   state: ConversationState,
   call: CallState,
@@ -32,7 +32,10 @@ export function rememberProblems(
   if (!isScope) problems.push({ path: `${PATH}/for`, message: 'must be "turn" or "conversation"' });
   const planned = call.plan.input ?? null;
   if (input !== undefined && canonicalJson(input) !== canonicalJson(planned))
-    problems.push({ path: PATH, message: 'an edit of one call says nothing about others' });
+    problems.push({
+      path: PATH,
+      message: 'cannot be combined with an edited input, which applies to this call alone',
+    });
   const faults = matchProblems(match, planned);
   if (!isScope || faults.length + problems.length > 0) return [...problems, ...faults];
   const matched = match === undefined ? {} : { match: match as NonNullable<Rule['match']> };
@@ -67,7 +70,8 @@ function matchProblems(match: unknown, input: Json): readonly FieldProblem[] {
     .filter(([pointer, value]) => !equalsAt(input, pointer, value as Json))
     .map(([pointer]) => ({
       path: `${path}/${pointer.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-      message: 'is not so in this call: a JSON Pointer such as "/to", and the value there',
+      message:
+        'does not match this call: must be a JSON Pointer such as "/to", with its value in the input',
     }));
 }
 
@@ -76,7 +80,7 @@ function equalsAt(input: Json, pointer: string, value: Json): boolean {
   return found !== undefined && canonicalJson(found) === canonicalJson(value);
 }
 
-/** What stands at a JSON Pointer; undefined when nothing of the input's own does. */
+/** The value at a JSON Pointer; undefined when the input has no own value there. */
 function valueAt(input: Json, pointer: string): Json | undefined {
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   let value: Json | undefined = input;
@@ -89,7 +93,7 @@ function valueAt(input: Json, pointer: string): Json | undefined {
   return value;
 }
 
-/** What `remember` may hold, and nothing else. */
+/** Copies the fields that `remember` may have, and no others. */
 export function rememberOf({ remember }: { readonly remember?: Remembered }): {
   remember?: Remembered;
 } {
@@ -103,7 +107,7 @@ export function ruleFor(state: ConversationState, call: CallState): Rule | undef
   const { plan, suspension, approver, edit, result, reopenUntil } = call;
   if (state.rules === undefined || !plan.approval.needed || plan.error !== undefined)
     return undefined;
-  // It was decided about what the call was before.
+  // The rule was made for the call before it was carried over to another definition.
   if (call.revised === true) return undefined;
   const isDecided = approver !== undefined || edit !== undefined || result !== undefined;
   if (isDecided || suspension !== undefined || reopenUntil !== undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Results of calls: of a run, of an answer, of a failure. Pure. */
+/** Results of calls: from a run, an answer, or a failure. Pure. */
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ResultFiles } from '../../protocol/calls/resolutions.js';
 import type { ToolErrorCode, ToolResult } from '../../protocol/calls/results.js';
@@ -6,7 +6,7 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { CallState } from '../state/state.js';
 
-/** The warning stands beside the result: what the tool has said is not touched. */
+/** Adds the warning beside the result, so that the tool's own result is unchanged. */
 export function withNotice({ name, repeats }: PlannedCall, result: ToolResult): ToolResult {
   if (repeats === undefined) return result;
   return {
@@ -15,7 +15,7 @@ export function withNotice({ name, repeats }: PlannedCall, result: ToolResult): 
   };
 }
 
-/** What a run of ours came to. */
+/** The result of a tool's run on a worker. */
 export function ranResult(
   plan: PlannedCall,
   { envelope, executionMs }: Pick<ToolResult, 'envelope' | 'executionMs'>,
@@ -26,7 +26,7 @@ export function ranResult(
   return { status, envelope, provenance, ...time };
 }
 
-/** A result that is an error, by the engine's own word. */
+/** An error result that the engine itself makes. */
 export function errorResult(
   status: Exclude<ToolResult['status'], 'resolved'>,
   error: { code: ToolErrorCode; message: string },
@@ -40,7 +40,10 @@ export function errorResult(
   };
 }
 
-/** The result of a call that somebody outside has answered: what they return is under their control. */
+/**
+ * The result of a call that was answered from outside. Such an answer is untrusted: its content is under the sender's
+ * control.
+ */
 export function answeredResult(call: CallState, value: ToolResultValue): ToolResult {
   return {
     status: 'resolved',
@@ -57,26 +60,28 @@ export function answeredResult(call: CallState, value: ToolResultValue): ToolRes
 
 type ToolResultValue = Extract<ToolResult['envelope'], { ok: true }>['result'];
 
-/** An empty list says nothing. */
+/** Leaves an empty list out. */
 export function filesOf({ files = [] }: { readonly files?: ResultFiles }): {
   readonly files?: ResultFiles;
 } {
   return files.length === 0 ? {} : { files };
 }
 
-/** Whether a lost run is more than a result: somebody can find out what it did. */
+/**
+ * Whether the outcome of a lost run can be found out, by the tool or by a person, so that the loss is not yet a result.
+ */
 export function isHeld(plan: PlannedCall): boolean {
   return (
     plan.effects === 'once' && (plan.reconcile === true || plan.onOutcomeUnknown !== undefined)
   );
 }
 
-/** How the run of a tool was lost. */
+/** The loss of a tool's run. */
 export interface Loss {
   readonly timedOut: boolean;
-  /** No worker ever took it: it certainly had no effect. */
+  /** No worker ever started the run, so it had no effect. */
   readonly neverStarted?: boolean;
   readonly message: string;
-  /** Of the failure table, where the failure has one. */
+  /** Code of the failure table, where the failure has one. */
   readonly code?: string;
 }

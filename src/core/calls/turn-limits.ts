@@ -5,7 +5,7 @@ import type { Counts, TurnLimit } from '../../protocol/conversation/turns.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 import type { ConversationState, TurnState } from '../state/state.js';
 
-/** The bound that forbids the next model call, if any. */
+/** The limit that forbids the next model call, if any. */
 export function limitOf(state: ConversationState, turn: TurnState): TurnLimit | undefined {
   const { maxSteps, budgets } = state.settings;
   if (turn.stop !== undefined) return turn.stop;
@@ -32,7 +32,7 @@ export function limitText(state: ConversationState, limit: TurnLimit): string {
   }
 }
 
-/** When the turn's time is over: ISO 8601. Undefined where time is not bounded. */
+/** End of the turn's time, as ISO 8601; undefined where time is not limited. */
 export function turnDeadline(state: ConversationState, turn: TurnState): string | undefined {
   const timeMs = state.settings.budgets?.timeMs;
   if (timeMs === undefined || turn.stop !== undefined || turn.cancel !== undefined)
@@ -40,7 +40,7 @@ export function turnDeadline(state: ConversationState, turn: TurnState): string 
   return new Date(Date.parse(turn.startedAt) + timeMs).toISOString();
 }
 
-/** The calls of one model answer, those that are past a bound as errors. */
+/** The calls of one model answer; those beyond a limit become errors. */
 export function withinBounds(
   state: ConversationState,
   turn: TurnState,
@@ -49,7 +49,7 @@ export function withinBounds(
   if (!isCounted(state)) return calls;
   let counted = turn;
   return calls.map((call) => {
-    // One whose turn has not come is looked at then.
+    // A call that is not planned yet is counted when it is planned.
     if (call.error !== undefined || call.unplanned !== undefined) return call;
     const error = overBound(state, counted, call);
     if (error !== undefined) return { ...call, error };
@@ -59,7 +59,7 @@ export function withinBounds(
   });
 }
 
-/** How often the call was made, when it is a repetition and the next one will not run. */
+/** How often the call was made, when it is a repetition and the next one would be refused. */
 function lastRepeat(
   { settings }: ConversationState,
   { spent }: TurnState,
