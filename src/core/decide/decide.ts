@@ -1,7 +1,7 @@
 /**
- * `decide(state)`: everything that should be going on now, as data. Pure: depends on the state alone, so it can be asked
- * again at any time, after any kill. The driver (workflow shell or test harness) compares the answer with what it has under
- * way, starts what is missing and stops what is no longer wanted.
+ * `decide(state)`: all work that should be under way now, as data. Pure: depends on the state alone, so the driver can
+ * call it again at any time, after any kill. The driver (workflow shell or test harness) compares the answer with its
+ * running work, starts the missing effects and stops those that are no longer wanted.
  */
 
 import { relaxedSchema } from '../../json-schema/relaxed.js';
@@ -28,14 +28,14 @@ import type { Effect, TimerEffect } from './effects.js';
 import { decideSummary } from './summaries.js';
 import { decidePreflight, decideServerCall } from './tool-runs.js';
 
-/** What should be under way in this state, in a stable order. */
+/** The effects that should be under way in this state, in a stable order. */
 export function decide(state: ConversationState): readonly Effect[] {
   if (state.closed) return [];
   const beside = asideCalls(state).flatMap((call) => ruledCall(state, call) ?? decideCall(call));
   return [...decideAttended(state), ...beside, ...decideSummary(state)];
 }
 
-/** What a turn waits for, or the turn that is due. */
+/** The effects that the running turn waits for, or the start of the next turn. */
 function decideAttended(state: ConversationState): readonly Effect[] {
   const { turn } = state;
   if (turn === undefined) {
@@ -77,7 +77,10 @@ function decideStep(state: ConversationState): readonly Effect[] {
     : aside.map(({ plan: { toolCallId } }) => ({ type: 'set_aside', toolCallId }));
 }
 
-/** The calls whose turn it is: all, or the first that has not ended. Those that were set aside wait for nothing here. */
+/**
+ * The calls that may proceed: all, or in sequential mode the first that has not ended. Detached calls do not belong to
+ * the step any more.
+ */
 function dueCalls(state: ConversationState): readonly CallState[] {
   const calls = stepCalls(state).filter(({ aside }) => aside === undefined);
   if (state.settings.toolExecution !== 'sequential') return calls;
@@ -94,13 +97,13 @@ function stepEffects(state: ConversationState, call: CallState): readonly Effect
 }
 
 function ruledCall(state: ConversationState, call: CallState): readonly Effect[] | undefined {
-  // What is approved is what was prepared, so that comes first.
+  // An approval is for the prepared payload, so the preflight comes first.
   const rule = needsPreflight(call) ? undefined : ruleFor(state, call);
   if (rule === undefined) return undefined;
   return [{ type: 'apply_rule', toolCallId: call.plan.toolCallId, rule }];
 }
 
-/** What one call needs now. */
+/** The effects that one call needs now. */
 export function decideCall(call: CallState): readonly Effect[] {
   const isAnsweredLate = call.aside === 'late' && call.answer !== undefined;
   if (isFinal(call.status) && call.result !== undefined && !isAnsweredLate) return [];
@@ -136,7 +139,7 @@ export function decideCall(call: CallState): readonly Effect[] {
   return decideExecution(call);
 }
 
-/** A policy's denial is the system's: nobody else decided it. */
+/** The result for an error of the plan. The actor of a policy's denial is the system. */
 export function plannedErrorResult(error: ToolResultError): ToolResult {
   const result = { envelope: { ok: false, error }, provenance: 'trusted' } as const;
   return error.code === 'denied'
@@ -150,7 +153,7 @@ function decideExecution(call: CallState): readonly Effect[] {
   return isToBeChecked(call) ? [{ type: 'check_definition', toolCallId }] : decideOffer(call);
 }
 
-/** What a call needs whose definition is known to be as it was. */
+/** The effects of a call whose definition is known to be unchanged. */
 export function decideOffer(call: CallState): readonly Effect[] {
   const { toolCallId, executor, input } = call.plan;
   switch (executor) {
@@ -199,7 +202,7 @@ export function decideOffer(call: CallState): readonly Effect[] {
   }
 }
 
-/** Whether a worker still has to judge what was just accepted for a call. */
+/** Whether a worker still has to check the resolution that was just accepted for a call. */
 export function isUnchecked({ plan, ask }: CallState, resolution: Resolution): boolean {
   switch (resolution.type) {
     case 'approve':
@@ -217,7 +220,7 @@ export function isUnchecked({ plan, ask }: CallState, resolution: Resolution): b
   }
 }
 
-/** Whether what was accepted under a request id still waits for a worker to judge it. */
+/** Whether the resolution that was accepted under a request id still waits for a worker's check. */
 export function awaitsCheck(call: CallState, requestId: string): boolean {
   const { answer, edit, ask } = call;
   if (call.result !== undefined && call.aside !== 'late') return false;
@@ -227,7 +230,10 @@ export function awaitsCheck(call: CallState, requestId: string): boolean {
   return !isChecked && isUnchecked(call, { type: 'answer', value: answer.value });
 }
 
-/** The worker looks at an answer again where the schema in the workflow could not say, or would not change, everything. */
+/**
+ * Whether a worker has to check an answer again: because the workflow's schema cannot judge all of it, or because the
+ * tool's own schema may change the value.
+ */
 function needsCheck(plan: PlannedCall, value: Json): boolean {
   const { recheckAnswer, recheckOnly, answerSchema } = plan;
   if (recheckAnswer !== true) return false;
@@ -245,7 +251,7 @@ const WAIT_OF: Readonly<Record<'human' | 'client' | 'external', SuspensionKind>>
   external: 'external_execution',
 };
 
-/** What ends the wait as things stand: one timer, for each costs history. */
+/** The timer that ends the wait in this state. Only one, because each timer costs history. */
 export function endTimer({ toolCallId, kind, name, claimBy, deadline }: Suspension): TimerEffect {
   const wait = { toolCallId, kind, name };
   return claimBy === undefined || Date.parse(claimBy) >= Date.parse(deadline)

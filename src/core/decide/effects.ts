@@ -1,4 +1,7 @@
-/** What the core orders, as data: decisions that the machine carries out at once, and orders to the outside. Pure. */
+/**
+ * The decisions of the core, as data: internal effects that the machine carries out at once, and external effects for
+ * the driver. Pure.
+ */
 
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { Rule } from '../../protocol/calls/rules.js';
@@ -6,10 +9,10 @@ import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { TurnLimit } from '../../protocol/conversation/turns.js';
 import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
 
-/** Decisions that need nobody outside: the machine turns them into events at once. */
+/** Effects that need nothing from outside: the machine turns them into events at once. */
 export type InternalEffect =
   | { readonly type: 'start_turn'; readonly turnId: TurnId }
-  /** What is in the inbox is answered in a turn of its own. */
+  /** Starts a turn that answers the entries of the inbox. */
   | { readonly type: 'start_inbox_turn' }
   | {
       readonly type: 'open_suspension';
@@ -19,26 +22,32 @@ export type InternalEffect =
   /** A remembered decision takes the place of the approver. */
   | { readonly type: 'apply_rule'; readonly toolCallId: ToolCallId; readonly rule: Rule }
   | { readonly type: 'record_result'; readonly toolCallId: ToolCallId; readonly result: ToolResult }
-  /** The call waits for a person, and a message for the turn: the turn goes on without the call. */
+  /** The call waits for a person, and a message waits for the turn: the turn goes on without the call. */
   | { readonly type: 'set_aside'; readonly toolCallId: ToolCallId }
   | { readonly type: 'stop_at_limit'; readonly turnId: TurnId; readonly limit: TurnLimit }
   | { readonly type: 'fail_turn'; readonly turnId: TurnId }
   | { readonly type: 'end_turn'; readonly turnId: TurnId };
 
-/** Orders to the outside; each has a key (`effectKey`) under which the driver knows what it has under way. */
+/** Effects for the driver; each has a key (`effectKey`) that identifies it while it is under way. */
 export type ExternalEffect =
   | { readonly type: 'call_model'; readonly turnId: TurnId; readonly step: number }
-  /** Have finished steps of the turn stored: its next model call could not be sent what is not. */
+  /**
+   * Offload finished steps of the turn to the blob store: with them in the input, the next model call would be too
+   * large to send.
+   */
   | { readonly type: 'make_room'; readonly turnId: TurnId; readonly step: number }
-  /** Stop the model call of the step, if any is under way, and report how far it came. */
+  /** Stop the model call of the step, if any is under way, and report its progress. */
   | { readonly type: 'abort_model'; readonly turnId: TurnId; readonly step: number }
-  /** `run` counts from 1: a call may be entered again. */
+  /** `run` counts from 1: a call may be run again. */
   | { readonly type: 'run_tool'; readonly toolCallId: ToolCallId; readonly run: number }
   /** Let the tool shape the request of a client call. */
   | { readonly type: 'preflight_tool'; readonly toolCallId: ToolCallId }
   /** Ask the tool what its lost run did. */
   | { readonly type: 'reconcile_tool'; readonly toolCallId: ToolCallId; readonly run: number }
-  /** The turn of a call has come in a step whose calls run one after the other: validate and gate it. */
+  /**
+   * Plan a call when its turn comes in a step that runs its calls one after the other: validate it and evaluate its
+   * approval.
+   */
   | { readonly type: 'plan_call'; readonly toolCallId: ToolCallId }
   | { readonly type: 'check_answer'; readonly toolCallId: ToolCallId; readonly requestId: string }
   | { readonly type: 'check_edit'; readonly toolCallId: ToolCallId; readonly requestId: string }
@@ -51,7 +60,7 @@ export type ExternalEffect =
       readonly name: string;
       readonly deadline: string;
     }
-  /** Give up a call that nobody claims. */
+  /** End the wait of a call that was not claimed in time. */
   | {
       readonly type: 'await_claim';
       readonly toolCallId: ToolCallId;
@@ -59,10 +68,10 @@ export type ExternalEffect =
       readonly name: string;
       readonly deadline: string;
     }
-  /** Have the oldest turns summarised. Nothing waits for it. */
+  /** Have the oldest turns summarised. No turn waits for the summary. */
   | { readonly type: 'summarize'; readonly ordinal: number }
   | { readonly type: 'await_turn_limit'; readonly turnId: TurnId; readonly deadline: string }
-  /** Announce the end of a wait; `deadline` is the time for that, `ends` the end of the wait. */
+  /** Announce the end of a wait; `deadline` is the time of the announcement, `ends` the end of the wait. */
   | {
       readonly type: 'await_warning';
       readonly toolCallId: ToolCallId;
@@ -74,7 +83,7 @@ export type ExternalEffect =
 
 export type Effect = InternalEffect | ExternalEffect;
 
-/** Orders that cost nothing while they are under way, and that a roll-over carries as instants. */
+/** Effects that use no resources while they are under way, and that a roll-over carries as instants. */
 export type TimerEffect = Extract<ExternalEffect, { readonly deadline: string }>;
 
 export function isTimer(effect: ExternalEffect): effect is TimerEffect {
@@ -97,7 +106,7 @@ export function isInternal(effect: Effect): effect is InternalEffect {
   return INTERNAL.includes(effect.type);
 }
 
-/** The identity of an order: equal keys mean the same piece of work. */
+/** The identity of an effect: equal keys mean the same piece of work. */
 export function effectKey(effect: ExternalEffect): string {
   switch (effect.type) {
     case 'call_model':

@@ -1,10 +1,10 @@
 /**
- * Reads: calls of tools without effects that may run inside the model activity which asked for them. Pure, and the same on both
- * sides: the worker asks before it runs a read, the workflow before it takes a result.
+ * Reads: calls of tools without effects that may run inside the model activity which asked for them. Pure, and the same
+ * on both sides: the worker asks before it runs a read, the workflow before it accepts a result.
  *
- * L1  A read runs there only where `decide` wants the first run of just that call, under that id.
- * L2  Reads hold up a tool of the same answer that runs as an activity by `INLINE_READS_BESIDE_MS` at most, and a preflight not at
- *     all: none runs beside one.
+ * L1  A read runs there only where `decide` wants the first run of that same call, under that id.
+ * L2  Reads delay a tool of the same answer that runs as an activity by `INLINE_READS_BESIDE_MS` at most, and a
+ *     preflight not at all: no read runs beside one.
  */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -16,7 +16,7 @@ import { decide } from './decide.js';
 export interface DueReads {
   /** In call order. */
   readonly calls: readonly CallState[];
-  /** How long they may take together, in milliseconds. */
+  /** Time limit of all these reads together, in milliseconds. */
   readonly withinMs: number;
 }
 
@@ -34,7 +34,7 @@ export function dueReads(state: ConversationState): DueReads {
   };
 }
 
-/** The reads of the step whose results the workflow may take in this state, in call order. */
+/** The reads of the step whose results the workflow may accept in this state, in call order. */
 export function wantedReads(state: ConversationState): readonly CallState[] {
   if (state.settings.toolExecution === 'sequential') return [];
   return decide(state).flatMap((effect) => {
@@ -44,7 +44,10 @@ export function wantedReads(state: ConversationState): readonly CallState[] {
   });
 }
 
-/** False for most answers. In one whose provider has run tools, nothing runs before the workflow has recorded them. */
+/**
+ * False for most answers. After an answer whose provider has run tools, nothing runs before the workflow has recorded
+ * them.
+ */
 export function mayHaveReads({ calls, providerCalls = [] }: CallModelResult): boolean {
   return providerCalls.length === 0 && calls.some(({ plan }) => isRead(plan));
 }

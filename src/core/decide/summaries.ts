@@ -5,19 +5,20 @@ import type { ConversationState } from '../state/state.js';
 import type { ExternalEffect } from './effects.js';
 
 /**
- * Wanted from the model call that has passed its share of the budget until a summary has come of it, whatever the turns do
- * meanwhile. What is due was decided by the worker that put that call's context together, and stands in the log.
+ * Wants a summary from the model call on that has exceeded its share of the budget, until the summary is recorded;
+ * turns in between do not change that. The worker that assembled that call's context decided that one is due, and the
+ * log has its decision.
  */
 export function decideSummary(state: ConversationState): readonly ExternalEffect[] {
   const { settings, context } = state;
   if (settings.summaries !== true || context?.summaryDue !== true) return [];
   const ordinal = nextSummary(state);
-  // The last call was not given the newest summary yet: whether there is too much, the next one tells.
+  // The last call was made without the newest summary: the next call decides whether the context is still too large.
   if ((context.summary ?? 0) !== ordinal - 1) return [];
   return hasOldTurn(state) ? [{ type: 'summarize', ordinal }] : [];
 }
 
-/** The same as asking whether `summarizable` is above 0, but of the newest turns alone: it is asked at every step. */
+/** Equivalent to `summarizable` being above 0, but reads the newest turns only: this is evaluated at every step. */
 function hasOldTurn(state: ConversationState): boolean {
   const { transcript } = state;
   const head = headLength(transcript);

@@ -1,4 +1,4 @@
-/** Decides what a call of a server tool does next: preflight, run, ask, reconcile. Pure. */
+/** Decides the next effect of a call of a server tool: preflight, run, ask, reconcile. Pure. */
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ToolResult } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -10,7 +10,7 @@ import { errorResult } from '../calls/results.js';
 import type { CallState, ConversationState } from '../state/state.js';
 import type { Effect } from './effects.js';
 
-/** What a call that has passed its gate needs now. */
+/** The effects of a call that has been approved or needs no approval. */
 export function decideServerCall(call: CallState): readonly Effect[] {
   const { plan, lost } = call;
   const { toolCallId } = plan;
@@ -34,19 +34,21 @@ function neverHappened(call: CallState): ToolResult {
   return errorResult('errored', { code: 'tool_crashed', message });
 }
 
-/** Runs that were begun, but for those that ended with a question: the first, and one after each loss without an effect. */
+/**
+ * Number of runs begun, without those that ended with a question: the first, and one after each loss without an effect.
+ */
 export function attemptsOf({ reruns = 0 }: CallState): number {
   return reruns + 1;
 }
 
-/** Who asks for a call whose turn is gone. */
+/** Requester of a call whose turn is gone. */
 export const UNKNOWN_REQUESTER: StampedActor = {
   id: 'unknown',
   verified: false,
   channel: 'system',
 };
 
-/** What a run of the call is given, wherever it runs. */
+/** The input of a run of the call, wherever it runs. */
 export function runInputOf(state: ConversationState, call: CallState): RunToolInput {
   const { tenant, conversationId, agent, turn } = state;
   const { plan, turnId, step, approver } = call;
@@ -73,7 +75,7 @@ export function runInputOf(state: ConversationState, call: CallState): RunToolIn
 
 type AskEffect = Extract<Effect, { type: 'open_suspension' | 'check_answer' }>;
 
-/** What a call that has asked needs before its tool may be entered again; undefined when nothing. */
+/** The effect that a call with a question needs before its tool may run again; undefined when it needs none. */
 export function decideAsk({ ask, answer, declined, plan }: CallState): AskEffect | undefined {
   if (ask === undefined || declined !== undefined) return undefined;
   const { toolCallId } = plan;
