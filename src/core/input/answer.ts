@@ -1,6 +1,7 @@
 /**
- * The synchronous check of an answer against its JSON Schema, inside the workflow. Bounded in size, depth and steps, and without
- * `pattern`: one bad regular expression on one answer would stop every conversation of the worker.
+ * The synchronous check of an answer against its JSON Schema, inside the workflow. The check is bounded in size, depth
+ * and steps, and leaves out `pattern`: one bad regular expression on one answer would stop every conversation of the
+ * worker.
  */
 
 import { schemaProblems } from '../../json-schema/judge/judge.js';
@@ -10,8 +11,8 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { isBoundedJson, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
 
 /**
- * What is wrong with a value that somebody sent, or an empty list. `path` is a JSON Pointer into the value. One that takes too
- * long to check is refused.
+ * Problems of a value that a client sent, or an empty list. `path` is a JSON Pointer into the value. A value that takes
+ * too many steps to check is refused.
  */
 export function answerProblems(
   value: unknown,
@@ -34,7 +35,7 @@ export function answerProblems(
       },
     ];
   if (schema === undefined) return [];
-  // What the relaxed copy leaves out needs regular expressions, and is judged by an activity.
+  // The relaxed copy leaves out keywords that need regular expressions; an activity checks those.
   return schemaProblems(relaxedSchema(schema), value).map(({ path, message }) => ({
     path: `/resolution/value${path}`,
     message,

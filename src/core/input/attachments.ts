@@ -1,4 +1,4 @@
-/** Images and files that come with a message: references only, judged and copied. Pure. */
+/** Images and files of a message, as references only: checks and copies them. Pure. */
 
 import { textOf, type UserPart } from '../../protocol/conversation/messages.js';
 import { MAX_ATTACHMENTS, MAX_SOURCE_CHARS } from '../../protocol/limits/limits.js';
@@ -17,7 +17,7 @@ const DETAILS: readonly unknown[] = ['low', 'high', 'auto'];
 const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/;
 const MAX_FILENAME_CHARS = 255;
 
-/** Every rule that they break; `undefined` breaks none. */
+/** Every rule that the attachments break; none for `undefined`. */
 export function attachmentProblems(value: unknown): readonly FieldProblem[] {
   if (value === undefined) return [];
   if (!Array.isArray(value))
@@ -99,7 +99,7 @@ function isShort(value: unknown, maxChars: number): boolean {
   return typeof value === 'string' && value !== '' && value.length <= maxChars;
 }
 
-/** The parts of a message that has been judged: its text, then what came with it. */
+/** The parts of a message that has been checked: its text, then its attachments. */
 export function messageParts(fields: Fields): readonly UserPart[] {
   const { text, attachments } = fields;
   const parts = Array.isArray(attachments)
@@ -108,7 +108,10 @@ export function messageParts(fields: Fields): readonly UserPart[] {
   return [{ type: 'text', text: String(text) }, ...parts];
 }
 
-/** What tells one message from another. Of a text alone as it ever was: digests are remembered over versions. */
+/**
+ * Identifies the content of a message. The digest of a text alone never changes, because digests are remembered across
+ * versions.
+ */
 export function messageDigest(parts: readonly UserPart[], output: unknown): string {
   const isText = parts.every(({ type }) => type === 'text');
   const said = isText ? textOf(parts) : canonicalJson(parts);

@@ -1,23 +1,23 @@
 /**
- * What came over the wire, as plain data. Everything that judges or records an input reads this copy: so nothing that a
- * sender can send (values nested beyond any stack, and in process also getters, proxies, cycles and class instances) makes a
- * handler throw, and nothing that is recorded can change afterwards or differ from what JSON makes of it.
+ * Copies input from outside as plain data. All code that judges or records an input reads this copy: so no input
+ * (values nested beyond any stack, and in process also getters, proxies, cycles and class instances) makes a handler
+ * throw, and no recorded value can change afterwards or differ from its JSON.
  */
 import { MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH } from '../../protocol/limits/limits.js';
 
-/** Stands for what is not JSON, or nested too deep: no field accepts it. */
+/** Replaces values that are not JSON or are nested too deep; no field accepts it. */
 const UNREADABLE = Symbol('unreadable');
 
-/** An answer sits below `input.resolution.value`. */
+/** Answers are nested below `input.resolution.value`. */
 const MAX_INPUT_DEPTH = MAX_ANSWER_DEPTH + 3;
 
-/** More than any answer of the largest size has; stops shared structures, which unfold without end. */
+/** More nodes than any answer of the largest size has; stops shared structures, which would unfold without end. */
 const MAX_INPUT_NODES = MAX_ANSWER_BYTES;
 
-/** Copies made here: whoever judges after another need not copy again. They are never handed out, so they never change. */
+/** Copies made here, so that later checks need not copy again. The copies are only read, so they never change. */
 const copies = new WeakSet();
 
-/** A copy of plain JSON; whatever is none becomes a value that every check refuses. Never throws. */
+/** A copy of plain JSON; any other value becomes one that every check refuses. Never throws. */
 export function plainInput(input: unknown): unknown {
   if (typeof input === 'object' && input !== null && copies.has(input)) return input;
   try {
@@ -71,9 +71,9 @@ function copyOfRecord(record: object, depth: number, nodes: Budget): unknown {
     const item = copyOf((record as Readonly<Record<string, unknown>>)[key], depth, nodes);
     if (item !== undefined) fields.push([key, item]);
   }
-  // Unlike an assignment, this makes a key of `__proto__`.
+  // `Object.fromEntries` makes a key of `__proto__`; an assignment would not.
   return Object.fromEntries(fields);
 }
 
-/** A record as `plainInput` makes it: reading it has no effects and cannot fail. */
+/** A record made by `plainInput`: reading it has no effects and cannot fail. */
 export type PlainRecord = Readonly<Record<string, unknown>>;

@@ -1,4 +1,7 @@
-/** What a question may be: judged where it is asked, in a worker, and again where it counts, in the workflow. Pure; never throws. */
+/**
+ * Rules for questions of tools: a worker checks them where the question is asked, and the workflow again before it
+ * records it. Pure; never throws.
+ */
 import { jsonSchemaProblems } from '../../json-schema/relaxed.js';
 import {
   MAX_ANSWER_DEPTH,
@@ -24,11 +27,15 @@ const FIELDS = [
 ];
 const AUDIENCE = ['users', 'roles', 'exclude', 'requireVerified'];
 
-/** The first rule that a question breaks, with its field; undefined when it can be asked. Workers in any language ask some. */
+/**
+ * The first rule that a question breaks, with its field; undefined when it is valid. Workers in other languages ask
+ * questions, too.
+ */
 export function questionProblem(question: unknown): string | undefined {
   if (!isRecord(question)) return 'it must be an object with a form';
   const unknown = Object.keys(question).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) return `${unknown} is no field; known are ${FIELDS.join(', ')}`;
+  if (unknown !== undefined)
+    return `${unknown} is not a field; known fields are ${FIELDS.join(', ')}`;
   return (
     formProblem(question['form']) ??
     stateProblem(question['state']) ??
@@ -82,7 +89,10 @@ function textProblem({
   return heldAt === undefined || isQueue ? undefined : 'heldAt must be the name of a task queue';
 }
 
-/** In normal form: a fault in it would open the question to everybody, or trip whoever judges answers. */
+/**
+ * Checks that the audience is in normal form: a faulty one would open the question to everyone, or break the check of
+ * answers.
+ */
 function audienceProblem(audience: unknown): string | undefined {
   if (audience === undefined) return undefined;
   if (!isRecord(audience)) return 'audience must be an object such as {roles: ["lead"]}';

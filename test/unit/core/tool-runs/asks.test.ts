@@ -220,7 +220,7 @@ describe('a question that cannot be asked', () => {
     ['a claim of its own', { ...NUMBER, audience: { requireVerified: 1 } }, /requireVerified/],
     ['an endless timeout', { ...NUMBER, timeoutMs: Infinity }, /whole number of milliseconds/],
     ['another way to decline', { ...NUMBER, onDecline: 'end' }, /onDecline/],
-    ['a field that nobody knows', { ...NUMBER, prompt: 'x' }, /prompt is no field/],
+    ['a field that nobody knows', { ...NUMBER, prompt: 'x' }, /prompt is not a field/],
   ];
   it.each(faults)('such as %s is the call’s result, with the rule', (_title, question, text) => {
     const m = asked(question);
