@@ -1,4 +1,4 @@
-/** The machine takes several resolutions as one request. Pure. */
+/** Lets the machine accept several resolutions as one request. Pure. */
 import type { BatchVerdict } from '../../protocol/calls/batches.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
 import { isUnchecked } from '../decide/decide.js';
@@ -16,7 +16,10 @@ export function refuseBatch(
   return judged.verdict === 'acceptable' ? undefined : judged;
 }
 
-/** Records a batch, or says why not. Synchronous and total: nothing that follows from one result comes before the next. */
+/**
+ * Records a batch, or returns the refusal. Synchronous and total: all results are recorded before any decision that
+ * follows from one of them.
+ */
 export function resolveBatch(machine: ConversationMachine, input: unknown): BatchVerdict {
   const judged = judgeBatch(machine.state, input, machine.nowMs);
   if (judged.verdict !== 'acceptable') return judged;

@@ -1,4 +1,4 @@
-/** The machine takes claims of calls, and what ends them: lost leases, calls that nobody claimed in time. Pure. */
+/** Lets the machine accept claims of calls, lost leases, and the end of claim timeouts. Pure. */
 import type { ClaimVerdict, LeaseLostReply } from '../../protocol/calls/claims.js';
 import { claimedReply } from '../apply/waits.js';
 import { expiryEvents } from '../events/resolutions.js';
@@ -7,7 +7,7 @@ import { callOf, judgeClaim, lossOf } from '../judge/claims.js';
 import { isoOf } from '../state/time.js';
 import type { ConversationMachine } from './machine.js';
 
-/** Records a claim or its renewal, or says why not. Synchronous and total. */
+/** Records a claim or its renewal, or returns the refusal. Synchronous and total. */
 export function claimToolCall(machine: ConversationMachine, input: unknown): ClaimVerdict {
   const judged = judgeClaim(machine.state, input, machine.nowMs);
   if (judged.verdict !== 'acceptable') return judged;
@@ -42,7 +42,10 @@ export function leaseLost(
   return 'verdict' in loss ? loss : { lost: true, seq: machine.record([loss]) };
 }
 
-/** The timer of a grace fired. Safe to repeat, and when the call was claimed or has ended meanwhile. */
+/**
+ * Handles the fired timer of a claim timeout. Safe to repeat, and when the call was claimed or has ended in the
+ * meantime.
+ */
 export function graceOver(
   machine: ConversationMachine,
   grace: { readonly toolCallId: string; readonly deadline: string },

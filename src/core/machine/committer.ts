@@ -1,6 +1,6 @@
 /**
- * Writes the log of a conversation: gives each event its number and its time, folds it into the state, and then carries out
- * every decision that needs nobody outside, until only orders to the outside are left. Knows nothing of inputs.
+ * Writes the log of a conversation: gives each event its number and its time, folds it into the state, and then carries
+ * out all internal decisions, until only external effects are left. Independent of the kinds of input.
  */
 import type { CanonicalEvent, EventBody } from '../../protocol/log/events.js';
 import { apply } from '../apply/apply.js';
@@ -19,8 +19,9 @@ export interface MachineOptions {
   readonly now: () => number;
   readonly onEvent: (event: CanonicalEvent) => void;
   /**
-   * A token for each new turn's id, other after every reset of the workflow: the ordinals of turns begin again there, and
-   * whoever waits for the new turn must not be given the end of the old one. Absent where nothing is ever reset.
+   * Makes a token for each new turn's id, different after every reset of the workflow: after a reset the ordinals of
+   * turns start again, and a client that waits for the new turn must not get the end of the old one. Absent where no
+   * reset can happen.
    */
   readonly turnToken?: () => string;
 }
@@ -57,12 +58,12 @@ export class Committer {
     this.#onEvent(event);
   }
 
-  /** For what is no event: the conversation has said the same. */
+  /** Replaces the state without an event, where the content of the conversation is unchanged. */
   replace(state: ConversationState): void {
     this.#state = state;
   }
 
-  /** Each event is folded before the next is numbered. */
+  /** Folds each event before it numbers the next. */
   commit(bodies: readonly EventBody[]): void {
     const at = isoOf(this.#now());
     for (const body of bodies) {
@@ -77,7 +78,10 @@ export class Committer {
     }
   }
 
-  /** A refusal that is not written down: the next event has the count. A roll-over and a close are events, so none is lost. */
+  /**
+   * Counts a refusal that is not recorded; the next event carries the count. Roll-overs and closes are events, so no
+   * count is lost.
+   */
   countRefusal(): void {
     this.#refusals += 1;
   }
@@ -88,13 +92,13 @@ export class Committer {
     return unrecordedRefusals === 0 ? {} : { unrecordedRefusals };
   }
 
-  /** Carries out internal decisions until only orders to the outside are left. */
+  /** Carries out internal decisions until only external effects are left. */
   settle(): void {
     for (;;) {
       if (this.#turnOutgrown()) continue;
       const due = decide(this.#state).filter(isInternal);
       if (due.length === 0) return;
-      // They concern different calls, so none makes another void; asking again after each would be quadratic.
+      // The effects concern different calls, so none invalidates another; deciding again after each would be quadratic.
       for (const effect of due)
         this.commit(
           effect.type === 'start_inbox_turn'
@@ -104,7 +108,7 @@ export class Committer {
     }
   }
 
-  /** A turn whose own messages exceed one model call's input cannot go on; the next turn can. */
+  /** Fails a turn whose own messages exceed one model call's input: it cannot continue, the next turn can. */
   #turnOutgrown(): boolean {
     const { turn } = this.#state;
     const isStopping = turn?.cancel !== undefined || turn?.stop !== undefined;

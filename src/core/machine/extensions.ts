@@ -1,4 +1,4 @@
-/** The machine moves deadlines, and warns before they pass. Pure. */
+/** Lets the machine move deadlines, and announce them before they pass. Pure. */
 import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
 import type { EventBody } from '../../protocol/log/events.js';
 import { graceAfter } from '../calls/claim.js';
@@ -6,7 +6,7 @@ import type { ExtendRefusal } from '../judge/extensions.js';
 import { judgeExtension } from '../judge/extensions.js';
 import type { ConversationMachine } from './machine.js';
 
-/** Records an extension, or says why not. Synchronous and total. */
+/** Records an extension, or returns the refusal. Synchronous and total. */
 export function extendToolCall(machine: ConversationMachine, input: unknown): ExtendVerdict {
   const judged = judgeExtension(machine.state, input, machine.nowMs);
   if (judged.verdict !== 'acceptable') return judged;
@@ -35,7 +35,10 @@ export function refuseExtension(
   return judged.verdict === 'acceptable' ? undefined : judged;
 }
 
-/** The timer of a warning fired. Safe to repeat, and when the call has been resolved or its deadline moved meanwhile. */
+/**
+ * Handles the fired timer of a warning. Safe to repeat, and when the call has been resolved or its deadline moved in
+ * the meantime.
+ */
 export function warningDue(
   machine: ConversationMachine,
   warning: { readonly toolCallId: string; readonly ends: string },
@@ -46,7 +49,7 @@ export function warningDue(
   if (suspension === undefined || turnId === undefined) return;
   const { toolCallId, kind, deadline } = suspension;
   if (deadline !== warning.ends || warned === deadline) return;
-  // Nobody was there to warn in time: what would be announced has come.
+  // No worker ran when the warning was due, and the deadline has passed since.
   if (machine.nowMs >= Date.parse(deadline)) {
     machine.deadlinePassed(toolCallId, deadline);
     return;

@@ -1,4 +1,4 @@
-/** The machine takes inbox events. Pure. */
+/** Lets the machine accept inbox events. Pure. */
 import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
 import { MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
 import type { InboxEvent } from '../../protocol/log/events.js';
@@ -14,7 +14,7 @@ export type InboxOutcome =
   | { readonly accepted: true; readonly reply: InboxEventReply }
   | { readonly accepted: false; readonly refusal: InboxRefusal };
 
-/** Takes an event of another system, or says why not. Synchronous and total. */
+/** Records an event of another system, or returns the refusal. Synchronous and total. */
 export function takeInboxEvent(machine: ConversationMachine, received: unknown): InboxOutcome {
   const input = plainInput(received);
   const refusal = judgeInbox(machine.state, input);
@@ -28,7 +28,10 @@ export function takeInboxEvent(machine: ConversationMachine, received: unknown):
   return { accepted: true, reply: { eventId, seq } };
 }
 
-/** One that came as a signal: nobody can be told, so a refusal is written to the log, as that of a message; a duplicate is dropped. */
+/**
+ * Accepts an inbox event that came as a signal. Signals have no reply, so a refusal is written to the log, like that of
+ * a message; a duplicate is dropped.
+ */
 export function takeInboxSignal(machine: ConversationMachine, received: unknown): void {
   const input = plainInput(received);
   const outcome = takeInboxEvent(machine, input);

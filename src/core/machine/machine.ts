@@ -1,10 +1,11 @@
 /**
- * The conversation machine: the one place where inputs become events. After each input every decision is carried out that needs
- * nobody outside (`committer.ts`). No clock and no effects of its own: the workflow shell and `testConversation` drive it alike.
+ * The conversation machine: the only place where inputs become events. After each input it carries out all internal
+ * decisions (`committer.ts`). No clock and no effects of its own: the workflow shell and `testConversation` drive it in
+ * the same way.
  *
- * M1  Every input handler is synchronous and total: it takes what came over the wire and never throws on it.
- * M2  An input is judged again when it is applied, so whoever drives may skip the validator.
- * M3  A reply names the `seq` of what was recorded before anything that follows from it is decided.
+ * M1  Every input handler is synchronous and total: it accepts any value from outside and never throws on it.
+ * M2  An input is judged again when it is applied, so the driver may skip the validator.
+ * M3  A reply names the `seq` of the recorded event before any decision that follows from it is made.
  */
 
 import type { CheckDefinitionResult } from '../../protocol/calls/definitions.js';
@@ -97,15 +98,18 @@ export class ConversationMachine {
   }
 
   /**
-   * Takes over an event that a run before its reset has decided and readers have been shown. One that this run has decided again is
-   * skipped.
+   * Adds an event that the run before a reset had decided and readers have seen. Skips one that this run has decided
+   * again.
    * @throws {RangeError} where an event is missing before it
    */
   adopt(event: CanonicalEvent): void {
     this.#log.adopt(event);
   }
 
-  /** Commits what core has decided elsewhere, and all that follows from it. Returns the `seq` of the first event. */
+  /**
+   * Commits events that other parts of core have decided, and all that follows from them. Returns the `seq` of the
+   * first event.
+   */
   record(bodies: readonly EventBody[]): number {
     const seq = this.state.lastSeq + 1;
     this.#log.commit(bodies);
@@ -113,7 +117,7 @@ export class ConversationMachine {
     return seq;
   }
 
-  /** What the driver should have under way now; asks again after every input. */
+  /** The effects that should be under way now; the driver asks again after every input. */
   effects(): readonly ExternalEffect[] {
     return decide(this.state).filter((effect): effect is ExternalEffect => !isInternal(effect));
   }
@@ -140,7 +144,10 @@ export class ConversationMachine {
     return { accepted: true, reply: reply ?? { turnId, messageId, seq, ahead: 0 } };
   }
 
-  /** A message that came as a signal: nobody can be told, so a refusal is written to the log (`refuse`); a duplicate is dropped. */
+  /**
+   * Accepts a message that came as a signal. Signals have no reply, so a refusal is written to the log (`refuse`); a
+   * duplicate is dropped.
+   */
   sendMessageBySignal(input: unknown): void {
     const plain = plainInput(input);
     const outcome = this.sendMessage(plain);
@@ -148,7 +155,7 @@ export class ConversationMachine {
     this.refuse(wellFormedJson(messageRefusedEvent(plain, outcome.refusal.code)));
   }
 
-  /** Writes down a signal that was refused, a few for each call or message; the rest are counted with the next event. */
+  /** Records a refused signal, up to a limit for each call or message; the rest are counted with the next event. */
   refuse(refused: MessageRefused | ResolutionRefused): void {
     if (isRecorded(this.state, refused)) this.#log.commit([refused]);
     else this.#log.countRefusal();
@@ -174,8 +181,9 @@ export class ConversationMachine {
   }
 
   /**
-   * A resolution that came as a signal: nobody can be told, so a refusal is written to the log (`refuse`); a duplicate is dropped.
-   * A late one finds its call expired first, whatever the order in which the platform delivers timers.
+   * Accepts a resolution that came as a signal. Signals have no reply, so a refusal is written to the log (`refuse`); a
+   * duplicate is dropped. A late one expires its call first, so that the order in which the platform delivers timers
+   * does not matter.
    */
   resolveBySignal(input: unknown): Verdict {
     const plain = plainInput(input);
@@ -196,7 +204,7 @@ export class ConversationMachine {
     return { cancelled: true, turnId: judged.cancel.turnId, seq };
   }
 
-  /** The turn has run for as long as it may. Safe to repeat, and when the turn has ended meanwhile. */
+  /** Handles the end of the turn's time. Safe to repeat, and when the turn has ended in the meantime. */
   turnTimePassed(turnId: string): void {
     const { turn } = this.state;
     if (turn?.turnId !== turnId) return;
@@ -218,8 +226,8 @@ export class ConversationMachine {
   }
 
   /**
-   * Outcome of `call_model`, with the results of the reads that ran inside it. One that no longer belongs to the state (the turn
-   * has ended) is dropped.
+   * Outcome of `call_model`, with the results of the reads that ran inside it. Dropped when it no longer belongs to the
+   * state (the turn has ended).
    */
   modelCompleted(at: StepOf, outcome: CallModelResult): void {
     const recorded = this.#modelEnded(at, { outcome });
@@ -229,12 +237,12 @@ export class ConversationMachine {
     }
   }
 
-  /** Outcome of `abort_model` when no model call was under way, or it left nothing but what it took. */
+  /** Outcome of `abort_model` when no model call was under way, or when the call left only its usage. */
   modelAborted(at: StepOf, left?: ModelCallDetails): void {
     this.#modelEnded(at, { left });
   }
 
-  /** `left` is what became of its attempts. */
+  /** Outcome of a failed `call_model`. `left`: details and usage of its attempts. */
   modelFailed(at: StepOf, error: TurnError, left?: ModelCallDetails): void {
     this.#modelEnded(at, { error, left });
   }
@@ -247,7 +255,9 @@ export class ConversationMachine {
     return events;
   }
 
-  /** Outcome of `summarize`. False when it was of no use: it covers what is not there, or not old. */
+  /**
+   * Outcome of `summarize`. False when the summary cannot be used: it covers turns that are missing or not old enough.
+   */
   summarized(ordinal: number, made: SummarizeResult): boolean {
     const events = this.state.closed ? [] : summarizedEvents(this.state, ordinal, made);
     this.#log.commit(events);
@@ -260,7 +270,7 @@ export class ConversationMachine {
     this.#forOpenCall(callId, (call) => plannedEvents(this.state, call, plan));
   }
 
-  /** No worker could plan it: it does not run. */
+  /** Outcome of `plan_call` when no worker could plan the call: the call does not run. */
   callNotPlanned(callId: string, loss: Loss): void {
     this.#forOpenCall(callId, (call) => notPlannedEvents(call, loss));
   }
@@ -289,7 +299,7 @@ export class ConversationMachine {
     );
   }
 
-  /** Outcome of `check_answer`; ignored unless it is about the answer that the call has now. */
+  /** Outcome of `check_answer`; ignored unless it is about the current answer of the call. */
   answerChecked(at: { toolCallId: string; requestId: string }, outcome: CheckAnswerResult): void {
     const { toolCallId, requestId } = at;
     const before = this.state.calls[toolCallId];
@@ -297,7 +307,7 @@ export class ConversationMachine {
     this.#forOpenCall(toolCallId, (call) => answerCheckedEvents(call, outcome));
   }
 
-  /** Outcome of `check_edit`; ignored unless it is about the edit that the call has now. */
+  /** Outcome of `check_edit`; ignored unless it is about the current edit of the call. */
   editChecked(at: { toolCallId: string; requestId: string }, outcome: CheckEditResult): void {
     const { toolCallId, requestId } = at;
     this.#forOpenCall(toolCallId, (call) =>
@@ -320,7 +330,9 @@ export class ConversationMachine {
     );
   }
 
-  /** The timer of a suspension fired. Safe to repeat, and when the suspension has been resolved meanwhile. */
+  /**
+   * Handles the fired timer of a suspension. Safe to repeat, and when the suspension has been resolved in the meantime.
+   */
   deadlinePassed(callId: string, deadline?: string): void {
     this.#forOpenCall(callId, (call) => {
       const { suspension } = call;
@@ -329,12 +341,15 @@ export class ConversationMachine {
     });
   }
 
-  /** The bodies of these messages lie in the blob store. No event: what the conversation has said is the same. */
+  /**
+   * Marks the bodies of these messages as offloaded to the blob store. Not an event: the content of the conversation is
+   * unchanged.
+   */
   stored(spilled: Spilled): void {
     this.#log.replace(withStored(this.state, spilled));
   }
 
-  /** Outcome of `make_room` when nothing could be stored: the turn cannot go on. */
+  /** Outcome of `make_room` when nothing could be offloaded: the turn fails. */
   noRoom(): void {
     const { turn } = this.state;
     if (turn === undefined || !needsRoom(this.state)) return;
@@ -356,12 +371,12 @@ export class ConversationMachine {
   }
 }
 
-/** True when such work may be under way: an outcome of anything else is not this call's. */
+/** True when such work may be under way; the outcome of any other work is not this call's. */
 function wants(call: CallState, type: ExternalEffect['type']): boolean {
   return decideCall(call).some((effect) => effect.type === type);
 }
 
-/** The first event of a conversation, or of its re-opening. */
+/** The state after the first event of a conversation, or of its reopening. */
 export function startedState(
   before: ConversationState | undefined,
   event: Extract<CanonicalEvent, { type: 'conversation_started' }>,

@@ -1,10 +1,13 @@
-/** The machine offers a waiting call anew after the definition of its tool has changed. Pure. */
+/** Lets the machine offer a waiting call anew after the definition of its tool has changed. Pure. */
 import type { ChangeSuspensionReply } from '../../protocol/calls/definitions.js';
 import type { OfferRefusal } from '../judge/offers.js';
 import { judgeOffer } from '../judge/offers.js';
 import type { ConversationMachine } from './machine.js';
 
-/** Why the call cannot be offered like that, or undefined. What is offered so already is refused, so repeats are safe. */
+/**
+ * Why the call cannot be offered in this form, or undefined. An offer that is already in place is refused, so repeats
+ * are safe.
+ */
 export function refuseOffer(
   { state }: ConversationMachine,
   received: unknown,
@@ -13,7 +16,7 @@ export function refuseOffer(
   return 'verdict' in judged ? judged : undefined;
 }
 
-/** Offers the call as it is told, or says why not. Synchronous and total. */
+/** Changes the offer of the call, or returns the refusal. Synchronous and total. */
 export function changeSuspension(
   machine: ConversationMachine,
   received: unknown,

@@ -1,4 +1,4 @@
-/** How a conversation begins, or goes on when it is opened again: the first events of its run. Pure. */
+/** The first events of a run: how a conversation starts, or continues when it is reopened. Pure. */
 import type { CanonicalEvent, ConversationStarted, EventBody } from '../../protocol/log/events.js';
 import { apply } from '../apply/apply.js';
 import { leftOpenEvents } from '../events/turns.js';
@@ -9,7 +9,10 @@ export interface Opening {
   readonly events: readonly CanonicalEvent[];
 }
 
-/** Continues the log of `before`, if any, which has lost already what `started` says; what it left open is ended first. */
+/**
+ * Continues the log of `before`, if any; ends first all that `before` left open. The messages that `started` reports as
+ * dropped are missing in `before` already.
+ */
 export function openingOf(
   before: ConversationState | undefined,
   started: ConversationStarted,

@@ -1,4 +1,4 @@
-/** Applies inputs of a part of history that was thrown away by a reset. Pure; the workflow shell says when. */
+/** Applies inputs from a part of history that a reset discarded. Pure; the workflow shell decides when. */
 import type { RecoveredEntry } from '../../protocol/workflow/recovery.js';
 import { resolveBatch } from './batches.js';
 import { claimToolCall, leaseLost } from './claims.js';
@@ -10,7 +10,7 @@ import { revokeRule } from './rules.js';
 type Take = (machine: ConversationMachine, input: unknown) => unknown;
 type Input = Extract<RecoveredEntry, { type: 'input' }>;
 
-/** Senders have their replies: what an update answers now is told to no one. */
+/** Senders already have their replies, so the new replies of these updates are dropped. */
 const UPDATES: Readonly<Record<string, Take>> = {
   sendMessage: (machine, input) => machine.sendMessage(input),
   resolveToolCall: (machine, input) => machine.resolve(input),
@@ -33,7 +33,10 @@ const SIGNALS: Readonly<Record<string, Take>> = {
   inboxEvent: takeInboxSignal,
 };
 
-/** Judged as when it came; one that the conversation has taken already changes nothing. Names that are not known are ignored. */
+/**
+ * Applies one input with the same checks as on its arrival; an input that the conversation has already accepted changes
+ * nothing. Unknown names are ignored.
+ */
 export function applyRecoveredInput(
   machine: ConversationMachine,
   { by, name, input }: Input,

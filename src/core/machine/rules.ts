@@ -1,4 +1,4 @@
-/** The machine revokes remembered decisions. Pure. */
+/** Lets the machine revoke remembered decisions. Pure. */
 import type { RevokeRuleReply } from '../../protocol/calls/rules.js';
 import { actorFrom } from '../../protocol/values/actors.js';
 import { isRecord } from '../../protocol/values/json.js';
@@ -7,7 +7,7 @@ import type { Refusal } from '../judge/messages.js';
 import { refuseRevocation } from '../judge/rules.js';
 import type { ConversationMachine } from './machine.js';
 
-/** Revokes a rule, or says why not. Synchronous and total. */
+/** Revokes a rule, or returns the refusal. Synchronous and total. */
 export function revokeRule(
   machine: ConversationMachine,
   received: unknown,

@@ -1,9 +1,9 @@
-/** After a summary has failed, the next one waits for a while. Pure. */
+/** Delays the next summary after one has failed. Pure. */
 import type { ConversationState } from '../state/state.js';
 
 /**
- * Whoever has summaries made waits after one that failed: for 1, 2, 4 and at last 64 further turns. Turns go on meanwhile;
- * where the budget is full they leave the oldest out.
+ * Skips summaries after a failed one for 1, 2, 4 and so on, at most 64 further turns. Turns run on in the meantime;
+ * where the budget is full, the oldest are left out.
  */
 export class SummaryPause {
   #failures = 0;

@@ -1,4 +1,4 @@
-/** What a fired timer means. Safe to repeat, and when what it was about is over. */
+/** Handles a fired timer. Safe to repeat, and when the subject of the timer has ended. */
 
 import type { TimerEffect } from '../decide/effects.js';
 import { graceOver } from './claims.js';
