@@ -1,7 +1,8 @@
 /**
- * Requests that come again under their id. An id names one request for ever: the same again is a repeat, and is told what the
- * first was; anything else under it is a mistake of its sender, who must hear of it, for the first verdict would be taken for
- * its own. Ids are judged for each call, so one id (of a job, of a webhook's delivery) may serve for several. Pure.
+ * Finds requests that are sent again under their id. An id names one request for good: the same content is a repeat and
+ * gets the first verdict; other content is a mistake of the sender and is refused, because the sender would take the
+ * first verdict for its own. Ids are compared per call, so one id (of a job, of a webhook delivery) may serve several
+ * calls. Pure.
  */
 import type { AcceptedVerdict, Verdict } from '../../protocol/calls/resolutions.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
@@ -12,7 +13,10 @@ import type { ConversationState } from '../state/state.js';
 import { rememberedResolution } from './memory.js';
 import { isSameDigest } from './packed-requests.js';
 
-/** What a resolution says. Its `argsDigest` is compared beside it, and only where it is given: it says for what it is meant. */
+/**
+ * Digest of the content of a resolution. The `argsDigest` is not part of it: it says which state of the call the
+ * resolution is meant for, and is compared separately where the request has one.
+ */
 export function resolutionDigest(received: unknown): string {
   const input = plainInput(received);
   return fingerprint(canonicalJson(isRecord(input) ? input['resolution'] : undefined));
@@ -23,12 +27,15 @@ export const REUSED: FieldProblem = {
   message: 'was used before for a request with other content; each request needs an id of its own',
 };
 
-/** Whether what was accepted under an id is this. */
+/** Whether a request has the content that was accepted under its id. */
 export function isSameRequest(known: string, digest: string): boolean {
   return isSameDigest(known, digest);
 }
 
-/** The same for resolutions, as they were recorded or are remembered. Those that a remembered rule made have no digest: no request equals them. */
+/**
+ * Whether a resolution has the content of a recorded or remembered one. Resolutions made by remembered rules have no
+ * digest, so no request equals them.
+ */
 export function isSameResolution(
   known: { readonly digest?: string; readonly argsDigest?: string },
   received: unknown,
@@ -46,7 +53,7 @@ function isMeantFor(known: string | undefined, meantFor: unknown): boolean {
   return known !== undefined && typeof meantFor === 'string' && isSameDigest(known, meantFor);
 }
 
-/** What is told of a resolution under an id that this call has accepted one under; undefined when it is the first. */
+/** The verdict for a resolution whose id this call has accepted before; undefined when the id is new. */
 export function repeatVerdict(
   state: ConversationState,
   received: unknown,

@@ -1,4 +1,4 @@
-/** What a conversation remembers, of this run and of those before it: ended calls and accepted requests. Pure. */
+/** Ended calls and accepted requests that a conversation remembers, of this run and of those before it. Pure. */
 import type { SendMessageReply } from '../../protocol/conversation/conversation.js';
 import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
@@ -28,7 +28,7 @@ export function remembersAllCalls({ tombstones, earlier }: ConversationState): b
   return tombstones.length < MAX_TOMBSTONES && earlier?.forgetsCalls !== true;
 }
 
-/** Which of the ids were ever used for a call in what this conversation still remembers. One pass, however many ids. */
+/** The ids that were already used for a call, as far as this conversation remembers. One pass, however many ids. */
 export function takenCallIds(
   state: ConversationState,
   callIds: readonly ToolCallId[],
@@ -44,7 +44,8 @@ export function takenCallIds(
     if (asked.has(callId)) taken.add(callId);
   };
   for (const { toolCallId } of state.tombstones) see(toolCallId);
-  // Until they overflow, the tombstones have every call that ever ended: no need to walk the transcript at each step.
+  // Until the tombstones overflow, they have every call that ever ended: the transcript need not be searched at each
+  // step.
   if (remembersAllCalls(state)) return taken;
   for (const message of state.transcript)
     if (message.role === 'assistant')
@@ -52,7 +53,7 @@ export function takenCallIds(
   return taken;
 }
 
-/** The accepted message with this request id. Messages and resolutions may share ids: a job's id serves for both. */
+/** The accepted message with this request id. Messages and resolutions may share ids, such as that of a job. */
 export function rememberedMessage(
   state: ConversationState,
   requestId: string,
@@ -81,7 +82,7 @@ export function rememberedResolution(
   return known?.operation === 'resolution' ? known : undefined;
 }
 
-/** The newest accepted request that is meant. A claim of which is not known who made it is taken for the asker's. */
+/** The newest accepted request that matches. A remembered claim without an actor matches a claim of any actor. */
 export function remembered(
   state: ConversationState,
   sought: SoughtRequest,

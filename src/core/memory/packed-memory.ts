@@ -1,11 +1,12 @@
 /**
- * What a conversation remembers of its earlier runs: calls that have ended, and requests that were accepted. Packed, for every
- * roll-over carries it: ids that only ever come back in a question stand as fingerprints (53 bits), what repeats is written
- * once. Verdicts are what they were before the roll-over, except that other content under a known id passes for a repeat once
- * in 60 million times. Pure.
+ * Remembers ended calls and accepted requests of earlier runs. The rows are packed because every roll-over carries
+ * them: ids that are only looked up are kept as fingerprints (53 bits), and repeated texts are written once. Verdicts
+ * are the same as before the roll-over, except that other content under a known id is taken for a repeat once in 60
+ * million times. Pure.
  *
- * E1  The newest thousand of each, as without it; fewer calls only where their names and actors alone would be too much.
- * E2  A request that may still be taken back is never packed.
+ * E1  Keeps the newest thousand of each, as unpacked memory does; fewer calls only where their names and actors alone
+ *     exceed the limit.
+ * E2  A request that may still be reverted is never packed.
  */
 
 import type { FinalCallStatus, ToolErrorCode } from '../../protocol/calls/results.js';
@@ -25,14 +26,14 @@ interface Memory {
   readonly turns: ReadonlySet<string>;
   readonly callRows: readonly CallRow[];
   readonly requestRows: readonly RequestRow[];
-  /** By key; the newest of each. */
+  /** By key; the newest row of each. */
   readonly calls: ReadonlyMap<string, CallRow>;
   readonly requests: ReadonlyMap<string, RequestRow>;
 }
 
 const NOTHING: EarlierRuns = { turns: [], words: [], calls: '', requests: '' };
 
-/** Read once in each run. */
+/** Unpacked once in each run. */
 const memories = new WeakMap<EarlierRuns, Memory>();
 
 function memoryOf({ earlier = NOTHING }: Pick<ConversationState, 'earlier'>): Memory {
@@ -52,7 +53,7 @@ function memoryOf({ earlier = NOTHING }: Pick<ConversationState, 'earlier'>): Me
   return memory;
 }
 
-/** The call of an earlier run that has ended under this id. */
+/** The ended call of an earlier run with this id. */
 export function earlierCall(state: ConversationState, toolCallId: string): Tombstone | undefined {
   const row = memoryOf(state).calls.get(callKey(toolCallId));
   if (row === undefined) return undefined;
@@ -69,7 +70,7 @@ export function earlierCall(state: ConversationState, toolCallId: string): Tombs
   };
 }
 
-/** Whether an ended call of this turn is remembered of an earlier run. */
+/** Whether an ended call of this turn is remembered from an earlier run. */
 export function isEarlierTurn(state: ConversationState, turnId: string): boolean {
   return memoryOf(state).turns.has(turnId);
 }
@@ -83,7 +84,7 @@ export function earlierRequest(
   return row === undefined ? undefined : requestOf(row, sought);
 }
 
-/** The state as the next run begins with it: what this run remembers lies packed with what earlier ones do. */
+/** The state with which the next run starts: the memory of this run is packed together with that of earlier ones. */
 export function withPackedMemory(state: ConversationState): ConversationState {
   const memory = memoryOf(state);
   const open = openRequests(state);
@@ -98,7 +99,7 @@ export function withPackedMemory(state: ConversationState): ConversationState {
   }));
   const rows = {
     calls: [...memory.callRows, ...calls],
-    // One that was open for long is older than others.
+    // A request that was open for long is older than some that were packed before it.
     requests: [...memory.requestRows, ...requests]
       .sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0))
       .slice(-MAX_REMEMBERED_REQUESTS),
@@ -111,14 +112,17 @@ export function withPackedMemory(state: ConversationState): ConversationState {
   return { ...state, tombstones: [], requests: state.requests.filter(isOpen), earlier: packed };
 }
 
-/** An approval is void when the call is carried over to another definition of its tool, which it may be until its first run. */
+/**
+ * Whether the approval of a call may still become void: until its first run, the call may be carried over to another
+ * definition of its tool.
+ */
 function isVoidable(call: CallState | undefined): boolean {
   if (call === undefined || call.approver === undefined || call.result !== undefined) return false;
   const hasBegun = call.runsEnded !== undefined || call.answer !== undefined;
   return call.plan.definition !== undefined && !hasBegun;
 }
 
-/** Answers and edits that a worker still has to check: a refusal forgets them. */
+/** Keys of answers and edits that a worker still has to check: a refusal by the worker forgets them. */
 function openRequests({ calls }: ConversationState): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const { plan, answer, edit } of Object.values(calls))
@@ -131,7 +135,10 @@ function openRequests({ calls }: ConversationState): ReadonlySet<string> {
   return keys;
 }
 
-/** Of requests all, which are small whatever they hold; of calls as many of the newest as there is room for. */
+/**
+ * Keeps all requests (they are small for any content) and as many of the newest calls as fit in
+ * `MAX_EARLIER_RUNS_BYTES`.
+ */
 function packedWithin(
   rows: { readonly calls: readonly CallRow[]; readonly requests: readonly RequestRow[] },
   forgetsCalls: boolean,

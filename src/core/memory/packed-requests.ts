@@ -1,12 +1,12 @@
 /**
- * How calls that have ended and requests that were accepted stand in packed rows. Ids that only ever come back in a question
- * stand as fingerprints. Pure.
+ * Columns of packed rows for ended calls and accepted requests. Ids that are only looked up are kept as fingerprints.
+ * Pure.
  */
 import { fingerprint } from '../../protocol/values/json.js';
 import type { RememberedRequest } from '../state/requests.js';
 import type { Row } from './packed-table.js';
 
-/** Columns in the order in which they are written: never change it, only add at the end. */
+/** Columns in the order in which they are written: never change the order, only add at the end. */
 export const CALLS = {
   key: 'plain',
   status: 'word',
@@ -15,7 +15,7 @@ export const CALLS = {
   at: 'time',
   by: 'word',
   deadline: 'time',
-  /** Of the error that ended it. */
+  /** Code of the error that ended the call. */
   code: 'word',
 } as const;
 export const REQUESTS = {
@@ -23,28 +23,28 @@ export const REQUESTS = {
   digest: 'plain',
   seq: 'count',
   turnId: 'turn',
-  /** Of a message that did not begin its turn; what follows the turn's id, from a dot on. */
+  /** For a message that did not begin its turn; the part after the id of the turn, starting with a dot. */
   messageId: 'word',
   ahead: 'count',
-  /** Of a message that joined a turn, and of an answer that was taken late. */
+  /** Marks a message that joined a turn, and an answer that was accepted late. */
   mark: 'word',
   argsDigest: 'plain',
   claimId: 'word',
-  /** Of an extension and of a lease. */
+  /** End of an extension or of a lease. */
   until: 'time',
   previousDeadline: 'time',
 } as const;
 export type CallRow = Row<typeof CALLS>;
 export type RequestRow = Row<typeof REQUESTS>;
 
-/** What is asked for: exactly what names a request. */
+/** The key of a request that is looked up. */
 export type SoughtRequest =
   | { readonly operation: 'message' | 'inbox' | 'cancel'; readonly requestId: string }
   | {
       readonly operation: 'resolution' | 'extend' | 'claim';
       readonly requestId: string;
       readonly toolCallId: string;
-      /** Of a claim: who made it. */
+      /** Actor that made the claim. */
       readonly actor?: string;
     };
 
@@ -58,7 +58,7 @@ const OPERATION_LETTERS: Readonly<Record<RememberedRequest['operation'], string>
 };
 const STEERS = 'steers';
 const LATE = 'late';
-/** Characters of a packed digest: enough to tell a sender of a mistake. */
+/** Characters of a packed digest: enough to detect a sender's mistake. */
 const DIGEST_CHARS = 5;
 const SHORT = '~';
 
@@ -67,7 +67,7 @@ function shortDigest(digest: string): string {
   return SHORT + fingerprint(digest).slice(-DIGEST_CHARS);
 }
 
-/** Whether a remembered digest is this one, as far as it is remembered. */
+/** Whether a remembered digest is this one; compares the short form where only that was kept. */
 export function isSameDigest(known: string, digest: string): boolean {
   return known === (known.startsWith(SHORT) ? shortDigest(digest) : digest);
 }
@@ -82,7 +82,7 @@ export function requestKey(sought: SoughtRequest): string {
   return OPERATION_LETTERS[operation] + fingerprint(JSON.stringify([requestId, ...of]));
 }
 
-/** The inverse of `requestRow`, for the one that is asked for. */
+/** The inverse of `requestRow`, for the request that was looked up. */
 export function requestOf(row: RequestRow, sought: SoughtRequest): RememberedRequest {
   const { operation, requestId } = sought;
   const { seq = 0, turnId = '', until = '' } = row;

@@ -1,11 +1,14 @@
 /**
- * Records of few sorts, many of them, as little text as still compresses well: columns by a table, each value beside the one
- * before it, whatever repeats written once. Exact: what is read is what was written. Pure.
+ * Packs many records of few kinds into little text that still compresses well: in columns, with each number or instant
+ * as the difference from the one before, and repeated texts written once. Lossless. Pure.
  */
 import type { Dictionary } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 
-/** What a column holds: any text (written once, then by number), an id of a turn, an instant, a whole number, or plain letters and digits. */
+/**
+ * Content of a column: any text (written once, then by number), an id of a turn, an instant, a whole number, or plain
+ * letters and digits.
+ */
 export type ColumnKind = 'word' | 'turn' | 'time' | 'count' | 'plain';
 
 export type Columns = Readonly<Record<string, ColumnKind>>;
@@ -25,13 +28,13 @@ const BETWEEN_ROWS = ' ';
 
 const BETWEEN_VALUES = ',';
 
-/** In years of four digits, so that any two of them are whole numbers apart. */
+/** Instants of years with four digits, whose differences in milliseconds are exact. */
 const OUR_TIME = /^\d{4}-.{18}Z$/;
 
-/** Before an instant that is not written as the engine writes them; the rest is the number of a word. */
+/** Precedes an instant in another form than the engine's; the rest is the number of a word. */
 const OTHER_TIME = '~';
 
-/** Collects what several tables of rows refer to. */
+/** Collects the texts that several tables of rows refer to. */
 export class DictionaryWriter {
   readonly #turns = new Map<string, number>();
   readonly #words = new Map<string, number>();
@@ -69,7 +72,7 @@ function sharedLength(before: string, next: string): number {
   return length;
 }
 
-/** The ids of turns of a dictionary. */
+/** The ids of turns in a dictionary. */
 export function turnsIn({ turns }: Pick<Dictionary, 'turns'>): readonly string[] {
   let before = '';
   return turns.map((entry) => {

@@ -1,6 +1,6 @@
 /**
- * How many refused signals are written down. Nobody can be told of them, so the log is where they are found; but whoever sends the same
- * input again and again, or a client that cannot wait for a busy worker, must not fill it. Pure.
+ * Limits how many refused signals are recorded. Signals have no reply, so the log is the place to find a refusal; but a
+ * client that repeats the same input, or cannot wait for a busy worker, must not fill the log. Pure.
  */
 
 import {
@@ -11,7 +11,7 @@ import {
 import type { MessageRefused, ResolutionRefused } from '../../protocol/log/events.js';
 import type { ConversationState } from '../state/state.js';
 
-/** Calls that nobody knows share one count: ids from outside are without number. */
+/** Unknown calls share one count, because the number of ids from outside is unbounded. */
 const UNKNOWN_CALLS = '';
 
 type RefusedCall = Pick<ResolutionRefused, 'type' | 'toolCallId' | 'verdict'>;
@@ -20,7 +20,7 @@ function callOf({ toolCallId, verdict }: RefusedCall): string {
   return verdict === 'unknown' ? UNKNOWN_CALLS : toolCallId;
 }
 
-/** Whether this one is written down; those beyond are counted with the next event (`unrecordedRefusals`). */
+/** Whether this refusal is recorded; those beyond the limit are counted with the next event (`unrecordedRefusals`). */
 export function isRecorded(
   state: ConversationState,
   refused: ResolutionRefused | MessageRefused,
@@ -30,7 +30,7 @@ export function isRecorded(
   return (countsIn(refusals).get(callOf(refused)) ?? 0) < MAX_RECORDED_REFUSALS;
 }
 
-/** Folds one that was written down. Counts of calls that were refused longest ago are forgotten first. */
+/** Folds a recorded refusal. Counts of the calls that were refused longest ago are dropped first. */
 export function withRefusal(
   state: ConversationState,
   refused: RefusedCall | MessageRefused,
@@ -53,7 +53,7 @@ function isMessageRecorded(
   return inAll < MAX_REFUSED_MESSAGES && (counts.get(requestId) ?? 0) < MAX_RECORDED_REFUSALS;
 }
 
-/** Folds one that was written down. Each turn begins to count anew, so that what is kept stays small. */
+/** Folds a recorded refusal. Counting restarts with each turn, so that the record stays small. */
 function withRefusedMessage(
   state: ConversationState,
   { requestId }: Pick<MessageRefused, 'requestId'>,
@@ -71,7 +71,7 @@ function refusedSinceTurn({
   return refusedMessages?.turnCount === turnCount ? refusedMessages.byId : {};
 }
 
-/** Ids that are numbers would be put in front by objects, and some names mean something to them. */
+/** Objects would put numeric ids first, and some names are special to them. */
 const PREFIX = ':';
 
 function countsIn(refusals: Readonly<Record<string, number>>): Map<string, number> {
