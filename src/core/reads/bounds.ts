@@ -1,4 +1,4 @@
-/** What of a conversation's state a worker needs to judge which calls of an answer may run at once. Pure. */
+/** The part of a conversation's state that a worker needs to judge which calls of an answer may run at once. Pure. */
 
 import { MAX_READ_BOUNDS_BYTES } from '../../protocol/limits/limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
@@ -6,7 +6,7 @@ import type { CallModelInput, ReadBounds } from '../../protocol/workflow/activit
 import { remembersAllCalls } from '../memory/memory.js';
 import type { ConversationState } from '../state/state.js';
 
-/** As a field of the activity's input; nothing where no call may run inside it. */
+/** As a field of the activity's input; empty where no call may run inside the activity. */
 export function readBoundsOf(state: ConversationState): Pick<CallModelInput, 'reads'> {
   const { turn, settings } = state;
   if (turn === undefined || settings.toolExecution === 'sequential') return {};
@@ -26,7 +26,7 @@ export function readBoundsOf(state: ConversationState): Pick<CallModelInput, 're
   return isSmall ? { reads: bounds } : {};
 }
 
-/** Single calls are counted for repetitions only; there are many more of them than tools. */
+/** Drops the counts of single calls unless repetitions are limited: there are many more of them than of tools. */
 function neededOf(
   { byTool, byCall }: NonNullable<ReadBounds['spent']>,
   repeatLimit: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * Which calls of an answer the workflow will want to run, as far as a worker can tell: the machine takes the answer, on a state
- * that holds what decides about calls. Pure.
+ * Predicts in a worker which calls of an answer the workflow is going to run: the machine applies the answer to a state
+ * that has only the parts which decide about calls. Pure.
  */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -20,14 +20,14 @@ import type { ConversationState, Tombstone } from '../state/state.js';
 import { isoOf } from '../state/time.js';
 import { NO_USAGE } from '../state/usage.js';
 
-/** A call of the answer that may run at once, under the id that the workflow will give it. */
+/** A call of the answer that may run at once, under the id that the workflow is going to give it. */
 export interface ForeseenRead {
-  /** Its place among the calls of the answer. */
+  /** Index among the calls of the answer. */
   readonly index: number;
   readonly plan: PlannedCall;
-  /** As its activity would be given it. */
+  /** The input that its activity would get. */
   readonly input: RunToolInput;
-  /** How long all reads of the answer may take together, in milliseconds. */
+  /** Time limit of all reads of the answer together, in milliseconds. */
   readonly withinMs: number;
 }
 
@@ -39,7 +39,7 @@ export interface SeenAnswer {
   readonly nowMs: number;
 }
 
-/** In call order; none where the workflow did not say by what they are to be judged. */
+/** The calls in the model's order; none where the workflow did not send the bounds for judging them. */
 export function foreseenReads(input: CallModelInput, seen: SeenAnswer): readonly ForeseenRead[] {
   const { reads: bounds, turnId, step, transcript } = input;
   const { outcome, nowMs } = seen;
@@ -53,7 +53,7 @@ export function foreseenReads(input: CallModelInput, seen: SeenAnswer): readonly
     },
   });
   machine.modelCompleted({ turnId, step }, outcome);
-  // Whether a short id is free only those know who have all calls that ever were.
+  // Only a worker that knows all calls of the conversation can say that a short id is free.
   const knowsAll = transcript.epoch === 0 && bounds.forgetsCalls !== true;
   const { calls, withinMs } = dueReads(machine.state);
   return calls
@@ -65,7 +65,7 @@ export function foreseenReads(input: CallModelInput, seen: SeenAnswer): readonly
     });
 }
 
-/** Of the conversation only what decides about the calls of a step. */
+/** A state with only the parts that decide about the calls of a step. */
 function judgedState(
   { tenant, conversationId, agent, turnId, step, requester }: CallModelInput,
   bounds: NonNullable<CallModelInput['reads']>,
@@ -90,7 +90,7 @@ function judgedState(
   };
 }
 
-/** Tokens, money, time and steps bound calls of the model, none of which is made here. */
+/** Limits of tokens, money, time and steps are left out: they bound model calls, and none is made here. */
 function settingsOf(
   { calls, callsOf, spent: _spent, forgetsCalls: _forgets, ...rest }: CallModelInput['reads'] & {},
   step: number,
@@ -102,7 +102,7 @@ function settingsOf(
   return { maxSteps: step, onBusy: 'reject', idleCloseMs: 1, budgets, ...rest };
 }
 
-/** The ids of earlier calls are taken. */
+/** Marks the ids of earlier calls as taken. */
 function tombstonesOf(messages: readonly Message[], at: string): readonly Tombstone[] {
   return messages.flatMap((message) =>
     message.role === 'assistant'
