@@ -1,4 +1,6 @@
-/** Accepted requests as a conversation remembers them, so that repeats are told the same. They are carried over roll-overs. */
+/**
+ * Accepted requests as a conversation remembers them, so that a repeat gets the same reply. Roll-overs carry them on.
+ */
 import type { ClaimedVerdict } from '../../protocol/calls/claims.js';
 import type { ExtendedVerdict } from '../../protocol/calls/extensions.js';
 import type { AcceptedVerdict } from '../../protocol/calls/resolutions.js';
@@ -9,7 +11,7 @@ import type { ToolCallId, TurnId } from '../../protocol/values/ids.js';
 export interface RememberedResolution {
   readonly requestId: string;
   readonly operation: 'resolution';
-  /** Of its content; see `repeats.ts`. */
+  /** Digest of the content; see `memory/duplicates.ts`. */
   readonly digest: string;
   readonly argsDigest?: string;
   readonly reply: AcceptedVerdict;
@@ -22,7 +24,7 @@ export interface RememberedExtension {
   readonly reply: ExtendedVerdict;
 }
 
-/** An accepted request and what it was answered; repeats get the same. */
+/** An accepted request and its reply; repeats get the same reply. */
 export type RememberedRequest =
   | {
       readonly requestId: string;
@@ -41,7 +43,7 @@ export type RememberedRequest =
   | {
       readonly requestId: string;
       readonly operation: 'claim';
-      /** Id of who claimed. */
+      /** Id of the actor that claimed the call. */
       readonly actor: string;
       readonly reply: ClaimedVerdict;
     }

@@ -1,6 +1,6 @@
 /**
- * State of a conversation: what `apply` folds events into and `decide` reads. Plain JSON, so that it can be carried over a
- * roll-over as it is. Owned by core; everybody else sees snapshots.
+ * State of a conversation: `apply` folds events into it, `decide` reads it. The state is plain JSON, so that a
+ * roll-over can carry it as it is. Only core reads it; all other code sees snapshots.
  */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -29,9 +29,9 @@ export interface QueuedMessage {
   readonly messageId: MessageId;
   readonly parts: readonly UserPart[];
   readonly actor: StampedActor;
-  /** What its turn's final answer has to be. */
+  /** Form of the final answer of its turn. */
   readonly output?: JsonSchema | false;
-  /** It said itself that it can wait. */
+  /** The sender allows that the message waits for the current turn. */
   readonly patient?: true;
 }
 
@@ -40,21 +40,21 @@ export interface AcceptedAnswer {
   readonly files?: ResultFiles;
   readonly actor: StampedActor;
   readonly requestId: string;
-  /** Of the suspension that it answered. */
+  /** Deadline of the suspension that it answered. */
   readonly deadline: string;
-  /** As the client says. */
+  /** As reported by the client. */
   readonly executionMs?: number;
-  /** A worker has found it right; looked at for questions of tools. */
+  /** A worker has accepted the answer; read for questions of tools only. */
   readonly checked?: true;
 }
 
-/** The question that the code of a tool asked last. */
+/** The last question that the code of a tool asked. */
 export interface AskState {
-  /** From 1. */
+  /** Counts from 1. */
   readonly ordinal: number;
   readonly argsDigest: string;
   readonly question: Question;
-  /** The workflow alone cannot judge answers to it. */
+  /** The workflow alone cannot check answers to the question. */
   readonly recheck?: true;
   /** Digests of the questions before it: an answer that names one of them came too late. */
   readonly earlier: readonly string[];
@@ -64,60 +64,68 @@ export interface AcceptedEdit extends Omit<AcceptedAnswer, 'value'> {
   readonly input: Json;
 }
 
-/** A call of the step in progress. */
+/** A call of the step in progress, or a detached or late one beside it. */
 export interface CallState {
   readonly plan: PlannedCall;
   readonly turnId: TurnId;
   readonly step: number;
   readonly status: CallStatus;
-  /** `seq` of the event that brought it where it is (asked, suspended, resolved); readers list calls in this order. */
+  /**
+   * `seq` of the event that led to the current status (asked, suspended, resolved); readers list calls in this order.
+   */
   readonly since: number;
-  /** When the model asked; kept for calls whose time is limited in all. */
+  /** When the model asked for the call; kept for calls with a limit on their total time. */
   readonly askedAt?: string;
-  /** The deadline whose coming was announced. */
+  /** The deadline for which `suspension_expiring` was recorded. */
   readonly warned?: string;
-  /** The model has its result, and what comes of the call is new input: see `aside.ts`. */
+  /** The model has a result already, and the outcome of the call becomes new input: see `calls/detached.ts`. */
   readonly aside?: 'detached' | 'late';
   /** The immediate result of a detached call. */
   readonly ack?: ToolResult;
-  /** Who asked, and whose messages joined; kept for calls that may outlive their turn. */
+  /**
+   * The requester of the turn, and the ids of those whose messages joined it; kept for calls that may outlive their
+   * turn.
+   */
   readonly asker?: { readonly requester: StampedActor; readonly joined?: readonly string[] };
-  /** The wait that expired, kept where a late result is taken. */
+  /** The expired suspension, kept where a late result is accepted. */
   readonly closedWait?: Suspension;
-  /** The provider has run it: it belongs to no step, and nothing is decided about it. */
+  /** The provider has run the call: the call belongs to no step, and the core decides nothing about it. */
   readonly executed?: true;
-  /** Present exactly while the call is awaiting somebody. */
+  /** Present exactly while the call waits for an answer from outside. */
   readonly suspension?: Suspension;
   readonly approver?: StampedActor;
   /** An accepted answer that a worker still has to check. */
   readonly answer?: AcceptedAnswer;
-  /** Stays while the tool runs on with the answer, until it asks the next. */
+  /** Stays while the tool runs on with the answer, until the tool asks the next question. */
   readonly ask?: AskState;
-  /** Somebody declined the question, and the tool is entered again to hear of it. */
+  /** The question was declined, and the tool is run again with the refusal. */
   readonly declined?: { readonly reason?: string; readonly actor: StampedActor };
   /** An accepted approval whose edit a worker still has to check. */
   readonly edit?: AcceptedEdit;
-  /** Somebody was asked to approve it, so workers may have been replaced since it was planned. */
+  /** An approval was requested for the call, so workers may have been replaced since it was planned. */
   readonly gateWaited?: true;
-  /** A worker has found its tool changed before it ran; by this definition it is judged now. */
+  /** A worker has found that the tool changed before the call ran; the call is now judged by this definition. */
   readonly changed?: { readonly definition: string };
-  /** It was carried over to another definition. */
+  /** The call was carried over to another definition. */
   readonly revised?: true;
-  /** Digest under which it is offered, once that is not by the definition that it was planned by. */
+  /**
+   * Digest under which the call is offered, where that differs from the digest of the definition that it was planned
+   * by.
+   */
   readonly offerDigest?: string;
-  /** What a preflight shaped, and its digest. */
+  /** The payload that a preflight made, and its digest. */
   readonly prepared?: { readonly payload: Json; readonly argsDigest: string };
   /** Runs of the tool that ended without a result; absent before the first. */
   readonly runsEnded?: number;
-  /** A run was lost that may not be repeated; `outcome` is what the tool itself has said of it since. */
+  /** A run was lost that may not be repeated; `outcome` is what the tool has reported about it since. */
   readonly lost?: { readonly outcome?: 'happened' | 'not_happened' | 'unknown' };
-  /** How often it was run again after a loss that had no effect; absent = never. */
+  /** How often the call was run again after a loss that had no effect; absent = never. */
   readonly reruns?: number;
-  /** Why an answer was taken back; shown with the wait that opens again. */
+  /** Why an answer was reverted; shown with the suspension that opens again. */
   readonly reverted?: NonNullable<Suspension['reverted']>;
-  /** Set when an answer was reverted: the call opens again, but not for longer than before. */
+  /** Set when an answer was reverted: the call opens again, with the same deadline as before. */
   readonly reopenUntil?: string;
-  /** Who resolved it last, and when; what a `stale` verdict tells. */
+  /** The actor of the last resolution and its time; a `stale` verdict returns both. */
   readonly resolvedBy?: string;
   readonly resolvedAt?: string;
   readonly result?: ToolResult;
@@ -128,35 +136,37 @@ export interface TurnState {
   readonly messageId: MessageId;
   readonly requester: StampedActor;
   readonly startedAt: string;
-  /** From 1. */
+  /** Counts from 1. */
   readonly step: number;
-  /** Step of the newest completed model call, at least 1: what readers are shown. */
+  /** Step of the newest completed model call, at least 1; shown to readers. */
   readonly shownStep: number;
-  /** `model`: a model call is due or in flight. `tools`: calls of the step are open. `ending`: nothing is left to do. */
+  /**
+   * `model`: a model call is due or in flight. `tools`: calls of the step are open. `ending`: nothing is left to do.
+   */
   readonly phase: 'model' | 'tools' | 'ending';
   /** Calls of the step, in the model's order. */
   readonly callIds: readonly ToolCallId[];
   readonly lastText: string;
-  /** What the final answer has to be; absent: as the agent says. */
+  /** Form of the final answer; absent: as the agent's settings say. */
   readonly outputSchema?: JsonSchema | false;
-  /** The last answer in the form that was asked for. */
+  /** The last answer that has the requested form. */
   readonly output?: Json;
   readonly usage: Usage;
-  /** Somebody asked to stop; the model call in flight is being aborted. */
+  /** A cancel was requested; the model call in flight is being aborted. */
   readonly cancel?: { readonly actor: StampedActor };
-  /** A bound was reached; the model call in flight is being aborted. */
+  /** A limit was reached; the model call in flight is being aborted. */
   readonly stop?: TurnLimit;
-  /** The tool failure that ends the turn, where the agent wants that. */
+  /** The tool failure that ends the turn, where the agent's settings ask for that. */
   readonly failure?: { readonly name: string; readonly error: ToolResultError };
-  /** Kept only where a bound needs them. */
+  /** Kept only where a limit needs the counts. */
   readonly spent?: SpentCalls;
   /** Messages that joined the turn and wait for its next model call. */
   readonly steering?: readonly QueuedMessage[];
-  /** Ids of others than the requester whose messages joined the turn: to audiences, they are requesters like the first. */
+  /** Ids of further actors whose messages joined the turn: audiences treat them as requesters, too. */
   readonly joined?: readonly string[];
 }
 
-/** What remains of an ended call: enough to answer `stale` and `expired` for ever after. */
+/** The remains of an ended call: enough to answer `stale` and `expired` from then on. */
 export interface Tombstone {
   readonly toolCallId: ToolCallId;
   readonly name: string;
@@ -165,18 +175,18 @@ export interface Tombstone {
   readonly at: string;
   readonly by?: string;
   readonly deadline?: string;
-  /** The error that ended it, where no answer did and answerers are told so. */
+  /** The error that ended the call; present where no answer ended it and verdicts for later answers name the error. */
   readonly code?: ToolErrorCode;
 }
 
-/** Input that no user said, until a model call reads it. */
+/** Input without a user, kept until a model call reads it. */
 export interface InboxEntry {
   readonly eventId: string;
   readonly text: string;
   readonly requester: StampedActor;
 }
 
-/** What the next model call goes on from, and what readers are shown. */
+/** The basis of the next model call, and the part that readers are shown. */
 export type ContextState = ModelContext & Pick<ContextMark, 'inputTokens'>;
 
 export interface ConversationState {
@@ -193,27 +203,27 @@ export interface ConversationState {
   readonly closed: boolean;
   readonly turn?: TurnState;
   readonly queue: readonly QueuedMessage[];
-  /** In the order in which it came; absent when nothing waits. */
+  /** In order of arrival; absent when no entry waits. */
   readonly inbox?: readonly InboxEntry[];
   readonly calls: Readonly<Record<ToolCallId, CallState>>;
-  /** What model calls may still be given: the summary of the oldest turns if there is one, and the turns since. */
+  /** Messages that may still go to a model call: the summary of the oldest turns, if any, and the turns since. */
   readonly transcript: readonly Message[];
-  /** Messages that have left it at its front; absent when none have. */
+  /** Number of messages that have left the transcript at its front; absent when none have. */
   readonly forgotten?: number;
-  /** What the last completed model call was given; absent before the first. */
+  /** The context of the last completed model call; absent before the first. */
   readonly context?: ContextState;
-  /** Size of the transcript as JSON; kept so that nobody has to measure it. */
+  /** Size of the transcript as JSON, in bytes; kept so that it is not measured again. */
   readonly transcriptBytes: number;
   readonly tombstones: readonly Tombstone[];
   readonly requests: readonly RememberedRequest[];
-  /** Tombstones and requests of earlier runs; absent where the two above have all. */
+  /** Tombstones and requests of earlier runs; absent where the two fields above have all. */
   readonly earlier?: EarlierRuns;
   readonly usage: Usage;
   /** Remembered decisions, oldest first; absent when there are none. */
   readonly rules?: readonly Rule[];
-  /** Refused answers that were written down, by call (`refused/recorded.ts`); absent when there were none. */
+  /** Number of recorded refused answers by call (`memory/refusals.ts`); absent when there were none. */
   readonly refusals?: Readonly<Record<string, number>>;
-  /** Refused messages that were written down since a turn began last, by request id; absent when there were none. */
+  /** Number of recorded refused messages since the last start of a turn, by request id; absent when there were none. */
   readonly refusedMessages?: {
     readonly turnCount: number;
     readonly byId: Readonly<Record<string, number>>;
@@ -236,7 +246,7 @@ export function stepCalls(state: ConversationState): readonly CallState[] {
   return calls;
 }
 
-/** The calls of the step in progress in the model's order, then those beside it. */
+/** The calls of the step in progress in the model's order, then the detached and late ones. */
 export function shownCalls(state: ConversationState): readonly CallState[] {
   const inStep = stepCalls(state);
   const beside = Object.values(state.calls).filter(
@@ -257,13 +267,13 @@ export interface EarlierRuns extends Dictionary {
   readonly calls: string;
   /** Rows of `REQUESTS`, oldest first. */
   readonly requests: string;
-  /** Calls that ended before these are forgotten. */
+  /** Older calls than these have been forgotten. */
   readonly forgetsCalls?: true;
 }
 
-/** What rows refer to by number. */
+/** Texts that packed rows refer to by number. */
 export interface Dictionary {
-  /** Ids of turns: how many characters one shares with the one before (base 36, one digit), and the rest. */
+  /** Ids of turns: the number of characters shared with the id before (base 36, one digit), and the rest. */
   readonly turns: readonly string[];
   readonly words: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Small steps that folding is made of. Pure. */
+/** Small changes of a state, from which `apply` is composed. Pure. */
 
 import { MAX_REMEMBERED_REQUESTS } from '../../protocol/limits/limits.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
@@ -25,12 +25,12 @@ export function withCall(
   return { ...state, calls: { ...state.calls, [callId]: change(call) } };
 }
 
-/** Keeps what a request was answered, so that its repeats get the same. */
+/** Keeps the reply to a request, so that repeats get the same reply. */
 export function remember(state: ConversationState, request: RememberedRequest): ConversationState {
   return { ...state, requests: [...state.requests, request].slice(-MAX_REMEMBERED_REQUESTS) };
 }
 
-/** What was refused or summarised is written down, but is no sign of life: it must not keep an idle conversation open. */
+/** Refusals and summaries are recorded, but do not count as activity: they must not keep an idle conversation open. */
 export function isNoise({ type }: CanonicalEvent): boolean {
   return type === 'resolution_refused' || type === 'message_refused' || type === 'summary';
 }

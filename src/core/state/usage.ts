@@ -19,14 +19,17 @@ export function addUsage(left: Usage, right: Usage): Usage {
   };
 }
 
-/** All that is told of a model call, once nobody goes on with what is open. */
+/**
+ * The total reported for a model call whose open attempt is not going to be continued; undefined when nothing was
+ * reported.
+ */
 export function spentIn({ spent, open }: ModelCallDetails): ModelSpend | undefined {
   if (open === undefined) return spent;
   const { model, attempt, usage } = open;
   return { model, attempt, usage: spent === undefined ? usage : addUsage(spent.usage, usage) };
 }
 
-/** What one model call took, attempts included of which nothing came. */
+/** Usage of one model call, including its attempts without a result. */
 export function takenBy({
   usage,
   earlierUsage,
