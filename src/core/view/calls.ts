@@ -1,4 +1,4 @@
-/** How the view of a conversation changes with the events of single calls. Pure. */
+/** Changes the view of a conversation with the events of single calls. Pure. */
 
 import type { InputMigrated } from '../../protocol/calls/definitions.js';
 import type { InFlightTool, PlannedCall } from '../../protocol/calls/plan.js';
@@ -60,7 +60,7 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
           : { ...rule, toolCallId, turnId };
       const rest = { ...view, pending: without(view.pending, event) };
       const { resolution } = event;
-      // A server tool goes on with whatever was resolved, unless it must not run, or not yet.
+      // A resolution lets a server tool run on, unless the call is denied or its edit is yet to be checked.
       const isHeld =
         resolution.type === 'deny' ||
         (resolution.type === 'approve' && resolution.input !== undefined);
@@ -92,7 +92,7 @@ export function callChanged(view: ConversationSnapshot, event: CallEvent): Conve
   }
 }
 
-/** It runs on only where nobody has to approve it anew. */
+/** Keeps the call in flight only where it needs no new approval. */
 function callMigrated(view: ConversationSnapshot, event: InputMigrated): ConversationSnapshot {
   const { executor, approval, preflight } = event;
   const runs = preflight === true || (executor === 'server' && !approval.needed);
@@ -112,7 +112,7 @@ function withPending(
   return { ...view, pending };
 }
 
-/** Nobody waits for it any more; it is still pending. */
+/** Marks the call as detached: no turn waits for it any more, but it stays pending. */
 function callDetached(view: ConversationSnapshot, toolCallId: string): ConversationSnapshot {
   const pending = view.pending.map((entry) =>
     entry.toolCallId === toolCallId ? { ...entry, detached: true as const } : entry,

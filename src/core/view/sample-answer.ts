@@ -1,4 +1,7 @@
-/** An answer that a waiting call takes as it stands, from somebody who may give it: for the commands that people copy. Pure. */
+/**
+ * Samples an answer that a waiting call accepts as it stands, from an actor that may give it: for the commands that
+ * operators copy. Pure.
+ */
 
 import { isRelaxed } from '../../json-schema/relaxed.js';
 import type { Resolution } from '../../protocol/calls/resolutions.js';
@@ -10,12 +13,12 @@ import { answerProblems } from '../input/answer.js';
 import { sampleValue } from './sample-value.js';
 import { shownJson, shownText } from './shown-text.js';
 
-/** Stand for whoever copies the command, where no name is asked for. */
+/** Sample ids for the operator who copies the command, used where the audience requires no particular user. */
 const SOMEBODY: readonly string[] = ['operator', 'operator-2', 'operator-3'];
 const MAX_NAMES = 6;
 const MAX_PARTS = 3;
 const MAX_FORM_CHARS = 300;
-/** As JSON; more is no answer that a person edits in a terminal. */
+/** As JSON text, in characters; a longer one is not practical to edit in a terminal. */
 const MAX_VALUE_CHARS = 600;
 
 export type AnsweredCall = Pick<
@@ -23,7 +26,7 @@ export type AnsweredCall = Pick<
   'toolCallId' | 'kind' | 'answerSchema' | 'audience' | 'argsDigest' | 'ask' | 'revised' | 'claim'
 >;
 
-/** What `resolveToolCall` takes. */
+/** The input of `resolveToolCall`. */
 export interface SampleAnswer {
   readonly toolCallId: string;
   readonly resolution: Resolution;
@@ -33,8 +36,8 @@ export interface SampleAnswer {
 }
 
 /**
- * The answer; undefined where nobody whom the audience admits can be named by hand. `requesters`: ids of whoever asked for the call, who may
- * be excluded. `hint` says, as Markdown, what of it to edit.
+ * The sample answer; undefined where no actor that the audience admits can be named by hand. `requesters`: ids of the
+ * requesters of the call, which the audience may exclude. `hint` says, as Markdown, what to edit.
  */
 export function sampleAnswer(
   call: AnsweredCall,
@@ -44,7 +47,7 @@ export function sampleAnswer(
   if (actor === undefined) return undefined;
   const { toolCallId, ask, revised, claim } = call;
   const { resolution, hint } = sampleResolution(call);
-  // Whatever the call was shown as before, the answer is meant for what is shown now.
+  // The digest binds the answer to the question or revision that is shown now, not to one before.
   const argsDigest = ask !== undefined || revised === true ? call.argsDigest : undefined;
   return { answer: { toolCallId, resolution, argsDigest, claimId: claim?.claimId, actor }, hint };
 }
@@ -84,7 +87,10 @@ function hintFor(value: unknown, schema: Suspension['answerSchema']): string {
   return `${edit}${refused}. Its form${judged}: ${shownJson(schema, MAX_FORM_CHARS)}`;
 }
 
-/** Nobody checks who sends a signal or request by hand, so an audience of verified actors has nobody. */
+/**
+ * Picks an actor that the audience admits; undefined for an audience of verified actors, because signals and requests
+ * sent by hand are not verified.
+ */
 function answererOf(
   { audience, claim }: AnsweredCall,
   requesters: readonly string[],
@@ -104,14 +110,14 @@ function partsOf(audience: Audience | undefined): readonly Audience[] {
   return audience === undefined ? [] : [audience, ...(audience.also ?? []).flatMap(partsOf)];
 }
 
-/** Why the answer before was no answer, as Markdown; none where there was none. */
+/** Why the previous answer was reverted, as Markdown; empty where there was none. */
 export function whyTakenBack({ reverted }: Pick<Suspension, 'reverted'>): readonly string[] {
   if (reverted === undefined) return [];
   const [problem] = reverted.problems;
   return [`an answer was taken back: ${shownText(problem?.message ?? 'it was refused')}`];
 }
 
-/** Who may answer, as Markdown. */
+/** Describes the audience as Markdown. */
 export function whoMayAnswer({ audience, claim }: Pick<Suspension, 'audience' | 'claim'>): string {
   const parts = partsOf(audience).map(partText);
   const left = parts.length - MAX_PARTS;
@@ -128,7 +134,7 @@ function partText({ users, roles, exclude, requireVerified }: Audience): string 
   const others = exclude?.filter((name) => name !== REQUESTER) ?? [];
   return [
     named.length === 0 ? 'anybody' : named.join(' or '),
-    ...(exclude?.includes(REQUESTER) === true ? ['but not whoever asked'] : []),
+    ...(exclude?.includes(REQUESTER) === true ? ['but not the requester'] : []),
     ...(others.length === 0 ? [] : [`but not ${names(others)}`]),
     ...(requireVerified === true ? ['and verified'] : []),
   ].join(', ');

@@ -1,4 +1,4 @@
-/** A value that a JSON Schema admits, for people to edit. Pure. */
+/** Samples a value that a JSON Schema admits, for people to edit. Pure. */
 import { isRecord } from '../../protocol/values/json.js';
 
 const MAX_DEPTH = 8;
@@ -14,13 +14,13 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The simplest value of the common forms: a start, not a promise for every rule that there may be. */
+/** The simplest value for the common forms of schemas; rules beyond those may still refuse it. */
 export function sampleValue(schema: unknown, otherwise: unknown): unknown {
   const value = valueIn(schema, schema, 0);
   return value === undefined ? otherwise : value;
 }
 
-/** Undefined where the schema says nothing of it. */
+/** Undefined where the schema does not determine a value. */
 function valueIn(root: unknown, given: unknown, depth: number): unknown {
   if (!isRecord(given) || depth > MAX_DEPTH) return undefined;
   const schema = whole(root, given, depth);
@@ -51,7 +51,7 @@ function valueIn(root: unknown, given: unknown, depth: number): unknown {
   }
 }
 
-/** With what its `$ref` and `allOf` say of it. */
+/** The schema merged with its `$ref` and `allOf`. */
 function whole(root: unknown, schema: Schema, depth: number): Schema {
   const { $ref, allOf } = schema;
   const parts: unknown[] = Array.isArray(allOf) ? allOf.slice() : [];
@@ -74,7 +74,7 @@ function resolved(root: unknown, ref: string): unknown {
   return at;
 }
 
-/** With the fields that must be there. */
+/** An object with the required fields. */
 function objectFor(schema: Schema, below: (inner: unknown) => unknown): object {
   const { properties, additionalProperties, required } = schema;
   const known = isRecord(properties) ? properties : {};

@@ -1,16 +1,17 @@
 /**
- * What models, tools and callers wrote, as pages and terminals show it: all of it can be seen, and nothing of it acts. It stands in a code
- * span, which renderers of Markdown leave as it is, and holds neither the end of one nor of a quoted shell word. Pure.
+ * Shows texts of models, tools and callers in pages and terminals: every character is visible, and none is interpreted.
+ * The text is a Markdown code span, which renderers leave as it is, and contains neither the end of a code span nor
+ * that of a quoted shell word. Pure.
  */
 import { isRecord } from '../../protocol/values/json.js';
 import { cutText } from '../../protocol/values/well-formed.js';
 
 /**
- * Ends of code spans and quoted words, beginnings of tags and cells, all that cannot be seen (control, bidi, zero-width), and the names
- * that the Temporal UI replaces before it renders a page.
+ * Ends of code spans and quoted words, starts of tags and cells, all invisible characters (control, bidi, zero-width),
+ * and the names that the Temporal UI replaces before it renders a page.
  */
 const ACTIVE = new RegExp(
-  // Put together here: bundlers would write its classes out, in ten thousand characters.
+  // Joined at run time: bundlers would expand the character classes into ten thousand characters.
   [
     "[<>&`|']",
     '(?![ \\n])[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}]',
@@ -18,18 +19,21 @@ const ACTIVE = new RegExp(
   ].join('|'),
   'gu',
 );
-/** Of several spaces, and of those at an end, renderers show one or none. */
+/** Renderers collapse several spaces into one and drop those at either end. */
 const LOST_SPACE = / (?= |$)|^ /g;
 
 const MAX_TEXT_CHARS = 200;
 const MAX_DEPTH = 6;
 
-/** The same JSON, in which every string is written so that nothing in it acts. No shell quotes but two `'` around it are needed. */
+/**
+ * The same JSON, in which every string is escaped so that nothing in it is interpreted. In a shell, one pair of `'`
+ * around it is enough.
+ */
 export function safeJson(value: unknown, indent?: number): string {
   return safe(JSON.stringify(value, undefined, indent));
 }
 
-/** A text as a code span, and behind it how much of it was left out. */
+/** A text as a code span, followed by the number of characters left out. */
 export function shownText(text: string, maxChars = MAX_TEXT_CHARS): string {
   if (text === '') return '`""`';
   const kept = cut(text, maxChars);
@@ -37,17 +41,17 @@ export function shownText(text: string, maxChars = MAX_TEXT_CHARS): string {
   return `${codeSpan(written)}${more(text.length - kept.length, ' characters')}`;
 }
 
-/** A value of JSON as a code span of about `maxChars` at most; within it, outside of all quotes, stands what was left out. */
+/** A JSON value as a code span of at most about `maxChars`; omissions are marked inside it, outside of all quotes. */
 export function shownJson(value: unknown, maxChars: number): string {
   return codeSpan(written(value, { left: maxChars }, 0));
 }
 
-/** One word for a POSIX shell, whatever is in it. */
+/** Quotes any text as one word for a POSIX shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What is shown whole is shown as it is, half a surrogate pair included. */
+/** A text that fits is returned unchanged, including half a surrogate pair. */
 function cut(text: string, maxChars: number): string {
   return text.length > maxChars ? cutText(text, maxChars) : text;
 }
@@ -97,7 +101,7 @@ function listed<Item>(items: readonly Item[], room: Room, write: (item: Item) =>
   return `${parts.join(', ')}${more(items.length - parts.length)}`.trimStart();
 }
 
-/** At least the beginning of it. */
+/** Keeps at least the first 20 characters. */
 function cutString(text: string, { left }: Room): string {
   const kept = cut(text, Math.max(20, Math.min(MAX_TEXT_CHARS, left)));
   return `${JSON.stringify(kept)}${more(text.length - kept.length, ' characters')}`;

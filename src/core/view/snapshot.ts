@@ -1,4 +1,4 @@
-/** The snapshot of a state: what readers see. Equal to the view that the store folds from the same events. */
+/** The snapshot of a state, as readers see it. Always equal to the view that the store folds from the same events. */
 
 import type { InFlightTool } from '../../protocol/calls/plan.js';
 import type { ConversationSnapshot } from '../../protocol/conversation/conversation.js';
@@ -58,7 +58,7 @@ export function snapshotOf(state: ConversationState): ConversationSnapshot {
   };
 }
 
-/** In the order in which they came where they are: a fold of events cannot know another. */
+/** Orders calls by the event that led to their status: a fold of events can know no other order. */
 function byAge(calls: readonly CallState[]): readonly CallState[] {
   return calls.toSorted((left, right) => left.since - right.since);
 }
@@ -85,12 +85,12 @@ function runs({ plan, suspension, approver }: CallState): boolean {
   );
 }
 
-/** How many a turn waits for. */
+/** The number of entries that a turn waits for. */
 function attended(entries: readonly { readonly detached?: true }[]): number {
   return entries.filter((entry) => entry.detached !== true).length;
 }
 
-/** One call of the conversation, as far as it is remembered. */
+/** One call of the conversation; null when it is unknown or forgotten. */
 export function toolCallView(state: ConversationState, toolCallId: string): ToolCallView | null {
   const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
   if (call !== undefined)

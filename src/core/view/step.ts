@@ -1,6 +1,6 @@
 /**
- * The calls of one step as a front end gets them, as a fold over the events of their turn: so it can be read from the log, while
- * the step waits and ever after. Pure.
+ * The calls of one step in the form for front ends, as a fold over the events of their turn: so the step can be read
+ * from the log while it waits and at any later time. Pure.
  */
 import type {
   ClientCallWait,
@@ -18,21 +18,21 @@ import { needsPreflight } from '../calls/preflight.js';
 interface SeenCall {
   readonly plan: PlannedCall;
   readonly prepared?: Json;
-  /** The wait that is open. */
+  /** Kind of the open suspension. */
   readonly kind?: SuspensionKind;
-  /** Somebody has answered; only checks of a worker may take that back. */
+  /** The call was answered; only the check by a worker may revert that. */
   readonly answered?: true;
   readonly result?: ToolResult;
 }
 
-/** Undefined when the events are of no such step. */
+/** Undefined when the events do not contain the step. */
 export function stepContinuation(
-  /** Those of the turn, in order. */
+  /** Events of the turn, in order. */
   events: readonly CanonicalEvent[],
   step: {
     readonly conversationId: string;
     readonly stepId: StepId;
-    /** False: whatever the log leaves open, nobody waits for it. */
+    /** False: the turn has ended, so no call waits, even where the log leaves one open. */
     readonly turnRuns: boolean;
   },
 ): StepContinuation | undefined {
@@ -118,7 +118,7 @@ function shown(
   };
 }
 
-/** As `clientWait` has it of the state. */
+/** Folds from events the value that `clientWait` reads from the state. */
 function waitOf({ plan, prepared, kind, answered, result }: SeenCall): ClientCallWait | undefined {
   if (plan.executor !== 'client' || plan.error !== undefined || plan.unplanned !== undefined)
     return undefined;
@@ -127,7 +127,10 @@ function waitOf({ plan, prepared, kind, answered, result }: SeenCall): ClientCal
   return prepared === undefined && needsPreflight({ plan }) ? 'preflight' : 'approval';
 }
 
-/** The server's part: of a client call its preflight, which without code of the tool is the check of its input. */
+/**
+ * Whether the server has done its part. For a client call that is the preflight or, without one, the check of its
+ * input.
+ */
 function wasExecuted({ plan, prepared, result }: SeenCall): boolean {
   if (plan.error !== undefined || plan.unplanned !== undefined) return false;
   if (plan.executor === 'client') return prepared !== undefined || plan.preflight !== true;

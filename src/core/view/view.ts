@@ -1,6 +1,7 @@
 /**
- * The reader's view of a conversation as a fold over canonical events: what snapshots show. Pure; runs anywhere.
- * The store folds it as it appends; it must always equal what the workflow itself would show (a property test holds that).
+ * The reader's view of a conversation as a fold over canonical events; the content of snapshots. Pure; runs anywhere.
+ * The store folds it as it appends; it must always equal what the workflow itself would show (a property test holds
+ * that).
  */
 
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';
@@ -19,7 +20,7 @@ import { isNoise } from '../state/update.js';
 import { addUsage, NO_USAGE, takenBy } from '../state/usage.js';
 import { callChanged } from './calls.js';
 
-/** Folds one event; `undefined` before the first. Events that say nothing about the view only move `seq`. */
+/** Folds one event; `undefined` before the first. Events without effect on the view only move `seq`. */
 export function foldView(
   view: ConversationSnapshot | undefined,
   event: CanonicalEvent,
@@ -43,7 +44,7 @@ export function foldView(
   }
   if (event.type === 'events_lost' && event.snapshot !== undefined) return event.snapshot;
   if (view === undefined) return undefined;
-  // That snapshot knows what the gap and a few events after it would tell.
+  // The snapshot of `events_lost` includes the gap and possibly a few of the events after it.
   if (event.seq <= view.seq) return view;
   const next = withStatus(changed(view, event));
   return { ...next, seq: event.seq, updatedAt: isNoise(event) ? view.updatedAt : event.at };
@@ -154,7 +155,7 @@ function withModelCall(view: ConversationSnapshot, event: ModelCallEvent): Conve
   };
 }
 
-/** What of it readers are shown: what it took, and what was left out. */
+/** The part of the context that readers are shown: its size, and what was left out. */
 export function contextShown(context: ModelContext): NonNullable<ConversationSnapshot['context']> {
   const { tokens, budget, messages, droppedTurns, evictedResults, summary } = context;
   return {
@@ -167,7 +168,7 @@ export function contextShown(context: ModelContext): NonNullable<ConversationSna
   };
 }
 
-/** A later version's event: compile-time exhaustive, run-time tolerant. */
+/** Ignores an event of a later version: the compiler checks that all known types are handled. */
 function ignoreUnknown(_event: never, view: ConversationSnapshot): ConversationSnapshot {
   return view;
 }
@@ -176,7 +177,7 @@ function withStatus(view: ConversationSnapshot): ConversationSnapshot {
   return { ...view, status: statusOf(view) };
 }
 
-/** No turn waits for it, and it outlives the turn that asked. */
+/** No turn waits for the entry, and it outlives its own turn. */
 function isDetached(entry: { readonly detached?: true }): boolean {
   return entry.detached === true;
 }
@@ -194,8 +195,8 @@ function statusOf(view: ConversationSnapshot): ConversationStatus {
 }
 
 /**
- * The `waiting` result of a turn, when only people, clients or other backends can move it on now: its own calls, or those of
- * the turn that it is queued behind.
+ * The `waiting` result of a turn when only people, clients or other backends can continue it: because of its own calls,
+ * or those of the turn that it is queued behind.
  */
 export function waitingResult(
   snapshot: ConversationSnapshot,

@@ -61,7 +61,7 @@ describe('the page of a conversation in the Temporal UI', () => {
       `**1 of 1:** **approval** of \`server.tool\`, call \`c\` of \`${turn(1)}\``,
       '',
       `- until ${m.pending[0]?.deadline ?? ''}`,
-      '- who may answer: role `lead`, but not whoever asked',
+      '- who may answer: role `lead`, but not the requester',
       '- arguments: `{"to": "p1", "cents": 900}`',
       '',
       '```',

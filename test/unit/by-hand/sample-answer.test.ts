@@ -115,7 +115,7 @@ describe('who may answer a waiting call', () => {
     [
       'all but some',
       { audience: { exclude: ['requester', 'eve'] } },
-      'anybody, but not whoever asked, but not `eve`',
+      'anybody, but not the requester, but not `eve`',
     ],
     ['verified', { audience: { requireVerified: true } }, 'anybody, and verified'],
     [
