@@ -1,10 +1,10 @@
 /**
- * `apply(state, event)`: the fold of canonical events into state. Pure and total over the closed union; it decides nothing
- * (that is `decide`) and judges nothing (that is `judge`).
+ * `apply(state, event)`: the fold of canonical events into state. Pure and total over the closed union; makes no
+ * decisions (`decide` does) and checks no input (`judge` does).
  *
  * I1  The state is a function of the events alone.
  * I2  A step's results enter the transcript together, in the model's call order, when its last call has ended.
- * I3  Whatever ends a call leaves a tombstone; whatever is accepted leaves its request id.
+ * I3  Every ended call leaves a tombstone; every accepted request leaves its id.
  */
 
 import { withoutRules, withRule } from '../../protocol/calls/rules.js';
@@ -49,7 +49,7 @@ export function apply(
   if (event.type === 'events_lost' && event.carried !== undefined) return stateIn(event.carried);
   if (state === undefined)
     throw new TypeError(`a log must begin with conversation_started, not ${event.type}`);
-  // The state behind a gap knows what the gap and a few events after it would tell.
+  // The state in `events_lost` includes the gap and possibly a few of the events after it.
   if (event.seq <= state.lastSeq || event.type === 'events_lost') return state;
   const updatedAt = isNoise(event) ? state.updatedAt : event.at;
   return { ...changed(state, event), lastSeq: event.seq, updatedAt };
@@ -143,7 +143,7 @@ function stopping(
     : limitReached(state, event);
 }
 
-/** The call is another than it was: edited, or its tool was changed. */
+/** Events that change the content of a call: an edit, or a changed tool. */
 type Redefined = Extract<
   LaterEvent,
   { type: 'input_edited' | 'definition_changed' | 'input_migrated' | 'suspension_changed' }
@@ -197,7 +197,7 @@ function closedBy(
   state: ConversationState,
   event: Extract<LaterEvent, { type: 'run_ended' | 'conversation_closed' }>,
 ): ConversationState {
-  // What was open stays as it was: opening the conversation again gives every call its result.
+  // Open calls and turns stay as they are: reopening the conversation gives every call its result.
   if (event.type === 'run_ended') return { ...state, closed: true };
   const { turn: _ended, ...rest } = state;
   return { ...rest, closed: true, queue: [], calls: {} };
@@ -212,7 +212,7 @@ function rulesChanged(
     : withoutRules(state, ({ ruleId }) => ruleId === event.ruleId);
 }
 
-/** A state folded by an older version would be wrong for ever: better to stop here and wait for a newer worker. */
+/** Stops at an unknown event, to wait for a newer worker: a state folded without it would stay wrong. */
 function unknownEvent(event: never): never {
   throw new TypeError(`unknown event in the log of a conversation: ${JSON.stringify(event)}`);
 }

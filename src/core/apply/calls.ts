@@ -62,7 +62,7 @@ export function toolCalled(
   }));
 }
 
-/** Its arguments and its gate are known now; what it was told to be waiting for is over. */
+/** Replaces the plan of an unplanned call when its turn has come: its arguments and approval are known now. */
 export function callPlanned(
   state: ConversationState,
   { call: plan, seq }: Stamped<CallPlanned>,
@@ -120,7 +120,7 @@ export function resolved(
       ...(entersOnDecline(call, resolution) ? { declined: declinedBy(actor, resolution) } : {}),
     };
   });
-  // A remembered rule decided: no request was sent that could be repeated.
+  // A resolution without a digest comes from a remembered rule: no client sent a request that it could repeat.
   if (event.digest === undefined) return next;
   const { digest, argsDigest } = event;
   return remember(next, {
@@ -140,7 +140,7 @@ function declinedBy(
   return { actor, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** An approval with an edit counts once the edit has been checked. */
+/** An approval with an edit takes effect once the edit has been checked. */
 function approvedBy(
   actor: StampedActor,
   input: Json | undefined,
@@ -149,7 +149,10 @@ function approvedBy(
   return input === undefined ? { approver: actor } : { edit: { input, actor, ...at } };
 }
 
-/** The answer was not one after all: forgotten with its request id, so that the same caller may send a better one. */
+/**
+ * Takes an accepted answer or edit back after a worker has refused it. Its request id is forgotten, so that the same
+ * client may send a better one.
+ */
 export function reverted(
   state: ConversationState,
   { toolCallId, run, problems }: ResolutionReverted,
@@ -176,7 +179,7 @@ export function expired(state: ConversationState, event: Stamped<Expired>): Conv
       status: 'expired',
       since: event.seq,
       resolvedAt: event.deadline,
-      // Whoever held it holds it no more: the first valid result is taken, from anybody.
+      // The claim ends with the wait: the first valid result is accepted, from any client.
       ...(late ? { closedWait: withoutClaim(closed) } : {}),
     };
   });
@@ -218,7 +221,7 @@ export function toolResult(
   return stepSettled(next);
 }
 
-/** The step is over when the model has a result of each of its calls. */
+/** Ends the step once the model has a result for each of its calls. */
 function stepSettled(state: ConversationState): ConversationState {
   const calls = stepCalls(state);
   return calls.length > 0 && calls.every(isAnswered) ? stepEnded(state) : state;
@@ -228,7 +231,7 @@ function isAnswered({ result, ack }: CallState): boolean {
   return result !== undefined || ack !== undefined;
 }
 
-/** All calls of the step have their result: they enter the transcript in the model's order. */
+/** All calls of the step have their result: the results enter the transcript in the model's order. */
 function stepEnded(state: ConversationState): ConversationState {
   const { turn } = state;
   if (turn === undefined) return state;
@@ -248,14 +251,17 @@ function stepEnded(state: ConversationState): ConversationState {
   return nextStep(withResults({ ...state, calls: keptAside(state) }, turn, parts));
 }
 
-/** Notes a call that was let run, where a bound needs to know. */
+/** Counts a call that may run, where a limit needs the count. */
 export function countCall(state: ConversationState, call: PlannedCall): ConversationState {
   const { error, unplanned } = call;
   if (error !== undefined || unplanned !== undefined || !isCounted(state)) return state;
   return withTurn(state, (turn) => withSpent(turn, call));
 }
 
-/** Notes a result that ends the turn, where the agent wants that: a failed tool, or one that it does not have. */
+/**
+ * Notes a result that ends the turn, where the agent's settings ask for that: of a failed tool, or of a tool that the
+ * agent does not have.
+ */
 export function withFailure(
   state: ConversationState,
   name: string,
@@ -264,7 +270,7 @@ export function withFailure(
   const { onToolError, onUnknownTool } = state.settings;
   if (status !== 'errored' || envelope.ok) return state;
   const { error } = envelope;
-  // Like a denial: a person has decided, and no tool has failed.
+  // A declined question is not a failure of the tool: like a denial, it is a person's decision.
   if (error.code === 'declined') return state;
   const isFatal =
     error.code === 'unknown_tool' ? onUnknownTool === 'abort_turn' : onToolError === 'abort_turn';
@@ -272,13 +278,13 @@ export function withFailure(
   return withTurn(state, (turn) => ({ ...turn, failure: turn.failure ?? { name, error } }));
 }
 
-/** The model goes on with `pending`; the call does not end. */
+/** The model continues with the result `pending`; the call stays open. */
 export function detached(
   state: ConversationState,
   call: CallState,
   ack: ToolResult,
 ): ConversationState {
-  // One that was awaited until now keeps its wait, and is from here on as if it had been detached from the start.
+  // A call that was awaited until now keeps its suspension, and is treated as if it had been detached from the start.
   const plan: PlannedCall = { ...call.plan, mode: 'detach' };
   const { suspension } = call;
   return withCall(state, plan.toolCallId, (entry) => ({

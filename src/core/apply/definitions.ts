@@ -20,7 +20,7 @@ export function inputMigrated(
   event: Stamped<InputMigrated>,
 ): ConversationState {
   const { toolCallId, seq } = event;
-  // The approval of before is void: whoever repeats it is told what waits now.
+  // The earlier approval is void: a repeat of it gets a verdict about the suspension that is open now.
   const requests = state.requests.filter(
     (known) => known.operation !== 'resolution' || known.reply.toolCallId !== toolCallId,
   );

@@ -1,4 +1,4 @@
-/** Folds inbox events, and the results of calls that ran in the background. Pure. */
+/** Folds inbox events, and the results of detached and late calls. Pure. */
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_TOMBSTONES } from '../../protocol/limits/limits.js';
 import type { InboxEvent } from '../../protocol/log/events.js';
@@ -12,7 +12,7 @@ import type { CallState, ConversationState, InboxEntry, Tombstone } from '../sta
 import type { Stamped } from '../state/update.js';
 import { remember } from '../state/update.js';
 
-/** What came in waits for the next model call. */
+/** Adds an event to the inbox, where it waits for the next model call. */
 export function withInboxEvent(
   state: ConversationState,
   event: Stamped<InboxEvent>,
@@ -36,7 +36,7 @@ function textOf({ eventId, kind, payload, toolCallId, name, result }: InboxEvent
     : TEXTS.inboxEvent(kind, eventId, JSON.stringify(payload ?? null));
 }
 
-/** All that waits enters the transcript as messages of the turn, in the order in which it came. */
+/** Moves all entries of the inbox into the transcript as messages of the turn, in order of arrival. */
 export function withInboxRead(state: ConversationState, turnId: string): ConversationState {
   const { inbox, ...rest } = state;
   if (inbox === undefined) return state;
@@ -49,7 +49,7 @@ export function withInboxRead(state: ConversationState, turnId: string): Convers
   return next;
 }
 
-/** The call is over, or has expired and may still be answered once. */
+/** Ends a detached or late call; one that has expired may still be answered once. */
 export function asideEnded(
   state: ConversationState,
   event: Stamped<InboxEvent>,

@@ -1,4 +1,4 @@
-/** The state with which a conversation begins, or goes on when it is opened again. Pure. */
+/** The state with which a conversation starts, or continues after it was reopened. Pure. */
 
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { ToolResultPart } from '../../protocol/conversation/messages.js';
@@ -10,7 +10,10 @@ import { withoutOldest, withResults } from '../context/transcript.js';
 import type { ConversationState, Tombstone } from '../state/state.js';
 import { NO_USAGE } from '../state/usage.js';
 
-/** What is remembered goes on: transcript, ended calls, request ids, usage. Nothing of the old run is under way. */
+/**
+ * Keeps the memory of the conversation: transcript, ended calls, request ids, usage. No work of the old run is under
+ * way.
+ */
 export function startedState(
   before: ConversationState | undefined,
   event: ConversationStarted & { readonly seq: number; readonly at: string },
@@ -49,7 +52,9 @@ function endedState(
   return withoutDetached(withoutOpenStep(withoutOldest(before, droppedMessages), at), at);
 }
 
-/** Their ids stay taken, and whoever answers them later is told that they are over. */
+/**
+ * Leaves tombstones of detached calls: their ids stay taken, and later answers get the verdict that the call has ended.
+ */
 function withoutDetached(state: ConversationState, at: string): ConversationState {
   const left = detachedCalls(state).map(
     ({ plan, turnId }): Tombstone => ({
@@ -70,8 +75,8 @@ const CANCELLED: ToolResultEnvelope = {
 };
 
 /**
- * A run that was terminated, not closed, may have left its step open. No provider takes a call without its result, so every
- * call gets one, and whoever answers it later is told that it is over.
+ * A terminated run, unlike a closed one, may have left its step open. No provider accepts a call without a result, so
+ * every call gets one, and a later answer gets the verdict that the call has ended.
  */
 function withoutOpenStep(state: ConversationState, at: string): ConversationState {
   const last = state.transcript.at(-1);

@@ -1,4 +1,4 @@
-/** Folds the events of tool runs: begun, asked, lost, reconciled, prepared. Pure. */
+/** Folds the events of tool runs: prepared, lost, reconciled, asked. Pure. */
 import type {
   AnswerChecked,
   CallPrepared,
@@ -11,7 +11,9 @@ import type { AskState, ConversationState } from '../state/state.js';
 import type { Stamped } from '../state/update.js';
 import { withCall } from '../state/update.js';
 
-/** Folds what the code of a tool did: shaped a request, was lost, said what happened, asked. */
+/**
+ * Folds the outcome of a tool's code: a prepared request, a lost run, its reconciliation, a question, a checked answer.
+ */
 export function runChanged(
   state: ConversationState,
   event: Stamped<

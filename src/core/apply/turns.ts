@@ -1,4 +1,6 @@
-/** Folds the events of turns: queued, started, steered, answered by the model, cancelled, ended. See `apply.ts` for the invariants. */
+/**
+ * Folds the events of turns: queued, started, steered, answered, cancelled, ended. See `apply.ts` for the invariants.
+ */
 import { withoutRules } from '../../protocol/calls/rules.js';
 import { textOf } from '../../protocol/conversation/messages.js';
 import type {
@@ -47,7 +49,7 @@ export function queued(
   };
 }
 
-/** Calls that may outlive the turn know who asked: whoever joins it has, whenever the call was made. */
+/** Adds an actor who joins the turn to the requesters of its calls that may outlive it, also of those made before. */
 function withAsker(state: ConversationState, turnId: string, userId: string): ConversationState {
   const calls = Object.entries(state.calls).map(([id, call]) => {
     const { asker } = call;
@@ -57,7 +59,7 @@ function withAsker(state: ConversationState, turnId: string, userId: string): Co
   return { ...state, calls: Object.fromEntries(calls) };
 }
 
-/** Nobody is listed twice, and who began the turn is not. */
+/** Lists no actor twice, and not the requester who began the turn. */
 function joinedBy(
   { joined = [], requester }: NonNullable<CallState['asker']>,
   userId: string,
@@ -108,7 +110,7 @@ export function assistantSaid(
   state: ConversationState,
   event: Stamped<AssistantMessageEvent>,
 ): ConversationState {
-  // What was made of its text is for whoever asked; the model has said the text.
+  // The structured output is for the requester, not for the transcript: the model has said its text.
   const { type: _type, messageId, seq: _seq, at: _at, output, ...rest } = event;
   const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
   const isLast = event.partial === true || event.synthetic === true;
@@ -120,11 +122,14 @@ export function assistantSaid(
     phase: asks && event.partial !== true ? 'tools' : 'ending',
   }));
   const isSteered = (next.turn?.steering?.length ?? 0) > 0 || isInboxDue(next);
-  // What was said meanwhile is answered before the turn ends.
+  // Messages and inbox entries that arrived in the meantime are answered before the turn ends.
   return isLast || asks || !isSteered ? next : nextStep(next);
 }
 
-/** What came in meanwhile is read before the turn ends, unless that would take it over its bound of steps. */
+/**
+ * Inbox entries that arrived in the meantime are read before the turn ends, unless that would exceed its limit of
+ * steps.
+ */
 function isInboxDue({ inbox, turn, settings }: ConversationState): boolean {
   return inbox !== undefined && turn !== undefined && turn.step < settings.maxSteps;
 }
@@ -138,7 +143,7 @@ export function cancelRequested(
     requestId === undefined
       ? state
       : remember(state, { requestId, operation: 'cancel', reply: { turnId, seq } });
-  // A queued turn has nothing to abort, and must not stop the one that runs.
+  // A queued turn has nothing to abort, and its cancel must not stop the running turn.
   return noted.turn?.turnId === turnId
     ? withTurn(noted, (turn) => ({ ...turn, cancel: { actor } }))
     : noted;
@@ -148,7 +153,7 @@ export function turnEnded(before: ConversationState, event: TurnEnded): Conversa
   const state = withoutRules(before, ({ turnId }) => turnId === event.turnId);
   const queue = state.queue.filter((entry) => entry.turnId !== event.turnId);
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
-  // A message that no model call of the turn has read is not lost: the next turn's will.
+  // A message that no model call of the turn has read is read by the next turn's model call.
   const { turn: _ended, ...rest } = withSteering(state);
   return { ...rest, queue, calls: keptAside(state) };
 }
@@ -162,7 +167,7 @@ export function limitReached(
     : state;
 }
 
-/** What waits to join the turn enters the transcript, in the order in which it came. */
+/** Moves the messages that wait to join the turn into the transcript, in order of arrival. */
 export function withSteering(state: ConversationState): ConversationState {
   const { turn } = state;
   if (turn?.steering === undefined) return state;
@@ -172,7 +177,7 @@ export function withSteering(state: ConversationState): ConversationState {
   return next;
 }
 
-/** The turn goes on with another model call, which reads everything that was said until now. */
+/** Continues the turn with another model call, which reads everything that has arrived until now. */
 export function nextStep(state: ConversationState): ConversationState {
   const steered = withSteering(state);
   const read = steered.turn === undefined ? steered : withInboxRead(steered, steered.turn.turnId);

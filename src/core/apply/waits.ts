@@ -1,4 +1,7 @@
-/** Folds the events of clocks: a deadline was moved, its coming was announced. See `apply.ts` for the invariants. */
+/**
+ * Folds the events of open suspensions: extended, about to expire, claimed, lease lost, input edited. See `apply.ts`
+ * for the invariants.
+ */
 
 import type { ClaimedVerdict } from '../../protocol/calls/claims.js';
 import type {
@@ -38,7 +41,8 @@ export function claimed(state: ConversationState, event: Stamped<Claimed>): Conv
       : { ...call, suspension: withClaim(call.suspension, event) },
   );
   const reply = claimedReply(event);
-  // Renewing again is harmless, and a call that is held for long must not push the requests of others out of memory.
+  // A renewal is not remembered: repeating it is harmless, and a call that is held for long must not displace the
+  // requests of others.
   if (event.renewal === true) return next;
   return remember(next, { requestId, operation: 'claim', actor: event.actor.id, reply });
 }
@@ -55,13 +59,13 @@ export function leaseWasLost(state: ConversationState, event: LeaseLost): Conver
   );
 }
 
-/** From here on, the edited input is the call's. */
+/** Replaces the input of the call by the edited one. */
 export function inputEdited(
   state: ConversationState,
   event: InputEdited & { readonly seq: number },
 ): ConversationState {
   const { input, argsDigest, definition, seq } = event;
-  // It was judged just now, by the definition of now.
+  // The edit was just judged by the present definition, so the definition need not be checked again.
   return withCall(state, event.toolCallId, ({ edit, gateWaited: _judged, ...call }) => {
     const { raw: _before, ...plan } = call.plan;
     const given = edit?.input ?? input;
