@@ -14,7 +14,9 @@ import { questionProblem } from '../input/question.js';
 import type { CallState } from '../state/state.js';
 import { resultEvent } from './results.js';
 
-/** The question of a tool's code, in the form that has refused its answer. None where that is the form which was asked. */
+/**
+ * Changes the open question to the form that refused its answer. None where that form is the one that was asked with.
+ */
 export function formChangedEvents(
   { plan, turnId, ask }: CallState,
   { form, byCode }: Pick<AnswerRefused, 'form' | 'byCode'>,
@@ -22,7 +24,7 @@ export function formChangedEvents(
   if (ask === undefined || form === undefined) return [];
   const { question, ordinal } = ask;
   if (canonicalJson(form) === canonicalJson(question.form)) return [];
-  // What cannot be asked is not: the form of before stays.
+  // A faulty form is ignored: the earlier one stays.
   if (questionProblem({ form }) !== undefined) return [];
   const { toolCallId } = plan;
   const content = canonicalJson([toolCallId, form, question.state]);
@@ -37,10 +39,10 @@ export function formChangedEvents(
   ];
 }
 
-/** Of one answer that the code of a tool refuses. */
+/** Limit for one answer that the code of a tool refuses. */
 const MAX_PROBLEMS = 20;
 
-/** A run has asked: what is written of it. What cannot be asked is the call's result. */
+/** Records the question of a run. A faulty question becomes an error result of the call. */
 export function askedEvents(call: CallState, question: Question): readonly EventBody[] {
   const { plan, turnId } = call;
   const { toolCallId, name } = plan;
@@ -59,7 +61,7 @@ export function askedEvents(call: CallState, question: Question): readonly Event
   return [{ type: 'tool_asked', ...asked }];
 }
 
-/** A worker has checked the answer by all of its form. */
+/** Records that a worker has checked the answer against its whole form. */
 export function askCheckedEvents(call: CallState): readonly EventBody[] {
   const { turnId, plan, answer } = call;
   if (answer === undefined) return [];
@@ -67,7 +69,7 @@ export function askCheckedEvents(call: CallState): readonly EventBody[] {
   return [{ type: 'answer_checked', turnId, toolCallId: plan.toolCallId, requestId }];
 }
 
-/** The tool's own code has refused the answer: the question is open again, under its old deadline. */
+/** Reverts an answer that the tool's own code has refused: the question is open again, under its old deadline. */
 export function answerRefusedEvents(
   call: CallState,
   { refused, ...form }: AnswerRefused,
@@ -90,7 +92,7 @@ export function answerRefusedEvents(
   return [reverted, ...formChangedEvents(call, form)];
 }
 
-/** Workers in any language give them. */
+/** Checks the form of the problems: workers may be written in any language. */
 function areProblems(refused: unknown): refused is readonly FieldProblem[] {
   return (
     Array.isArray(refused) &&

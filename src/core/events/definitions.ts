@@ -1,11 +1,13 @@
 /**
- * Calls whose tool has changed since they were planned. Pure.
+ * Events of calls whose tool has changed since they were planned. Pure.
  *
- * D1  A call that waited for its approval is judged by the present definition of its tool before it is offered to anybody, or
- *     before its arguments become its result. A server call is judged by the worker that is about to run it for the first time.
- * D2  Never once a run of it has begun or it was offered: what was shown, and what may have taken effect, stays as it is.
- * D3  A call that was carried over has a new input under a new digest. Where it is gated, it is approved anew, by a person, and
- *     an approval has to name the digest.
+ * D1  A call that waited for its approval is judged by the present definition of its tool before it is offered, or
+ *     before its arguments become its result. A server call is judged by the worker that is about to run it for the
+ *     first time.
+ * D2  A call is never judged again once a run of it has begun or it was offered: its offer, and the possible effects of
+ *     its run, stay as they are.
+ * D3  A call that was carried over has a new input under a new digest. Where it needs approval, it is approved anew, by
+ *     a person, and the approval has to name the digest.
  */
 
 import type {
@@ -26,7 +28,7 @@ import type { CallState, ConversationState } from '../state/state.js';
 import { internalEvents } from './internal.js';
 import { resultEvent } from './results.js';
 
-/** None where there is nothing to compare with. */
+/** Empty where the plan has no definition to compare with. */
 export function changedEvent(
   { plan, turnId, approver }: CallState,
   definition: string,
@@ -50,12 +52,15 @@ export function migratedEvent(call: CallState, migrated: MigratedCall): InputMig
   };
 }
 
-/** What a person had to agree to, a person agrees to again, whatever the policies say of the new input. */
+/**
+ * Keeps the approval of a call that a person had to approve: a person approves it again, even if the policies would not
+ * ask for the new input.
+ */
 function stricter(before: ApprovalPlan, now: ApprovalPlan): ApprovalPlan {
   return before.needed && !now.needed ? before : now;
 }
 
-/** `nowMs`: when a wait that is opened by it begins. */
+/** `nowMs`: the opening time of a suspension that follows. */
 export function definitionCheckedEvents(
   state: ConversationState,
   call: CallState,
@@ -88,7 +93,7 @@ function offerEvents(
     .flatMap((effect) => internalEvents(state, effect, nowMs));
 }
 
-/** A run was refused by one worker, and another says that nothing has changed: neither can be relied upon. */
+/** One worker refused a run because of a change, and another reports no change: neither can be relied upon. */
 function severalDefinitions(call: CallState): EventBody {
   const { name } = call.plan;
   const problem = 'workers with different definitions of it run side by side';
@@ -96,7 +101,7 @@ function severalDefinitions(call: CallState): EventBody {
   return resultEvent(call, errorResult('errored', { code: 'definition_changed', message }));
 }
 
-/** No worker could look at it: it is neither run nor offered unchecked. */
+/** No worker could check the definition: the call is neither run nor offered unchecked. */
 export function definitionNotCheckedEvents(call: CallState, loss: Loss): readonly EventBody[] {
   return [resultEvent(call, errorResult('errored', lossError(call.plan.name, loss)))];
 }

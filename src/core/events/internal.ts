@@ -1,4 +1,4 @@
-/** Events of effects that need no activity. Pure. */
+/** Events of internal effects, which need no activity. Pure. */
 import type { EventBody } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { noRoomResult } from '../calls/capacity.js';
@@ -10,7 +10,7 @@ import { resultEvent, turnEndedEvent } from './results.js';
 import { suspensionEvent } from './suspension.js';
 import { cancelledResults, limitEvents, toolFailedEvent } from './turns.js';
 
-/** Carries out a decision that needs nobody outside. */
+/** Carries out an internal decision: returns the events that record it. */
 export function internalEvents(
   state: ConversationState,
   effect: InternalEffect,
@@ -24,7 +24,7 @@ export function internalEvents(
         : [{ type: 'turn_started', turnId: effect.turnId, messageId: message.messageId }];
     }
     case 'start_inbox_turn':
-      // The machine does it: a turn's id takes a token.
+      // The machine makes these events: a turn's id needs a token.
       return [];
     case 'open_suspension': {
       const call = state.calls[effect.toolCallId];
@@ -40,7 +40,7 @@ export function internalEvents(
     case 'record_result': {
       const call = state.calls[effect.toolCallId];
       if (call === undefined) return [];
-      // Judged again: calls of the same step may have taken the room meanwhile.
+      // Judged again: calls of the same step may have used the capacity in the meantime.
       const { result } = effect;
       const now = result.status === 'detached' ? detachResult(state, call.plan) : result;
       return [resultEvent(call, now)];

@@ -1,4 +1,4 @@
-/** From outcomes of model calls to events. Pure functions of (state, outcome); the machine commits what they return. */
+/** Converts outcomes of model calls to events. Pure functions of (state, outcome); the machine commits the events. */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { ModelCallDetails } from '../../protocol/conversation/attempts.js';
@@ -21,25 +21,29 @@ import { turnEndedEvent } from './results.js';
 import { limitEvents } from './turns.js';
 
 /**
- * Calls of one answer that are kept at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so that the model learns
- * of its limit; a model that goes round in circles asks for thousands, and recording each would outlast a workflow task.
+ * Limit of the calls of one answer that are recorded at all. Those past `MAX_CALLS_PER_STEP` are planned as errors, so
+ * that the model learns of its limit; a looping model may ask for thousands of calls, and recording each would exceed
+ * the time of a workflow task.
  */
 const MAX_ANSWERED_CALLS = 4 * MAX_CALLS_PER_STEP;
 
 /**
- * Once ended calls are forgotten, a short provider id (`call_0`) may be one of them come back, and an old link would answer
- * the new call. Ids at least this long are random.
+ * Minimum length of random ids. Once ended calls are forgotten, a short provider id (`call_0`) may equal the id of an
+ * ended call, and an old link would answer the new call.
  */
 export const RANDOM_ID_CHARS = 16;
 
-/** An answer, whole or not; an error; or neither: it was given up. `left`: what became of its attempts. */
+/**
+ * End of a model call: an answer, whole or partial; an error; or neither, when the call was given up. `left`: details
+ * and usage of its attempts.
+ */
 export interface ModelCallEnd {
   readonly outcome?: CallModelResult;
   readonly error?: TurnError;
   readonly left?: ModelCallDetails | undefined;
 }
 
-/** None when nobody waits for that call any more. */
+/** Empty when the turn no longer waits for that call. */
 export function modelEndedEvents(
   state: ConversationState,
   at: Pick<TurnState, 'turnId' | 'step'>,
@@ -58,8 +62,8 @@ export function modelEndedEvents(
 }
 
 /**
- * A model call was completed: what its provider has run, with the results; its message; and every call it asks for, each under
- * an id that is free.
+ * Events of a completed model call: the calls that its provider has run, with their results; its message; and every
+ * call that it asks for, each under a free id.
  */
 function modelCompletedEvents(
   state: ConversationState,
@@ -73,7 +77,7 @@ function modelCompletedEvents(
     outcome.calls.slice(0, MAX_ANSWERED_CALLS).map(({ plan }) => plan),
   ).map((plan, index) => ({ plan, argumentsJson: outcome.calls[index]?.argumentsJson ?? '' }));
   const executed = outcome.providerCalls ?? [];
-  // Calls that wait for a result come first: it is their ids that the model has to find again.
+  // Calls that wait for a result are named first, because the model has to recognise their ids.
   const underFreeId = callNamer(state, turn, [...answered, ...executed]);
   const calls = answered.map(({ plan, argumentsJson }) => ({
     ...underFreeId(plan),
@@ -138,7 +142,7 @@ function callNamer(
   all: readonly { readonly plan: PlannedCall }[],
 ): (plan: PlannedCall) => NamedCall {
   const asked = all.map(({ plan }) => plan.toolCallId);
-  // Minted ids must also keep clear of those that the provider uses further on in this step.
+  // Minted ids must also differ from those that the provider uses for later calls of this step.
   const minted = new Set(asked);
   const taken = new Set(takenCallIds(state, asked));
   const remembersAll = remembersAllCalls(state);
@@ -159,7 +163,7 @@ function callNamer(
   };
 }
 
-/** Minted ids name turn and step: only a model that imitates them can have taken one. */
+/** Minted ids contain turn and step: only a model that imitates them can have used one. */
 function freeCallId(state: ConversationState, wanted: string, taken: ReadonlySet<string>): string {
   let callId = wanted;
   for (let suffix = 2; taken.has(callId) || takenCallIds(state, [callId]).size > 0; suffix += 1)
@@ -189,7 +193,10 @@ function withUnsent(event: ModelCallEvent, unsentMessages: number): ModelCallEve
   return { ...event, context: { ...context, unsentMessages } };
 }
 
-/** Of a call that came to nothing: what its attempts took, and why they failed. None where neither is known. */
+/**
+ * Events of a call without an answer: the usage of its attempts, and the reasons of their failures. Empty where neither
+ * is known.
+ */
 function leftEvents(
   { turnId, step }: TurnState,
   call: {
@@ -211,12 +218,12 @@ function leftEvents(
   return [{ ...about, usage, failedAttempts: failed }];
 }
 
-/** The turn as it ends with these calls. */
+/** The turn with the usage of these calls. */
 function withTaken(turn: TurnState, calls: readonly ModelCallEvent[]): TurnState {
   return calls.reduce((sum, call) => ({ ...sum, usage: addUsage(sum.usage, takenBy(call)) }), turn);
 }
 
-/** What was said has not the form that was asked for: whoever asked cannot use it, so the turn has failed. */
+/** Fails the turn when the answer does not have the requested form: the requester cannot use it. */
 function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly EventBody[] {
   const { outputProblem, parts } = outcome;
   if (outputProblem === undefined) return [];
@@ -227,7 +234,7 @@ function badOutputEvents(turn: TurnState, outcome: CallModelResult): readonly Ev
   return [turnEndedEvent(spent, { status: 'failed', reason: 'model_failed', error })];
 }
 
-/** The model call failed for good: the turn ends, and the next message goes on from here. */
+/** Ends the turn after its model call has failed for good; the next message starts a new turn from this state. */
 export function modelFailedEvents(
   turn: TurnState,
   { error, left }: { readonly error: TurnError; readonly left?: ModelCallDetails | undefined },
@@ -237,7 +244,7 @@ export function modelFailedEvents(
   return [...calls, turnEndedEvent(withTaken(turn, calls), end)];
 }
 
-/** The model call of a turn that is being stopped is over; what had come of its text is kept. */
+/** Ends the model call of a turn that is being stopped; the text that has arrived is kept. */
 function modelAbortedEvents(
   state: ConversationState,
   running: TurnState,
@@ -260,7 +267,7 @@ function modelAbortedEvents(
       turnId,
       step,
       messageId: assistantMessageId(turnId, step),
-      // A provider refuses its own items when what followed them is missing.
+      // Providers refuse their own items when the items that followed are missing.
       parts: partial.parts.filter((part) => part.type !== 'provider_item'),
       partial: true,
     });

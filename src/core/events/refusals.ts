@@ -1,4 +1,4 @@
-/** What came as a signal and was refused: nobody can be told, so it is written down. Pure. */
+/** Events of refused signals. Signals have no reply, so the refusal is written to the log. Pure. */
 
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { MAX_REASON_CHARS, MAX_REQUEST_ID_CHARS } from '../../protocol/limits/limits.js';
@@ -7,7 +7,7 @@ import { actorFrom } from '../../protocol/values/actors.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { resolutionRequestId, resolverOf } from '../judge/resolutions.js';
 
-/** Ids come from outside, and are cut. */
+/** Limit of ids from outside; longer ones are cut. */
 const MAX_ID_CHARS = 200;
 
 export function messageRefusedEvent(plain: unknown, code: MessageRefused['code']): MessageRefused {

@@ -1,6 +1,6 @@
 /**
- * How waits end: by a resolution, by a remembered decision, by their deadline, and after a worker has checked an answer. Pure
- * functions from what happened to what is written of it; the machine commits what they return.
+ * Events that end a wait: a resolution, a remembered decision, a deadline, and a worker's check of an answer. Pure
+ * functions; the machine commits the events.
  */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -26,7 +26,9 @@ import type { CallState, ConversationState } from '../state/state.js';
 import { askCheckedEvents } from './asks.js';
 import { resultEvent } from './results.js';
 
-/** A rule decides: recorded like the resolution that its author would have sent, with the rule's name. */
+/**
+ * Events of a rule's decision, in the form of the resolution that its author would have sent, with the id of the rule.
+ */
 export function ruledEvents(call: CallState, rule: Rule): readonly EventBody[] {
   const { decision, reason, actor, ruleId } = rule;
   const { name, executor, toolCallId, mode } = call.plan;
@@ -40,7 +42,7 @@ export function ruledEvents(call: CallState, rule: Rule): readonly EventBody[] {
   return acceptedEvents(call, { ...by, rule: { ruleId, name, executor, ...detached } });
 }
 
-/** A resolution was accepted; denials, declines and errors are the call's result at once. */
+/** Events of an accepted resolution; denials, declines and errors become the call's result at once. */
 export function resolutionEvents(
   state: ConversationState,
   call: CallState,
@@ -125,7 +127,7 @@ function resultOfResolution(accepted: {
   }
 }
 
-/** Nobody answered in time. Expiry acts as the system, and is neither a denial nor a cancel. */
+/** Events of an unanswered wait. Expiry has the system as its actor, and is neither a denial nor a cancel. */
 export function expiryEvents(call: CallState): readonly EventBody[] {
   const { suspension, plan, turnId } = call;
   if (suspension === undefined) return [];
@@ -180,7 +182,7 @@ function expiryText(plan: PlannedCall, suspension: Suspension): string {
   }
 }
 
-/** A worker has checked an accepted answer. A bad one re-opens the call under its old deadline. */
+/** Events of a worker's check of an accepted answer. A refused answer reopens the call under its old deadline. */
 export function answerCheckedEvents(
   call: CallState,
   outcome: CheckAnswerResult,
@@ -203,7 +205,7 @@ export function answerCheckedEvents(
   ];
 }
 
-/** The rule that an accepted decision leaves, to be recorded behind it. */
+/** The rule that an accepted decision creates, recorded after it. */
 export function rememberedEvents(
   state: ConversationState,
   call: CallState,
@@ -214,7 +216,7 @@ export function rememberedEvents(
   const { remember } = resolution;
   if (remember === undefined) return [];
   const rule: Omit<Rule, 'at'> = {
-    // Its decision is recorded next, so no other rule of this chain can have it.
+    // The decision of the rule gets the next `seq`, so no other rule of this chain can have the same id.
     ruleId: `rule_${state.chain}_${state.lastSeq + 1}`,
     tool: call.plan.name,
     decision: resolution.type,
@@ -228,7 +230,10 @@ export function rememberedEvents(
   return [{ type: 'rule_remembered', rule }];
 }
 
-/** A worker has checked an edit. The policy may want another approver for it than the one who made it. */
+/**
+ * Events of a worker's check of an edit. The policy may require another approver for the edited input than the actor
+ * that made the edit.
+ */
 export function editCheckedEvents(
   state: ConversationState,
   call: CallState,

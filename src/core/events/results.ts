@@ -1,4 +1,4 @@
-/** Events that several outcomes end in. Pure. */
+/** Events that several outcomes have in common. Pure. */
 
 import type { ToolResult } from '../../protocol/calls/results.js';
 import { RESULT_EVENT_PREFIX } from '../../protocol/conversation/inbox.js';
@@ -8,7 +8,7 @@ import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import { withNotice } from '../calls/results.js';
 import type { CallState, TurnState } from '../state/state.js';
 
-/** The one result of a call; beside the step it is new input. */
+/** The only result of a call; for a detached or late call it is an inbox event. */
 export function resultEvent(call: CallState, result: ToolResult): EventBody {
   if (call.aside !== undefined) return asideResultEvent(call, result);
   const { turnId, plan } = call;
@@ -34,7 +34,10 @@ export function turnEndedEvent(
   };
 }
 
-/** What became of a call beside the step, as new input. Its id makes it one event for ever. */
+/**
+ * The outcome of a detached or late call as an inbox event. The id is derived from the call, so that the outcome is
+ * recorded only once.
+ */
 export function asideResultEvent(call: CallState, result: ToolResult): InboxEvent {
   const { plan, turnId, asker, aside } = call;
   const { toolCallId, name, mode } = plan;

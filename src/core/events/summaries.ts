@@ -5,7 +5,7 @@ import { nextSummary, summarizable } from '../context/summaries.js';
 import { headLength } from '../context/turn-spans.js';
 import type { ConversationState } from '../state/state.js';
 
-/** Nothing, when the summary is of messages that are no longer there, or not old: it was made for another state. */
+/** Empty when the summary covers messages that are no longer there or not old enough: it was made for another state. */
 export function summarizedEvents(
   state: ConversationState,
   ordinal: number,

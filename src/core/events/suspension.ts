@@ -1,4 +1,4 @@
-/** The event that opens a wait: what is shown, to whom, and until when. Pure. */
+/** The event that opens a suspension, with its prompt, audience and deadline. Pure. */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';

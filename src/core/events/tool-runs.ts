@@ -1,6 +1,6 @@
 /**
- * From outcomes to events: of runs, of preflights, of losses, and of reads that came with the answer of the model. Pure functions of (state,
- * outcome, time); the machine commits what they return.
+ * Converts outcomes to events: of runs, preflights, losses, and reads that came with the answer of the model. Pure
+ * functions of (state, outcome, time); the machine commits the events.
  */
 import type { ToolChanged } from '../../protocol/calls/definitions.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
@@ -31,7 +31,7 @@ import { changedEvent } from './definitions.js';
 import { resultEvent } from './results.js';
 import { suspensionEvent } from './suspension.js';
 
-/** A tool run is over. */
+/** Events of a tool run that has ended. */
 export function toolFinishedEvents(
   state: ConversationState,
   call: CallState,
@@ -49,7 +49,11 @@ export function toolFinishedEvents(
   return [resultEvent(call, ranResult(call.plan, outcome))];
 }
 
-/** Nothing has run. What a plan does not pin cannot have changed, and a later run is never refused by it: its worker was wrong. */
+/**
+ * Events of a run that a worker refused because the tool has changed; no code was run. Without a pinned definition
+ * there is nothing that can have changed, and a later run must not be refused: then the worker is at fault, and the
+ * call fails.
+ */
 function toolChangedEvents(call: CallState, { changed }: ToolChanged): readonly EventBody[] {
   const events = runOf(call) > 1 ? [] : changedEvent(call, changed.definition);
   if (events.length > 0) return events;
@@ -57,7 +61,9 @@ function toolChangedEvents(call: CallState, { changed }: ToolChanged): readonly 
   return [resultEvent(call, errorResult('errored', error))];
 }
 
-/** A question that finds no room is not even written down: until its step ends, a call holds what it has asked. */
+/**
+ * Refuses a question that exceeds the capacity before it is recorded: until its step ends, a call holds its question.
+ */
 function withRoom(
   state: ConversationState,
   call: CallState,
@@ -65,7 +71,7 @@ function withRoom(
 ): readonly EventBody[] {
   const [event] = events;
   if (event?.type !== 'tool_asked') return events;
-  // What is shown is as large at any time.
+  // The size of the suspension does not depend on the time, so any time serves.
   const then = { seq: 0, at: isoOf(0) };
   const asked = toolAsked(state, { ...event, ...then }).calls[event.toolCallId] ?? call;
   const { suspension } = suspensionEvent(asked, 'elicitation', 0);
@@ -73,7 +79,10 @@ function withRoom(
   return noRoom === undefined ? events : [resultEvent(call, noRoom)];
 }
 
-/** Workers in any language end calls, and what they say stands in the history: a wrong form must not fail the task for ever. */
+/**
+ * Checks the form of an outcome. Workers may be written in any language, and their outcomes are in the history: a wrong
+ * form must not fail the workflow task again and again.
+ */
 function isToolEnd(outcome: unknown): boolean {
   if (!isRecord(outcome)) return false;
   const { envelope } = outcome;
@@ -86,10 +95,11 @@ function isToolEnd(outcome: unknown): boolean {
   );
 }
 
-/** The run of a tool was lost (worker death, time-out): infrastructure failed, not the tool. */
+/** Events of a lost tool run (worker death, time-out): the infrastructure failed, not the tool. */
 export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[] {
   const { plan } = call;
-  // The run of a held call goes on with what is under way: nobody knows what became of that, and it is not made again.
+  // The run of a held call continues work that is under way: the outcome of that work is unknown, and it is not started
+  // again.
   const isHeldOpen = call.ask?.question.heldAt !== undefined;
   if (loss.neverStarted === true && !isHeldOpen) {
     const message = TEXTS.notTaken(plan.name, FOREIGN_QUEUE_TIMEOUT_MS);
@@ -116,7 +126,10 @@ export function toolLostEvents(call: CallState, loss: Loss): readonly EventBody[
   return [resultEvent(call, errorResult('errored', error))];
 }
 
-/** The turn of a call has come, and a worker has validated and gated it. Bounds are looked at now. */
+/**
+ * Events of a call that a worker has validated and evaluated for approval, after its turn in the step had come. Limits
+ * are checked now.
+ */
 export function plannedEvents(
   state: ConversationState,
   call: CallState,
@@ -140,7 +153,10 @@ export function notPlannedEvents(call: CallState, { message }: Loss): readonly E
   return [resultEvent(call, errorResult('errored', error))];
 }
 
-/** A `once` call whose activity was delivered again was not run: like a lost run, only that a worker says so. */
+/**
+ * Detects a `once` call that was not run because its activity was delivered again: handled like a lost run that a
+ * worker reports.
+ */
 export function lossTold(call: CallState, outcome: ToolEnded): Loss | undefined {
   const { envelope } = outcome;
   return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
@@ -154,7 +170,7 @@ export function lostEvent(call: CallState, loss: Loss): EventBody {
   return { type: 'tool_lost', turnId, toolCallId, run: runOf(call), reason: loss.message };
 }
 
-/** The tool was asked what its lost run did. */
+/** Events of a tool's report about its lost run. */
 export function reconciledEvents(
   call: CallState,
   outcome: ReconcileToolResult,
@@ -173,7 +189,7 @@ export function reconciledEvents(
   return [event, resultEvent(call, ranResult(plan, { envelope: outcome.envelope }))];
 }
 
-/** The payload is there, or the call cannot be offered to anybody. */
+/** Events of a preflight: the payload, or an error when the call cannot be offered. */
 export function preflightEvents(
   call: CallState,
   outcome: PreflightToolResult,
@@ -187,8 +203,8 @@ export function preflightEvents(
 }
 
 /**
- * The results that came with an answer, in call order, those that ran under another id than their call has now left out.
- * `recorded`: the events of the answer.
+ * The results that came with an answer, in call order, without those whose call has another id now. `recorded`: the
+ * events of the answer.
  */
 export function offeredReads(
   outcome: CallModelResult,
@@ -203,7 +219,10 @@ export function offeredReads(
   );
 }
 
-/** None where the call does not want its first run now: then the result is dropped, and what is due is done as ever. */
+/**
+ * Empty where the call does not want its first run now: then the result is dropped, and the due effects are carried out
+ * as usual.
+ */
 export function readEvents(state: ConversationState, read: InlineRead): readonly EventBody[] {
   const { toolCallId, ended } = read;
   const call = wantedReads(state).find(({ plan }) => plan.toolCallId === toolCallId);

@@ -1,4 +1,4 @@
-/** Events of turns: begun by messages and inbox events, limited, cancelled, closed. Pure. */
+/** Events of turns: started by messages and inbox events, limited, cancelled, closed. Pure. */
 import type { ToolResult } from '../../protocol/calls/results.js';
 import type { TurnLimit } from '../../protocol/conversation/turns.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -25,8 +25,8 @@ import { NO_USAGE } from '../state/usage.js';
 import { resultEvent, turnEndedEvent } from './results.js';
 
 /**
- * A turn is stopped. Calls that are open get their one result at once; a model call in flight is aborted first, so that
- * what it has said is kept.
+ * Stops a turn. Open calls get their only result at once; a model call in flight is aborted first, so that its text is
+ * kept.
  */
 export function cancelEvents(
   state: ConversationState,
@@ -43,7 +43,7 @@ export function cancelEvents(
   ];
 }
 
-/** One result for each call that is still open. */
+/** One result for each open call of the step. */
 export function cancelledResults(
   state: ConversationState,
   actor: StampedActor,
@@ -69,7 +69,7 @@ function queuedTurnCancelled(turnId: string): TurnEnded {
   };
 }
 
-/** The conversation closes: every turn and every call that is open ends first, so nobody waits for ever. */
+/** Closes the conversation: every open turn and call ends first, so that no client waits for one of them in vain. */
 export function closeEvents(
   state: ConversationState,
   by: {
@@ -89,8 +89,8 @@ export function closeEvents(
 }
 
 /**
- * What a run that was ended from outside left open is ended before its conversation is opened again, so that nobody waits
- * for it for ever. Nothing, when the run had closed by itself.
+ * Ends what a run that was terminated from outside left open before its conversation is reopened, so that no client
+ * waits for it in vain. Empty when the run had closed by itself.
  */
 export function leftOpenEvents(state: ConversationState): readonly EventBody[] {
   return closeEvents(state, { reason: 'workflow_cancelled', actor: SYSTEM_ACTOR }).filter(
@@ -98,7 +98,7 @@ export function leftOpenEvents(state: ConversationState): readonly EventBody[] {
   );
 }
 
-/** The turn may not go on: the engine says so in the model's place. Calls that are open have been ended before. */
+/** Ends a turn at a limit, with a message of the engine in the model's place. Open calls have been ended before. */
 export function limitEvents(
   state: ConversationState,
   turn: TurnState,
@@ -106,7 +106,7 @@ export function limitEvents(
 ): readonly EventBody[] {
   const { turnId, step } = turn;
   const text = limitText(state, limit);
-  // A model call that was cut off has spoken under this step's id already.
+  // A model call that was cut off has already used the message id of this step.
   const messageId = turn.stop === undefined ? assistantMessageId(turnId, step) : `${turnId}.limit`;
   return [
     {
@@ -120,13 +120,13 @@ export function limitEvents(
     {
       ...turnEndedEvent(turn, { status: 'completed', reason: limit }),
       text,
-      // A step that was due, and not taken, does not count.
+      // A step that was due but not run does not count.
       steps: turn.stop === undefined ? step - 1 : step,
     },
   ];
 }
 
-/** The turn ends because of a tool. Calls that are open have been ended before. */
+/** Ends the turn because of a failed tool. Open calls have been ended before. */
 export function toolFailedEvent(turn: TurnState): EventBody {
   const { name = '', error } = turn.failure ?? {};
   return turnEndedEvent(turn, {
@@ -136,10 +136,10 @@ export function toolFailedEvent(turn: TurnState): EventBody {
   });
 }
 
-/** Reason of a cancel that a message with `onBusy: 'interrupt'` brought about. */
+/** Reason of a cancel that a message with `onBusy: 'interrupt'` caused. */
 export const INTERRUPTED = 'interrupted by a new message';
 
-/** `input` has been judged; what it does to a running turn is written into the event only where one runs. */
+/** `input` has been judged; the event says how the message affects a running turn only where one runs. */
 export function messageEvent(
   state: ConversationState,
   input: unknown,
@@ -148,7 +148,7 @@ export function messageEvent(
   const fields = isRecord(input) ? input : {};
   const { chain, turnCount, turn, lastSeq } = state;
   const onBusy = onBusyOf(state, fields);
-  // A turn that is being stopped reads nothing more.
+  // A turn that is being stopped reads no more messages.
   const isSteering = onBusy === 'steer' && turn !== undefined && turn.cancel === undefined;
   const turnId = isSteering ? turn.turnId : turnIdFor(chain, turnCount + 1, turnToken?.());
   const messageId = isSteering ? `${turnId}.user.${lastSeq + 1}` : `${turnId}.user`;
@@ -167,7 +167,7 @@ export function messageEvent(
   };
 }
 
-/** The turn that answers what waits, when no message does. */
+/** Starts the turn that answers the inbox, when no message is queued. */
 export function inboxTurnEvent(
   state: ConversationState,
   turnToken: (() => string) | undefined,
