@@ -1,4 +1,7 @@
-/** The entries of a set of results, in the form in which clients send them: what they say in ours, and what is wrong with them. Pure. */
+/**
+ * Entries of a batch of results in the form of front ends: converts them to resolutions, and reports their faults.
+ * Pure.
+ */
 import type { BatchFault } from '../../protocol/calls/batches.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
 import { MAX_BATCH_BYTES, MAX_ID_CHARS, MAX_RUN_TIMEOUT_MS } from '../../protocol/limits/limits.js';
@@ -8,7 +11,7 @@ import type { PlainRecord } from '../input/plain-input.js';
 import { REUSED } from '../memory/duplicates.js';
 import type { AcceptableResolution } from './resolutions.js';
 
-/** What the engine's own form of the result is, or what is wrong with its shape. */
+/** Converts an entry to the engine's own form of a result, or returns the faults of its shape. */
 export function resolutionOf(
   entry: PlainRecord,
   path: string,
@@ -32,7 +35,7 @@ export function resolutionOf(
   return { faults, resolution: { type: 'result', value } };
 }
 
-/** A refusal has to fit into a reply, whatever was sent. */
+/** Limit of reported fields: a refusal has to fit into a reply, however many fields were sent. */
 const MAX_REPORTED_FIELDS = 20;
 
 const FIELDS: readonly string[] = [
@@ -47,7 +50,7 @@ function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= MAX_RUN_TIMEOUT_MS;
 }
 
-/** Undefined when it is no JSON; that is no JSON value itself. */
+/** Undefined when the text is not JSON; no JSON text parses to undefined. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -56,7 +59,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Of all texts together. */
+/** Faults of the size of all texts together. */
 export function sizeFaults(entries: readonly unknown[]): readonly BatchFault[] {
   const bytes = entries.reduce((sum: number, entry) => {
     const { resultJson, errorMessage } = isRecord(entry) ? entry : {};
@@ -71,14 +74,17 @@ function bytesOf(text: unknown): number {
   return typeof text === 'string' ? utf8Bytes(text) : 0;
 }
 
-/** Of the id of the whole set. */
+/** Faults of the request id of the batch. */
 export function requestIdFaults(requestId: unknown): readonly BatchFault[] {
   if (requestId === undefined) return [];
   const message = requestIdProblem('requestId', requestId);
   return message === undefined ? [] : [fault('/requestId', message)];
 }
 
-/** What a result alone is told, as a fault of the set. One that would be taken late is: on its own. */
+/**
+ * Converts the verdict for one result to faults of the batch. A batch accepts no late results, although a single
+ * resolution may be late.
+ */
 export function faultsOf(
   judged: Verdict | AcceptableResolution,
   at: { readonly path: string; readonly toolCallId: string },
@@ -105,7 +111,7 @@ export function faultsOf(
         path: problem === REUSED ? problem.path : pathOf(path, problem.path),
         message: problem.message,
       }));
-    // It is no call of this step, as its place says already.
+    // The call does not belong to this step; the fault of its position already reports that.
     case 'unknown':
     case 'accepted':
     case 'accepted_late':
@@ -120,7 +126,7 @@ function pathOf(path: string, inner: string): string {
     .replace(/^\/resolution\/message/, `${path}/errorMessage`);
 }
 
-/** What makes the set `invalid`. */
+/** A fault with the verdict `invalid`. */
 export function fault(path: string, message: string): BatchFault {
   return { path, message, verdict: 'invalid' };
 }

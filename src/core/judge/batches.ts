@@ -1,6 +1,7 @@
 /**
- * Results of all client calls of a step as one set: accepted whole or not at all. Each result is judged like a resolution of
- * its own; here is added what concerns the set. Pure, takes what came over the wire, and never throws on it.
+ * Judges the results of all client calls of a step as one batch: accepted whole or not at all. Each result is judged
+ * like a single resolution; this module adds the rules of the batch. Pure; accepts any value from outside and never
+ * throws on it.
  */
 
 import type { AcceptedBatch, BatchFault, BatchVerdict } from '../../protocol/calls/batches.js';
@@ -27,7 +28,7 @@ interface AcceptableBatch {
   readonly results: readonly (AcceptableResolution & { readonly executionMs?: number })[];
 }
 
-/** Judges a set of results. `acceptable` is the only outcome that may be recorded. */
+/** Judges a batch of results. `acceptable` is the only outcome that may be recorded. */
 export function judgeBatch(
   state: ConversationState,
   received: unknown,
@@ -96,7 +97,7 @@ const PRECEDENCE = ['forbidden', 'stale', 'expired', 'invalid'] as const;
 interface Place {
   readonly entry: unknown;
   readonly path: string;
-  /** The call whose result belongs here. */
+  /** Id of the call whose result belongs at this position. */
   readonly expected: string;
 }
 
@@ -109,7 +110,7 @@ function judgeEntry(
   const { toolCallId, executionMs, claimId } = entry;
   const given = resolutionOf(entry, path);
   const faults = [...given.faults, ...placeFaults(toolCallId, { path, expected })];
-  // Out of place, it is no less forbidden, stale or malformed.
+  // A result at the wrong position is still checked for the verdicts forbidden, stale and invalid.
   if (typeof toolCallId !== 'string' || given.resolution === undefined) return { faults };
   const { requestId, actor, receivedAt } = input;
   const one = { toolCallId, resolution: given.resolution, requestId, actor, receivedAt, claimId };
@@ -141,7 +142,7 @@ function unknownStep(): BatchRefusal {
   return { verdict: 'unknown', what: 'step' };
 }
 
-/** What this request was told, when for every one of its calls a result was accepted under its id. */
+/** The first reply to this request, if a result was accepted under its id for each of its calls. */
 function firstReply(
   state: ConversationState,
   stepId: StepId,

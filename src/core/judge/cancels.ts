@@ -1,4 +1,4 @@
-/** What a request to stop a turn means. Takes `unknown`, never throws. */
+/** Judges a request to cancel a turn. Accepts `unknown`, never throws. */
 
 import type { CancelTurnReply } from '../../protocol/conversation/conversation.js';
 import { MAX_REASON_CHARS } from '../../protocol/limits/limits.js';
@@ -15,10 +15,10 @@ export type JudgedCancel =
   | { readonly reply: CancelTurnReply }
   | { readonly cancel: Omit<CancelRequested, 'type'> };
 
-/** The reply, when there is nothing (more) to stop; else what is to be recorded. */
+/** The reply when nothing is left to cancel; otherwise the fields of the event to record. */
 export function judgeCancel(state: ConversationState, input: unknown): JudgedCancel {
   const plain = plainInput(input) ?? {};
-  // Something that cannot be read, or names no turn of ours, must not stop whichever runs.
+  // An unreadable request, or one for an unknown turn, must not cancel the running turn.
   if (!isRecord(plain)) return { reply: { cancelled: false } };
   const { turnId, requestId, reason, actor } = plain;
   const known = rememberedCancel(state, requestId);

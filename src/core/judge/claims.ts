@@ -1,6 +1,6 @@
 /**
- * Claiming a waiting call, and losing it. Judged like a resolution: one verdict, from the same pure function for the update's
- * validator and its handler; takes `unknown`, never throws. Refusals record nothing.
+ * Judges claims of waiting calls, and losses of claims. One pure function gives the verdict for the update's validator
+ * and its handler; accepts `unknown`, never throws. Refusals record nothing.
  */
 
 import type { ClaimedVerdict, ClaimVerdict, HeldVerdict } from '../../protocol/calls/claims.js';
@@ -50,7 +50,8 @@ export function judgeClaim(
   const actor = actorFrom(input['actor']);
   const first = rememberedClaim(state, toolCallId, { requestId: input['requestId'], actor });
   const suspension = call?.suspension;
-  // A claim that was lost is over: told of it again, its holder would take for its own what may be another's by now.
+  // A lost claim is not returned again: its holder would take the call for its own, although another client may hold it
+  // by now.
   const isOver = suspension !== undefined && suspension.claim?.claimId !== first?.claimId;
   if (first !== undefined && !isOver) return { verdict: 'duplicate', first };
   if (call === undefined || suspension === undefined) return notWaiting(state, toolCallId);
@@ -69,7 +70,10 @@ export function callOf(state: ConversationState, toolCallId: string): CallState 
   return Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
 }
 
-/** Of the same actor: whoever else has the same request id must not be told that the call is theirs. */
+/**
+ * The remembered claim of the same actor only: another actor with the same request id must not get the reply that makes
+ * it the holder.
+ */
 function rememberedClaim(
   state: ConversationState,
   toolCallId: string,
@@ -153,7 +157,7 @@ function claimEvent(
     type: 'claimed',
     turnId: call.turnId,
     toolCallId,
-    // Another history may have the same seq; its requests have other ids.
+    // Another history may have the same `seq`, but its requests have other ids.
     claimId: claim?.claimId ?? `claim_${seq}_${fingerprint(`${state.chain}:${requestId}`)}`,
     leaseMs: typeof leaseMs === 'number' ? leaseMs : DEFAULT_LEASE_MS,
     requestId,
@@ -165,8 +169,8 @@ function claimEvent(
 export type LeaseLossRefusal = Extract<Verdict, { verdict: 'stale' }>;
 
 /**
- * Whether the watch is right: the claim is the one that the conversation knows, and was not renewed here since. Never by the
- * clock: renewals are in the store, so only the watch knows when a lease has lapsed.
+ * Accepts the loss if the watch knows the present claim, and the claim was not renewed in the workflow since. Does not
+ * compare times: renewals are in the store, so only the watch knows when a lease has lapsed.
  */
 export function lossOf(state: ConversationState, received: unknown): LeaseLost | LeaseLossRefusal {
   const input = plainInput(received);

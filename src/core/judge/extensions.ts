@@ -1,6 +1,6 @@
 /**
- * Moving the deadline of a waiting call. Judged like a resolution: one verdict, from the same pure function for the update's
- * validator and its handler; takes `unknown`, never throws. Refusals record nothing.
+ * Judges requests to move the deadline of a waiting call. One pure function gives the verdict for the update's
+ * validator and its handler; accepts `unknown`, never throws. Refusals record nothing.
  */
 
 import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
@@ -87,7 +87,7 @@ function rememberedExtension(
   return known?.operation === 'extend' ? known : undefined;
 }
 
-/** Whether it asks for what was accepted. An acceptance is never less than what was asked for. */
+/** Whether the request asks for the move that was accepted. Acceptance never grants less than was asked for. */
 function isSameMove(first: RememberedExtension, { until, by }: PlainRecord): boolean {
   const { previousDeadline, reply } = first;
   const movedTo = Date.parse(reply.deadline);

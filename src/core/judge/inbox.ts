@@ -1,6 +1,6 @@
 /**
- * The inbox within the state. What it holds enters the transcript before the next model call of a turn; when no turn runs,
- * it starts one. Everything that comes over the wire is `unknown` here, and nothing throws.
+ * Judges inbox events. The entries of the inbox enter the transcript before the next model call of a turn; when no turn
+ * runs, they start one. Accepts `unknown`, never throws.
  */
 
 import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
@@ -24,7 +24,7 @@ import { misplacedRefusal } from './messages.js';
 
 const KIND = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** The shape rules of an event; clients apply them before anything is sent. */
+/** The rules for the shape of an event; clients apply them before they send one. */
 export function inboxFieldProblems(received: unknown): readonly FieldProblem[] {
   const input = plainInput(received);
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "eventId"' }];
@@ -48,12 +48,12 @@ export function inboxFieldProblems(received: unknown): readonly FieldProblem[] {
   return problems;
 }
 
-/** With code `duplicate`: what the first try was answered. */
+/** With code `duplicate`, `reply` is the reply to the first attempt. */
 export interface InboxRefusal extends Omit<Refusal, 'reply'> {
   readonly reply?: InboxEventReply;
 }
 
-/** Why an event cannot be taken, or undefined. */
+/** Why an event cannot be accepted, or undefined. */
 export function judgeInbox(state: ConversationState, received: unknown): InboxRefusal | undefined {
   const input = plainInput(received);
   const problems = inboxFieldProblems(input);
@@ -72,7 +72,10 @@ export function judgeInbox(state: ConversationState, received: unknown): InboxRe
   return undefined;
 }
 
-/** An id names one event for ever: with other content it is a mistake of the sender, who must hear of it. */
+/**
+ * Refuses a second event under a known id. Other content under the same id is a mistake of the sender, and must be
+ * reported.
+ */
 function knownRefusal(
   known: { readonly digest: string; readonly reply: InboxEventReply },
   digest: string,

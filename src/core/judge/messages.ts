@@ -1,4 +1,4 @@
-/** Whether a message may be accepted, and what its sender is told if not. Takes `unknown`, never throws. */
+/** Judges whether a message may be accepted, and gives the refusal for its sender. Accepts `unknown`, never throws. */
 
 import { outputSchemaProblem } from '../../json-schema/output-format.js';
 import { ON_BUSY } from '../../protocol/conversation/agents.js';
@@ -21,14 +21,14 @@ export interface Refusal {
   readonly code: FailureCode;
   readonly message: string;
   readonly problems?: readonly FieldProblem[];
-  /** With code `duplicate`: what the first try was answered. */
+  /** With code `duplicate`: the reply to the first attempt. */
   readonly reply?: SendMessageReply;
 }
 
-/** Text that may wait behind a turn. The queue rides through roll-overs in one payload of at most 2 MiB. */
+/** Limit of the text that may wait behind a turn. Roll-overs carry the queue in one payload of at most 2 MiB. */
 const MAX_QUEUED_BYTES = 2 * MAX_MESSAGE_BYTES;
 
-/** The shape rules of a message; clients apply them before anything is sent. */
+/** The rules for the shape of a message; clients apply them before they send one. */
 export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   if (!isRecord(input)) return [{ path: '', message: 'must be an object with "text"' }];
   const { text, requestId, onBusy, ifRejected, agent } = input;
@@ -64,7 +64,7 @@ export function messageFieldProblems(input: unknown): readonly FieldProblem[] {
   return problems;
 }
 
-/** Why a message cannot be taken, or undefined. */
+/** Why a message cannot be accepted, or undefined. */
 export function judgeMessage(state: ConversationState, received: unknown): Refusal | undefined {
   const input = plainInput(received);
   const problems = messageFieldProblems(input);
@@ -113,7 +113,7 @@ function bytesOf(parts: readonly UserPart[], output: unknown): number {
   return utf8Bytes(textOf(parts)) + (beside.length === 0 ? 0 : utf8Bytes(JSON.stringify(beside)));
 }
 
-/** Why new input of any kind is not for this conversation as it is, or undefined. */
+/** Why the conversation cannot accept new input of any kind, or undefined. */
 export function misplacedRefusal(
   state: ConversationState,
   agent: unknown,

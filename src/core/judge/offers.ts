@@ -23,17 +23,17 @@ export function judgeOffer(
   if (call === undefined) return { verdict: 'unknown', what: 'tool_call' };
   const { suspension, status } = call;
   const offered = suspension?.definition;
-  // Whoever holds the call works by what it was offered with.
+  // The holder of a claimed call relies on the offer that it claimed.
   if (suspension === undefined || offered === undefined || suspension.claim !== undefined)
     return { verdict: 'stale', why: 'other_kind', status };
   const known = offerOf(offer);
   if (known === undefined)
-    return { verdict: 'invalid', problems: [{ path: '/offer', message: 'is no offer' }] };
+    return { verdict: 'invalid', problems: [{ path: '/offer', message: 'is not a valid offer' }] };
   if (known.definition === offered) return { verdict: 'stale', why: 'already_resolved', status };
   return offerChangedEvent(call, known);
 }
 
-/** Known fields only. Undefined for what could not be carried out. */
+/** Copies known fields only; undefined for an offer that could not be carried out. */
 function offerOf(offer: unknown): AnswerOffer | undefined {
   if (!isRecord(offer) || !isBoundedJson(offer, MAX_ANSWER_DEPTH)) return undefined;
   if (utf8Bytes(JSON.stringify(offer)) > MAX_OFFER_BYTES) return undefined;

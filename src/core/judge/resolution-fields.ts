@@ -1,4 +1,7 @@
-/** The shape rules of resolutions: what each type may hold, and what of it is recorded. Pure; takes what came over the wire. */
+/**
+ * The rules for the shape of resolutions: the fields that each type may have, and those that are recorded. Pure;
+ * accepts any value from outside.
+ */
 
 import { relaxedSchema } from '../../json-schema/relaxed.js';
 import type { Resolution, ResolutionType } from '../../protocol/calls/resolutions.js';
@@ -60,12 +63,14 @@ export function resolutionProblems(
   return [...problems, ...valueProblems(type, resolution)];
 }
 
-/** What is shown has patterns and formats, by which only a worker judges. */
+/**
+ * The schema for the check in the workflow. The one that is shown has patterns and formats, which only a worker checks.
+ */
 function judgedBy({ answerSchema }: Suspension): JsonSchema | undefined {
   return answerSchema === undefined ? undefined : relaxedSchema(answerSchema);
 }
 
-/** The code of a tool that asks takes a value, and nothing beside it. */
+/** A question of a tool's code accepts a value only, no files. */
 function filesProblems(resolution: PlainRecord, { ask }: Suspension): readonly FieldProblem[] {
   if (ask !== undefined) return unknownFields(resolution, ['value']);
   const problems = attachmentProblems(resolution['files']).map(({ path, message }) => ({
@@ -118,10 +123,10 @@ function outcomeProblems(resolution: PlainRecord): readonly FieldProblem[] {
   return [...problems, ...answerProblems(value, undefined)];
 }
 
-/** A refusal has to fit into a reply, whatever was sent. */
+/** Limit of reported fields: a refusal has to fit into a reply, however many fields were sent. */
 const MAX_REPORTED_FIELDS = 20;
 
-/** A field that would be ignored is refused: its sender must not think that it was used. */
+/** Refuses fields that would be ignored: the sender must not believe that they were used. */
 function unknownFields(
   resolution: PlainRecord,
   allowed: readonly string[],
@@ -177,7 +182,7 @@ export function cleanResolution(value: unknown, suspension: Suspension): Resolut
 
 export const PATH = '/resolution/input';
 
-/** Why this cannot be anybody's input; its schema is for the worker to judge. */
+/** Problems of an edit for any tool; a worker checks it against the tool's own schema. */
 export function editProblems(input: unknown): readonly FieldProblem[] {
   if (input === undefined) return [];
   if (!isBoundedJson(input, MAX_ANSWER_DEPTH))
@@ -188,7 +193,7 @@ export function editProblems(input: unknown): readonly FieldProblem[] {
     : [];
 }
 
-/** The edit of an approval; what equals the pending input is none. */
+/** The edit of an approval; none where it equals the pending input. */
 export function editOf(input: Json | undefined, { prompt }: Suspension): { input?: Json } {
   return input === undefined || canonicalJson(input) === canonicalJson(prompt) ? {} : { input };
 }

@@ -1,6 +1,6 @@
 /**
- * Judgements: whether an input may be accepted, and what its sender is told if not. Pure functions of (state, input, time);
- * update validators, signal handlers and the test harness apply the same ones. They take `unknown` and never throw.
+ * Judges resolutions: whether one may be accepted, and the verdict if not. Pure functions of (state, input, time);
+ * update validators, signal handlers and the test harness call the same ones. All accept `unknown` and never throw.
  */
 
 import type { Resolution, ResolutionType, Verdict } from '../../protocol/calls/resolutions.js';
@@ -32,7 +32,9 @@ import {
   resolutionTypeOf,
 } from './resolution-fields.js';
 
-/** The request id of a resolution: the caller's, or a digest, so that a signal sent twice by hand counts once. */
+/**
+ * The request id of a resolution: the caller's, or a digest, so that a signal that is sent twice by hand counts once.
+ */
 export function resolutionRequestId(received: unknown): string {
   const input = plainInput(received);
   return isRecord(input) ? requestIdOf(input) : 'digest:0';
@@ -46,7 +48,7 @@ function requestIdOf(input: PlainRecord): string {
   return `digest:${fingerprint(canonicalJson(parts))}`;
 }
 
-/** The resolution as it may be recorded: known fields only. */
+/** The resolution in the form in which it is recorded: known fields only. */
 export interface AcceptableResolution {
   readonly verdict: 'acceptable';
   readonly call: CallState;
@@ -57,7 +59,7 @@ export interface AcceptableResolution {
   readonly digest: string;
   readonly argsDigest?: string;
   readonly receivedAt?: string;
-  /** The call has expired, or will first: the result is new input. */
+  /** The call has expired, or is about to expire first: the result becomes new input. */
   readonly late?: true;
 }
 
@@ -83,7 +85,7 @@ export function judgeResolution(
   if (repeated !== undefined) return repeated;
 
   if (call === undefined) return endedVerdict(state, toolCallId);
-  // An expired call whose results are still taken is judged by the wait that it had.
+  // An expired call that still accepts a result is judged by the suspension that it had.
   const suspension = call.suspension ?? (isOpenLate(call) ? call.closedWait : undefined);
   const actor = actorFrom(input['actor']);
   const type = resolutionTypeOf(input['resolution']);
@@ -133,7 +135,7 @@ function digestsOf(
   };
 }
 
-/** The resolution is of another kind of wait, or of somebody else than the call's holder. */
+/** The verdict for a resolution of another kind of suspension, or from a client other than the call's holder. */
 function staleVerdict(
   call: CallState,
   suspension: Suspension,
@@ -153,7 +155,7 @@ function staleVerdict(
   return { verdict: 'stale', why: 'not_holder', status, by: claim.by, at: claim.at };
 }
 
-/** An expired call that nobody has answered late yet. */
+/** Whether the call has expired and no late answer was accepted yet. */
 function isOpenLate(call: CallState): boolean {
   return call.aside === 'late' && call.answer === undefined;
 }
@@ -177,7 +179,7 @@ function endedVerdict(state: ConversationState, toolCallId: string): RefusedVerd
   return { verdict: 'stale', why: 'already_resolved', status, ...byAt(by, at), ...ended };
 }
 
-/** What is told of a call that waits for nobody. */
+/** The verdict for a call without an open suspension. */
 export function notWaiting(state: ConversationState, toolCallId: string): RefusedVerdict {
   const call = Object.hasOwn(state.calls, toolCallId) ? state.calls[toolCallId] : undefined;
   return call === undefined ? endedVerdict(state, toolCallId) : goneVerdict(state, call);
@@ -193,7 +195,7 @@ function resolvedBefore({ status, resolvedBy, resolvedAt }: CallState): RefusedV
   return { verdict: 'stale', why: 'already_resolved', status, ...byAt(resolvedBy, resolvedAt) };
 }
 
-/** Who resolves, as it will be recorded. */
+/** The actor of a resolution in the form in which it is recorded. */
 export function resolverOf(received: unknown): StampedActor {
   const input = plainInput(received);
   return actorFrom(isRecord(input) ? input['actor'] : undefined);

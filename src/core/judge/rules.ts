@@ -5,7 +5,10 @@ import type { ConversationState } from '../state/state.js';
 import type { Refusal } from './messages.js';
 import { misplacedRefusal } from './messages.js';
 
-/** Why a rule cannot be revoked, or undefined. Anybody may revoke: its calls are asked about again, no more. */
+/**
+ * Why a rule cannot be revoked, or undefined. Every actor may revoke: the only effect is that its calls need an
+ * approval again.
+ */
 export function refuseRevocation(state: ConversationState, received: unknown): Refusal | undefined {
   const input = plainInput(received);
   const ruleId = isRecord(input) ? input['ruleId'] : undefined;
