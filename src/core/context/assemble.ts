@@ -1,11 +1,11 @@
 /**
- * What a model call is given of its conversation: the summary of what is gone, the turns since, old results as stubs, and what
- * is injected for this call at the very end. The system prompt stands before. Pure.
+ * Assembles the context of a model call: the summary of the oldest turns, the turns since, old results as stubs, and at
+ * the very end the injections for this call. The system prompt precedes all of them. Pure.
  *
- * C1  Every call has exactly one result, and the order of the transcript is kept: turns are left out whole.
- * C2  It never exceeds its budget; where the turn in progress alone does, `tooLong` says so.
- * C3  It is a function of its input. What was given to the call before is, to the byte, where it begins, except at a call that
- *     made it smaller: it leaps, because providers' prompt caches live on what does not change.
+ * C1  Every call has exactly one result, and the order of the transcript is kept: only whole turns are left out.
+ * C2  The context never exceeds its budget; where the turn in progress alone does, `tooLong` reports it.
+ * C3  The context is a function of its input. It begins with the context of the call before, byte for byte, except when
+ *     it is reduced: then it is reduced by much at once, because providers cache prompts by their unchanged beginning.
  */
 import type { ContextMark, ModelContext } from '../../protocol/conversation/context.js';
 import type { Message, UserMessage } from '../../protocol/conversation/messages.js';
@@ -14,19 +14,21 @@ import { oldResults, type RetentionOf, stubsIn, withStubs } from './retention.js
 import { messageBytes } from './transcript.js';
 import { headLength, messagesFrom, summaryOf, type TurnSpan, turnSpans } from './turn-spans.js';
 
-/** From this share of the budget on, old results become stubs, and what is left is to be summarised. */
+/** From this share of the budget on, old results become stubs, and a summary of the rest is due. */
 export const COMPACTION_SHARE = 0.7;
-/** Making stubs spoils the prompt cache, so it has to free this share of the budget, or be needed. */
+/** Stubs invalidate the prompt cache, so they have to free this share of the budget, or be necessary. */
 const WORTH_A_LEAP = 0.1;
-/** What is left when turns are left out: so much room that it does not happen again at the next call. */
+/**
+ * Share of the budget that remains when turns are left out: small enough that the next call need not leave out more.
+ */
 const LEFT_AFTER_LEAP = 0.5;
-/** A provider that counts less or more than this, by our count, counts something else. */
+/** Range of plausible ratios of the provider's count to the engine's; beyond it, the provider counts something else. */
 const PLAUSIBLE_SCALE = { from: 0.5, to: 2 };
 
 export interface ContextPolicy {
   /** Input tokens, system prompt and tools included. */
   readonly budget: number;
-  /** Newest whole turns, at most; the one in progress included. Absent: as many as fit. */
+  /** Maximum number of newest whole turns, the one in progress included. Absent: as many as fit. */
   readonly window?: number;
   readonly retentionOf: RetentionOf;
 }
@@ -35,32 +37,32 @@ export interface ContextParts {
   /** In the order of the log; a summary is the first. The last turn is the one in progress. */
   readonly messages: readonly Message[];
   readonly policy: ContextPolicy;
-  /** Of one message, by the engine's own count. */
+  /** Tokens of one message, by the engine's own count. */
   readonly countTokens: (message: Message) => number;
-  /** The same of system prompt and tools. */
+  /** Tokens of system prompt and tools, by the engine's own count. */
   readonly fixedTokens: number;
-  /** Of the model call before. Absent: there was none, or nothing is known of it. */
+  /** Facts about the previous model call. Absent: there was none, or nothing is known about it. */
   readonly mark?: ContextMark | undefined;
-  /** The count is by size alone. */
+  /** The tokens are estimated by size only. */
   readonly rough?: true;
-  /** For this call alone. */
+  /** Messages for this call only. */
   readonly injections?: readonly UserMessage[];
   /** Bytes of transcript that the conversation can hold. @defaultValue `MAX_CARRIED_TRANSCRIPT_BYTES` */
   readonly heldBytes?: number | undefined;
-  /** The provider has refused what was given before: no more than so many tokens now, whatever the budget. */
+  /** The provider has refused a context of this many tokens, so the new one is limited to a share of them. */
   readonly refusedAt?: number;
 }
 
 export interface AssembledContext {
   readonly messages: readonly Message[];
   readonly context: ModelContext;
-  /** With so many of them the next call begins, too, while nothing leaps: all but what is for this call alone. */
+  /** Number of messages with which the next call begins, too, unless the context is reduced: all but the injections. */
   readonly stable: number;
   /** The turn in progress alone exceeds the budget. */
   readonly tooLong: boolean;
 }
 
-/** Where the context begins, and as of which message results are old (-1: none are). */
+/** Index of the first message of the context, and index up to which results are old (-1: none are). */
 interface Cut {
   readonly from: number;
   readonly asOf: number;
@@ -93,7 +95,7 @@ class View {
   readonly #spans: readonly TurnSpan[];
   readonly #head: number;
   readonly #scale: number;
-  /** Where the window alone would begin. */
+  /** Index of the first message by the window alone. */
   readonly #windowFrom: number;
   #asOf = -1;
   #shown: readonly Message[];
@@ -111,7 +113,10 @@ class View {
     this.#counts = messages.map(countTokens);
   }
 
-  /** As at the call before. A turn or message that is gone was summarised or left behind, and so was all before it. */
+  /**
+   * The cut of the previous call. A turn or message that is gone was summarised or dropped, and so was everything
+   * before it.
+   */
   markedCut(): Cut {
     const { messages, mark } = this.#parts;
     const { fromTurnId, evictedAsOf } = mark ?? {};
@@ -121,7 +126,7 @@ class View {
     return { from: Math.max(marked, this.#windowFrom), asOf };
   }
 
-  /** Whole turns are left out, the oldest first and never the last, until no more than so many tokens are left. */
+  /** Leaves out whole turns, the oldest first and never the last, until at most this many tokens are left. */
   shortened(cut: Cut, maxTokens: number): Cut {
     const starts = this.#spans.map(({ from }) => from).filter((from) => from > cut.from);
     let from = cut.from;
@@ -219,7 +224,7 @@ function reasonOf(cut: Cut, before: Cut, refusedAt: number | undefined): ModelCo
   return cut.from === before.from ? 'share' : 'budget';
 }
 
-/** How the provider's count of the call before compares with ours. */
+/** Ratio of the provider's count of the previous call to the engine's. */
 function scaleOf(mark: ContextMark | undefined): number {
   if (mark === undefined || mark.tokens <= 0) return 1;
   const scale = ((mark.scale ?? 1) * mark.inputTokens) / mark.tokens;

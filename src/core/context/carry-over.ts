@@ -1,4 +1,7 @@
-/** The state in the form in which a run hands it to the next, what of the transcript it carries, and what is stored beside the log. Pure. */
+/**
+ * The state in the form that a roll-over carries to the next run, the part of the transcript that it carries, and the
+ * part that is offloaded to the blob store. Pure.
+ */
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { CarriedMemory, SpillBounds } from '../../protocol/conversation/offloaded-messages.js';
 import { CARRIED_VERSION } from '../../protocol/conversation/offloaded-messages.js';
@@ -16,8 +19,8 @@ import type { TurnSpan } from './turn-spans.js';
 import { headLength, turnSpans } from './turn-spans.js';
 
 /**
- * The newest whole turns that fit into `maxBytes`; always at least the newest turn. Returns how many messages are left out.
- * Whole turns, because a tool call without its result makes the provider refuse the request.
+ * Number of the oldest messages to leave out, so that the newest whole turns fit into `maxBytes`; always keeps at least
+ * the newest turn. Whole turns, because a provider refuses a tool call without its result.
  */
 export function droppedToFit(
   messages: readonly Message[],
@@ -43,12 +46,13 @@ export function droppedToFit(
 }
 
 /**
- * What a roll-over may carry in all: the state is one payload of at most 2 MiB, with the events that the store has not
- * confirmed (`MAX_CARRIED_EVENT_BYTES`) and room for the envelope. A larger one would wedge the conversation.
+ * Maximum bytes of a carried state: the state is one payload of at most 2 MiB, together with the events that the store
+ * has not confirmed (`MAX_CARRIED_EVENT_BYTES`) and space for the envelope. The conversation could not continue from a
+ * larger one.
  */
 export const MAX_CARRIED_STATE_BYTES = 1_664 * 1024;
 
-/** Size of the state as a roll-over would carry it, without what it leaves behind. */
+/** Size of the state as a roll-over would carry it, without the messages that it drops. */
 export function carriedBytes(state: ConversationState): number {
   const dropped = droppedAtRollOver(state);
   const transcript = turnsOf(state).slice(dropped);
@@ -58,8 +62,8 @@ export function carriedBytes(state: ConversationState): number {
 }
 
 /**
- * How many of the oldest messages a roll-over leaves behind: all, if need be, except those of a turn in progress. The summary
- * of what is gone is not among them: it is always carried.
+ * Number of the oldest messages that a roll-over drops: all, if necessary, except those of a turn in progress. The
+ * summary is not counted: it is always carried.
  */
 export function droppedAtRollOver(state: ConversationState): number {
   const room = MAX_CARRIED_STATE_BYTES - besidesTurns(state);
@@ -71,7 +75,10 @@ export function droppedAtRollOver(state: ConversationState): number {
   );
 }
 
-/** How much transcript the conversation can hold, as a model call is told. Where something lies in the blob store, there is one. */
+/**
+ * Bytes of transcript that the conversation can hold, as a field of a model call's input. Offloaded messages show that
+ * there is a blob store.
+ */
 export function heldBytesOf(
   state: Pick<ConversationState, 'transcript'>,
 ): Pick<CallModelInput, 'heldBytes'> {
@@ -91,12 +98,12 @@ function droppedWithin(
 }
 
 /**
- * Undefined when what would be carried whole is within bounds, or cannot be stored: whole turns that are over, and finished steps of
- * the one in progress, can.
+ * The messages to offload. Undefined when the messages that would be carried are within bounds, or cannot be offloaded:
+ * only turns that have ended can, and finished steps of the one in progress.
  */
 export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillPlan | undefined {
   const { transcript } = state;
-  // Messages that the roll-over leaves behind in any case are not stored first.
+  // Messages that the roll-over drops in any case are not offloaded first.
   const kept = headLength(transcript) + droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES);
   const from = Math.max(storedEnd(transcript), kept);
   let left = bytesOf(transcript.slice(from));
@@ -121,7 +128,10 @@ export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillP
 
 type Unit = Pick<TurnSpan, 'from' | 'to'>;
 
-/** What is stored together, from there on: a turn, or what is left of it; of the one in progress its steps. */
+/**
+ * Units that are offloaded together, from an index on: a turn, or the rest of one; for the turn in progress its
+ * finished steps.
+ */
 function unitsFrom(state: ConversationState, from: number): readonly Unit[] {
   const { transcript, turn } = state;
   const units: Unit[] = [];
@@ -134,7 +144,10 @@ function unitsFrom(state: ConversationState, from: number): readonly Unit[] {
   return units;
 }
 
-/** An assistant message with the results of its calls; any other message alone. Ends before calls that have no results yet. */
+/**
+ * Units of an assistant message with the results of its calls; any other message is a unit of its own. Stops before
+ * calls without results.
+ */
 function finishedSteps(transcript: readonly Message[], { from, to }: Unit): readonly Unit[] {
   const steps: Unit[] = [];
   let at = from;
@@ -151,7 +164,7 @@ function finishedSteps(transcript: readonly Message[], { from, to }: Unit): read
   return steps;
 }
 
-/** All but the summary. */
+/** The transcript without the summary. */
 function turnsOf({ transcript }: ConversationState): readonly Message[] {
   return transcript.slice(headLength(transcript));
 }
@@ -176,7 +189,7 @@ export function carriedMemory(state: ConversationState): CarriedMemory {
   };
 }
 
-/** The inverse. */
+/** The inverse of `carriedMemory`. */
 export function stateIn({ state: plain, chunks }: CarriedMemory): ConversationState {
   const state = plain as ConversationState;
   if (chunks === undefined) return state;

@@ -1,4 +1,4 @@
-/** What the next model call is told of the one before. Pure. */
+/** The facts about the previous model call that the next one is given. Pure. */
 import type { ContextMark } from '../../protocol/conversation/context.js';
 import type { ConversationState } from '../state/state.js';
 

@@ -1,11 +1,11 @@
 /**
- * Messages whose bodies lie in the blob store. The state of a run has stand-ins in their places: of the same turn, of the same
- * size, with the ids of their calls, and empty otherwise. All that the core decides about messages without reading them is
- * decided about stand-ins alike; whoever sends messages to a worker says where these lie. Pure.
+ * Messages whose bodies are offloaded to the blob store. The state of a run has placeholders for them: with the same
+ * turn and size and the ids of their calls, otherwise empty. Decisions of the core that do not read messages treat
+ * placeholders like messages; code that sends messages to a worker names the offloaded ones. Pure.
  *
- * W1  A stand-in is known by its identity, so it is never copied; JSON of a state does not have it. Only what this module
- *     carries and restores goes from one run to the next.
- * W2  A summary is never stored, nor a step that has not ended. Of a turn in progress finished steps may be (core revision 10).
+ * W1  Placeholders are recognised by object identity, so they are never copied; JSON of a state loses the reference.
+ *     Only the functions of this module carry them from one run to the next.
+ * W2  A summary is never offloaded, nor a step that has not ended. Finished steps of a turn in progress may be.
  */
 import type { EarlierResult } from '../../protocol/calls/results.js';
 import type { Message, ToolResultPart } from '../../protocol/conversation/messages.js';
@@ -33,22 +33,22 @@ export function isStored(message: Message): boolean {
   return places.has(message);
 }
 
-/** What is known of a stored message: its size, and the ids of its calls. */
+/** Approximate bytes of an offloaded message in a payload: its size and the ids of its calls. */
 const STORED_BYTES = 128;
 const STORED_BYTES_PER_PART = 160;
 
-/** Of a message in a payload, about, where stored ones are named and not sent. */
+/** Approximate bytes of a message in a payload, where offloaded messages are named and not sent. */
 export function sizeInPayload(message: Message): number {
   if (!isStored(message)) return messageBytes(message);
   return STORED_BYTES + message.parts.length * STORED_BYTES_PER_PART;
 }
 
-/** Index after the last stored message; 0 when none is. */
+/** Index after the last offloaded message; 0 when there is none. */
 export function storedEnd(messages: readonly Message[]): number {
   return messages.findLastIndex(isStored) + 1;
 }
 
-/** The same messages with the stored ones as parts of their chunks, as few as possible. */
+/** The same messages, with the offloaded ones as ranges of their chunks, as few as possible. */
 export function piecesOf(messages: readonly Message[]): readonly TranscriptPiece[] {
   const pieces: TranscriptPiece[] = [];
   let whole: Message[] | undefined;
@@ -75,7 +75,10 @@ function goesOn(part: StoredPart, { chunk, index }: Place): boolean {
   return part.id === chunk.id && part.to === index;
 }
 
-/** Messages that are to be stored, whole turns or finished steps that follow each other; `chunks` is how many go into each. */
+/**
+ * Messages to offload, whole turns or finished steps that follow each other; `chunks` has the number of messages of
+ * each chunk.
+ */
 export interface SpillPlan {
   readonly messages: readonly Message[];
   readonly chunks: readonly number[];
@@ -83,11 +86,14 @@ export interface SpillPlan {
 
 export interface Spilled {
   readonly plan: SpillPlan;
-  /** Of each chunk. */
+  /** Blob id of each chunk. */
   readonly ids: readonly string[];
 }
 
-/** The state with stand-ins for what was stored; as it is, when some of that has left the transcript meanwhile. */
+/**
+ * The state with placeholders for the offloaded messages; unchanged when some of them have left the transcript in the
+ * meantime.
+ */
 export function withStored(state: ConversationState, { plan, ids }: Spilled): ConversationState {
   const transcript = [...state.transcript];
   const [first] = plan.messages;
@@ -104,7 +110,7 @@ export function withStored(state: ConversationState, { plan, ids }: Spilled): Co
   return { ...state, transcript };
 }
 
-/** Which turns these messages are of, and which of their messages where they are not all. */
+/** The turns of these messages, and the first and last message where the turns are not complete. */
 function extentOf(
   { transcript, turn }: ConversationState,
   { at, count }: { readonly at: number; readonly count: number },
@@ -126,7 +132,9 @@ function extentOf(
   };
 }
 
-/** What a roll-over carries of the transcript: the messages that it has, and what is known of the stored ones. */
+/**
+ * The part of the transcript that a roll-over carries: messages with their bodies, and the facts about offloaded ones.
+ */
 export interface CarriedTranscript {
   readonly messages: readonly Message[];
   readonly chunks: readonly CarriedChunk[];
@@ -151,7 +159,7 @@ export function carriedTranscript(state: ConversationState): CarriedTranscript {
   return { messages: transcript.filter((message) => !isStored(message)), chunks };
 }
 
-/** The inverse. */
+/** The inverse of `carriedTranscript`. */
 export function restoredTranscript({ messages, chunks }: CarriedTranscript): readonly Message[] {
   const transcript = [...messages];
   for (const chunk of chunks) transcript.splice(chunk.at, 0, ...standIns(chunk));
@@ -168,7 +176,7 @@ export function chunkIdsIn(messages: readonly Message[]): ReadonlySet<string> {
   return ids;
 }
 
-/** Turns of which a call is open, or may come yet: what it is asked of later may look at the turn's results. */
+/** Turns with calls that are open, or that may still make calls: policies of those may read the turn's results. */
 function openTurns({ calls, turn }: ConversationState): ReadonlySet<string> {
   const ofCalls = Object.values(calls).map(({ turnId }) => turnId);
   return new Set(turn === undefined ? ofCalls : [...ofCalls, turn.turnId]);

@@ -1,4 +1,4 @@
-/** What of the transcript fits into one payload: what is sent to the worker of a model call at all. Pure. */
+/** The part of the transcript that fits into one payload, and so is sent to the worker of a model call. Pure. */
 
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { SpillBounds } from '../../protocol/conversation/offloaded-messages.js';
@@ -10,16 +10,20 @@ import { headLength, messagesFrom, turnSpans } from './turn-spans.js';
 
 type Visible = Pick<ConversationState, 'transcript' | 'transcriptBytes'>;
 
-/** What is left after a leap: a window that slides with every message would be sent anew, and read anew, at every call. */
+/**
+ * Share that remains when turns are left out. A window that moves with every message would be sent and processed anew
+ * at every call.
+ */
 const LEFT_AFTER_LEAP = 0.5;
 
 /**
- * Index of the oldest message that the next model call is sent, behind the summary. It moves in leaps: whenever what is sent
- * would outgrow one payload, whole turns are left out until half of that is left. A function of the transcript alone.
+ * Index of the oldest message after the summary that the next model call is sent. The index moves in large steps: when
+ * the messages would exceed one payload, whole turns are left out until half of it remains. A function of the
+ * transcript alone.
  */
 export function visibleFrom(state: Visible): number {
   if (state.transcriptBytes <= MAX_TRANSCRIPT_BYTES) return 0;
-  // What lies in the blob store is named, and not sent.
+  // Offloaded messages are named and not sent.
   return leapingFrom(state.transcript);
 }
 
@@ -28,7 +32,7 @@ export function visibleTranscript(state: Visible): readonly Message[] {
   return messagesFrom(state.transcript, visibleFrom(state));
 }
 
-/** As if each message had been looked at when it came, so that the answer stays until the next leap is due. */
+/** Replays the decision for each message in order, so that the index stays until the next large step is due. */
 function leapingFrom(transcript: readonly Message[]): number {
   const maxBytes = MAX_TRANSCRIPT_BYTES;
   const bytesOf = (messages: readonly Message[]): number =>
@@ -56,8 +60,8 @@ export function turnTooLong(state: ConversationState): boolean {
 }
 
 /**
- * True when the next model call of the turn in progress has to wait until finished steps of it are stored: what is not stored would not fit into
- * its input.
+ * True when the next model call of the turn in progress has to wait until finished steps are offloaded: the other
+ * messages would not fit into its input.
  */
 export function needsRoom(state: ConversationState): boolean {
   const { turn } = state;
@@ -65,7 +69,7 @@ export function needsRoom(state: ConversationState): boolean {
   return goesOn && isTurnOver(state, MAX_TRANSCRIPT_BYTES, unstoredBytes);
 }
 
-/** True when the finished steps of the turn in progress are to be stored soon. */
+/** True when finished steps of the turn in progress should be offloaded soon. */
 export function isCrowded(state: ConversationState, bounds: SpillBounds | undefined): boolean {
   const { turnBytes = Infinity } = bounds ?? {};
   if (state.turn?.phase !== 'model') return false;
@@ -87,7 +91,7 @@ function isTurnOver(
   return state.transcriptBytes > bound && turnBytes(state, sizeOf) > bound;
 }
 
-/** Of the messages of the turn in progress. */
+/** Bytes of the messages of the turn in progress. */
 function turnBytes({ turn, transcript }: ConversationState, sizeOf = messageBytes): number {
   let bytes = 0;
   for (let index = transcript.length - 1; index >= 0; index -= 1) {

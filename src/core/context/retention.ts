@@ -1,4 +1,7 @@
-/** Which tool results are shown as stubs, and how. Pairs of call and result stay, and the log is never touched. Pure. */
+/**
+ * Decides which tool results are shown as stubs, and makes the stubs. Pairs of call and result stay, and the log is
+ * never changed. Pure.
+ */
 import type { Retention } from '../../protocol/conversation/context.js';
 import type { Message, ToolMessage, ToolResultPart } from '../../protocol/conversation/messages.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -7,7 +10,10 @@ import { turnSpans } from './turn-spans.js';
 
 export type RetentionOf = (toolName: string) => Retention;
 
-/** The calls whose results are old as of the last of these messages, the turn of which counts as the one in progress. */
+/**
+ * The calls whose results are old at the last of these messages; the turn of that message counts as the one in
+ * progress.
+ */
 export function oldResults(
   messages: readonly Message[],
   retentionOf: RetentionOf,
@@ -27,7 +33,7 @@ export function oldResults(
   return old;
 }
 
-/** `age`: turns that have begun since; `count`: newer results of the same tool. */
+/** `age`: number of turns that have started since; `count`: number of newer results of the same tool. */
 function isOld(
   retention: Retention,
   { age, count }: { readonly age: number; readonly count: number },
@@ -36,7 +42,7 @@ function isOld(
   return 'turns' in retention ? age >= retention.turns : count >= retention.last;
 }
 
-/** The same message where nothing in it is old. */
+/** Replaces old results by stubs; returns the same object when the message has none. */
 export function withStubs(message: Message, old: ReadonlySet<ToolCallId>): Message {
   if (message.role !== 'tool' || old.size === 0) return message;
   const parts = message.parts.map((part) => (old.has(part.toolCallId) ? stubOf(part) : part));
@@ -45,13 +51,13 @@ export function withStubs(message: Message, old: ReadonlySet<ToolCallId>): Messa
     : ({ ...message, parts } satisfies ToolMessage);
 }
 
-/** How many results of the message became stubs. */
+/** Number of results of the message that became stubs. */
 export function stubsIn(shown: Message, original: Message): number {
   if (shown === original || shown.role !== 'tool') return 0;
   return shown.parts.filter((part, index) => part !== original.parts[index]).length;
 }
 
-/** Whether it went well stays to be seen; what is no longer than the stub stays as it is. */
+/** The stub keeps success or error code; a result that is not longer than its stub stays as it is. */
 function stubOf(part: ToolResultPart): ToolResultPart {
   const { envelope } = part;
   const stub: ToolResultPart['envelope'] = envelope.ok

@@ -1,21 +1,23 @@
-/** When the oldest turns are to be summarised, which ones, and what comes of it. Pure. */
+/** The turns that a summary may cover. Pure. */
 
 import { MAX_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
 import { messageBytes } from './transcript.js';
 import { summaryOf, turnSpans } from './turn-spans.js';
 
-/** The newest turns that have ended stay whole. Histories depend on it: another number needs a setting of its own. */
+/**
+ * Number of the newest ended turns that stay whole. Histories depend on it: another number needs a setting of its own.
+ */
 const WHOLE_TURNS = 2;
 
-/** Which summary of the conversation the next one is. */
+/** Ordinal of the next summary of the conversation. */
 export function nextSummary({ transcript }: Pick<ConversationState, 'transcript'>): number {
   return (summaryOf(transcript)?.summary ?? 0) + 1;
 }
 
 /**
- * How many messages, from the first on, a summary may cover now: an earlier summary and whole turns, never the newest two, and
- * no more than can be sent to a worker at once. 0 when there is nothing to summarise.
+ * Number of messages, from the first on, that a summary may cover now: an earlier summary and whole turns, never the
+ * newest two, and at most as many as can be sent to a worker at once. 0 when there is nothing to summarise.
  */
 export function summarizable(state: ConversationState): number {
   const { transcript } = state;

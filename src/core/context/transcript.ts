@@ -1,4 +1,4 @@
-/** The transcript within the state: how messages enter and leave it, and how large they are. Pure. */
+/** The transcript within the state: adds and removes messages, and measures them. Pure. */
 
 import type {
   Message,
@@ -13,7 +13,7 @@ import { utf8Bytes } from '../../protocol/values/json.js';
 import type { ConversationState } from '../state/state.js';
 import { headLength } from './turn-spans.js';
 
-/** Messages never change, so each is measured once: windows and bounds are asked for at every step. */
+/** Messages are immutable, so each is measured once: windows and limits are evaluated at every step. */
 const sizes = new WeakMap<Message, number>();
 
 export function messageBytes(message: Message): number {
@@ -24,12 +24,12 @@ export function messageBytes(message: Message): number {
   return bytes;
 }
 
-/** Has a message count as so large, whatever it holds itself: it stands for one that lies elsewhere. */
+/** Sets the size of a placeholder to that of the offloaded message that it represents. */
 export function measured(message: Message, bytes: number): void {
   sizes.set(message, bytes);
 }
 
-/** The results of a step: in one message, or in several where they are too large for one. */
+/** Adds the results of a step: in one message, or in several where they are too large for one. */
 export function withResults(
   state: ConversationState,
   { turnId, step }: Pick<ToolMessage, 'turnId' | 'step'>,
@@ -66,14 +66,14 @@ export function withMessage(state: ConversationState, message: Message): Convers
   };
 }
 
-/** Leaves out so many of the oldest messages; a summary that stands before them stays. */
+/** Removes this many of the oldest messages; a summary before them stays. */
 export function withoutOldest(state: ConversationState, count: number): ConversationState {
   if (count === 0) return state;
   const head = state.transcript.slice(0, headLength(state.transcript));
   return withFront(state, { count: head.length + count, front: head, kept: head.length });
 }
 
-/** The summary takes the place of the messages that it covers, an earlier summary among them. */
+/** Replaces the messages that the summary covers, including an earlier summary, by the summary. */
 export function summarized(state: ConversationState, event: SummaryEvent): ConversationState {
   const { ordinal, throughTurnId, messages, text } = event;
   const summary: UserMessage = {

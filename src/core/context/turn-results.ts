@@ -1,4 +1,4 @@
-/** What policies of a turn's later calls may know of its earlier ones. Pure. */
+/** The earlier results of a turn that policies of its later calls may read. Pure. */
 
 import type { EarlierResult } from '../../protocol/calls/results.js';
 import { earlierResult, resultsOfTurn } from '../../protocol/conversation/messages.js';
@@ -6,7 +6,7 @@ import { MAX_EARLIER_RESULTS } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
 import { stepCalls } from '../state/state.js';
 
-/** The results that a turn has by now: of its earlier steps, then of the calls of its present step that are over. */
+/** The results that a turn has now: of its earlier steps, then of the ended calls of its present step. */
 export function turnResults(state: ConversationState, turnId: string): readonly EarlierResult[] {
   const before = resultsOfTurn(state.transcript, turnId);
   const inStep = stepCalls(state).flatMap(({ plan, result, ack, turnId: own }) => {
@@ -19,7 +19,7 @@ export function turnResults(state: ConversationState, turnId: string): readonly 
   return [...before, ...inStep].slice(-MAX_EARLIER_RESULTS);
 }
 
-/** The same as a field of an activity's input; nothing where there are none. */
+/** The same as a field of an activity's input; empty where there are none. */
 export function earlierResultsOf(
   state: ConversationState,
   turnId: string,

@@ -3,20 +3,23 @@
 import type { Message, UserMessage } from '../../protocol/conversation/messages.js';
 import type { TurnId } from '../../protocol/values/ids.js';
 
-/** Messages `from` to `to` (exclusive) are those of one turn. Whole turns, because a call without its result is refused. */
+/**
+ * Messages `from` to `to` (exclusive) belong to one turn. Spans are whole turns, because providers refuse a call
+ * without its result.
+ */
 export interface TurnSpan {
   readonly turnId: TurnId;
   readonly from: number;
   readonly to: number;
 }
 
-/** The summary of what came before the transcript, which is then its first message. */
+/** The summary, if any, which is then the first message of the transcript. */
 export function summaryOf(messages: readonly Message[]): UserMessage | undefined {
   const [first] = messages;
   return first?.role === 'user' && first.summary !== undefined ? first : undefined;
 }
 
-/** Index of the first message that is no summary. */
+/** Index of the first message after the summary. */
 export function headLength(messages: readonly Message[]): number {
   return summaryOf(messages) === undefined ? 0 : 1;
 }
@@ -35,7 +38,7 @@ export function turnSpans(messages: readonly Message[]): readonly TurnSpan[] {
   return spans;
 }
 
-/** The messages from an index on, behind the summary if there is one. */
+/** The messages from an index on, with the summary before them if there is one. */
 export function messagesFrom(messages: readonly Message[], from: number): readonly Message[] {
   if (from <= headLength(messages)) return messages;
   const summary = summaryOf(messages);
