@@ -1,15 +1,15 @@
 /**
- * Nulls that stand for nothing. In strict mode a model has to write every field, and writes null where it would leave one out;
- * other models do so by themselves. Pure; runs anywhere.
+ * Removes nulls that stand for absent fields. In strict mode a model has to write every field, and writes null for one
+ * that it would leave out; other models do so on their own. Pure; runs anywhere.
  */
 
 import { MAX_SCHEMA_STEPS } from '../protocol/limits/limits.js';
 import { isRecord, type Json, type JsonSchema } from '../protocol/values/json.js';
 
 /**
- * The value without the fields that are null, may be absent and may not be null: for the schema, it is then as if they had been
- * left out. Everything else stays as it is, also what the schema does not admit; the whole does where the search takes more than
- * `MAX_SCHEMA_STEPS`. Never throws.
+ * The value without the fields that are null, may be absent and may not be null, so that the schema sees them as left
+ * out. The rest of the value stays as it is, including what the schema does not admit; the whole value does when the
+ * search takes more than `MAX_SCHEMA_STEPS`. Never throws.
  */
 export function withoutAbsentNulls(schema: JsonSchema, value: Json): Json {
   const walk: Walk = { root: schema, left: MAX_SCHEMA_STEPS };
@@ -17,7 +17,7 @@ export function withoutAbsentNulls(schema: JsonSchema, value: Json): Json {
   return walk.left < 0 ? value : found;
 }
 
-/** A document, where references begin, and the steps that are left. */
+/** A document, in which references are resolved, and the steps that are left. */
 interface Walk {
   readonly root: JsonSchema;
   left: number;
@@ -25,7 +25,7 @@ interface Walk {
 
 function without(schema: JsonSchema, value: Json, walk: Walk): Json {
   if (typeof value !== 'object' || value === null || walk.left < 0) return value;
-  // Where several could be meant, the first is.
+  // Where several branches fit, the first one counts.
   const branch = branchesOf(schema, walk).find((it) => fits(it, value, walk));
   return branch === undefined ? value : cleaned(branch, value, walk);
 }
@@ -51,7 +51,7 @@ function cleaned(schema: JsonSchema, value: Json, walk: Walk): Json {
   return Object.fromEntries(kept);
 }
 
-/** Whether null itself is a value of the schema. What cannot be told, may be. */
+/** Whether null itself is a value of the schema; true where this cannot be determined. */
 export function admitsNull(schema: JsonSchema, root: JsonSchema): boolean {
   return mayBeNull(schema, { root, left: MAX_SCHEMA_STEPS });
 }
@@ -66,11 +66,14 @@ function mayBeNull(schema: JsonSchema, walk: Walk): boolean {
   });
 }
 
-/** What a schema is one of, with references followed, each once; itself where it is no choice. Fewer when the steps are used up. */
+/**
+ * The branches of a schema, with references followed, each once; the schema itself where it has no branches. Fewer when
+ * the steps are used up.
+ */
 function branchesOf(schema: JsonSchema, walk: Walk): readonly JsonSchema[] {
   const found: JsonSchema[] = [];
   const seen = new Set<JsonSchema>();
-  // The next one is the last.
+  // A stack: the branch to visit next is the last.
   const open = [schema];
   for (let next = open.pop(); next !== undefined && walk.left >= 0; next = open.pop()) {
     walk.left -= 1;
@@ -99,7 +102,10 @@ function targetOf(ref: Json | undefined, root: JsonSchema): JsonSchema | undefin
   return isRecord(found) ? found : undefined;
 }
 
-/** A look from outside that tells the branches of a choice apart: kind of value, keys, and fields with fixed values. */
+/**
+ * Distinguishes the branches of a choice without checking the values in full: by kind of value, keys, and fields with
+ * fixed values.
+ */
 function fits(schema: JsonSchema, value: Json, walk: Walk): boolean {
   const { type, properties } = schema;
   const types = Array.isArray(type) ? (type as readonly Json[]) : [type];
@@ -118,7 +124,7 @@ function fits(schema: JsonSchema, value: Json, walk: Walk): boolean {
   return [...requiredOf(schema, walk)].every((name) => Object.hasOwn(value, name));
 }
 
-/** False where a field has fixed values and this is none of them. */
+/** False where a field has fixed values and the item is not one of them. */
 function mayHold(field: JsonSchema, item: Json, walk: Walk): boolean {
   return branchesOf(field, walk).some((branch) => {
     if (branch['const'] !== undefined) return branch['const'] === item || item === null;

@@ -1,10 +1,13 @@
-/** The form that the final answer of a turn must have, where a message or its agent asks for one. Runs anywhere; never throws. */
+/**
+ * The form that the final answer of a turn must have, where a message or its agent asks for one. Runs anywhere; never
+ * throws.
+ */
 
 import { MAX_ANSWER_DEPTH, MAX_OUTPUT_SCHEMA_BYTES } from '../protocol/limits/limits.js';
 import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../protocol/values/json.js';
 import { jsonSchemaProblems } from './relaxed.js';
 
-/** A schema of any library that gives itself as JSON Schema (`~standard.jsonSchema`), such as zod 4. */
+/** A schema of any library that converts itself to JSON Schema (`~standard.jsonSchema`), such as zod 4. */
 export interface JsonSchemaSource {
   readonly '~standard': {
     readonly jsonSchema: {
@@ -13,7 +16,7 @@ export interface JsonSchemaSource {
   };
 }
 
-/** What may be said of the answer to a message: its JSON Schema, in one of three ways; or `false`, that it is a text. */
+/** Form of the answer to a message: its JSON Schema, given in one of three ways; or `false` for plain text. */
 export type OutputGiven =
   | JsonSchema
   | JsonSchemaSource
@@ -21,8 +24,9 @@ export type OutputGiven =
   | false;
 
 /**
- * The JSON Schema of the input side, which is what a model has to write; what is neither a schema of a library nor `jsonSchema()` is
- * left as it is. @throws what the library throws for types that JSON does not have
+ * The JSON Schema of the input side, because that is the form that a model has to write. A value that is neither a
+ * schema of a library nor made by `jsonSchema()` is returned as it is. @throws the library's error for types that JSON
+ * does not have
  */
 export function outputSchemaOf(given: OutputGiven): JsonSchema | false {
   if (given === false) return false;
@@ -41,14 +45,14 @@ function isSource(given: unknown): given is JsonSchemaSource {
   return isRecord(standard) && isRecord(standard['jsonSchema']);
 }
 
-/** By `jsonSchema()`. JSON Schema has no keyword of that name. */
+/** Whether the value was made by `jsonSchema()`. JSON Schema has no keyword of that name. */
 function isDeclared(
   given: JsonSchema | { readonly jsonSchema: JsonSchema },
 ): given is { readonly jsonSchema: JsonSchema } {
   return isRecord(given) && isRecord(given['jsonSchema']) && !('type' in given);
 }
 
-/** Why something cannot be the JSON Schema of an answer, or undefined. Providers want an object at the top. */
+/** Why a value cannot be the JSON Schema of an answer, or undefined. Providers require an object at the top. */
 export function outputSchemaProblem(schema: unknown): string | undefined {
   if (!isRecord(schema) || !isBoundedJson(schema, MAX_ANSWER_DEPTH))
     return `must be a JSON Schema, nested at most ${MAX_ANSWER_DEPTH} deep`;

@@ -1,14 +1,17 @@
 /**
- * The relaxed copy of a schema by which the workflow judges answers. It admits at least everything that the original admits,
- * and holds nothing that can be slow: one bad regular expression would stop every conversation of a worker. What it leaves
- * out is checked afterwards by an activity (`needsRecheck`). Runs anywhere.
+ * The relaxed copy of a schema, by which the workflow judges answers. The copy admits at least all values that the
+ * original admits, and has no keyword that can be slow: one bad regular expression would stop every conversation of a
+ * worker. An activity checks the keywords left out afterwards (`needsRecheck`). Runs anywhere.
  */
 
 import { MAX_SCHEMA_OBJECTS } from '../protocol/limits/limits.js';
 import { canonicalJson, isRecord, type Json, type JsonSchema } from '../protocol/values/json.js';
 import { DATA_KEYWORDS, expandedSize } from './judge/cost.js';
 
-/** Regular expressions run for as long as an attacker likes; comparing all items with each other is quadratic. */
+/**
+ * Keywords that the copy leaves out. Regular expressions run for as long as an attacker likes; comparing all items with
+ * each other is quadratic.
+ */
 const DROPPED: readonly string[] = [
   'pattern',
   'format',
@@ -16,7 +19,7 @@ const DROPPED: readonly string[] = [
   'contentMediaType',
   'contentSchema',
   'uniqueItems',
-  // What they mean depends on every other keyword, so they cannot be kept beside relaxed ones.
+  // The meaning of these depends on every other keyword, so they cannot be kept beside relaxed ones.
   'unevaluatedItems',
   'unevaluatedProperties',
   'dependencies',
@@ -34,11 +37,11 @@ const SUBSCHEMAS: readonly string[] = [
   'contains',
 ];
 
-/** Each inner schema is asked for several times; without these, nesting would double the work at every level. */
+/** Each inner schema is asked for several times; without these caches, nesting would double the work at every level. */
 const copies = new WeakMap<JsonSchema, JsonSchema>();
 const verdicts = new WeakMap<JsonSchema, boolean>();
 
-/** The relaxed copy. The same object's keys under `properties`, `enum`, `const` and the like are left as they are. */
+/** The relaxed copy. Keys of the values of `properties`, `enum`, `const` and the like are not taken for keywords. */
 export function relaxedSchema(schema: JsonSchema): JsonSchema {
   const known = copies.get(schema);
   if (known !== undefined) return known;
@@ -65,7 +68,7 @@ function relaxedCopy(schema: JsonSchema): JsonSchema {
   return relaxed;
 }
 
-/** True when the relaxed copy admits values that the schema itself refuses. */
+/** True when the relaxed copy may admit values that the schema itself refuses. */
 export function isRelaxed(schema: JsonSchema): boolean {
   const known = verdicts.get(schema);
   if (known !== undefined) return known;
@@ -84,7 +87,9 @@ function changes(value: unknown): boolean {
   return isRecord(value) && isRelaxed(value as JsonSchema);
 }
 
-/** A relaxed inside would make these stricter, so they go as soon as their inside changed. */
+/**
+ * Removes negations and conditions whose inner schema is relaxed: with a relaxed inner schema they would be stricter.
+ */
 function relaxNegatives(schema: JsonSchema, relaxed: Record<string, Json | undefined>): void {
   if (changes(schema['not'])) delete relaxed['not'];
   if (schema['if'] === undefined || changes(schema['if'])) {
@@ -97,7 +102,7 @@ function relaxNegatives(schema: JsonSchema, relaxed: Record<string, Json | undef
   }
 }
 
-/** Keywords that count or exclude matches turn stricter when more values match. */
+/** Relaxes keywords that count or exclude matches, which become stricter when more values match. */
 function relaxCounts(schema: JsonSchema, relaxed: Record<string, Json | undefined>): void {
   const { oneOf, contains, patternProperties } = schema;
   if (Array.isArray(oneOf)) {
@@ -109,7 +114,8 @@ function relaxCounts(schema: JsonSchema, relaxed: Record<string, Json | undefine
   }
   if (changes(contains)) delete relaxed['maxContains'];
   if (patternProperties !== undefined) {
-    // Its keys are regular expressions; without it, what it covered must not count as additional.
+    // The keys of `patternProperties` are regular expressions; without it, the properties that it covered must not
+    // count as additional.
     delete relaxed['patternProperties'];
     delete relaxed['additionalProperties'];
   }
@@ -132,8 +138,8 @@ const UNSUPPORTED: readonly string[] = [
 ];
 
 /**
- * What of a raw JSON Schema the validators could trip over at run time, where it would be too late: references that lead
- * nowhere or outside the document, or that multiply it.
+ * Faults of a raw JSON Schema that validators would find only at run time, when it is too late: references that lead
+ * nowhere or outside the document, or that multiply its size.
  */
 export function jsonSchemaProblems(root: JsonSchema): readonly { path: string; rule: string }[] {
   const problems: { path: string; rule: string }[] = [];
@@ -169,7 +175,7 @@ export function jsonSchemaProblems(root: JsonSchema): readonly { path: string; r
   return problems;
 }
 
-/** Follows a reference along places that hold schemas, and that the relaxed copy keeps. */
+/** Whether a reference leads to a schema, along keywords that the relaxed copy keeps. */
 function resolves(root: JsonSchema, ref: string): boolean {
   if (ref === '#') return true;
   if (!ref.startsWith('#/')) return false;

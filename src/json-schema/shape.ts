@@ -1,6 +1,6 @@
 /**
- * Whether a JSON Schema (draft 2020-12) is one, at every level: a keyword with a value that it cannot have would be refused by
- * providers, or admit no answer, turns later. Says nothing of references and size; see `answer-schema.ts`. Runs anywhere.
+ * Checks at every level whether a value is a JSON Schema (draft 2020-12): a keyword with a wrong value would be refused
+ * by providers, or admit no answer, turns later. Does not check references and size; see `relaxed.ts`. Runs anywhere.
  */
 import { isRecord } from '../protocol/values/json.js';
 
@@ -43,7 +43,7 @@ const RULES: readonly Rule[] = [
   },
   {
     keywords: SINGLE,
-    // Tuples of older drafts are lists of them.
+    // Tuples of older drafts are lists of schemas.
     admits: (value) => isSchema(value) || isList(value),
     rule: 'must be a schema: an object, true or false',
   },
@@ -78,7 +78,10 @@ const RULES: readonly Rule[] = [
   { keywords: ['uniqueItems'], admits: isFlag, rule: 'must be true or false' },
 ];
 
-/** Every fault, with the place of its keyword as a path such as `/properties/n/type`. Of JSON of bounded depth. Never throws. */
+/**
+ * Every fault, with the place of its keyword as a path such as `/properties/n/type`. The schema must be JSON of bounded
+ * depth. Never throws.
+ */
 export function schemaFormProblems(
   schema: unknown,
   path = '',

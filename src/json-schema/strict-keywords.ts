@@ -1,10 +1,10 @@
-/** The keywords of JSON Schema that a provider's strict mode has. Pure; runs anywhere. */
+/** The keywords of JSON Schema that a provider's strict mode supports. Pure; runs anywhere. */
 import type { JsonSchema } from '../protocol/values/json.js';
 
 const FORMATS: readonly string[] = [
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
 ];
-/** Kept as they are, by type. */
+/** Keywords that are kept as they are, by type. */
 const RULES: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -14,12 +14,12 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   array: ['minItems', 'maxItems'],
   object: [],
 };
-/** Say nothing about values. A default and examples are told in the description. */
+/** Keywords without effect on values. The description includes the default and the examples. */
 const ANNOTATIONS: readonly string[] = [
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly', 'id'],
 ];
-/** Taken apart by the converter itself. */
+/** Keywords that the converter itself handles. */
 const STRUCTURE: readonly string[] = [
   ...['type', 'enum', 'const', 'anyOf', 'oneOf', '$ref', '$defs', 'definitions'],
   ...['properties', 'required', 'additionalProperties', 'propertyNames', 'items'],
@@ -29,17 +29,17 @@ export function isStrictType(type: string): boolean {
   return Object.hasOwn(RULES, type);
 }
 
-/** It says nothing about values. */
+/** Whether a keyword has no effect on values. */
 export function isAnnotation(keyword: string): boolean {
   return ANNOTATIONS.includes(keyword);
 }
 
-/** It names schemas for others to refer to. */
+/** Whether a keyword holds schemas for references. */
 export function isDefinitions(key: string): boolean {
   return key === '$defs' || key === 'definitions';
 }
 
-/** A keyword that strict mode does not have, of a schema of these types; undefined where there is none. */
+/** A keyword of the schema that strict mode does not support for these types; undefined where there is none. */
 export function unknownKeyword(given: JsonSchema): string | undefined {
   const { type } = given;
   const types = (Array.isArray(type) ? type : [type]).map(String);
@@ -52,7 +52,7 @@ export function unknownKeyword(given: JsonSchema): string | undefined {
   );
 }
 
-/** The rules of values of a type. Formats and patterns that the provider does not know are left to the worker. */
+/** The rules for values of a type. The worker checks formats and patterns that the provider does not support. */
 export function rulesOf(given: JsonSchema, type: string): JsonSchema {
   const kept = (RULES[type] ?? []).flatMap((keyword) => {
     const value = given[keyword];
@@ -64,7 +64,10 @@ export function rulesOf(given: JsonSchema, type: string): JsonSchema {
   return Object.fromEntries(kept);
 }
 
-/** Without looking around and back: a grammar cannot. */
+/**
+ * Whether a pattern has no look-around, back-reference or Unicode property: the provider's grammars do not support
+ * them.
+ */
 function isPlainPattern(pattern: string): boolean {
   return !/\(\?[=!<]|\\[1-9k]|\\[pP]\{/.test(pattern);
 }

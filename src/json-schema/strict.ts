@@ -1,8 +1,8 @@
 /**
- * Strict mode of function calling: the form of a JSON Schema in which a provider lets its model write nothing else. Every property is
- * required, no other is allowed, and what may be left out may be null instead; the worker takes those nulls away again
- * (`protocol/absent-nulls.ts`). The strict form admits all that the schema admits, perhaps more: the schema itself has the last
- * word. Pure; runs anywhere.
+ * Strict mode of function calling: the form of a JSON Schema by which a provider constrains its model's output. Every
+ * property is required, no other is allowed, and a property that may be absent may be null instead; the worker removes
+ * those nulls again (`absent-nulls.ts`). The strict form admits all values that the schema admits, and possibly more:
+ * the schema itself decides in the end. Pure; runs anywhere.
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 
@@ -18,20 +18,20 @@ import {
 
 export type StrictSchema =
   | { readonly ok: true; readonly schema: JsonSchema }
-  /** Where it cannot be strict and why, in words for an author. */
+  /** The place that cannot be strict and the reason, as a text for the author. */
   | { readonly ok: false; readonly problem: string };
 
-/** Bounds of the provider, for one schema. */
+/** Limits of the provider, for one schema. */
 const MAX_PROPERTIES = 5_000;
 const MAX_DEPTH = 10;
 const MAX_NAME_CHARS = 120_000;
 const MAX_ENUM_VALUES = 1_000;
-/** Of one enum of texts with more than `MANY_TEXTS`. */
+/** Limit for one enum of texts with more than `MANY_TEXTS` values. */
 const MAX_ENUM_CHARS = 15_000;
 const MANY_TEXTS = 250;
 
 /**
- * Turns a schema whose objects are closed (those of zod: a plain object drops keys that it does not know) into the strict form.
+ * Converts a schema whose objects are closed (those of zod are: a plain object drops unknown keys) to the strict form.
  * Never throws.
  */
 export function strictSchema(schema: JsonSchema): StrictSchema {
@@ -47,7 +47,7 @@ export function strictSchema(schema: JsonSchema): StrictSchema {
   }
 }
 
-/** True for a schema that is strict as it stands, so that it can be sent to the letter. Never throws. */
+/** True for a schema that is strict already, so that it can be sent unchanged. Never throws. */
 export function isStrict(schema: JsonSchema): boolean {
   const made = strictSchema(schema);
   return made.ok && canonicalJson(made.schema) === canonicalJson(schema);
@@ -60,9 +60,9 @@ class NotStrict extends Error {
 }
 
 interface Place {
-  /** For people: `lines[].sku`. */
+  /** Path for people: `lines[].sku`. */
   readonly path: string;
-  /** Objects and lists around it. */
+  /** Number of objects and lists around the place. */
   readonly depth: number;
 }
 
@@ -101,7 +101,7 @@ class Converter {
       ...(told === '' ? {} : { description: told }),
     };
     if (ref !== undefined) {
-      // Nothing may stand beside a reference.
+      // Strict mode allows no keyword beside a reference.
       const plain = { $ref: this.#ref(ref, place) };
       return told === ''
         ? { ...plain, ...definitions }
@@ -158,7 +158,7 @@ class Converter {
     if (place.path === '' && place.depth === 0) throw new NotStrict('', 'is a choice at the top');
     if (given['anyOf'] !== undefined && given['oneOf'] !== undefined)
       throw new NotStrict(place.path, 'has both anyOf and oneOf');
-    // What stands beside a union narrows it, and cannot be told.
+    // A keyword beside a union narrows it; the strict form cannot express that.
     const beside = Object.keys(given).find(
       (key) => !isAnnotation(key) && key !== 'anyOf' && key !== 'oneOf' && !isDefinitions(key),
     );
@@ -171,7 +171,7 @@ class Converter {
   #values(given: JsonSchema, values: Json, place: Place): JsonSchema {
     const list = Array.isArray(values) ? (values as readonly Json[]) : [];
     if (list.length === 0 || list.some((value) => typeof value === 'object' && value !== null))
-      throw new NotStrict(place.path, 'has values that are no plain ones');
+      throw new NotStrict(place.path, 'has values that are objects or lists');
     const texts = list.filter((value) => typeof value === 'string');
     const chars = texts.reduce((sum, text) => sum + text.length, 0);
     this.#nameChars += chars;
@@ -188,7 +188,7 @@ class Converter {
       : { type: type, const: given['const'] };
   }
 
-  /** `type: ['string', 'null']`: each with the rules that are its own. */
+  /** Converts `type: ['string', 'null']`: each type has the rules of its own. */
   #several(given: JsonSchema, types: readonly Json[], place: Place): JsonSchema {
     const plain = types.filter(
       (it) => typeof it === 'string' && isStrictType(it),
@@ -243,7 +243,7 @@ function typeOfValue(value: Json): string {
   return typeof value;
 }
 
-/** The same, or null. Descriptions stay where they are read first. */
+/** Adds null to the values of a schema. The description stays at the top. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { type, description } = schema;
   const isPlain = typeof type === 'string' && type !== 'object' && type !== 'array';

@@ -1,10 +1,10 @@
 /**
- * Whether a value may hold keys that its schema does not know. Says so rather too often: whatever is not plainly an object with
- * named properties, a list or a single value counts as "may". Pure.
+ * Whether a value may hold keys that its schema does not know. May return true when there are none: every schema beyond
+ * plain objects with named properties, lists and single values counts as "may". Pure.
  */
 import { isRecord, type Json } from '../protocol/values/json.js';
 
-/** What may stand beside `type` without a say in which keys are known. */
+/** Keywords beside `type` that do not affect which keys are known. */
 const SILENT: readonly string[] = [
   ...[
     'type',
@@ -21,7 +21,7 @@ const SILENT: readonly string[] = [
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 ];
 
-/** @param schema the relaxed JSON Schema by which the value was taken */
+/** @param schema the relaxed JSON Schema by which the value was accepted */
 export function mayHaveUnknownKeys(schema: unknown, value: Json): boolean {
   if (value === null || typeof value !== 'object') return false;
   if (!isRecord(schema) || Object.keys(schema).some((key) => !SILENT.includes(key))) return true;

@@ -1,15 +1,18 @@
-/** Keywords of JSON Schema that look into objects and arrays. Pure; runs anywhere. */
+/** Keywords of JSON Schema for the contents of objects and arrays. Pure; runs anywhere. */
 import { isRecord } from '../../protocol/values/json.js';
 import { firstRepeat } from './equal.js';
 import { refuse } from './run.js';
 import type { Question } from './scalars.js';
 
-/** Checks a value inside the one in question, by a schema inside its schema. */
+/** Checks an inner value by an inner schema. */
 export type CheckInside = (schema: unknown, inner: Omit<Question, 'run' | 'schema'>) => boolean;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `properties` and everything else that objects may be asked, but `unevaluatedProperties` and schemas of the whole. */
+/**
+ * Checks `properties` and all other keywords for objects, except `unevaluatedProperties` and schemas of the whole
+ * value.
+ */
 export function checkObject(question: Question, inside: CheckInside): boolean {
   const { run, schema, value } = question;
   if (!isRecord(value) || !OBJECT_KEYWORDS.some((keyword) => schema[keyword] !== undefined))
@@ -90,7 +93,7 @@ function checkProperties(question: Question, value: Fields, inside: CheckInside)
   const { properties, additionalProperties } = schema;
   const named = isRecord(properties) ? properties : {};
   const patterns = patternsIn(question);
-  // Without rules for texts, nobody can say which of them a pattern would have covered.
+  // Without rules for texts, the properties that a pattern would cover are unknown.
   const isUnknown = isRecord(schema['patternProperties']) && run.texts === undefined;
   let isValid = true;
   for (const [key, item] of Object.entries(value)) {
@@ -129,7 +132,7 @@ function patternsIn({ run: { texts }, schema }: Question): readonly PatternSchem
   }));
 }
 
-/** `items` and everything else that arrays may be asked, but `unevaluatedItems`. */
+/** Checks `items` and all other keywords for arrays, except `unevaluatedItems`. */
 export function checkArray(question: Question, inside: CheckInside): boolean {
   const { run, schema, value, place, report } = question;
   if (!Array.isArray(value)) return true;
@@ -155,7 +158,7 @@ function checkItems(
   inside: CheckInside,
 ): boolean {
   const { prefixItems, items: rest, additionalItems } = schema;
-  // Before draft 2020-12, a list of schemas stood in `items`, and the rest had a keyword of its own.
+  // Before draft 2020-12, `items` held the list of schemas, and the rest had a keyword of its own.
   const isOldTuple = Array.isArray(rest);
   const list: unknown = isOldTuple ? rest : prefixItems;
   const tuple: readonly unknown[] = Array.isArray(list) ? list : [];
@@ -190,18 +193,20 @@ function checkContains(
     return refuse(
       report,
       place,
-      `must contain at least ${minContains} items of a kind, got ${count}`,
+      `must contain at least ${minContains} items that match "contains", got ${count}`,
     );
   if (typeof maxContains === 'number' && count > maxContains)
     return refuse(
       report,
       place,
-      `must contain at most ${maxContains} items of a kind, got ${count}`,
+      `must contain at most ${maxContains} items that match "contains", got ${count}`,
     );
   return true;
 }
 
-/** `unevaluatedProperties` and `unevaluatedItems`: of what no other keyword has looked at. */
+/**
+ * Checks `unevaluatedProperties` and `unevaluatedItems`: the properties and items that no other keyword has evaluated.
+ */
 export function checkUnevaluated(question: Question, inside: CheckInside): boolean {
   const { schema, value } = question;
   const { unevaluatedItems, unevaluatedProperties } = schema;

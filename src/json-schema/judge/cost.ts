@@ -1,13 +1,17 @@
-/** How large a JSON Schema is once it is written out: references let a small one stand for an immense one. Pure; runs anywhere. */
+/**
+ * Measures a JSON Schema with its references expanded: with references a small schema can represent an immense one.
+ * Pure; runs anywhere.
+ */
 import { isRecord, type JsonSchema } from '../../protocol/values/json.js';
 import { referred } from './run.js';
 
-/** Values, not schemas: a `$ref` in them is data. */
+/** Keywords that hold values, not schemas: a `$ref` in them is data. */
 export const DATA_KEYWORDS: readonly string[] = ['const', 'enum', 'default', 'examples'];
 
 /**
- * Objects in the schema once each reference is replaced by what it points to; what refers to itself counts once, for its
- * repetitions are bounded by the answer (`schemaProblems`). Infinity when it cannot be walked.
+ * Number of objects in the schema with each reference replaced by its target. A schema that refers to itself counts
+ * once, because the answer bounds its repetitions (`schemaProblems`). Infinity when the schema is nested too deeply to
+ * walk.
  */
 export function expandedSize(root: JsonSchema): number {
   const sizes = new Map<unknown, number>();
@@ -17,7 +21,7 @@ export function expandedSize(root: JsonSchema): number {
     if (!isRecord(node)) return 0;
     const known = sizes.get(node);
     if (known !== undefined) return known;
-    // While it is under way, a reference back to it is a repetition.
+    // While a node is being measured, a reference back to it is a repetition.
     sizes.set(node, 1);
     const { $ref } = node;
     let size = 1 + (typeof $ref === 'string' ? sizeOf(referred(root, $ref)) : 0);
@@ -29,7 +33,7 @@ export function expandedSize(root: JsonSchema): number {
   try {
     return sizeOf(root);
   } catch {
-    // Too deep to walk is too deep to check by.
+    // A schema that is too deep to walk is too deep to check values by.
     return Number.POSITIVE_INFINITY;
   }
 }

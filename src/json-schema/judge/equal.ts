@@ -1,8 +1,8 @@
-/** Equality of JSON values, with the cost of finding it. Pure; runs anywhere. */
+/** Equality of JSON values, which spends steps of the budget for the comparison. Pure; runs anywhere. */
 import { canonicalJson, isRecord } from '../../protocol/values/json.js';
 import type { Run } from './run.js';
 
-/** Whether a value is one of a list. */
+/** Whether a value equals one of a list. */
 export function isOneOf(run: Run, list: readonly unknown[], value: unknown): boolean {
   if (typeof value !== 'object' || value === null) {
     run.spendChars(4 * list.length + (typeof value === 'string' ? value.length : 0));
@@ -27,7 +27,7 @@ function isEqual(run: Run, one: unknown, other: unknown): boolean {
   );
 }
 
-/** The places of the first two items that are equal; undefined when all differ. In time linear in their size. */
+/** The indexes of the first two equal items; undefined when all differ. Takes time linear in the size of the items. */
 export function firstRepeat(
   run: Run,
   items: readonly unknown[],
@@ -43,5 +43,5 @@ export function firstRepeat(
   return undefined;
 }
 
-/** What an item costs beside its text: a step for four of them. */
+/** Cost of an item in addition to its text, in characters: four items take one step. */
 const CHARS_OF_ITEM = 16;

@@ -1,6 +1,7 @@
 /**
- * The formats of JSON Schema that are judged; all others admit everything. Each takes time linear in the text: expressions are anchored,
- * no two neighbouring repetitions can match the same text, and what has a greatest length is measured first.
+ * The formats of JSON Schema that are checked; all others admit every text. Each check takes time linear in the text:
+ * expressions are anchored, no two neighbouring repetitions can match the same text, and texts of a format with a
+ * maximum length are measured first.
  * @see https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3
  */
 import { z } from 'zod';
@@ -57,7 +58,7 @@ function isIpv6(text: string): boolean {
   return text.length <= 45 && z.ipv6().safeParse(text).success;
 }
 
-/** Characters of RFC 3986, with one fragment at most. Brackets stand around an address only. */
+/** Characters of RFC 3986, with one fragment at most. Brackets are allowed around an address only. */
 function isUriReference(text: string): boolean {
   if (!/^(?:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})*$/i.test(text)) return false;
   if (text.indexOf('#') !== text.lastIndexOf('#')) return false;
@@ -87,7 +88,7 @@ function isUrl(text: string): boolean {
   return /^(?:https?|ftp):\/\/[^/?#]/i.test(text) && isUriReference(text);
 }
 
-/** Longer ones are compiled by nobody who means well. */
+/** Limit for expressions that are compiled to check them; longer ones are not expected in honest use. */
 const MAX_REGEX_CHARS = 10_000;
 
 function isRegex(text: string): boolean {
@@ -99,7 +100,7 @@ function isRegex(text: string): boolean {
   }
 }
 
-/** RFC 3339, appendix A: weeks, or units of which none is left out between two others. */
+/** RFC 3339, appendix A: weeks, or units without a gap between them. */
 function isDuration(text: string): boolean {
   if (!/^P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?$/.test(text)) return false;
   const [date = '', time] = text.slice(1).replaceAll(/\d/g, '').split('T');

@@ -1,7 +1,7 @@
 /**
- * Checks a value against a JSON Schema (draft 2020-12, and tuples and dependencies of older ones) in bounded time, whoever wrote
- * either of them: every step is counted while it is made, patterns are matched in linear time or not at all, and no code is generated.
- * References stay within the document. Pure; runs anywhere, also in the workflow.
+ * Checks a value against a JSON Schema (draft 2020-12, and tuples and dependencies of older ones) in bounded time for
+ * every schema and value: each step is counted as it is made, patterns are matched in linear time or not at all, and no
+ * code is generated. References stay within the document. Pure; runs anywhere, also in the workflow.
  * @see https://json-schema.org/draft/2020-12/json-schema-validation
  */
 
@@ -23,8 +23,9 @@ import { checkKind, checkNumber, checkText, type Question } from './scalars.js';
 export const TOO_MUCH_WORK = `would take more than ${MAX_SCHEMA_STEPS} steps to check against its schema: it must be smaller, or nested less deeply`;
 
 /**
- * What is wrong with a value, at most 20 places, each a JSON Pointer into it; empty when the schema admits it. One problem without a
- * place when the check would take too long, or the schema cannot be used. Of JSON. Never throws.
+ * Problems of a value, at most 20, each with a JSON Pointer into it; empty when the schema admits the value. One
+ * problem without a path when the check would take too many steps, or the schema cannot be used. Schema and value must
+ * be JSON. Never throws.
  */
 export function schemaProblems(
   schema: unknown,
@@ -37,7 +38,7 @@ export function schemaProblems(
     const isValid = check(schema, { run, value, place: undefined, report: run.report(problems) });
     return isValid ? [] : problems;
   } catch (error) {
-    // A stack that is too small for the depth that is allowed counts as too deep.
+    // A stack that overflows within the allowed depth counts as too deep.
     if (error === TOO_MUCH || error instanceof RangeError)
       return [{ path: '', message: TOO_MUCH_WORK }];
     const why = error instanceof Error ? error.message : 'it is faulty';
@@ -55,7 +56,7 @@ function check(schema: unknown, inner: Inner): boolean {
   if (!isRecord(schema)) throw new UnusableSchema('a schema must be an object, true or false');
   const question: Question = { ...inner, schema };
   const inside: CheckInside = (within, value) => run.nested(() => check(within, { run, ...value }));
-  // All of them: who corrects a value wants to know everything at once.
+  // Runs all checks, so that the caller gets all problems of a value at once.
   const checks = [
     checkKind(question),
     checkNumber(question),
@@ -67,7 +68,7 @@ function check(schema: unknown, inner: Inner): boolean {
   return checks.every(Boolean) && checkUnevaluated(question, inside);
 }
 
-/** Schemas that look at the same value: references, combinations, conditions. */
+/** Checks schemas for the same value: references, combinations, conditions. */
 function checkInPlace(question: Question, inside: CheckInside): boolean {
   const { run, schema, value, place, report } = question;
   const { $ref, allOf, anyOf, oneOf, not } = schema;
@@ -95,7 +96,7 @@ function checkInPlace(question: Question, inside: CheckInside): boolean {
   return isValid;
 }
 
-/** Every branch is tried: each that admits the value has looked at some of it. */
+/** Tries every branch: each that admits the value may have evaluated other parts of it. */
 function checkAny(question: Question, branches: readonly unknown[], inside: CheckInside): boolean {
   const { matches, tried } = tryAll(question, branches, inside);
   if (matches === 0) tellClosest(question.report, tried);
@@ -114,7 +115,7 @@ function checkOne(question: Question, branches: readonly unknown[], inside: Chec
 
 interface Tried {
   readonly matches: number;
-  /** Of the branches that refuse the value. */
+  /** Reports of the branches that refuse the value. */
   readonly tried: readonly Report[];
 }
 
@@ -132,7 +133,7 @@ function tryAll(
   return { matches: branches.length - tried.length, tried };
 }
 
-/** The faults of the branch that failed deepest inside: it matched more of the value than the others. */
+/** Reports the faults of the branch that failed deepest inside: it matched more of the value than the others. */
 function tellClosest(report: Report, tried: readonly Report[]): void {
   const depthOf = ({ faults = [] }: Report): number =>
     Math.max(0, ...faults.map(({ path }) => path.split('/').length));

@@ -1,6 +1,6 @@
 /**
- * Regular expressions that somebody wrote who is not the author of the code: matched in time linear in the text, by RE2. Also the formats
- * of JSON Schema, which are texts of a stranger judged by our expressions. Not for the workflow sandbox.
+ * Matches regular expressions of untrusted authors in time linear in the text, by RE2. Also checks the formats of JSON
+ * Schema, where the texts are untrusted and the expressions are the engine's. Not for the workflow sandbox.
  * @see https://github.com/google/re2/wiki/Syntax
  */
 import { RE2JS } from 're2js';
@@ -16,18 +16,21 @@ import { FORMATS } from './formats.schema.js';
 import { inRe2 } from './re2-syntax.js';
 import { cut, type LinearPattern, type TextRules, UnusableSchema } from './run.js';
 
-/** By which workers judge texts. */
+/** The rules for texts that workers use. */
 export const LINEAR_TEXTS: TextRules = {
   pattern: linearPattern,
-  // A schema may ask for a format "constructor".
+  // An own property only: a schema may name a format "constructor".
   format: (name) => (Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined),
 };
 
-/** Few schemas are in use at a time; a compiled pattern has some kilobytes. */
+/** Few schemas are in use at a time; a compiled pattern takes some kilobytes. */
 const MAX_KNOWN = 200;
 const known = new Map<string, LinearPattern | string>();
 
-/** @throws {UnusableSchema} for a pattern that cannot be matched in linear time, naming it and why */
+/**
+ * @throws {UnusableSchema} for a pattern that cannot be matched in linear time; the message has the pattern and the
+ * reason
+ */
 export function linearPattern(source: string): LinearPattern {
   const judged = judgedPattern(source);
   if (typeof judged !== 'string') return judged;
@@ -47,7 +50,7 @@ function judgedPattern(source: string): LinearPattern | string {
   return judged;
 }
 
-/** Or why it is none, as the end of a sentence. */
+/** The compiled pattern, or the reason against it as the end of a sentence. */
 function compiled(source: string): LinearPattern | string {
   if (source.length > MAX_PATTERN_CHARS)
     return `has ${source.length} characters; at most ${MAX_PATTERN_CHARS}`;
@@ -70,7 +73,7 @@ function compiled(source: string): LinearPattern | string {
 
 const TOO_LARGE = 'is too large once its repetitions are written out';
 
-/** Sum of the upper ends of all `{n,m}`: RE2 writes repetitions out before it knows how large the program is. */
+/** Sum of the upper bounds of all `{n,m}`: RE2 expands repetitions before it knows how large the program is. */
 function repeatsIn(source: string): number {
   let sum = 0;
   for (const [, least = '0', most] of source.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/g))
@@ -79,8 +82,8 @@ function repeatsIn(source: string): number {
 }
 
 /**
- * What zod writes into JSON Schemas for its own formats, and RE2 has no words for: anchored, and measured to be linear
- * (`patterns.test.ts`). Messages ask for answers by such schemas.
+ * Patterns that zod writes into JSON Schemas for its own formats, and that RE2 cannot express. All are anchored, and
+ * measured to be linear (`patterns.test.ts`). Messages may ask for answers by such schemas.
  */
 const LIBRARY_PATTERNS: ReadonlySet<string> = new Set(
   [
@@ -89,13 +92,16 @@ const LIBRARY_PATTERNS: ReadonlySet<string> = new Set(
   ].map(({ source }) => source),
 );
 
-/** The first of them, as `questionProblem` words its own. */
+/** The first problem of a form's patterns, in the wording of `questionProblem`. */
 export function formPatternProblem(form: JsonSchema): string | undefined {
   const [fault] = patternProblems(form);
   return fault === undefined ? undefined : `form${fault.path}: ${fault.rule}`;
 }
 
-/** A copy that admits whatever only a pattern refuses that workers cannot judge by. Of schemas that zod made. */
+/**
+ * A copy without the patterns that workers cannot match, for schemas that zod made; the copy admits values that only
+ * those patterns refuse.
+ */
 export function withoutSlowPatterns(schema: JsonSchema): JsonSchema {
   return copied(schema) as JsonSchema;
 }
@@ -111,14 +117,14 @@ function copied(node: Json | undefined): Json | undefined {
   );
 }
 
-/** Whether workers can judge by a pattern. */
+/** Whether workers can match a pattern. */
 export function isLinear(source: string): boolean {
   return typeof judgedPattern(source) !== 'string';
 }
 
 /**
- * What is wrong with the patterns of a schema, each with its place, such as `/properties/code/pattern`; empty when workers can judge
- * by all of them. Of JSON of bounded depth. Never throws.
+ * Problems of the patterns of a schema, each with its place, such as `/properties/code/pattern`; empty when workers can
+ * match all of them. The schema must be JSON of bounded depth. Never throws.
  */
 export function patternProblems(
   schema: JsonSchema,
@@ -126,7 +132,7 @@ export function patternProblems(
   const problems: { path: string; rule: string }[] = [];
   let size = 0;
   const judge = (source: string, path: string): void => {
-    // Those behind the bound are not compiled at all.
+    // Patterns after the limit is reached are not compiled.
     const judged = size > MAX_PATTERNS_SIZE ? TOO_LARGE : judgedPattern(source);
     if (typeof judged === 'string') problems.push({ path, rule: `the pattern ${judged}` });
     else {

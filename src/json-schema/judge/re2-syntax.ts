@@ -1,6 +1,8 @@
-/** Regular expressions of JSON Schema, which are those of ECMA-262, in the syntax of RE2. Pure; runs anywhere. */
+/**
+ * Converts regular expressions of JSON Schema, which are those of ECMA-262, to the syntax of RE2. Pure; runs anywhere.
+ */
 
-/** Long names of Unicode's general categories that RE2 knows by their short ones alone. */
+/** Long names of Unicode's general categories, of which RE2 knows the short ones only. */
 const CATEGORIES: Readonly<Record<string, string | undefined>> = {
   Letter: 'L',
   Uppercase_Letter: 'Lu',
@@ -17,14 +19,15 @@ const CATEGORIES: Readonly<Record<string, string | undefined>> = {
   Space_Separator: 'Zs',
 };
 
-/** Both match Unicode's spaces and line ends in ECMA-262, and only those of ASCII in RE2. */
+/** In ECMA-262, `\s` and `.` know Unicode's spaces and line ends; in RE2 only those of ASCII. */
 const SPACES =
   '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
 const NO_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
 
 /**
- * The same expression where RE2 would read it otherwise: `\s`, `\S`, `.` and the long names of `\p{…}`. Escapes that differ in form
- * alone (`\u00e9`) are left to RE2JS. `\S` inside brackets stays as it is: RE2 has no word for it.
+ * Rewrites the parts that RE2 would interpret differently: `\s`, `\S`, `.` and the long names of `\p{…}`. RE2JS
+ * converts escapes that differ in form only (`\u00e9`). `\S` inside brackets stays as it is: RE2 cannot express it
+ * there.
  */
 export function inRe2(source: string): string {
   let inClass = false;

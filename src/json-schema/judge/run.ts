@@ -1,4 +1,7 @@
-/** What one check of a value against a JSON Schema carries: its budget, its references, and what it found. Pure; runs anywhere. */
+/**
+ * State of one check of a value against a JSON Schema: its budget, its references, and its reports. Pure; runs
+ * anywhere.
+ */
 
 import { MAX_SCHEMA_STEPS } from '../../protocol/limits/limits.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
@@ -7,19 +10,19 @@ import { isRecord } from '../../protocol/values/json.js';
 /** A pattern that is matched in time linear in the text. */
 export interface LinearPattern {
   readonly test: (text: string) => boolean;
-  /** Instructions of its program: the time for one character is at most proportional to them. */
+  /** Number of instructions of its program: the time for one character is at most proportional to it. */
   readonly size: number;
 }
 
-/** How texts are judged. Without it, `pattern`, `patternProperties` and `format` admit everything. */
+/** Rules for texts. Without them, `pattern`, `patternProperties` and `format` admit every value. */
 export interface TextRules {
   /** @throws for a pattern that cannot be matched in linear time */
   readonly pattern: (source: string) => LinearPattern;
-  /** Undefined for formats that are not known: they admit everything. */
+  /** Undefined for unknown formats, which admit every text. */
   readonly format: (name: string) => ((text: string) => boolean) | undefined;
 }
 
-/** Thrown and caught inside this folder; one for all, since nobody looks at its stack. */
+/** Thrown and caught inside this folder; one object for all, because its stack is never read. */
 export const TOO_MUCH = new Error('too much work');
 
 /** A schema that no value can be checked against. */
@@ -27,26 +30,26 @@ export class UnusableSchema extends Error {
   override readonly name = 'UnusableSchema';
 }
 
-/** Frames of the stack that nested checks may take; an answer has 64 levels, and each passes a few keywords. */
+/** Limit of nested checks, which take frames of the stack; an answer has 64 levels, and each passes a few keywords. */
 const MAX_DEPTH = 600;
 /** Characters that are read, compared or hashed in one step. */
 const CHARS_PER_STEP = 64;
-/** Characters times instructions: measured, 100 to 300 ns for each at worst. */
+/** Characters times instructions in one step: measured, 100 to 300 ns for each at worst. */
 const MATCHES_PER_STEP = 50;
 const MAX_FAULTS = 20;
 const MAX_FAULT_CHARS = 300;
 
-/** The place of a value: read only where there is a fault. */
+/** The place of a value; converted to a pointer only where there is a fault. */
 export interface Place {
   readonly within: Place | undefined;
   readonly key: string | number;
 }
 
-/** Where a schema reports to. */
+/** Collects the results of a schema. */
 export interface Report {
   /** Undefined where only the verdict counts. */
   readonly faults: FieldProblem[] | undefined;
-  /** Properties and items that were looked at, for `unevaluated…`. Undefined where no schema asks. */
+  /** Properties and items that were evaluated, for `unevaluated…`. Undefined where no schema uses those. */
   readonly seen: Set<string> | undefined;
 }
 
@@ -78,7 +81,7 @@ export class Run {
     this.spend(Math.ceil(((chars + 1) * size) / MATCHES_PER_STEP));
   }
 
-  /** @throws TOO_MUCH when it nests too deeply, as references in a circle do */
+  /** @throws TOO_MUCH when checks are nested too deeply, as circular references are */
   nested(check: () => boolean): boolean {
     if (this.#depth >= MAX_DEPTH) throw TOO_MUCH;
     this.#depth += 1;
@@ -99,7 +102,7 @@ export class Run {
     return { faults, seen: this.tracksSeen ? new Set() : undefined };
   }
 
-  /** What a schema that applied has looked at counts for the one around it. */
+  /** Counts properties and items that an inner schema has evaluated for the schema around it. */
   takeSeen(from: Report, into: Report): void {
     if (from.seen === undefined) return;
     this.spend(Math.ceil(from.seen.size / CHARS_PER_STEP));
@@ -107,14 +110,14 @@ export class Run {
   }
 }
 
-/** Adds a fault, cut to what people and models read. Always false, so that a check can end with it. */
+/** Adds a fault, cut to a readable length. Always returns false, so that a check can end with it. */
 export function refuse(report: Report, place: Place | undefined, message: string): false {
   if (report.faults !== undefined && report.faults.length < MAX_FAULTS)
     addFault(report, { path: cut(pointerTo(place)), message: cut(message) });
   return false;
 }
 
-/** Drops what is beyond the number that a check reports. */
+/** Adds a fault; drops those beyond the limit of a check. */
 export function addFault({ faults }: Report, fault: FieldProblem): void {
   if (faults !== undefined && faults.length < MAX_FAULTS) faults.push(fault);
 }
@@ -130,7 +133,7 @@ function pointerTo(place: Place | undefined): string {
   return parts.join('');
 }
 
-/** What a reference into this document points to; undefined when it leads nowhere. */
+/** The target of a reference into this document; undefined when it leads nowhere. */
 export function referred(root: unknown, ref: string): unknown {
   if (!ref.startsWith('#')) return undefined;
   let node = root;

@@ -1,10 +1,10 @@
-/** Keywords of JSON Schema that look at a value as a whole: its type, its size, its text. Pure; runs anywhere. */
+/** Keywords of JSON Schema for a value as a whole: its type, size and text. Pure; runs anywhere. */
 import { isOneOf } from './equal.js';
 import { cut, type Place, type Report, type Run, refuse } from './run.js';
 
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** What a keyword is asked about. */
+/** The input of a keyword's check. */
 export interface Question {
   readonly run: Run;
   readonly schema: SchemaNode;
@@ -18,7 +18,7 @@ export function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** `type`, `const` and `enum`. */
+/** Checks `type`, `const` and `enum`. */
 export function checkKind({ run, schema, value, place, report }: Question): boolean {
   const { type, const: only, enum: some } = schema;
   let isValid = true;
@@ -36,7 +36,7 @@ function isOfType(value: unknown, type: unknown): boolean {
   return type === 'integer' ? Number.isInteger(value) : typeOf(value) === type;
 }
 
-/** The first few: a list of thousands would be written out for every value that is not in it. */
+/** The first few values: a list of thousands would be repeated for every value that is not in it. */
 function shown(values: readonly unknown[]): string {
   const texts = values
     .slice(0, 10)
@@ -72,7 +72,7 @@ export function checkNumber({ schema, value, place, report }: Question): boolean
   return isValid;
 }
 
-/** In decimals, as they are written: 0.3 is three times 0.1, though not in binary fractions. */
+/** Calculates in decimals, as the numbers are written: 0.3 is three times 0.1, though not in binary fractions. */
 function isMultiple(value: number, divisor: number): boolean {
   if (divisor <= 0) return true;
   const [digits, exponent] = decimalOf(value);
