@@ -10,7 +10,7 @@ import { fromWireName } from '../protocol/values/tool-names.js';
 export interface AgentRegistry {
   readonly agents: readonly AnyAgent[];
   agent(name: string): AnyAgent | undefined;
-  /** By the tool's own name, or by its name on the provider's wire. */
+  /** Finds a tool by its own name, or by its wire name. */
   tool(agentName: string, toolName: string): AnyTool | undefined;
   /** Data for clients and the API, in the order of definition. */
   manifests(): readonly AgentManifest[];
@@ -18,7 +18,7 @@ export interface AgentRegistry {
 
 /**
  * Indexes agents.
- * @throws {DefinitionError} invalid_definition when two different agents share a name, or something is no agent.
+ * @throws {DefinitionError} invalid_definition when two different agents share a name, or a value is not an agent.
  */
 export function createAgentRegistry(agents: readonly AnyAgent[]): AgentRegistry {
   const byName = new Map<string, { agent: AnyAgent; tools: ReadonlyMap<string, AnyTool> }>();
@@ -29,7 +29,7 @@ export function createAgentRegistry(agents: readonly AnyAgent[]): AgentRegistry 
       problems.push({ field, rule: 'must come from defineAgent' });
       continue;
     }
-    // The same definition listed twice is no conflict.
+    // The same definition listed twice is not a conflict.
     if ((byName.get(agent.name)?.agent ?? agent) !== agent)
       problems.push({ field, rule: `duplicate name "${agent.name}"` });
     byName.set(agent.name, { agent, tools: new Map(agent.tools.map((tool) => [tool.name, tool])) });

@@ -1,4 +1,7 @@
-/** The checks of an accepted answer that the workflow cannot run: the whole schema, patterns, refinements and transforms. Runs in the worker. */
+/**
+ * Checks an accepted answer in ways that the workflow cannot: the whole schema, patterns, refinements and transforms.
+ * Runs in the worker.
+ */
 import type { Schema } from '../../define/schemas/schema.js';
 import type { AnyTool } from '../../define/tool/types.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
@@ -13,14 +16,14 @@ import { offerOf } from './check.js';
 import { definitionOf } from './digest.js';
 
 /**
- * Judges the answer of a person or client by the tool's `output` schema and returns what becomes the result: after defaults
- * and transforms, without keys that the schema does not know. A refusal by another definition than the call was offered with
- * says how the call is to be offered from then on. Has no effects. Never throws.
+ * Judges the answer of a person or client by the tool's `output` schema and returns the future result: after defaults
+ * and transforms, without keys that the schema does not know. When the definition differs from the one that the call
+ * was offered with, a rejection also contains the new offer. Has no effects. Never throws.
  */
 export async function checkAnswer(answer: {
   readonly tool: AnyTool;
   readonly value: Json;
-  /** That the call was offered with. */
+  /** Digest of the definition that the call was offered with. */
   readonly answerDefinition?: string | undefined;
 }): Promise<CheckAnswerResult> {
   const { tool, value } = answer;
@@ -32,17 +35,17 @@ export async function checkAnswer(answer: {
   return outcome.ok || isSame ? outcome : { ...outcome, offer };
 }
 
-/** Whether the tool judges answers as it did when the call was offered. What is not known is taken for so. */
+/** Whether the tool judges answers as it did when the call was offered. An unknown digest counts as unchanged. */
 export function isJudgedBy(tool: AnyTool, answerDefinition: string | undefined): boolean {
   return answerDefinition === undefined || definitionOf(tool).answerDefinition === answerDefinition;
 }
 
-/** The end of a call whose answer nothing can judge any more. */
+/** The end of a call whose answer no tool can judge any more. */
 export function goneTool(name: string): ToolResultError {
   return { code: 'not_available', message: TEXTS.noLongerAvailable(name) };
 }
 
-/** The same by the form of a question that a tool's code asked. */
+/** Judges an answer by the form of a question that a tool's code asked. */
 export async function checkForm(form: JsonSchema, value: Json): Promise<CheckAnswerResult> {
   return judged({ jsonSchema: form }, value);
 }

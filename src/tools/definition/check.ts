@@ -1,4 +1,7 @@
-/** Judges a call by the definition of its tool as this worker has it, and carries it over where the author says how. Runs in the worker. */
+/**
+ * Judges a call by the definition of its tool that this worker has, and migrates it if the author provides `migrate`.
+ * Runs in the worker.
+ */
 
 import type { AnyTool } from '../../define/tool/types.js';
 import type {
@@ -20,10 +23,10 @@ export interface DefinitionQuestion extends Omit<PolicyQuestion, 'input' | 'tool
 /**
  * | the tool as it is now | outcome |
  * |---|---|
- * | has the definition that the plan pins, or makes the same input of the raw arguments | `same` |
+ * | has the definition that the plan pins, or parses the raw arguments to the same input | `same` |
  * | is run by another executor | `ended`: `definition_changed` |
  * | has a `migrate` that carries the call over | `migrated` |
- * | has none, or one that cannot | `ended`: `definition_changed`, or what the policies say of the new input |
+ * | has none, or one that cannot | `ended`: `definition_changed`, or the policies' decision on the new input |
  *
  * @throws the reason of `signal` once that fires.
  */
@@ -45,7 +48,7 @@ export async function checkCall(question: DefinitionQuestion): Promise<CheckDefi
     : { outcome: 'migrated', definition, call: migrated };
 }
 
-/** How this worker would offer a call of the tool; undefined for tools that wait for nobody. */
+/** How this worker would offer a call of the tool; undefined for tools that do not wait for an answer. */
 export function offerOf(tool: AnyTool): AnswerOffer | undefined {
   const { answer, onExpireDefault } = tool;
   const { answerDefinition } = definitionOf(tool);

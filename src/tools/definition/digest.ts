@@ -1,7 +1,8 @@
 /**
- * Digests of tool definitions. A plan pins them, so that a worker with other code sees that a call was planned by another
- * definition. Equal digests mean that nothing has to be parsed again; different ones mean no more than that it has to be: a
- * digest may differ where the definition does the same (another minifier, another version of zod). Runs in the worker.
+ * Digests of tool definitions. A plan pins them, so that a worker with other code detects that a call was planned by
+ * another definition. Equal digests mean that nothing has to be parsed again; different ones only mean that it has to
+ * be: a digest may differ although the definition does the same (another minifier, another version of zod). Runs in the
+ * worker.
  */
 import { createHash } from 'node:crypto';
 import { inputJsonSchema, type Schema } from '../../define/schemas/schema.js';
@@ -20,7 +21,7 @@ export interface DefinitionDigests {
 /** Tools are frozen, so each is digested once. */
 const known = new WeakMap<AnyTool, DefinitionDigests>();
 
-/** Of a tool as this worker has it. Never throws. */
+/** The digests of a tool in this worker. Never throws. */
 export function definitionOf(tool: AnyTool): DefinitionDigests {
   const before = known.get(tool);
   if (before !== undefined) return before;
@@ -41,7 +42,7 @@ function answerShape(output: Schema | undefined): readonly unknown[] {
   return [stable(output, inputJsonSchema(output).jsonSchema), schemaCode(output)];
 }
 
-/** Without defaults, where these are other values each time: a clock's, or random ones. */
+/** The schema document, without defaults if these differ each time: a clock's, or random ones. */
 function stable(schema: Schema, document: JsonSchema): unknown {
   const again = inputJsonSchema(schema).jsonSchema;
   return canonicalJson(again) === canonicalJson(document) ? document : withoutDefaults(document);

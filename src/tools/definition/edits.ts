@@ -1,4 +1,4 @@
-/** The checks of an approver's edit: the same that the model's own arguments went through. Runs in the worker. */
+/** Checks an approver's edit in the same way as the model's own arguments. Runs in the worker. */
 
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_ANSWER_BYTES } from '../../protocol/limits/limits.js';
@@ -14,8 +14,8 @@ import { definitionOf } from './digest.js';
 const PATH = '/resolution/input';
 
 /**
- * Validates the edited input and asks the policies about it. What comes out is exactly what may run. Has no effects of its
- * own. Never throws.
+ * Validates the edited input and runs the policies on it. The returned input is exactly the one that may run. Has no
+ * effects of its own. Never throws.
  */
 export async function checkEdit(question: PolicyQuestion): Promise<CheckEditResult> {
   const { tool } = question;

@@ -1,4 +1,7 @@
-/** What becomes of a call that waits when workers have other definitions: judged before they are deployed. Runs anywhere with node. */
+/**
+ * Predicts what happens to waiting calls when workers get other definitions, before these are deployed. Runs anywhere
+ * with Node.
+ */
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
@@ -7,28 +10,29 @@ import { definitionOf } from './digest.js';
 import { judgeInput } from './judge.js';
 import { carriedOver } from './migrate.js';
 
-/** A call that waits, as the log has it. */
+/** A waiting call, as the log has it. */
 export interface WaitingCall {
   readonly plan: PlannedCall;
-  /** `behind`: its turn has not come, and it is planned by the definition of then. */
+  /** `behind`: its turn has not come, and it will be planned by the definition of that time. */
   readonly waits: SuspensionKind | 'behind';
-  /** By which its answer is judged. */
+  /** Digest of the definition that judges its answer. */
   readonly definition?: string | undefined;
 }
 
 export interface Forecast {
   /**
-   * `goes_on`: nothing changes for it. `migrates`: it is carried over, and approved anew where it is gated. `offered_anew`: it is asked
-   * in another form. `breaks`: it ends with an error. `not_checked`: its tool is one of an MCP server, which has to be asked.
+   * `goes_on`: nothing changes. `migrates`: it is migrated, and approved anew if it is gated. `offered_anew`: it is
+   * offered with another form. `breaks`: it ends with an error. `not_checked`: its tool belongs to an MCP server, which
+   * would have to be queried.
    */
   readonly outcome: 'goes_on' | 'migrates' | 'offered_anew' | 'breaks' | 'not_checked';
-  /** Why; empty where it goes on. */
+  /** The reason; empty for `goes_on`. */
   readonly why: string;
 }
 
 const GOES_ON: Forecast = { outcome: 'goes_on', why: '' };
 
-/** Judges by schemas and `migrate` alone: no policy is asked, and nothing is run. Never throws. */
+/** Judges by schemas and `migrate` alone: runs no policy and no tool. Never throws. */
 export async function forecast(
   agent: AnyAgent | undefined,
   agentName: string,
@@ -41,7 +45,7 @@ export async function forecast(
   const isAnswered = waits !== 'approval' && waits !== 'behind' && plan.executor !== 'server';
   if (tool === undefined && isAnswered && plan.recheckAnswer !== true) return GOES_ON;
   if (tool === undefined) return breaks(`tool "${plan.name}" is gone`);
-  // What the provider runs, it defines.
+  // The provider defines the tools that it runs.
   if (waits === 'outcome' || tool.executor === 'provider') return GOES_ON;
   if (waits === 'behind') return behind(tool, plan);
   if (isAnswered) {
@@ -72,7 +76,7 @@ async function ofInput(
   const judged = await judgeInput(tool, { ...plan, input });
   if (judged.runs) return GOES_ON;
   const { problem } = judged;
-  // A question in mid-run: the call has begun to run.
+  // The call waits for a question of its own code, so it has begun to run.
   if (waits !== 'approval')
     return breaks(`${problem}; it has begun to run, so its outcome is unknown`);
   if (tool.executor !== plan.executor) return breaks(problem);

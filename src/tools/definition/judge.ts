@@ -1,6 +1,7 @@
 /**
- * Whether a call that was planned by one definition may run under another. Rule: where the digests are equal, it runs. Else the
- * raw arguments are parsed by the present definition, and the call runs where that gives the input that was recorded. Runs in the worker.
+ * Decides whether a call that was planned by one definition may run under another. With equal digests, it runs. Else
+ * the present definition parses the raw arguments, and the call runs if the result is the recorded input. Runs in the
+ * worker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyTool } from '../../define/tool/types.js';
@@ -9,7 +10,7 @@ import { canonicalJson, isRecord, type Json } from '../../protocol/values/json.j
 import { validInput } from '../shared/arguments.js';
 import { definitionOf } from './digest.js';
 
-/** What a plan says of its input. */
+/** The input of a plan, with the definition that made it. */
 export type PlannedInput = Pick<PlannedCall, 'raw' | 'definition' | 'executor'> & {
   readonly input: Json;
 };
@@ -26,7 +27,7 @@ const MAX_NAMED_FIELDS = 10;
 /** Has no effects but those of the schema's own code. Never throws. */
 export async function judgeInput(tool: AnyTool, call: PlannedInput): Promise<Judged> {
   const { definition } = definitionOf(tool);
-  // A plan of a worker in another language pins nothing; a listed tool that is not listed now has no schema.
+  // The plan of a worker in another language pins no digest; a listed tool that is not listed now has no schema.
   if (call.definition === undefined || call.definition === definition || isUnlisted(tool))
     return { runs: true };
   if (tool.executor !== call.executor)
@@ -40,8 +41,8 @@ export async function judgeInput(tool: AnyTool, call: PlannedInput): Promise<Jud
 }
 
 /**
- * A definition that makes another input of the same arguments each time (a default that is a time, an id) says nothing by the
- * comparison. It then has to take the recorded input as it is.
+ * A definition that parses the same arguments to another input each time (a default that is a time, an id) cannot be
+ * compared. Then it has to accept the recorded input unchanged.
  */
 async function takesAsItIs(tool: AnyTool, call: PlannedInput, parsed: Json): Promise<boolean> {
   await sleep(TICK_MS);
@@ -59,9 +60,9 @@ function isSame(left: Json, right: Json): boolean {
   return canonicalJson(left) === canonicalJson(right);
 }
 
-/** In words, by the names of fields alone: values may be secret. */
+/** Describes the difference by the names of fields alone: values may be secret. */
 function differenceOf(before: Json, now: Json): string {
-  if (!isRecord(before) || !isRecord(now)) return 'its arguments are read as something else';
+  if (!isRecord(before) || !isRecord(now)) return 'its arguments are parsed differently';
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const differing = names.filter(
     (name) => canonicalJson(before[name]) !== canonicalJson(now[name]),

@@ -1,4 +1,4 @@
-/** Carries a call over to another definition of its tool, where the tool's author says how. Runs in the worker. */
+/** Migrates a call to another definition of its tool, if the author provides `migrate`. Runs in the worker. */
 
 import type { MigratedCall } from '../../protocol/calls/definitions.js';
 import type { ToolResultError } from '../../protocol/calls/results.js';
@@ -14,10 +14,10 @@ import { decidePolicies, type PolicyQuestion } from '../shared/policy.js';
 import { definitionOf } from './digest.js';
 
 export interface Migration extends Omit<PolicyQuestion, 'input'> {
-  /** The arguments as they were written, and the digest of the definition that they were written for. */
+  /** The original arguments, and the digest of the definition that they were written for. */
   readonly raw: Json;
   readonly from: string;
-  /** Why they cannot be used as they are. */
+  /** Why the original arguments cannot be used. */
   readonly problem: string;
   readonly signal: AbortSignal;
 }
@@ -26,8 +26,8 @@ export interface Migration extends Omit<PolicyQuestion, 'input'> {
  * | `migrate` of the tool | outcome |
  * |---|---|
  * | is not declared, or returns undefined | error `definition_changed` |
- * | returns arguments that the input schema takes | the call with its new input and digest, and what the policies say of it |
- * | returns others, throws, or takes more than 10 s | error `definition_changed` that says so |
+ * | returns arguments that the input schema accepts | the call with its new input and digest, and the policies' decision |
+ * | returns other arguments, throws, or takes more than 10 s | error `definition_changed` with the reason |
  *
  * @throws the reason of `signal` once that fires.
  */
@@ -56,10 +56,13 @@ export async function migrateCall(
 
 export type Carried =
   | { readonly given: Json; readonly input: Json }
-  /** Why it cannot be carried over, in words. */
+  /** Why it cannot be migrated, as a text. */
   | { readonly problem: string };
 
-/** The arguments as the author's `migrate` has them, validated; no policy is asked. @throws the reason of `signal` once that fires. */
+/**
+ * The arguments that the author's `migrate` returns, validated; runs no policy. @throws the reason of `signal` once
+ * that fires.
+ */
 export async function carriedOver({
   tool,
   raw,
@@ -76,11 +79,11 @@ export async function carriedOver({
   if (end.end === 'threw') return { problem: `its migrate failed: ${messageOf(end.error)}` };
   if (end.value === undefined) return { problem };
   const given = jsonOf(end.value);
-  if (given === undefined) return { problem: 'its migrate returned what is no JSON' };
+  if (given === undefined) return { problem: 'its migrate returned a value that is not JSON' };
   const parsed = await validInput(tool, given);
   return parsed.ok
     ? { given, input: parsed.value }
-    : { problem: `what its migrate returned is no input: ${parsed.problem}` };
+    : { problem: `its migrate returned invalid arguments: ${parsed.problem}` };
 }
 
 function jsonOf(value: unknown): Json | undefined {

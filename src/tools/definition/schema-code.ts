@@ -1,12 +1,12 @@
-/** The code inside a zod schema, as text: what parsing does and no JSON Schema shows. Runs in the worker. */
+/** The code inside a zod schema, as text: the parts of parsing that no JSON Schema shows. Runs in the worker. */
 import { isZodSchema, type Schema } from '../../define/schemas/schema.js';
 
-/** Says what is wrong, and never what is right: parsing does not depend on it. */
+/** Fields for error messages: parsing does not depend on them. */
 const IGNORED: readonly string[] = ['error', 'message', 'abort'];
 
 /**
- * Source texts of every function and regular expression that the schema's definition holds: transforms, refinements, checks and
- * formats, in the order of their places. Empty for JSON Schema. Values that the code closes over do not show. Never throws.
+ * Source texts of every function and regular expression in the schema's definition: transforms, refinements, checks and
+ * formats, in the order of their places. Empty for JSON Schema. Values in closures do not show. Never throws.
  */
 export function schemaCode(schema: Schema): readonly string[] {
   if (!isZodSchema(schema)) return [];
@@ -28,7 +28,7 @@ function collect(node: unknown, into: string[], seen: Set<unknown>): void {
 }
 
 function collectFields(fields: object, into: string[], seen: Set<unknown>): void {
-  // A default is a getter that may give another value each time; the JSON Schema shows it.
+  // A default is a getter that may return another value each time; the JSON Schema shows it.
   const names = Object.keys(fields).filter((name) => !IGNORED.includes(name));
   for (const name of names.filter((it) => it !== 'defaultValue').sort()) {
     const value = (fields as Readonly<Record<string, unknown>>)[name];
@@ -37,7 +37,7 @@ function collectFields(fields: object, into: string[], seen: Set<unknown>): void
   }
 }
 
-/** A schema that refers to itself is given by a function. */
+/** A recursive schema refers to itself by a function. */
 function called(getter: () => unknown): unknown {
   try {
     return getter();
@@ -46,7 +46,7 @@ function called(getter: () => unknown): unknown {
   }
 }
 
-/** Of a zod type, or of one of its checks. */
+/** The definition of a zod type, or of one of its checks. */
 function definitionIn(node: object): object | undefined {
   const internals = '_zod' in node ? node._zod : undefined;
   if (typeof internals !== 'object' || internals === null || !('def' in internals))

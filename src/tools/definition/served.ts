@@ -1,11 +1,14 @@
-/** What a worker says of the agents that it serves, and how it offers their calls. Runs in the worker. */
+/** The agents that a worker serves, and how it offers their calls. Runs in the worker. */
 import { createHash } from 'node:crypto';
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnswerOffer } from '../../protocol/calls/definitions.js';
 import { canonicalJson } from '../../protocol/values/json.js';
 import { offerOf } from './check.js';
 
-/** An agent as one worker serves it; `digest` is over how its tools take answers. Tools of MCP servers wait for nobody. */
+/**
+ * An agent as one worker serves it; `digest` covers how its tools take answers. Tools of MCP servers are left out,
+ * because they do not wait for an answer.
+ */
 export function servedAgent(agent: AnyAgent): {
   readonly name: string;
   readonly digest: string;
@@ -13,7 +16,7 @@ export function servedAgent(agent: AnyAgent): {
 } {
   const offers = new Map(agent.tools.map((tool) => [tool.name, offerOf(tool)]));
   const definitions = [...offers].map(([name, offer]) => [name, offer?.definition]);
-  // The keys of a record are sorted.
+  // The keys of the record are sorted.
   const text = canonicalJson(Object.fromEntries(definitions));
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return { name: agent.name, digest, offerOf: (tool) => offers.get(tool) };

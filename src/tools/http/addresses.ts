@@ -1,6 +1,7 @@
 /**
- * Which addresses an HTTP tool may reach: public ones always, what lies in the worker's own network only where the tool says
- * so. Asked of every address that is connected to, so it does not matter what a name meant before. Runs in the worker.
+ * Decides which addresses an HTTP tool may reach: public ones always, those in the worker's own network only if the
+ * tool allows it. Every address is checked when it is connected to, so an earlier resolution of the name does not
+ * matter. Runs in the worker.
  */
 import ipaddr from 'ipaddr.js';
 import { isAddressRange } from '../../define/http/addresses.js';
@@ -12,11 +13,11 @@ export interface AddressPolicy {
   /** Loopback and private addresses. */
   readonly private: boolean;
   readonly ranges: readonly (readonly [Address, number])[];
-  /** Lower case; whatever such a name means. */
+  /** Names in lower case that are allowed with any address. */
   readonly hosts: ReadonlySet<string>;
 }
 
-/** What a tool allows. Its entries were judged when it was defined. */
+/** Builds the policy of a tool. Its entries were validated when the tool was defined. */
 export function addressPolicyOf(allowPrivate: HttpPlan['allowPrivate']): AddressPolicy {
   const entries = allowPrivate === true ? [] : allowPrivate;
   return {
@@ -34,13 +35,13 @@ function rangeOf(entry: string): readonly [Address, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-/** True for an address in text that may be connected to. What is no address is not allowed. */
+/** True for an address that may be connected to. A text that is not an address is not allowed. */
 export function mayReach(address: string, policy: AddressPolicy): boolean {
   const parsed = parse(address);
   if (parsed === undefined) return false;
   const kind = kindOf(parsed);
   if (kind === 'public' || (kind === 'private' && policy.private)) return true;
-  // A mapped address is the one that it maps.
+  // A mapped address counts as the one that it maps to.
   const plain = embeddedOf(parsed) ?? parsed;
   return policy.ranges.some(([range, bits]) =>
     [parsed, plain].some((it) => it.kind() === range.kind() && it.match(range, bits)),
@@ -56,20 +57,20 @@ export function literalOf(hostname: string): string | undefined {
 function parse(text: string): Address | undefined {
   // Strict: forms such as "127.1" never come out of a URL or a resolver.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  // One with a zone is of some link, and no URL has it.
+  // An address with a zone belongs to one link, and no URL contains it.
   if (text.includes('%')) return undefined;
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : undefined;
 }
 
-/** `private`: somebody's own network. `special`: metadata services, and what no host should have. */
+/** `private`: an internal network. `special`: metadata services, and ranges that no host should have. */
 type Kind = 'public' | 'private' | 'special';
 
-/** Of clouds' metadata and control services that do not lie in a range of special addresses. */
+/** Metadata and control services of clouds that are not in a range of special addresses. */
 const METADATA: readonly string[] = ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254'];
 const PRIVATE_RANGES: readonly string[] = [
   ...['loopback', 'private', 'carrierGradeNat', 'uniqueLocal', 'deprecatedSiteLocal'],
 ];
-/** All that is assigned so far. @see https://www.iana.org/assignments/ipv6-address-space */
+/** All addresses that are assigned so far. @see https://www.iana.org/assignments/ipv6-address-space */
 const GLOBAL_UNICAST: readonly [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** An IPv4 address in its last 32 bits. @see https://www.rfc-editor.org/rfc/rfc6052 */
 const NAT64: readonly [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
@@ -85,7 +86,7 @@ function kindOf(address: Address): Kind {
   return address.kind() === 'ipv4' || address.match(...GLOBAL_UNICAST) ? 'public' : 'special';
 }
 
-/** The IPv4 address that a packet to this one ends at. */
+/** The IPv4 address where a packet to this address ends. */
 function embeddedOf(address: Address): ipaddr.IPv4 | undefined {
   if (address.kind() === 'ipv4') return undefined;
   const six = address as ipaddr.IPv6;

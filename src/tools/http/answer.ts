@@ -1,4 +1,4 @@
-/** From what came back to the call's result, or to the words of an error. Runs in the worker. */
+/** Turns a response into the call's result, or into the text of an error. Runs in the worker. */
 import type { Response } from 'undici';
 import type { HttpAnswer } from '../../define/http/spec.js';
 import type { HttpPlan } from '../../define/tool/http-plan.js';
@@ -14,8 +14,8 @@ import { HttpProblem, isRetryableStatus } from './problem.js';
 import type { Secrets } from './secrets.js';
 
 /**
- * A good answer, with secrets struck out of it.
- * @throws {HttpProblem} for any other; what reading throws
+ * Reads a successful response, with secrets redacted.
+ * @throws {HttpProblem} for any other response; errors of reading
  */
 export async function readAnswer(
   plan: HttpPlan,
@@ -44,8 +44,8 @@ export async function readAnswer(
 }
 
 /**
- * What `result` makes of a good answer.
- * @throws {HttpProblem} when there is nothing where it points; what a function throws
+ * Applies `result` to a successful response.
+ * @throws {HttpProblem} when the pointer finds nothing; the error of a function
  */
 export function mapped({ result }: HttpPlan, answer: HttpAnswer): unknown {
   if (typeof result === 'function') return result(answer as never);
@@ -73,7 +73,7 @@ async function statusProblem(
   });
 }
 
-/** What the tool's own mapping finds in an error; a mapping that finds nothing, or fails, leaves the excerpt. */
+/** Applies the tool's own mapping to an error response; if the mapping finds nothing, or fails, the excerpt is used. */
 function saidOf(
   { error }: HttpPlan,
   response: Response,
@@ -106,12 +106,12 @@ function parsedBody(kind: HttpPlan['response'], response: Response, read: ReadBo
       ? { ok: true, body: text }
       : { ok: false, problem: `but its body is ${type ?? ''}, which is no text` };
   }
-  // Some services do not say what they send; what they say, they are held to.
+  // Some services send no content type; a declared one is taken at its word.
   if (!isJson && type !== '')
     return { ok: false, problem: `but its body is ${type ?? ''}, which is not JSON` };
   try {
     const body = JSON.parse(text) as Json;
-    // Whoever reads it recurses.
+    // Readers of the body recurse.
     return isDeeper(body, MAX_ANSWER_DEPTH)
       ? { ok: false, problem: `but its body is nested deeper than ${MAX_ANSWER_DEPTH} levels` }
       : { ok: true, body };
@@ -131,7 +131,7 @@ function isTextual(type: string, isJson: boolean): boolean {
   return isJson || type === '' || isKnown.test(type);
 }
 
-/** In the encoding that the answer names, else UTF-8; what is not valid there becomes U+FFFD. */
+/** Decodes by the charset of the response, else UTF-8; invalid bytes become U+FFFD. */
 function textOf(response: Response, { bytes }: ReadBody): string {
   const named = /charset="?([\w-]+)"?/i.exec(response.headers.get('content-type') ?? '')?.[1];
   try {
@@ -150,7 +150,7 @@ function answerOf(response: Response, body: Json, secrets: Secrets): HttpAnswer 
   };
 }
 
-/** What undici's types leave open. */
+/** A type that undici's types leave open. */
 function bodyOf({ body }: Response): AsyncIterable<Uint8Array> | null {
   return body;
 }
@@ -167,9 +167,9 @@ function joined(head: string, text: string): string {
   return text === '' ? head : `${head}: ${text}`;
 }
 
-/** The beginning, on one line. Secrets are struck out before it is cut, so that none is cut in two. */
+/** The beginning of the text, on one line. Secrets are redacted before it is cut, so that none is cut in two. */
 function excerptOf(text: string, secrets: Secrets): string {
-  // What is no text at all says nothing.
+  // Binary content is not worth an excerpt.
   if (text.includes('\u0000')) return '';
   const line = secrets
     .redact(text)

@@ -1,6 +1,6 @@
 /**
- * The connections of HTTP tools. Addresses are checked where a socket is opened, on what the name was resolved to for that very
- * socket, so that a name which means something else a moment later gains nothing. Runs in the worker.
+ * The connections of HTTP tools. Addresses are checked when a socket is opened, on the resolved address of that very
+ * socket, so a name that changes its meaning a moment later gains nothing. Runs in the worker.
  */
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -8,7 +8,7 @@ import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, ProxyAgent }
 import { HTTP_CONNECT_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import { type AddressPolicy, literalOf, mayReach } from './addresses.js';
 
-/** The host means nothing that the tool may reach. */
+/** The host has no address that the tool may reach. */
 export class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED';
 
@@ -22,17 +22,19 @@ export interface ConnectionRules {
   readonly policy: AddressPolicy;
   /** `environment`, a proxy's URL, or undefined for none. */
   readonly proxy: string | undefined;
-  /** A connection that was idle may be closed under a request; one that must not be sent twice gets its own. */
+  /**
+   * An idle connection may be closed under a request; a request that must not be sent twice gets its own connection.
+   */
   readonly reuse: boolean;
 }
 
-/** The clock is the run's own, and fires the request's signal. */
+/** The run has its own timeout, which fires the request's signal. */
 const NO_CLOCKS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
-/** What requests are sent through; its idle connections do not hold the process. */
+/** Creates the dispatcher of requests; its idle connections do not keep the process alive. */
 export function createDispatcher(rules: ConnectionRules): Dispatcher {
   const connect = guardedConnector(rules.policy);
-  // Responses are read whole in one go: what HTTP/2 adds is not needed, and a pool of one request each is simpler to bound.
+  // Responses are read whole in one go: HTTP/2 would add nothing, and a pool of one request each is simpler to bound.
   const options = {
     ...NO_CLOCKS,
     connect,
@@ -45,7 +47,7 @@ export function createDispatcher(rules: ConnectionRules): Dispatcher {
   return new ProxyAgent({ ...options, uri: proxy });
 }
 
-/** Why a URL's host cannot be asked, as far as the URL itself says; checked for what goes through a proxy, too. */
+/** Throws when the URL itself names a host that may not be reached; also checked for requests through a proxy. */
 export function assertHostAllowed(hostname: string, policy: AddressPolicy): void {
   if (policy.hosts.has(hostname.toLowerCase())) return;
   const literal = literalOf(hostname);
@@ -69,7 +71,7 @@ function guardedConnector(policy: AddressPolicy): buildConnector.connector {
   };
 }
 
-/** Resolves as Node does, and leaves out what may not be reached. */
+/** Resolves as Node does, and leaves out addresses that may not be reached. */
 export function guardedLookup(
   policy: AddressPolicy,
   resolve: typeof lookup = lookup,

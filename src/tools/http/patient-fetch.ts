@@ -1,17 +1,20 @@
 /**
- * The built-in `fetch` without its clocks, for answers that may take as long as whoever waits for them allows: it gives up after five
- * minutes of silence. Runs in the worker.
+ * The built-in `fetch` without its timeouts, for responses that may take as long as the caller allows: by default it
+ * gives up after five minutes of silence. Runs in the worker.
  */
 
 type Dispatcher = NonNullable<RequestInit['dispatcher']>;
 
 /**
- * Where the built-in `fetch` finds what the process sends by: the environment's proxy, or what the application has set. Not undici's
- * `getGlobalDispatcher`: undici 8 looks elsewhere, where Node 22 and older copies of undici put nothing.
+ * Where the built-in `fetch` finds the dispatcher of the process: the environment's proxy, or the one that the
+ * application has set. Not undici's `getGlobalDispatcher`: undici 8 reads another place, which Node 22 and older copies
+ * of undici do not set.
  */
 const PROCESS_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
-/** Looks at each request: an application may set another one, and before its first request Node has none. */
+/**
+ * Reads the dispatcher at each request: an application may set another one, and before its first request Node has none.
+ */
 const patient: Pick<Dispatcher, 'dispatch'> = {
   dispatch: (options, handler) => {
     const { [PROCESS_DISPATCHER]: dispatcher } = globalThis as {
@@ -22,7 +25,7 @@ const patient: Pick<Dispatcher, 'dispatch'> = {
   },
 };
 
-/** As the built-in `fetch`, proxies included; once there is a connection, only the request's signal ends it early. */
+/** Like the built-in `fetch`, proxies included; once connected, only the request's signal ends it early. */
 export async function patientFetch(to: string | URL, init?: RequestInit): Promise<Response> {
   return fetch(to, { ...init, dispatcher: patient as Dispatcher });
 }

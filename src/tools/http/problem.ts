@@ -1,14 +1,14 @@
-/** What goes wrong with a request, in words for the model. Runs in the worker. */
+/** Describes failures of a request in words for the model. Runs in the worker. */
 import { connectionErrorOf } from '../../net/connection-errors.js';
 
 /**
- * The request has no good answer. Its text goes to the model when secrets are struck out; it names hosts and fields, never
+ * A request without a successful response. Its text goes to the model after redaction; it names hosts and fields, never
  * values of headers.
  */
 export class HttpProblem extends Error {
-  /** The same request may do better later. */
+  /** True when the same request may succeed later. */
   readonly retryable: boolean;
-  /** As the server asked for. */
+  /** The delay that the server requested. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** What a failed request is told as; errors of the network by their code, anything else without its text. */
+/** Converts the error of a failed request: network errors by their code, any other without its text. */
 export function problemOf(error: unknown, host: string): HttpProblem {
   if (error instanceof HttpProblem) return error;
   for (const { code, message } of causesOf(error)) {
@@ -54,17 +54,17 @@ export function problemOf(error: unknown, host: string): HttpProblem {
   );
 }
 
-/** undici has no code of its own for it. */
+/** Undici has no error code for this case. */
 const TUNNEL_REFUSED = /^Proxy response \((\d{3})\) !== 200/;
 
-/** What undici cannot parse has a name and no code. */
+/** Undici's parse errors have a name and no code. */
 const NOT_HTTP: readonly string[] = ['HTTPParserError', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'];
 
 function isCertificateCode(code: string): boolean {
   return /CERT|^ERR_(?:TLS|SSL)|SELF_SIGNED|ISSUER/.test(code);
 }
 
-/** An error and what caused it, with its name where it has no code. */
+/** An error and its causes, by name if there is no code. */
 function causesOf(error: unknown): readonly { readonly code: string; readonly message: string }[] {
   const found: { code: string; message: string }[] = [];
   let current: unknown = error;
@@ -77,7 +77,7 @@ function causesOf(error: unknown): readonly { readonly code: string; readonly me
 }
 
 const RETRYABLE_STATUSES: readonly number[] = [408, 425, 429];
-/** These say that it is never done. */
+/** Statuses that will not change with a retry. */
 const FINAL_SERVER_STATUSES: readonly number[] = [501, 505];
 
 /** @see https://www.rfc-editor.org/rfc/rfc9110#section-15 */

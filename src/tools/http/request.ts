@@ -1,4 +1,6 @@
-/** From a tool's input to the request that is sent. Everything that could change its meaning is refused here. Runs in the worker. */
+/**
+ * Builds the request from a tool's input. Values that could change its meaning are rejected here. Runs in the worker.
+ */
 import { createHash } from 'node:crypto';
 import { isHeaderValue } from '../../define/http/rules.js';
 import type { CallContext } from '../../define/tool/context.js';
@@ -22,10 +24,10 @@ const ACCEPT: Readonly<Record<HttpPlan['response'], string>> = {
   text: 'text/*, */*;q=0.5',
   auto: 'application/json, text/*;q=0.9, */*;q=0.5',
 };
-/** Longer keys are refused by some services. */
+/** Some services reject longer keys. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** @throws {HttpProblem} for input that cannot be sent, and for secrets that are not there */
+/** @throws {HttpProblem} for input that cannot be sent, and for missing secrets */
 export async function requestOf(
   plan: HttpPlan,
   input: Json,
@@ -50,7 +52,7 @@ async function urlOf(
   const filled = fillUrl(plan.url, fields);
   if (!filled.ok) throw new HttpProblem(`The request was not sent: ${filled.problem}`);
   const url = new URL(`${plan.url.origin}${filled.path}`);
-  // The template and its values were judged; this is the parser's own word that both were understood.
+  // Template and values were validated; this confirms that the URL parser understood both in the same way.
   if (url.origin !== new URL(plan.url.origin).origin || url.pathname !== filled.path)
     throw new HttpProblem('The request was not sent: its values would change where the URL points');
   const query = queryOf(valuesOf(plan.query, fields, usedBy(plan, 'query')), 'query');
@@ -63,7 +65,7 @@ async function urlOf(
   return url;
 }
 
-/** Fields that are in another place, so that they are not in the rest. */
+/** Fields that another place uses, so that the rest does not contain them. */
 function usedBy(plan: HttpPlan, place: 'query' | 'body'): readonly string[] {
   const other = place === 'query' ? plan.body : plan.query;
   return [...plan.url.params, ...(Array.isArray(other) ? (other as readonly string[]) : [])];
@@ -83,9 +85,9 @@ function valuesOf(
   );
 }
 
-/** A list repeats its name; null and what is absent are left out. */
+/** A list repeats its name; null and absent values are left out. */
 function queryOf(values: unknown, place: 'query' | 'body'): URLSearchParams {
-  if (!isRecord(values)) throw notSent(`what makes the ${place} returned no object`);
+  if (!isRecord(values)) throw notSent(`the function for the ${place} did not return an object`);
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === null) continue;
@@ -142,7 +144,7 @@ async function headersOf(
   return headers;
 }
 
-/** The key itself where a header can have it, else its digest: the same in every attempt. */
+/** The key itself if a header can hold it, else its digest: the same in every attempt. */
 function keyOf(key: string): string {
   return KEY.test(key) ? key : createHash('sha256').update(key).digest('hex');
 }

@@ -1,4 +1,7 @@
-/** Runs a tool that is an HTTP request: one request a run, and one result or one error that a model can read. Runs in the worker. */
+/**
+ * Runs a tool that is an HTTP request: one request per run, and one result or one error that a model can read. Runs in
+ * the worker.
+ */
 import type { Dispatcher } from 'undici';
 import { type CallContext, toolError } from '../../define/tool/context.js';
 import type { HttpPlan } from '../../define/tool/http-plan.js';
@@ -18,12 +21,12 @@ type HttpTool = AnyTool & { readonly http: HttpPlan };
 /**
  * | what happens | what the run does |
  * |---|---|
- * | a status that is ok, with a body that can be read | returns what `result` makes of it |
- * | 408, 425, 429, 5xx, a failed connection | asks for another attempt, unless the tool's effects are `once` |
- * | any other status, a body of another kind or too large, a redirect or address that is refused | returns an error |
+ * | an ok status, with a readable body | returns the value of `result` |
+ * | 408, 425, 429, 5xx, a failed connection | requests another attempt, unless the tool's effects are `once` |
+ * | any other status, a body of another kind or too large, a refused redirect or address | returns an error |
  * | the run's time is over, the turn is cancelled | the connection is closed |
  *
- * @throws ToolRetry for another attempt; what functions of the definition throw
+ * @throws ToolRetry for another attempt; errors of the definition's functions
  */
 export async function runHttp(
   tool: HttpTool,
@@ -38,7 +41,7 @@ export async function runHttp(
     const answer = await answerTo(request, { tool, ctx, secrets, connections });
     return mapped(http, answer);
   } catch (error) {
-    // Whoever stopped the run has the word; what code of the definition throws is told as that of any tool.
+    // An abort keeps its own reason; errors of the definition's code are handled like those of any tool.
     if (ctx.signal.aborted || !(error instanceof HttpProblem)) throw error;
     return failed(tool, error, secrets);
   }
@@ -56,7 +59,7 @@ async function answerTo(
   const { ctx, secrets, connections } = means;
   const { http } = means.tool;
   const { host } = request.url;
-  // The worker's own, whatever a front end's types may say.
+  // The worker's own signal, independent of the types of a front end.
   const signal = ctx.signal;
   try {
     const rules = { ...connections, maxRedirects: http.maxRedirects, signal };
@@ -68,7 +71,7 @@ async function answerTo(
   }
 }
 
-/** Another attempt where a second request does no harm; else the model reads why there is no result. */
+/** Requests another attempt if a second request does no harm; else returns the error for the model. */
 function failed(tool: AnyTool, problem: HttpProblem, secrets: Secrets): Error {
   const message = secrets.redact(problem.message);
   const { retryable, retryAfterMs } = problem;
@@ -82,7 +85,7 @@ interface Connections {
   readonly proxy: string | undefined;
 }
 
-/** One pool for each tool, kept while the tool is. */
+/** One pool for each tool, kept as long as the tool. */
 const known = new WeakMap<HttpPlan, Connections>();
 
 async function connectionsOf(tool: HttpTool, secrets: Secrets): Promise<Connections> {
@@ -94,7 +97,7 @@ async function connectionsOf(tool: HttpTool, secrets: Secrets): Promise<Connecti
   const policy = addressPolicyOf(http.allowPrivate);
   const made = { dispatcher: dispatcherOf(proxy, policy, effects !== 'once'), policy, proxy };
   known.set(http, made);
-  // The proxy's password has changed: what is under way there is finished.
+  // The proxy's password has changed: requests in progress on the old connection are finished.
   before?.dispatcher.close().catch(() => undefined);
   return made;
 }
@@ -107,7 +110,7 @@ function dispatcherOf(
   try {
     return createDispatcher({ policy, proxy, reuse });
   } catch {
-    // What is said of a URL that cannot be parsed quotes it, password and all.
+    // The error of a URL that cannot be parsed quotes it, including the password.
     throw new HttpProblem('The request was not sent: the address of the proxy is no URL');
   }
 }

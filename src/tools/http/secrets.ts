@@ -1,4 +1,4 @@
-/** Secrets of one request: looked up, put in, and struck out of whatever comes back. Runs in the worker. */
+/** The secrets of one request: resolves them, inserts them, and redacts them from the response. Runs in the worker. */
 import type { CallContext } from '../../define/tool/context.js';
 import type { Secret } from '../../define/tool/http-plan.js';
 import { MIN_SECRET_CHARS } from '../../protocol/limits/service-limits.js';
@@ -15,9 +15,9 @@ export class Secrets {
   }
 
   /**
-   * The secret with its prefix.
-   * @param place where it stands in the definition: all that is told of one that is not there
-   * @throws {HttpProblem} when there is none; why is told to the log only, by the kind of error
+   * Resolves a secret and adds its prefix.
+   * @param place its place in the definition: the only detail in an error about a missing secret
+   * @throws {HttpProblem} when there is none; only the kind of the underlying error goes to the log
    */
   async resolve(secret: Secret<never>, place: string): Promise<string> {
     const value = await this.#valueOf(secret, place);
@@ -31,7 +31,7 @@ export class Secrets {
     return `${secret.prefix}${value}`;
   }
 
-  /** The text without any secret that this request has. */
+  /** Returns the text without any secret of this request. */
   redact(text: string): string {
     return this.#redactor.text(text);
   }
@@ -45,7 +45,7 @@ export class Secrets {
     try {
       return await source(this.#ctx);
     } catch (error) {
-      // Its text may hold what must not be told.
+      // The text of the error may hold the secret.
       const kind = error instanceof Error ? error.name : typeof error;
       this.#ctx.logger.error('secret not resolved', { place, kind });
       throw new HttpProblem(`The secret for ${place} could not be looked up`);

@@ -13,13 +13,13 @@ export interface SendRules {
 }
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-/** What another origin may see of the first one's headers. */
+/** Headers of the first origin that another origin may see. */
 const FOR_ALL_ORIGINS: readonly string[] = ['accept', 'user-agent'];
 
 /**
- * The last answer, its body not yet read. Every hop is checked like the first. Another origin never gets the headers of the
- * first, nor a body.
- * @throws {HttpProblem} for a redirect that is not followed; what fetch throws
+ * Returns the last response, its body not yet read. Every hop is checked like the first. Another origin never gets the
+ * headers of the first, nor a body.
+ * @throws {HttpProblem} for a redirect that is not followed; errors of fetch
  */
 export async function send(request: HttpRequest, rules: SendRules): Promise<Response> {
   let current = request;
@@ -56,7 +56,7 @@ function redirected(from: HttpRequest, location: string, status: number): HttpRe
   if (url.username !== '' || url.password !== '')
     throw new HttpProblem(`${host}: redirects to a URL with a password, which is not followed`);
   const isRead = from.method === 'GET' || from.method === 'HEAD';
-  // As browsers do. @see https://fetch.spec.whatwg.org/#http-redirect-fetch
+  // Like browsers. @see https://fetch.spec.whatwg.org/#http-redirect-fetch
   const becomesGet =
     !isRead && (status === 303 || (from.method === 'POST' && (status === 301 || status === 302)));
   const isSameOrigin = url.origin === from.url.origin;

@@ -1,6 +1,6 @@
 /**
- * One call of a listed tool: sent, asked for, sent again with the answers. Nothing of it lives in this process between two runs, so
- * that any worker can go on. Runs in the worker.
+ * One call of a listed tool: sends it, asks the server's questions, sends it again with the answers. Its state is not
+ * kept in this process between two runs, so any worker can continue it. Runs in the worker.
  */
 
 import { MAX_MCP_ROUNDS, MCP_HELD_SLACK_MS } from '../../define/mcp/limits.js';
@@ -40,9 +40,9 @@ export interface Callee {
   readonly connection: McpConnection;
   readonly tool: ListedTool;
   readonly effects: Effects;
-  /** Where calls are held that wait for an answer. Absent: nowhere. */
+  /** Keeps calls that wait for an answer. Absent: none can be held. */
   readonly held?: HeldCalls | undefined;
-  /** How long an answer may take, by the plan of the call. */
+  /** Time limit for an answer in milliseconds, by the plan of the call. */
   readonly answerMs: number;
   /** Keeps the connection beyond the run, until it is released. */
   readonly lease: () => { readonly release: () => void };
@@ -52,7 +52,7 @@ type Keyed = readonly (readonly [key: string, request: ElicitRequest])[];
 
 type Result = Json | ToolError | ToolFiles<Json>;
 
-/** What ends a round: a result, or what has to be asked before there can be one. */
+/** The end of a round: a result, or a question that has to be answered first. */
 type RoundEnd =
   | { readonly result: Result }
   | {
@@ -64,17 +64,17 @@ type RoundEnd =
   | { readonly again: string }
   | { readonly problem: string };
 
-/** The server's form was pinned with the question, and has judged the answer; this code has none of its own. */
+/** The server's form was pinned with the question and has judged the answer, so no schema is needed here. */
 const AS_ASKED = jsonSchema<Json>({});
 
 type Before = ReturnType<typeof settledState>;
 
 /**
- * What a tool's `run` does: returns the result as the model reads it.
- * @throws {ToolError} what the server, or the engine on its behalf, tells the model
+ * The `run` of a listed tool: returns the result for the model.
+ * @throws {ToolError} the error for the model, of the server or of the engine on its behalf
  * @throws {ToolRetry} when the server could not be reached, or the call may be sent twice
- * @throws {ConnectionLost} when nobody knows what became of the call
- * @throws what `ctx.ask` throws
+ * @throws {ConnectionLost} when the outcome of the call is unknown
+ * @throws the error of `ctx.ask`
  */
 export async function callListedTool(
   callee: Callee,
@@ -85,8 +85,8 @@ export async function callListedTool(
   const answer = await ctx.answerTo(AS_ASKED);
   const before = ctx.asks === 0 ? undefined : settledState(ctx.state, { answer });
   if (ctx.asks > 0 && before === undefined)
-    return toolError(`MCP server "${server.name}": what the call was waiting with cannot be read`);
-  // Several requests of one answer are put one after the other; the server hears of all of them together.
+    return toolError(`MCP server "${server.name}": the stored state of the call cannot be read`);
+  // Several requests of one response are asked one after the other; the server receives all answers together.
   if (before !== undefined && before.waiting.length > 0)
     ask(callee, ctx, { ...before, requests: before.waiting });
   const given = isRecord(input) ? input : {};
@@ -110,7 +110,7 @@ export async function callListedTool(
 
 function withoutSecrets({ secrets }: McpConnection, result: Result): Result {
   if (result instanceof ToolError) return toolError(secrets.text(result.message));
-  // Bytes are as they are: what stands in an image is no text.
+  // Bytes stay as they are: redaction applies to text only.
   if (result instanceof ToolFiles) return withFiles(secrets.json(result.result), result.files);
   return secrets.json(result);
 }
@@ -124,7 +124,7 @@ function responsesOf(before: Before): Pick<CallRequest, 'inputResponses' | 'requ
   };
 }
 
-/** Answers to pushed questions are needed at every replay; those of other kinds the server has had. */
+/** A replay needs the answers to all pushed questions; for other kinds the server already has them. */
 function earlierPushes(kind: AskedState['kind'], before: Before): AskedState['answered'] {
   return kind === 'replay' && before?.kind === 'replay' ? before.answered : [];
 }
@@ -141,7 +141,7 @@ function ask(
   const opened = openFirst(state.requests, state);
   if (opened === undefined) throw new TypeError('unreachable: nothing to ask');
   const { form, reason } = questionOf(server.name, opened.request);
-  // A refusal is an answer, too: what follows from it is for the server to say.
+  // A refusal is an answer as well, and the server decides what follows.
   return ctx.ask({ form: { jsonSchema: form }, reason, state: opened.state, onDecline: 'enter' });
 }
 
@@ -159,7 +159,7 @@ async function oneRound(
   return await roundEnd(callee, call, ctx);
 }
 
-/** Gives a held call its answer. @throws {ConnectionLost} where this worker does not have it, or no more */
+/** Gives a held call its answer. @throws {ConnectionLost} when this worker does not hold it, or no longer */
 async function goOn(
   callee: Callee,
   before: Pick<AskedState, 'answered'> & { readonly held: HeldPlace },
@@ -185,7 +185,7 @@ async function roundEnd(
     const end = await call.under(ctx);
     if (end !== 'asked') return endOf(end.answer, pushed.unasked, callee);
   } catch (error) {
-    // A call that was given up for a question ends so.
+    // A call that was given up for a question ends with an error.
     const { open } = pushed;
     if (open === undefined || pushed.mode === 'hold') return failureEnd(callee, error);
     return { ask: [open], kind: 'replay' };
@@ -194,7 +194,7 @@ async function roundEnd(
   if (open === undefined)
     throw new TypeError('unreachable: a server waits for an answer to nothing');
   const held = await callee.held?.keep(call, callee.answerMs + MCP_HELD_SLACK_MS);
-  // A run that has ended meanwhile asks nobody any more.
+  // A run that has ended meanwhile must not ask.
   if (held !== undefined && !ctx.signal.aborted) {
     const { release } = callee.lease();
     call.answer.finally(release).catch(() => undefined);
@@ -205,7 +205,7 @@ async function roundEnd(
   return await roundEnd(callee, call, ctx);
 }
 
-/** A call that must not run twice is held where that is possible. */
+/** A call that must not run twice is held if possible. */
 function pushModeOf({ server, effects, held }: Callee): PushMode {
   const { pushedQuestions = effects === 'once' ? 'hold' : 'ask' } = server.spec;
   return pushedQuestions === 'hold' && held === undefined ? 'cancel' : pushedQuestions;
@@ -222,10 +222,10 @@ function endOf(answer: unknown, unasked: readonly string[], { connection }: Call
   if (requests.length > 0) return { ask: requests, kind: 'resume', ...state };
   return typeof requestState === 'string'
     ? { again: requestState }
-    : { problem: 'it wants input and does not say which' };
+    : { problem: 'it wants input and does not name it' };
 }
 
-/** Servers of before 2026-07-28 refuse a call until a page was visited; which one is in the error. */
+/** Servers before 2026-07-28 refuse a call until the user has visited a page, which the error names. */
 const URL_ELICITATION_REQUIRED = -32042;
 
 function failureEnd({ server, connection, effects }: Callee, error: unknown): RoundEnd {
@@ -262,7 +262,7 @@ async function send(
     return await connection.call(session, request, all);
   } catch (error) {
     if (!isSessionGone(error)) throw error;
-    // A server that was restarted has forgotten the session, and has not looked at the call.
+    // A restarted server has forgotten the session, and has not read the call.
     await connection.drop(session);
     return await connection.call(await sessionOf(callee), request, all);
   }
@@ -272,7 +272,7 @@ async function sessionOf({ connection }: Callee): Promise<Session> {
   try {
     return await connection.session();
   } catch (error) {
-    // Whatever it was, the call was not sent; refused credentials speak for themselves.
+    // The request never left this process. Credential errors keep their own code.
     if (isRecord(error) && isRecord(error['data'])) throw error;
     if (error instanceof Error && error.name === 'UnauthorizedError') throw error;
     throw new ServerUnreachable(reasonIn(error, (text) => connection.secrets.text(text)));

@@ -1,19 +1,19 @@
 /**
- * Images, sounds and other files within a server's result, judged by what they are and not by what the server says: a provider refuses
- * every later request of a conversation that holds an image which is none. Pure; runs in the worker.
+ * Images, sounds and other files in a server's result, judged by their bytes and not by the declared type: a provider
+ * refuses every later request of a conversation that holds an invalid image. Pure; runs in the worker.
  */
 
 import { MAX_MCP_FILE_BYTES } from '../../define/mcp/limits.js';
 import type { ToolFile } from '../../define/tool/files.js';
 
-/** What a server sent as base64. */
+/** A file that a server sent as base64. */
 export interface SentFile {
   readonly data: unknown;
   readonly mediaType: string;
   readonly filename?: string;
 }
 
-/** What the first bytes of a file say of it, for kinds that are shown to models. */
+/** The first bytes of the kinds of files that are shown to models. */
 const SIGNATURES: readonly (readonly [mediaType: string, begins: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -26,15 +26,18 @@ const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 const MAX_FILENAME_CHARS = 100;
-/** Of an address, as far as a name is looked for in it: no browser takes longer ones. */
+/** Length of an address within which a file name is looked for: no browser accepts longer ones. */
 const MAX_URI_CHARS = 64 * 1024;
 
-/** The file, or why it is none that can be kept. Images are those that every provider takes; all else is a file. */
+/**
+ * The file, or why it cannot be kept. Images of the types that every provider takes are images; everything else is a
+ * file.
+ */
 export function toolFileOf(
   sent: SentFile,
 ): { readonly file: ToolFile } | { readonly problem: string } {
   const { data } = sent;
-  // Some break it into lines.
+  // Some servers break base64 into lines.
   const base64 = typeof data === 'string' ? data.replaceAll(/[\r\n]+/g, '') : '';
   if (!BASE64.test(base64)) return { problem: 'its bytes cannot be read' };
   if (bytesIn(base64) > MAX_MCP_FILE_BYTES)
@@ -50,13 +53,13 @@ export function toolFileOf(
   };
 }
 
-/** The length of what base64 stands for, without making it. */
+/** The decoded length of base64, without decoding it. */
 export function bytesIn(base64: unknown): number {
   if (typeof base64 !== 'string') return 0;
   return Math.floor((base64.replaceAll(/[\r\n=]+/g, '').length * 3) / 4);
 }
 
-/** The last segment of an address, as far as it is a name that a disk would take. */
+/** The last segment of an address, reduced to characters that a file system accepts. */
 export function filenameOf(uri: string): string | undefined {
   const [path = ''] = uri.slice(0, MAX_URI_CHARS).split(/[?#]/, 1);
   const last =
@@ -73,7 +76,7 @@ function mediaTypeOf(bytes: Uint8Array, said: string): string {
   const found = SIGNATURES.find(([, begins]) => begins.test(head))?.[0];
   if (found !== undefined) return found;
   const type = said.split(';')[0]?.trim().toLowerCase() ?? '';
-  // What it says that it is, it would begin as.
+  // A file of a signed type would have matched its signature.
   return MEDIA_TYPE.test(type) && !isSigned(type) ? type : UNKNOWN_TYPE;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Calls of older servers that stay open in this worker while somebody is asked. The question itself is as durable as any; the call is
- * not: it ends with this worker, with its connection, or when the time for the answer is over. Runs in the worker.
+ * Calls of older servers that stay open in this worker while a question waits for its answer. The question is durable;
+ * the call is not: it ends with this worker, with its connection, or when the time for the answer is over. Runs in the
+ * worker.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,10 +18,10 @@ interface CallMeans {
   readonly onProgress: (progress: Json) => void;
 }
 
-/** A request that is under way: for the time of one run, or, while its server waits for an answer, for longer. */
+/** A request in progress: for one run, or longer while its server waits for an answer. */
 export class LiveCall {
   readonly pushed: PushedQuestions;
-  /** What the server answers in the end. Rejections are seen by whoever looks on. */
+  /** The server's final response. `under` reports rejections. */
   readonly answer: Promise<unknown>;
   readonly #stop = new AbortController();
   #onlooker: Onlooker | undefined;
@@ -35,8 +36,8 @@ export class LiveCall {
   }
 
   /**
-   * Looks on for one run, whose end ends the call, until the server has answered or waits for an answer.
-   * @throws what the request threw
+   * Attaches one run, whose end ends the call, until the server has responded or waits for an answer.
+   * @throws the error of the request
    */
   async under(run: Onlooker): Promise<'asked' | { readonly answer: unknown }> {
     const stop = (): void => {
@@ -62,7 +63,7 @@ interface Held {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Those of one worker. */
+/** The held calls of one worker. */
 export class HeldCalls {
   readonly #place: () => Promise<string>;
   readonly #held = new Map<string, Held>();
@@ -73,7 +74,7 @@ export class HeldCalls {
     this.#place = place;
   }
 
-  /** Holds a call for so many milliseconds. Undefined when it cannot be held. Never throws. */
+  /** Holds a call for this many milliseconds. Undefined when it cannot be held. Never throws. */
   async keep(call: LiveCall, forMs: number): Promise<HeldPlace | undefined> {
     const at = await this.#place().catch(() => undefined);
     if (at === undefined || this.#isClosed) return undefined;
@@ -89,7 +90,7 @@ export class HeldCalls {
     return { id, at };
   }
 
-  /** The call, which is held no more; undefined when this worker has it not, or no more. */
+  /** Returns the call and stops holding it; undefined when this worker does not hold it, or no longer. */
   take(id: string): LiveCall | undefined {
     const held = this.#held.get(id);
     if (held === undefined) return undefined;
@@ -98,7 +99,7 @@ export class HeldCalls {
     return held.call;
   }
 
-  /** Servers that wait hear that nobody answers; those that do not end their calls then are not waited for. Never throws. */
+  /** Cancels the questions of waiting servers, and waits a bounded time for their calls to end. Never throws. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const calls = [...this.#held.keys()].flatMap((id) => this.take(id) ?? []);
@@ -113,5 +114,5 @@ export class HeldCalls {
   }
 }
 
-/** Of Node. */
+/** Node's limit for timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-/** A tool as a server lists it, judged and in normal form. Pure; runs in the worker. */
+/** A tool as a server lists it, validated and in normal form. Pure; runs in the worker. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
 import { MAX_MCP_TOOL_BYTES } from '../../define/mcp/limits.js';
@@ -13,22 +13,22 @@ import {
 } from '../../protocol/values/json.js';
 
 export interface ListedTool {
-  /** As the server has it. */
+  /** The server's own name. */
   readonly name: string;
   readonly description: string;
-  /** To the letter. */
+  /** Unchanged. */
   readonly inputSchema: JsonSchema;
   readonly annotations: ToolAnnotations;
   /** See `McpToolRef`. */
   readonly digest: string;
   readonly hints?: string;
-  /** As the client wants it back with a call. Absent: it was not listed. */
+  /** The definition that the client needs with a call. Absent: the tool was not listed. */
   readonly definition?: Tool;
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** The tool, or why no agent can have it. */
+/** The tool, or why no agent can use it. */
 export function listedTool(definition: Tool): ListedTool | { readonly problem: string } {
   const { name, title, description, inputSchema } = definition;
   const schema = inputSchema as JsonSchema;
@@ -57,7 +57,7 @@ function sha256(value: unknown): string {
   return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
 }
 
-/** What is no hint is left out: a text in place of `true` must not count. */
+/** Leaves out values that are not hints: a text in place of `true` must not count. */
 function annotationsOf({ annotations }: Tool): ToolAnnotations {
   const given = HINTS.flatMap((hint) => {
     const value = annotations?.[hint];

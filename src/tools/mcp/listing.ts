@@ -1,6 +1,6 @@
 /**
- * What one server lists, as one worker knows it. A turn waits for the first listing only; later ones are fetched beside it, and one
- * that fails leaves what was known. Runs in the worker.
+ * The tools that one server lists, as one worker knows them. A turn waits for the first listing only; later ones are
+ * fetched in the background, and a failed one keeps the previous list. Runs in the worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/client';
@@ -20,7 +20,7 @@ export class McpListing {
   #text = '';
   #dueAt = 0;
   #refreshing: Promise<void> | undefined;
-  /** How often the server has said that what is known is no longer so, and how often that was seen to. */
+  /** Number of changes that the server has announced, and the number at the last fetched listing. */
   #changes = 0;
   #seenChanges = 0;
   #hasFailed = false;
@@ -32,8 +32,9 @@ export class McpListing {
   }
 
   /**
-   * The tools, sorted by name; the same array while nothing has changed. Undefined when the server has never listed them. Waits for a
-   * listing only where there is none, or the server has told of a change, and no longer than `timeouts.list`. Never throws.
+   * The tools, sorted by name; the same array while nothing has changed. Undefined when the server has never listed
+   * them. Waits for a listing only if there is none, or if the server has announced a change, and no longer than
+   * `timeouts.list`. Never throws.
    */
   async tools(): Promise<readonly ListedTool[] | undefined> {
     if (Date.now() >= this.#dueAt) this.#refresh();
@@ -42,7 +43,7 @@ export class McpListing {
     return this.#known;
   }
 
-  /** The next turn asks again. */
+  /** Marks the list as outdated and fetches it. */
   expire(): void {
     this.#changes += 1;
     this.#dueAt = 0;
@@ -56,7 +57,7 @@ export class McpListing {
     over.abort();
   }
 
-  /** One at a time. */
+  /** Fetches the list, one fetch at a time. */
   #refresh(): void {
     if (this.#refreshing !== undefined) return;
     this.#refreshing = this.#fetch().finally(() => {
@@ -72,16 +73,16 @@ export class McpListing {
       const text = canonicalJson(listed);
       if (this.#known === undefined || text !== this.#text) this.#known = listed;
       this.#text = text;
-      // It may have changed once more while it was listed.
+      // The list may have changed again while it was fetched.
       this.#dueAt = this.#changes === changes ? Date.now() + refreshAfterMs : 0;
       this.#seenChanges = changes;
       this.#hasFailed = false;
     } catch (error) {
       this.#dueAt = Date.now() + MCP_LIST_RETRY_MS;
       const reason = reasonIn(error, (words) => this.#connection.secrets.text(words));
-      // Once for each outage: it is asked again and again.
+      // Logged once for each outage, because the listing is retried repeatedly.
       if (!this.#hasFailed)
-        this.#logger.warn('MCP server does not list its tools; agents go on with what is known', {
+        this.#logger.warn('MCP server does not list its tools; agents use the last known list', {
           mcpServer: name,
           known: this.#known?.length ?? 0,
           reason,
@@ -113,7 +114,7 @@ export class McpListing {
         mcpServer: name,
         tools: missing.slice(0, 20),
       });
-    // Servers list in any order; a provider's prompt cache wants the same one.
+    // Servers list in any order; a provider's prompt cache needs a stable one.
     return [...tools.values()].sort((left_, right) => (left_.name < right.name ? -1 : 1));
   }
 }

@@ -1,7 +1,8 @@
 /**
- * What an older server asks in the middle of a call. Three ways: the call is given up, the question asked, and the call made again from
- * its start (`ask`: the server's work before the question runs twice); the call stays open in this worker until there is an answer
- * (`hold`: it is lost with its worker); the server hears that nobody answers (`cancel`). Runs in the worker.
+ * Questions that an older server asks in the middle of a call. Three modes: `ask` gives the call up, asks the question,
+ * and makes the call again from its start, so the server's work before the question runs twice; `hold` keeps the call
+ * open in this worker until there is an answer, so it is lost with its worker; `cancel` answers the server with a
+ * cancellation. Runs in the worker.
  */
 import { isRecord } from '../../protocol/values/json.js';
 import type { OpenCall, PushAnswer } from './session/connection.js';
@@ -23,7 +24,7 @@ export class PushedQuestions implements OpenCall {
   readonly #unasked: string[] = [];
   #place = 0;
   #open: readonly [key: string, request: ElicitRequest] | undefined;
-  /** Of the server, which waits with its call open. */
+  /** Resolves the server's request, which waits with its call open. */
   #settle: ((answer: ElicitAnswer | typeof CANCEL) => void) | undefined;
   #tellAsked: () => void = () => undefined;
   #asked: Promise<void>;
@@ -49,12 +50,12 @@ export class PushedQuestions implements OpenCall {
     return this.#asked;
   }
 
-  /** The server waits for an answer: what else it asks meanwhile is not of this call. */
+  /** True while the server waits for an answer: other questions that it asks meanwhile do not belong to this call. */
   get isWaiting(): boolean {
     return this.#settle !== undefined;
   }
 
-  /** Questions that nobody was asked, in the server's words. */
+  /** Questions that were never asked, in the server's words. */
   get unasked(): readonly string[] {
     return this.#unasked;
   }
@@ -80,12 +81,12 @@ export class PushedQuestions implements OpenCall {
     return 'later';
   }
 
-  /** Gives the server its answer; its call goes on, and may ask again. */
+  /** Gives the server its answer; its call continues, and may ask again. */
   settle(answer: ElicitAnswer): void {
     this.#end(answer);
   }
 
-  /** Nobody will answer: the server hears it, and so does the model. */
+  /** Cancels the open question, for the server and for the model. */
   giveUp(): void {
     if (this.#open === undefined) return;
     this.#unasked.push(wordsOf(this.#open[1].message));

@@ -1,4 +1,7 @@
-/** What a server's answer is to the model: a value, with files beside it, or an error in the server's words. Pure; runs in the worker. */
+/**
+ * Turns a server's result into one for the model: a value, with files beside it, or an error in the server's words.
+ * Pure; runs in the worker.
+ */
 import { type ToolError, toolError } from '../../define/tool/context.js';
 import { type ToolFile, type ToolFiles, withFiles } from '../../define/tool/files.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -8,16 +11,17 @@ import { toJson } from '../shared/normalise.js';
 import { bytesIn, filenameOf, type SentFile, toolFileOf } from './files.js';
 
 /**
- * | the server answers | the result |
+ * | the server returns | the result |
  * |---|---|
- * | `structuredContent` | that |
- * | content | its texts, joined; for images, sounds and files a note of what they are, links with their address |
+ * | `structuredContent` | that value |
+ * | content | its texts, joined; for images, sounds and files a note that describes them, links with their address |
  * | neither | `null` |
  * | `isError` | an error with the texts |
  *
- * Images, sounds and files stand beside the result, in the order of their notes; of those that cannot, the note says why.
- * `unasked`: questions that the server pushed and that were cancelled; the model is told, or it would blame the user.
- * `clean` takes secrets out of names of files; in all else they are still there.
+ * Images, sounds and files stand beside the result, in the order of their notes; for those that cannot be kept, the
+ * note says why. `unasked`: questions that the server pushed and that were cancelled; the result mentions them, because
+ * the model would otherwise blame the user. `clean` removes secrets from names of files; everything else still contains
+ * them.
  */
 export function resultOf(
   answer: unknown,
@@ -51,7 +55,7 @@ interface Files {
   readonly clean: (text: string) => string;
 }
 
-/** Adds what is a file to `files`. */
+/** Adds files to `files`. */
 function textsOf(content: unknown, files: Files): readonly string[] {
   if (!Array.isArray(content)) return [];
   return (content as readonly unknown[]).map((block) => textOf(block, files));

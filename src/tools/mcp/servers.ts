@@ -1,5 +1,5 @@
 /**
- * The MCP servers of one worker: the agents with the tools that these list now, and a tool again from what a plan has pinned. Runs in
+ * The MCP servers of one worker: adds their listed tools to agents, and restores the tool of a planned call. Runs in
  * the worker.
  */
 import type { AnyAgent } from '../../define/define-agent.js';
@@ -27,7 +27,7 @@ interface Equipped {
   readonly listings: readonly (readonly ListedTool[] | undefined)[];
 }
 
-/** What a plan says of a call. */
+/** The parts of a call's plan that are needed here. */
 interface PlannedMcpCall {
   readonly name: string;
   readonly mcp: McpToolRef;
@@ -36,7 +36,7 @@ interface PlannedMcpCall {
   readonly isNew: boolean;
 }
 
-/** Why a tool that was called cannot be run. */
+/** Why the tool of a call cannot run. */
 export type NoTool = { readonly missing: 'gone' | 'changed' };
 
 export class McpServers {
@@ -51,8 +51,8 @@ export class McpServers {
   }
 
   /**
-   * The agent with the tools that its servers list, besides its own: the same object while the lists are the same. A server that
-   * lists nothing now adds what it listed last, or nothing. Never throws.
+   * The agent with the tools that its servers list, besides its own: the same object while the lists are the same. A
+   * server that cannot list its tools now adds those of its last list, or none. Never throws.
    */
   async equip(agent: AnyAgent): Promise<AnyAgent> {
     const { mcpServers } = agent;
@@ -69,8 +69,9 @@ export class McpServers {
   }
 
   /**
-   * The tool of a call that was planned, perhaps by another worker. `isNew`: the call runs for the first time, so it runs only as it
-   * was judged; one that has asked is known to its server, which may have changed since. Never throws.
+   * The tool of a planned call, perhaps planned by another worker. `isNew`: the call runs for the first time, so the
+   * tool must be as it was judged; a call that has asked is known to its server, which may have changed since. Never
+   * throws.
    */
   async toolOf(agent: AnyAgent, call: PlannedMcpCall): Promise<AnyTool | NoTool> {
     const { name, mcp: ref, effects, timeouts, isNew } = call;
@@ -114,7 +115,7 @@ export class McpServers {
     return { server, connections, listing };
   }
 
-  /** An agent's own tools keep their names; of listed ones, those of earlier servers. */
+  /** An agent's own tools keep their names; among listed ones, those of earlier servers do. */
   #toolsOf(
     agent: AnyAgent,
     servers: readonly Known[],
@@ -143,7 +144,9 @@ function serverOf({ mcpServers }: AnyAgent, { server }: McpToolRef): AnyMcpServe
   return mcpServers?.find(({ name }: AnyMcpServer) => name === server);
 }
 
-/** Another schema is for the arguments to be parsed by; other hints may make policies judge the call in another way. */
+/**
+ * Another schema only needs the arguments to be parsed again; other hints may make policies judge the call differently.
+ */
 function isJudgedAnew(tool: ListedTool, ref: McpToolRef): boolean {
   return ref.hints === undefined ? tool.digest !== ref.digest : tool.hints !== ref.hints;
 }
@@ -161,7 +164,7 @@ function freeName({ name, spec }: AnyMcpServer, tool: string, taken: ReadonlySet
   return candidates.find(isFree) ?? digestedName(name, tool);
 }
 
-/** A server that cannot be asked what it has can still be asked for it: the plan has all that this needs. */
+/** A tool of a server that cannot list its tools can still be called: the plan has all that this needs. */
 function unlisted({ tool, digest }: McpToolRef): ListedTool {
   return {
     name: tool,

@@ -1,4 +1,4 @@
-/** A listed tool as a tool of an agent: an ordinary server tool, whose code is a request. Runs in the worker. */
+/** A listed tool as a tool of an agent: an ordinary server tool whose code is a request. Runs in the worker. */
 
 import { defineTool } from '../../define/define-tool.js';
 import type { AnyMcpServer } from '../../define/mcp-server.js';
@@ -20,15 +20,18 @@ interface Way {
   readonly server: AnyMcpServer;
   readonly connections: McpConnections;
   readonly held?: HeldCalls | undefined;
-  /** As they were pinned when the call was planned. @defaultValue as the author, or the server, says now */
+  /**
+   * The effects that were pinned when the call was planned. @defaultValue those that the author, or the server,
+   * declares now
+   */
   readonly effects?: Effects;
-  /** The same of how long an answer may take. @defaultValue the tool's own */
+  /** The pinned time limit for an answer. @defaultValue the tool's own */
   readonly answerMs?: number;
-  /** Nothing is known of it but what a plan says. */
+  /** True when only the plan describes the tool. */
   readonly unlisted?: true;
 }
 
-/** @throws {DefinitionError} when it cannot be a tool of ours */
+/** @throws {DefinitionError} when it cannot be a tool of the engine */
 export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
   const { server, connections, held, effects = effectsOf(server, tool) } = way;
   const { spec } = server;
@@ -70,15 +73,15 @@ export function mcpTool(name: string, tool: ListedTool, way: Way): AnyTool {
       }
     },
   });
-  // The model gets the schema to the letter. Its regular expressions are not ours to run: the server checks them itself.
+  // The model gets the schema unchanged. Its regular expressions are not run here: the server checks them itself.
   const input = { jsonSchema: relaxedSchema(tool.inputSchema) };
   const whole: AnyTool = Object.freeze({ ...made, input, mcp });
   return whole;
 }
 
 /**
- * Hints decide only about the server's own risk: one that says "read-only" of what is not is called twice after a lost worker, and
- * no more than that. What the protocol takes for granted where nothing is said, is taken for granted here.
+ * Hints decide only about the server's own risk: a wrong "read-only" means no more than a second call after a lost
+ * worker. Missing hints have the protocol's defaults.
  */
 function effectsOf({ spec }: AnyMcpServer, { name, annotations }: ListedTool): Effects {
   const { effects } = spec;

@@ -1,11 +1,14 @@
-/** The bound of a model's answer: it is the result of one activity, and is sent to the model again at every later call. Runs in the worker. */
+/**
+ * Bounds a model's answer: it is the result of one activity, and is sent to the model again at every later call. Runs
+ * in the worker.
+ */
 
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_MODEL_ANSWER_BYTES } from '../../protocol/limits/service-limits.js';
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelResult, InlineRead } from '../../protocol/workflow/activities.js';
 
-/** Why an answer cannot be taken, or undefined. What it says, asks and shows counts together. */
+/** Why an answer is too large, or undefined. Text, calls and files count together. */
 export function answerTooLarge(answer: CallModelResult): string | undefined {
   const bytes = answerBytes(answer);
   return bytes > MAX_MODEL_ANSWER_BYTES
@@ -13,14 +16,14 @@ export function answerTooLarge(answer: CallModelResult): string | undefined {
     : undefined;
 }
 
-/** As the result of an activity. */
+/** Bytes of the answer as the result of an activity. */
 function answerBytes(answer: CallModelResult): number {
   return utf8Bytes(JSON.stringify(answer));
 }
 
 /**
- * The answer with the results of its reads by their calls' places, in call order, as far as they fit beside it. What does not fit
- * is left out: its call runs as an activity.
+ * Adds the results of reads to the answer, by the index of their call, in call order, as far as they fit. A result that
+ * does not fit is left out: its call runs as an activity.
  */
 export function withReads(
   answer: CallModelResult,
@@ -39,9 +42,9 @@ export function withReads(
   return { ...answer, calls };
 }
 
-/** What had been said of an answer that was stopped: its beginning, where there is too much of it. */
+/** The partial output of a stopped answer: its beginning, if there is too much of it. */
 export function partsWithin(parts: CallModelResult['parts']): CallModelResult['parts'] {
-  // Escapes make texts up to six times longer.
+  // Escaping makes texts up to six times longer.
   let left = MAX_MODEL_ANSWER_BYTES / 6;
   const kept: CallModelResult['parts'][number][] = [];
   if (utf8Bytes(JSON.stringify(parts)) <= MAX_MODEL_ANSWER_BYTES) return parts;

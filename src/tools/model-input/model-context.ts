@@ -1,6 +1,6 @@
 /**
- * Asks a model with what its agent may be given of a conversation: assembles it, and once more, smaller, where the provider
- * finds it too long all the same. Runs in the worker, and in tests of users.
+ * Calls a model with the context that its agent may use of a conversation: assembles it, and once more, smaller, if the
+ * provider still finds it too long. Runs in the worker, and in tests of users.
  */
 import {
   type AssembledContext,
@@ -18,7 +18,7 @@ import type {
 import type { ModelResponse } from '../../protocol/model/model.js';
 import { promptOf } from './prompt.js';
 
-/** See `model/count-tokens.ts`. */
+/** See `model/shared/count-tokens.ts`. */
 export interface Counting {
   readonly rough: CountText;
   readonly exact: () => Promise<CountText>;
@@ -35,7 +35,7 @@ export interface ModelQuestion {
   readonly heldBytes?: number | undefined;
   readonly counting: Counting;
   readonly ask: AskModel;
-  /** Whether an error of `ask` says that there were too many tokens. */
+  /** Whether an error of `ask` means that there were too many tokens. */
   readonly isTooLong: (error: unknown) => boolean;
 }
 
@@ -43,27 +43,35 @@ export type AskModel = (given: GivenContext) => Promise<ModelResponse>;
 
 export interface GivenContext {
   readonly messages: readonly Message[];
-  /** With so many of them the next call begins, too. */
+  /** Number of messages that the next call begins with as well. */
   readonly stable: number;
-  /** Of the whole prompt, about. */
+  /** Estimated tokens of the whole prompt. */
   readonly tokens: number;
 }
 
 export type ModelAnswer =
   | { readonly response: ModelResponse; readonly context: ModelContext }
-  /** Why it cannot be asked. */
+  /** Why the model cannot be called. */
   | { readonly tooLong: string };
 
-/** A rough count is taken for granted below this share of the budget: were it 2.5 times too low, nothing would be due yet. */
+/**
+ * Below this share of the budget a rough count is sufficient: even if it were 2.5 times too low, nothing would be due
+ * yet.
+ */
 const ROUGH_SHARE = 0.25;
 /** Roles, separators and names of fields, as providers encode them. */
 const TOKENS_PER_PART = 4;
-/** Of one image about this much is billed; @see OpenAI, "Images and vision": 85 tokens, and 170 for each tile of a larger one. */
+/**
+ * About the amount that is billed for one image; @see OpenAI, "Images and vision": 85 tokens, and 170 for each tile of
+ * a larger one.
+ */
 const TOKENS_PER_IMAGE = { low: 85, high: 1_105, auto: 1_105 } as const;
-/** Nobody here has read it: a few pages. The provider's own count corrects it at the next call. */
+/**
+ * An assumption, because the file is not read here: a few pages. The provider's own count corrects it at the next call.
+ */
 const TOKENS_PER_FILE = 4_000;
 
-/** @throws what `ask` throws, but for the first error that says that there were too many tokens */
+/** @throws errors of `ask`, except the first one that means too many tokens */
 export async function askInContext(question: ModelQuestion): Promise<ModelAnswer> {
   const { agent, ask, isTooLong } = question;
   const parts = await partsOf(question);
@@ -78,7 +86,7 @@ export async function askInContext(question: ModelQuestion): Promise<ModelAnswer
   } catch (error) {
     if (!isTooLong(error)) throw error;
     const smaller = assembleContext({ ...parts, refusedAt: tokens });
-    // There is nothing to leave out: the provider's own words are as clear as any.
+    // There is nothing to leave out: the provider's own message is as clear as any.
     if (smaller.context.compacted === undefined) throw error;
     try {
       return { response: await ask(givenBy(smaller)), context: smaller.context };
@@ -148,7 +156,7 @@ function tokensOfPart(part: AnyPart, count: CountText): number {
   return count(textOf(part)) + TOKENS_PER_PART + shown;
 }
 
-/** What of a part reaches the model, near enough. */
+/** An approximation of the text of a part that reaches the model. */
 function textOf(part: Exclude<AnyPart, { type: 'image' | 'file' }>): string {
   switch (part.type) {
     case 'text':

@@ -1,4 +1,7 @@
-/** The system prompt of an agent. A function of the definition alone, so that providers' prompt caches hit. Runs in the worker. */
+/**
+ * The system prompt of an agent. A function of the definition alone, so that providers' prompt caches hit. Runs in the
+ * worker.
+ */
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { ModelTool } from '../../protocol/model/model.js';
 import { toWireName } from '../../protocol/values/tool-names.js';
@@ -6,11 +9,11 @@ import { toWireName } from '../../protocol/values/tool-names.js';
 interface Prompt {
   readonly system: string;
   readonly tools: readonly ModelTool[];
-  /** All of it, as one text: what it adds to every request. */
+  /** The whole prompt as one text: its tokens are part of every request. */
   readonly whole: string;
 }
 
-/** Every model call needs it, and a definition never changes. */
+/** Every model call needs the prompt, and a definition never changes. */
 const prompts = new WeakMap<AnyAgent, Prompt>();
 
 export function promptOf(agent: AnyAgent): Prompt {
@@ -24,18 +27,18 @@ export function promptOf(agent: AnyAgent): Prompt {
 }
 
 /**
- * Instructions, then how to use each tool, in the order of definition. Tools go by their names on the wire there: these are
- * the names that the model sees and has to call.
+ * Instructions, then how to use each tool, in the order of definition. Tools have their wire names here: the names that
+ * the model sees and has to call.
  */
 function systemPrompt(agent: AnyAgent): string {
-  // What a server says of its tools does not get the weight of instructions; the model reads it with the tools.
+  // A server's descriptions do not get the weight of instructions; the model reads them with the tools.
   const own = agent.tools.filter(({ mcp }) => mcp === undefined);
   if (own.length === 0) return agent.instructions;
   const usages = own.map(({ name, usage }) => `## ${toWireName(name)}\n${usage}`);
   return [agent.instructions, '# Tools', ...usages].join('\n\n');
 }
 
-/** The tools as the model port takes them. */
+/** The tools in the form of the model port. */
 function modelTools(agent: AnyAgent): readonly ModelTool[] {
   return agent.tools.map(({ name, description, inputSchema, strictInput, provider }) => {
     if (provider !== undefined) return { name, provider };

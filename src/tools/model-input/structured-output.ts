@@ -1,6 +1,6 @@
 /**
- * Final answers that have to have a form: asked for, read, checked, and asked for once more where they have not. Runs in the
- * worker, and in tests of users.
+ * Final answers that must match a form: requested, parsed, validated, and requested once more if they do not. Runs in
+ * the worker, and in tests of users.
  */
 import { addUsage } from '../../core/state/usage.js';
 import { type AnswerForm, answerFormOf } from '../../define/agent/output.js';
@@ -34,28 +34,30 @@ import {
 interface OutputQuestion {
   readonly form: AnswerForm | undefined;
   readonly response: ModelResponse;
-  /** What the model was given. */
+  /** The context of the first request. */
   readonly given: GivenContext;
   readonly counting: Counting;
-  /** Asks it again. */
+  /** Sends the second request. */
   readonly ask: AskModel;
 }
 
-/** An answer as it was taken; of two, the second, with what both took. */
+/** The accepted answer; of two, the second, with the usage of both. */
 interface SettledAnswer {
   readonly response: ModelResponse;
-  /** After defaults and transforms. Absent for answers that need no form, and that are not final. */
+  /**
+   * The value after defaults and transforms. Absent for answers that need no form, and for those that are not final.
+   */
   readonly output?: Json;
-  /** Why the answer, asked for twice, still has not the form. */
+  /** Why the answer does not match the form, also after a retry. */
   readonly outputProblem?: string;
 }
 
-/** A question whose answer may have to have a form. */
+/** A question whose answer may have to match a form. */
 export interface FormQuestion extends ModelQuestion {
   readonly form: AnswerForm | undefined;
-  /** Asks again, for an answer that had not its form. */
+  /** Requests the answer again when it did not match its form. */
   readonly askAgain: AskModel;
-  /** Looks at the first answer before it is judged; what it throws ends the call. */
+  /** Checks the first answer before it is validated; its error ends the call. */
   readonly look?: (response: ModelResponse) => void;
 }
 
@@ -63,7 +65,9 @@ export type FormAnswer =
   | (SettledAnswer & { readonly context: ModelContext })
   | { readonly tooLong: string };
 
-/** Asks a model in its context (`askInContext`), and settles the form of what it answers. @throws what `ask` and `look` throw */
+/**
+ * Calls a model in its context (`askInContext`), and settles the form of its answer. @throws errors of `ask` and `look`
+ */
 export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
   const { form, counting, askAgain } = question;
   let given: GivenContext = { messages: [], stable: 0, tokens: 0 };
@@ -81,7 +85,7 @@ export async function askInForm(question: FormQuestion): Promise<FormAnswer> {
   return { ...settled, context };
 }
 
-/** A message's own form takes the place of its agent's; `false`: it wants a text. */
+/** The form of a message replaces that of its agent; `false` requests a text. */
 export function outputFormOf(
   agent: AnyAgent,
   given: JsonSchema | false | undefined,
@@ -90,13 +94,16 @@ export function outputFormOf(
   return given === undefined ? agent.output : answerFormOf({ jsonSchema: given });
 }
 
-/** Why no answer could be checked by the form that a message asks for, with the place of the fault. Undefined where it can be used. */
+/**
+ * Why no answer can be checked by the form that a message requests, with the path of the fault. Undefined when the form
+ * is usable.
+ */
 export function unusableForm(given: JsonSchema | false | undefined): string | undefined {
   const [fault] = isRecord(given) ? patternProblems(given) : [];
   return fault === undefined ? undefined : `/output${fault.path}: ${fault.rule}`;
 }
 
-/** As the model port takes it. */
+/** The form as the model port takes it. */
 export function requestedOutput(
   agent: AnyAgent,
   form: AnswerForm | undefined,
@@ -111,7 +118,9 @@ export function requestedOutput(
   };
 }
 
-/** Judges a final answer, and asks for it once more, with what is wrong, where it has not its form. @throws what `ask` throws */
+/**
+ * Validates a final answer, and requests it once more, with the problems, if it does not match. @throws errors of `ask`
+ */
 async function settleOutput(question: OutputQuestion): Promise<SettledAnswer> {
   const { form, response, given, counting, ask } = question;
   if (form === undefined || !isFinal(response)) return { response };
@@ -131,7 +140,7 @@ async function settleOutput(question: OutputQuestion): Promise<SettledAnswer> {
     : { response: both, outputProblem: second.problem };
 }
 
-/** The calls of an answer come first; what it says beside them is not its last word. */
+/** An answer with calls is not final: its text is not the last word. */
 function isFinal({ calls }: ModelResponse): boolean {
   return calls.length === 0;
 }
@@ -158,7 +167,7 @@ async function judge(form: AnswerForm, response: ModelResponse): Promise<Judged>
   }
 }
 
-/** Undefined for what is no JSON. Models that are only asked for JSON like to put it into a block of code. */
+/** Undefined for a text that is not JSON. Models that are only prompted for JSON often put it into a code block. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(unfenced(text.trim())) as unknown;
@@ -167,14 +176,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** By hand: an expression that finds the last fence takes time square to the blank lines before it. */
+/** By hand: a regular expression that finds the last fence takes time square to the number of blank lines before it. */
 function unfenced(text: string): string {
   const [opening = ''] = /^```(?:json)?[^\S\n]*\n/.exec(text) ?? [];
   const isFenced = opening !== '' && text.endsWith('```') && text.length >= opening.length + 3;
   return isFenced ? text.slice(opening.length, -3) : text;
 }
 
-/** What was said, and what is wrong with it; neither enters the transcript. */
+/** The rejected answer and its problems; neither enters the transcript. */
 function correction(
   messages: readonly Message[],
   { parts }: ModelResponse,

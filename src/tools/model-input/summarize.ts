@@ -1,6 +1,6 @@
 /**
- * Has the oldest turns of a conversation summarised by a model: as text that is read, not as a conversation that goes on, so
- * no tool can be called, and nobody's words are instructions. Runs in the worker, and in tests of users.
+ * Has a model summarise the oldest turns of a conversation: as a text to read, not as a conversation to continue, so
+ * that no tool can be called and no message counts as an instruction. Runs in the worker, and in tests of users.
  */
 import { headLength, summaryOf, turnSpans } from '../../core/context/turn-spans.js';
 import type { AnyAgent } from '../../define/define-agent.js';
@@ -17,18 +17,18 @@ import type { Model, ModelRequest, ModelResponse } from '../../protocol/model/mo
 import { utf8Bytes } from '../../protocol/values/json.js';
 import { type Counting, type CountText, tokensOf } from './model-context.js';
 
-/** Of the engine's instructions and of the form in which the conversation is given. */
+/** Version of the engine's instructions and of the format of the conversation in the request. */
 export const SUMMARY_VERSION = 1;
 
-/** Of one message. What is longer is told by its beginning and its end. */
+/** Longest part of a message. A longer one is represented by its beginning and its end. */
 const MAX_MESSAGE_CHARS = 8_000;
-/** Where the model finds it too long, half of it is tried, and a quarter. */
+/** When the model finds the text too long, half of it is tried, and a quarter. */
 const TRIES = 3;
 
 export interface SummaryQuestion {
   readonly model: Model;
   readonly instructions?: string;
-  /** Whole turns, oldest first; an earlier summary before them. */
+  /** Whole turns, oldest first, after an earlier summary. */
   readonly messages: readonly Message[];
   /** Input tokens that the model may be given. */
   readonly maxTokens: number;
@@ -39,14 +39,14 @@ export interface SummaryQuestion {
 
 export interface MadeSummary {
   readonly text: string;
-  /** Of the last message that it covers: the last of a turn. */
+  /** Id of the last message that the summary covers: the last one of a turn. */
   readonly throughMessageId: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly response: ModelResponse;
 }
 
-/** Who summarises for an agent, and how much it reads; undefined where the agent wants no summaries. */
+/** The model that summarises for an agent, and how much it reads; undefined when the agent wants no summaries. */
 export function summarizerOf(
   agent: AnyAgent,
 ): Pick<SummaryQuestion, 'model' | 'instructions' | 'maxTokens'> | undefined {
@@ -62,8 +62,8 @@ export function summarizerOf(
 }
 
 /**
- * Covers as many of the turns as the model may be given, at least the first. Undefined when the model wrote nothing.
- * @throws what `ask` throws
+ * Covers as many turns as the model may be given, at least the first. Undefined when the model wrote nothing.
+ * @throws errors of `ask`
  */
 export async function makeSummary(question: SummaryQuestion): Promise<MadeSummary | undefined> {
   const { messages, maxTokens, ask, isTooLong, instructions } = question;
@@ -102,7 +102,7 @@ export async function makeSummary(question: SummaryQuestion): Promise<MadeSummar
   }
 }
 
-/** The oldest whole turns that fit, and how they are told; one that does not fit alone is cut. */
+/** The oldest whole turns that fit, and their text; a turn that does not fit alone is cut. */
 function readable(
   messages: readonly Message[],
   count: CountText,
@@ -143,7 +143,7 @@ function partTold(role: Message['role'], part: AnyPart): string {
       return 'User showed an image';
     case 'file':
       return `User gave a file${part.filename === undefined ? '' : `: ${part.filename}`}`;
-    // Thoughts are not said, and items of a provider are for that provider alone.
+    // Reasoning is not part of the conversation, and items of a provider are for that provider alone.
     case 'reasoning':
     case 'provider_item':
       return '';

@@ -1,6 +1,7 @@
 /**
- * From the calls that a model asked for to plans that pin everything about them: validated input, gate, clocks, retries.
- * What cannot run gets its error result here, so that it never parks a person on bad arguments. Runs in the worker.
+ * Turns the calls of a model into plans that pin everything about them: validated input, gate, timeouts, retries. A
+ * call that cannot run gets its error result here, so that no approver ever waits for bad arguments. Runs in the
+ * worker.
  */
 import type { AnyAgent } from '../../define/define-agent.js';
 import type { AnyTool } from '../../define/tool/types.js';
@@ -26,13 +27,12 @@ import { decidePolicies, type PolicyMeans } from '../shared/policy.js';
 
 type PlannedCalls = CallModelResult['calls'];
 
-/** A name that no tool has is still recorded and shown; models invent long ones. */
+/** An unknown name is still recorded and shown; models invent long ones. */
 export const MAX_UNKNOWN_NAME_CHARS = 128;
 
 /**
- * Plans every call, in the model's order: one plan per call, whatever is wrong with it. Policies are asked here
- * and never again. Has no effects; planning again gives the same plans as far as schemas and policies are deterministic.
- * Never throws.
+ * Plans every call, in the model's order: one plan per call, also for invalid calls. Policies run here and never again.
+ * Has no effects; planning again gives the same plans if schemas and policies are deterministic. Never throws.
  */
 export async function planCalls(request: {
   readonly agent: AnyAgent;
@@ -44,7 +44,7 @@ export async function planCalls(request: {
   return Promise.all(
     calls.map(async (call, index) => ({
       plan:
-        // What the provider will run waits for an approval only, and for no other call.
+        // A call that the provider runs waits for an approval only, and for no other call.
         isSequential && index > 0 && index < MAX_CALLS_PER_STEP && call.hosted !== true
           ? unplanned(agent, call)
           : await planCall(request, call, index),
@@ -84,8 +84,8 @@ async function planCall(
 }
 
 /**
- * The provider asks before it runs a call: what is planned is the approval alone. Approved, its result is its input, and the
- * provider runs the call inside the next model call.
+ * The provider asks before it runs a call, so the plan covers only the approval. Once approved, its result is its
+ * input, and the provider runs the call inside the next model call.
  */
 function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): PlannedCall {
   const timeouts = timeoutsOf(tool, agent.timeouts);
@@ -94,7 +94,7 @@ function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): Planne
   if (!parsed.ok) return failed(plan, 'invalid_json', TEXTS.invalidJson(tool.name, parsed.problem));
   const input = toJson(parsed.value);
   const bytes = utf8Bytes(JSON.stringify(input));
-  // Whoever approves has to see all of it.
+  // The approver has to see all of it.
   if (bytes > MAX_TOOL_INPUT_BYTES)
     return failed(plan, 'invalid_input', TEXTS.invalidInput(tool.name, tooLarge(bytes)));
   const asked = isRecord(input) ? input['tool'] : undefined;
@@ -107,7 +107,7 @@ function hostedPlan(agent: AnyAgent, tool: AnyTool, call: RequestedCall): Planne
   };
 }
 
-/** What is known of a call whose turn has not come: its tool, if there is one, and what the model said. */
+/** The known part of a call whose turn has not come: its tool, if there is one, and its arguments. */
 function unplanned(agent: AnyAgent, call: RequestedCall): PlannedCall {
   const tool = agent.tools.find(({ name }) => name === call.name);
   const plan =
@@ -150,7 +150,7 @@ function planOf(agent: AnyAgent, tool: AnyTool, toolCallId: string): PlannedCall
   };
 }
 
-/** The plan of a call that nothing of ours will run. */
+/** The plan of a call that the engine will not run. */
 export function unknownCall(toolCallId: string, name: string): PlannedCall {
   return {
     toolCallId,

@@ -1,4 +1,4 @@
-/** Calls that the model's provider has run inside the model call, as the log shows them. Runs in the worker. */
+/** Calls that the model's provider has run inside the model call, in the form of the log. Runs in the worker. */
 
 import type { ToolResult } from '../../protocol/calls/results.js';
 import { MAX_CALLS_PER_STEP } from '../../protocol/limits/limits.js';
@@ -10,8 +10,9 @@ import { boundedJson, toJson } from '../shared/normalise.js';
 import { MAX_UNKNOWN_NAME_CHARS, unknownCall } from './plan.js';
 
 /**
- * Plan and result of each, in the provider's order; those past `MAX_CALLS_PER_STEP` are left out, as `provider_item`s they are
- * kept all the same. What a provider brings in from outside (pages, files, programs that ran) is `untrusted`. Never throws.
+ * Plan and result of each call, in the provider's order. Calls past `MAX_CALLS_PER_STEP` are left out; they are still
+ * kept as `provider_item`s. Content that a provider brings in from outside (pages, files, programs that ran) is
+ * `untrusted`. Never throws.
  */
 export function providerCallsOf(response: ModelResponse): {
   readonly providerCalls?: readonly ProviderCallRecord[];

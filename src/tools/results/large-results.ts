@@ -1,4 +1,6 @@
-/** Results that are too large to be shown whole: cut with a marker, and stored where there is a store. Runs in the worker. */
+/**
+ * Results that are too large to be shown whole: cut with a marker, and stored if there is a store. Runs in the worker.
+ */
 
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
@@ -8,19 +10,20 @@ import { toWireName } from '../../protocol/values/tool-names.js';
 import { cutJson, textOfJson } from '../shared/normalise.js';
 import { READ_RESULTS } from './read-results.js';
 
-/** Where results go that are too large; the same for all calls of a conversation. */
+/** Stores large results; the same for all calls of a conversation. */
 export interface LargeResults {
-  /** Stores a text. Undefined when that cannot be done now: the result is then just cut. Never throws. */
+  /** Stores a text. Undefined when it cannot be stored now: the result is then only cut. Never throws. */
   keep(text: string, type: BlobType): Promise<BlobRef | undefined>;
-  /** Stores the bytes of a file, in the same way. Absent: that cannot be done here. */
+  /** Stores the bytes of a file, in the same way. Absent: files cannot be stored here. */
   keepFile?(bytes: Uint8Array): Promise<BlobRef | undefined>;
-  /** The agent has the tool that reads on. */
+  /** True when the agent has the tool that reads stored results. */
   readonly readable: boolean;
 }
 
 /**
- * A result as the model sees it: itself when its JSON text has at most `maxBytes`; else `{truncated: true, text, note}` that has,
- * with the reference to all of it where it could be stored. `text` is the beginning of what was stored.
+ * The result that the model sees: the value itself when its JSON text has at most `maxBytes`; else `{truncated: true,
+ * text, note}` of that size, with the reference to the whole value if it could be stored. `text` is the beginning of
+ * the stored text.
  */
 export async function boundedResult(
   value: Json,

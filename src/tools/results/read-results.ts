@@ -1,6 +1,6 @@
 /**
- * The built-in tool by which a model reads on in results that were too large to be shown whole. An agent has it when it lists
- * it, always: tools that come and go would cost the provider's prompt cache. Runs in the worker.
+ * The built-in tool by which a model reads the rest of results that were too large to be shown whole. An agent always
+ * has it when it lists it: tools that come and go would invalidate the provider's prompt cache. Runs in the worker.
  */
 import { z } from 'zod';
 import { defineTool } from '../../define/define-tool.js';
@@ -16,15 +16,15 @@ import {
 export const READ_RESULTS = 'results.read';
 
 const DEFAULT_READ_BYTES = 16 * 1024;
-/** A character has up to four bytes: less might hold none. */
+/** A character has up to four bytes: a smaller page might hold none. */
 const MIN_READ_BYTES = 16;
 const MAX_FIND_CHARS = 200;
-/** Shown on either side of what was found. */
+/** Bytes shown on either side of a match. */
 const AROUND_BYTES = 160;
 
 /**
- * Add it to an agent's `tools`, and its model can read results that were stored because they were too large: in pages by
- * `offset` and `limit`, or the places where a text is found. Only those of its own conversation.
+ * Add it to an agent's `tools`, and its model can read results that were stored because they were too large: in pages
+ * by `offset` and `limit`, or the places where a text occurs. Only results of its own conversation.
  */
 export const readResults = defineTool({
   name: READ_RESULTS,
@@ -32,7 +32,7 @@ export const readResults = defineTool({
   usage:
     'A tool result with "truncated": true shows only its beginning. Its note names the id under which all of it is stored. Read on from the byte offset that the note or the previous page names, or give "find" to see where a text occurs. Read only what you need.',
   effects: 'none',
-  // It may be a result of such a tool that is read.
+  // The stored result may come from an untrusted tool.
   provenance: 'untrusted',
   input: z.object({
     id: z.string().max(128).describe('id of the stored result'),
@@ -53,7 +53,7 @@ export const readResults = defineTool({
       ),
   }),
   run: async ({ id, offset = 0, limit = DEFAULT_READ_BYTES, find }, ctx) => {
-    // A character that was begun before the limit is read to its end.
+    // A character that begins before the limit is read to its end.
     const wanted = { offset, length: find === undefined ? limit + 3 : MAX_BLOB_BYTES };
     const stored = await read(ctx, id, wanted);
     if (stored === 'unavailable') return toolError(TEXTS.storedUnavailable);
@@ -62,7 +62,10 @@ export const readResults = defineTool({
   },
 });
 
-/** What the store says when it is away names files and hosts; the model has no use for that. */
+/**
+ * Reads a stored result. Errors of the store go to the log only: they name files and hosts, and the model has no use
+ * for them.
+ */
 async function read(
   { storedResults, logger }: Pick<ToolContext, 'storedResults' | 'logger'>,
   id: string,
@@ -105,14 +108,14 @@ function placesOf({ bytes, content }: StoredResult, offset: number, find: string
   return { totalBytes: bytes, places, ...(at < 0 ? {} : { nextOffset: offset + at }) };
 }
 
-/** How many bytes from `start` on belong to a character that began before. */
+/** Number of bytes from `start` that belong to a character that began before. */
 function continuation(content: Uint8Array, start: number): number {
   let count = 0;
   while (count < 3 && isContinuation(content[start + count])) count += 1;
   return count;
 }
 
-/** `end`, or before the character that it cuts in two. */
+/** Returns `end`, or the start of the character that it would split. */
 function wholeEnd(content: Uint8Array, end: number): number {
   if (end >= content.length) return content.length;
   let whole = end;

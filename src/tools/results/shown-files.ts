@@ -1,4 +1,4 @@
-/** Files that a tool shows beside its result: judged, and stored where it gave bytes. Runs in the worker. */
+/** Files that a tool shows beside its result: validated, and stored if given as bytes. Runs in the worker. */
 import { attachmentProblems } from '../../core/input/attachments.js';
 import type { ToolFile } from '../../define/tool/files.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -9,7 +9,7 @@ export type ShownFiles =
   | { readonly problem: string }
   | { readonly files: readonly (ImagePart | FilePart)[]; readonly notice?: string };
 
-/** Those that cannot be stored now are left out, and the notice says so. Never throws. */
+/** Leaves out files that cannot be stored now, and mentions them in the notice. Never throws. */
 export async function shownFiles(
   given: readonly ToolFile[],
   large: LargeResults | undefined,
@@ -27,7 +27,7 @@ export async function shownFiles(
   return lost === 0 ? { files } : { files, notice: TEXTS.filesNotStored(lost) };
 }
 
-/** Bytes are judged as what they will be: a stored value. */
+/** Validates bytes as the stored value that they will become. */
 function judged(file: ToolFile): unknown {
   const { source } = file as Partial<ToolFile>;
   if (typeof source !== 'object' || !('bytes' in source)) return file;

@@ -1,6 +1,6 @@
 /**
- * States of questions that are too large for an event. What an MCP server wants to have again is not ours to shorten, so it is stored
- * beside the log, and the event has its id. Runs in the worker.
+ * States of questions that are too large for an event. The state of an MCP server must not be shortened, so it is
+ * stored beside the log, and the event has its id. Runs in the worker.
  */
 import type { CallContext } from '../../define/tool/context.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
@@ -8,7 +8,7 @@ import type { LargeResults } from './large-results.js';
 
 const MARK = '$colloquy.stored';
 
-/** What stands for the state; undefined when it cannot be stored now. Never throws. */
+/** The reference that replaces the state; undefined when it cannot be stored now. Never throws. */
 export async function keptState(
   text: string,
   large: LargeResults | undefined,
@@ -18,7 +18,7 @@ export async function keptState(
 }
 
 /**
- * The context with the state itself, where something stands for it.
+ * The context with the state itself in place of a reference.
  * @throws when the store cannot be reached now
  */
 export async function withWholeState<Ctx extends Pick<CallContext, 'state' | 'storedResults'>>(
@@ -28,7 +28,7 @@ export async function withWholeState<Ctx extends Pick<CallContext, 'state' | 'st
   const id = isRecord(state) ? state[MARK] : undefined;
   if (typeof id !== 'string') return ctx;
   const stored = await storedResults.read(id);
-  // The tool says itself what it makes of a state that is gone.
+  // The tool itself handles a lost state.
   if (stored === undefined) return { ...ctx, state: null };
   return { ...ctx, state: JSON.parse(Buffer.from(stored.content).toString()) as Json };
 }

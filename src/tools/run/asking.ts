@@ -1,4 +1,6 @@
-/** How the code of a tool asks: what it is handed for that, and what became of it when the run has ended. Runs in the worker. */
+/**
+ * How the code of a tool asks: the functions of its context, and the outcome at the end of the run. Runs in the worker.
+ */
 import { questionProblem } from '../../core/input/question.js';
 import { audienceOf, checkAudience } from '../../define/checks/audience.js';
 import { durationMs, durationProblem } from '../../define/checks/durations.js';
@@ -21,22 +23,25 @@ import { validate } from '../shared/validate.js';
 import type { TimedEnd } from './timed.js';
 import { messageOf, type ToolRun } from './tool-run.js';
 
-/** Ends a run of a tool that has asked, or has refused an answer. No failure: code that catches it must throw it on. */
+/**
+ * Ends the run of a tool that has asked, or has rejected an answer. This is not a failure: code that catches it must
+ * rethrow it.
+ */
 class RunEnds extends Error {
   override readonly name = 'ToolAsks';
 }
 
 type Wanted =
-  /** `state`: as text, where that is too large for the question. */
+  /** `state`: as text, if it is too large for the question. */
   | { readonly ask: Question; readonly state?: string | undefined }
-  /** The answer to the question before will not do. */
+  /** The answer to the previous question is rejected. */
   | Refused;
 
 type Refused = Pick<AnswerRefused, 'refused' | 'form' | 'byCode'>;
 
 type Outcome = { readonly ask: Question } | Refused | { readonly envelope: ToolResultEnvelope };
 
-/** One run's means to ask. */
+/** The asking part of one run's context. */
 export class Asking {
   readonly #run: ToolRun;
   #wanted: { readonly what: Wanted; readonly signal: RunEnds } | undefined;
@@ -55,7 +60,10 @@ export class Asking {
     };
   }
 
-  /** What takes the place of a result, or undefined when the run has asked nothing. A run whose time is over has not asked. */
+  /**
+   * The outcome that replaces a result, or undefined when the run has asked nothing. A run that timed out has not
+   * asked.
+   */
   async outcomeOf(end: TimedEnd): Promise<Outcome | undefined> {
     const wanted = this.#wanted;
     if (wanted === undefined || end.end === 'timeout') return undefined;
@@ -86,7 +94,7 @@ export class Asking {
   }
 
   #ask(spec: AskSpec): never {
-    // What a tool of ours keeps, it can keep small.
+    // A tool of the application can keep its state small.
     const mayStore = this.#run.tool.mcp !== undefined && this.#run.large !== undefined;
     return this.#end(questionOf(spec, mayStore), 'the tool has asked a question');
   }
@@ -108,7 +116,9 @@ export class Asking {
   }
 }
 
-/** The form that refuses, for where another one was asked. What could not be asked is left out. */
+/**
+ * The form that rejects the answer, for a question that used another one. Empty for a form that cannot be asked.
+ */
 function formNow(form: Schema): Pick<AnswerRefused, 'form' | 'byCode'> {
   try {
     const { schema, byCode } = askFormOf(form);

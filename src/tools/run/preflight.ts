@@ -1,4 +1,4 @@
-/** Lets a client tool shape and authorise its request before anybody sees it. Runs in the worker. */
+/** Lets a client tool shape and authorise its request before any client sees it. Runs in the worker. */
 import { isToolError } from '../../define/tool/context.js';
 import type { ToolErrorCode } from '../../protocol/calls/results.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -16,7 +16,7 @@ import { messageOf, type ToolRun } from './tool-run.js';
  * | the tool's preflight | outcome |
  * |---|---|
  * | returns a value | the payload, as JSON, with its digest |
- * | throws, or returns `toolError(...)` | error result `tool_error`: nobody is asked |
+ * | throws, or returns `toolError(...)` | error result `tool_error`: the call is not offered |
  * | returns more than `MAX_PREPARED_BYTES`, or no JSON | error result `invalid_output`: cut, it would be another request |
  * | takes too long | error result `timeout` |
  *

@@ -1,4 +1,4 @@
-/** Asks a tool what a lost run of it did. Runs in the worker. */
+/** Asks a tool for the outcome of a lost run. Runs in the worker. */
 
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { isRecord } from '../../protocol/values/json.js';
@@ -9,14 +9,14 @@ import { timed } from './timed.js';
 import type { ToolRun } from './tool-run.js';
 
 /**
- * | the tool says | outcome |
+ * | the tool returns | outcome |
  * |---|---|
  * | `{happened: true, result}` | `happened`, with the result as a run would have given it |
  * | `{happened: false}` | `not_happened` |
- * | `'unknown'`, or anything else | `unknown`: what is not said clearly is not known |
+ * | `'unknown'`, or anything else | `unknown`: an unclear answer does not count |
  * | nothing within its time | `unknown` |
  *
- * @throws what the tool throws, and the reason of `signal` once that fires.
+ * @throws the error of the tool, and the reason of `signal` once that fires.
  */
 export async function reconcileToolCall(run: ToolRun): Promise<ReconcileToolResult> {
   const { tool } = run;
@@ -45,7 +45,7 @@ async function saidOf(run: ToolRun, said: unknown): Promise<ReconcileToolResult>
   if (said === 'unknown') return { outcome: 'unknown', reason: 'the tool does not know' };
   const happened = isRecord(said) ? said['happened'] : undefined;
   if (happened === false) return { outcome: 'not_happened' };
-  // Without a result it is not clear what to tell the model, and `undefined` may be one.
+  // Without a result there is nothing to report to the model, and `undefined` may be a result.
   if (happened === true && isRecord(said) && 'result' in said)
     return { outcome: 'happened', envelope: await outputEnvelope(run, said['result']) };
   return {

@@ -1,6 +1,6 @@
 /**
- * Runs one server tool: its clock, its failures, its output. Whatever the tool's code does, one result comes out that history
- * can hold and a model can read. Runs in the worker.
+ * Runs one server tool: its timeout, its failures, its output. Every behaviour of the tool's code leads to one result
+ * that history can hold and a model can read. Runs in the worker.
  */
 
 import { isZodSchema } from '../../define/schemas/schema.js';
@@ -31,18 +31,18 @@ import type { ToolRun } from './tool-run.js';
 import { messageOf } from './tool-run.js';
 
 /**
- * Runs the tool's code once and tells how it ended:
+ * Runs the tool's code once and returns how it ended:
  *
  * | what happens | result |
  * |---|---|
- * | it returns a value | `ok`, validated by `output`, normalised to JSON; what is larger than the tool's `maxResultBytes` is stored or cut |
- * | it returns what `output` refuses | `invalid_output` |
+ * | it returns a value | `ok`, validated by `output`, normalised to JSON; a value larger than the tool's `maxResultBytes` is stored or cut |
+ * | it returns a value that `output` rejects | `invalid_output` |
  * | it throws, or returns `toolError(...)` | `tool_error` |
- * | it throws a `ToolRetry` in time | `tool_error`, unless `retry` is heeded |
+ * | it throws a `ToolRetry` in time | `tool_error`, unless the caller heeds `retry` |
  * | the connection to an MCP server is lost, and the call may not run twice | `outcome_unknown` |
- * | it asks | the question, which takes the place of a result; what code does that keeps it from being asked, is `tool_error` |
- * | it refuses the answer to its question (`answerTo`) | `refused`, which takes the place of a result |
- * | its time is over | `timeout`, even when the code ignores its signal and goes on |
+ * | it asks | the question, in place of a result; `tool_error` when its code prevents the question |
+ * | it rejects the answer to its question (`answerTo`) | `refused`, in place of a result |
+ * | its time is over | `timeout`, even when the code ignores its signal and continues |
  *
  * @throws the reason of `signal` once that fires; the tool's own signal has fired by then.
  */
@@ -52,7 +52,7 @@ export async function runToolCall(run: ToolRun): Promise<ToolRunEnd> {
   return { ...end, executionMs: Math.round(performance.now() - startedAt) };
 }
 
-/** How one run ended: the result, and whether the tool would rather be run again; or what it asks or refuses instead. */
+/** How one run ended: the result, and whether the tool requests another run; or its question or rejection. */
 export type ToolRunEnd = (ToolEnded & { readonly retry?: ToolRetry }) | ToolAsks | AnswerRefused;
 
 type Untimed<End> = End extends unknown ? Omit<End, 'executionMs'> : never;
@@ -97,24 +97,24 @@ async function wholeContext({ ctx }: ToolRun): Promise<ToolRun['ctx'] | undefine
   }
 }
 
-/** Nothing has been run: where there is another attempt, it may find the store. */
+/** The tool has not run; another attempt may reach the store. */
 function stateNotRead(): Untimed<ToolRunEnd> {
   const retry = new ToolRetry({ message: TEXTS.askStateNotRead });
   return { envelope: failure('tool_error', retry.message), retry };
 }
 
-/** The tool's own code, or the request that it is; undefined where neither runs here. */
+/** The tool's own code, or the HTTP request that it declares; undefined when neither runs here. */
 export function handlerOf(tool: AnyTool): AnyTool['run'] {
   const { run, http } = tool;
   if (run !== undefined || http === undefined) return run;
   return async (input, ctx) => {
-    // What it takes to make requests is loaded when the first is made.
+    // The HTTP client is loaded when the first request is made.
     const { runHttp } = await import('../http/run-http.js');
     return runHttp({ ...tool, http }, input as Json, ctx);
   };
 }
 
-/** What the tool returned, as its result. */
+/** Converts the returned value to the tool's result. */
 export async function outputEnvelope(
   run: Pick<ToolRun, 'tool' | 'large'> & { readonly ctx: Pick<ToolRun['ctx'], 'logger'> },
   returned: unknown,
@@ -146,7 +146,7 @@ async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Output> 
   const { output } = tool;
   try {
     if (output === undefined) return { ok: true, value: toJson(returned) };
-    // zod judges what the code returned, dates and all; JSON Schema can only judge JSON.
+    // Zod validates the returned value, dates and all; JSON Schema can only validate JSON.
     const validated = await validate(output, isZodSchema(output) ? returned : toJson(returned));
     if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
     return { ok: true, value: toJson(validated.value) };
@@ -155,9 +155,9 @@ async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Output> 
   }
 }
 
-/** What went wrong in a tool, for the model. */
+/** The error of a tool, for the model. */
 export function thrownError(name: string, error: unknown): ToolResultError {
-  // What a tool says on purpose is said in its own words.
+  // Errors that a tool reports on purpose keep their own words.
   const spoken = isToolError(error) || isToolRetry(error);
   const message = spoken ? messageOf(error) : TEXTS.toolError(name, messageOf(error));
   return { code: 'tool_error', message: message.slice(0, MAX_REASON_CHARS) };

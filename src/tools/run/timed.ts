@@ -1,11 +1,11 @@
-/** Runs code of a tool under two clocks: its own time, and the signal of whoever wants it to stop. Runs in the worker. */
+/** Runs code of a tool with two limits: its own timeout, and the signal of the caller. Runs in the worker. */
 import type { ToolSignal } from '../../define/tool/context.js';
 import { TEXTS } from '../../protocol/failures/texts.js';
 
 export type TimedEnd =
   | { readonly end: 'returned'; readonly value: unknown }
   | { readonly end: 'threw'; readonly error: unknown }
-  /** Its time is over, even when the code ignores its signal and goes on. */
+  /** Its time is over, even when the code ignores its signal and continues. */
   | { readonly end: 'timeout' };
 
 /** @throws the reason of `signal` once that fires; the code's own signal has fired by then. */
@@ -18,12 +18,12 @@ export async function timed(
   const stop = new AbortController();
   const clock = startClocks(signal, stop, timeoutMs);
   try {
-    // In a promise of its own, so that code that throws at once is no different.
+    // In a promise of its own, so that code that throws synchronously is handled alike.
     const work = Promise.resolve().then(() => code(stop.signal));
-    // It may go on after it lost the race; nobody listens then, and that must not end the process.
+    // The code may continue after the timeout; its later rejection must not end the process.
     work.catch(() => undefined);
     const value = await Promise.race([work, clock.ended]);
-    // An abort makes most code throw or return at once: the clock's word comes first.
+    // An abort makes most code throw or return at once, so the limits are checked first.
     signal.throwIfAborted();
     return clock.isOver() ? { end: 'timeout' } : { end: 'returned', value };
   } catch (error) {
@@ -34,7 +34,7 @@ export async function timed(
   }
 }
 
-/** Two clocks on one signal; `ended` settles when either is over and never rejects. */
+/** Combines both limits in one signal; `ended` settles when either is reached and never rejects. */
 function startClocks(
   outer: AbortSignal,
   stop: AbortController,

@@ -1,4 +1,4 @@
-/** Arguments of a call: what a model wrote, and what a tool's input schema makes of it. Runs in the worker. */
+/** Arguments of a call: the model's text, and its value by the tool's input schema. Runs in the worker. */
 import { createHash } from 'node:crypto';
 import type { AnyTool } from '../../define/tool/types.js';
 import { withoutAbsentNulls } from '../../json-schema/absent-nulls.js';
@@ -13,7 +13,7 @@ export type Outcome<Value> =
   | { readonly ok: false; readonly problem: string };
 
 export function parseArguments(text: string): Outcome<unknown> {
-  // Some providers send nothing at all for a call without arguments.
+  // Some providers send an empty text for a call without arguments.
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
@@ -26,7 +26,7 @@ export function parseArguments(text: string): Outcome<unknown> {
 export async function validInput(tool: AnyTool, value: unknown): Promise<Outcome<Json>> {
   if (!isBoundedJson(value, MAX_ANSWER_DEPTH))
     return { ok: false, problem: `nested deeper than ${MAX_ANSWER_DEPTH} levels` };
-  // Strict mode knows no absent fields; a null in place of one is what the model could write.
+  // Strict mode has no absent fields, so the model writes null for them.
   const validated = await validate(tool.input, withoutAbsentNulls(tool.inputSchema, value));
   if (!validated.ok) return { ok: false, problem: problemText(validated.problems) };
   try {
@@ -40,21 +40,21 @@ export async function validInput(tool: AnyTool, value: unknown): Promise<Outcome
   }
 }
 
-/** Why an input of that size is refused. */
+/** Why an input of that size is rejected. */
 export function tooLarge(bytes: number): string {
   return `it has ${bytes} bytes; at most ${MAX_TOOL_INPUT_BYTES}`;
 }
 
 /**
- * What the model or an approver wrote, where the schema made something else of it: needed when another definition has to judge it.
- * One that is too large is not kept, and then the input stands for it.
+ * The original arguments of the model or an approver, if the schema changed them: another definition may have to judge
+ * them. Arguments that are too large are not kept; then the input replaces them.
  */
 export function rawOf(given: Json, input: Json): { readonly raw?: Json } {
   if (canonicalJson(given) === canonicalJson(input)) return {};
   return utf8Bytes(JSON.stringify(given)) > MAX_TOOL_INPUT_BYTES ? {} : { raw: given };
 }
 
-/** `sha256:` and 64 hex digits over the canonical JSON: what is approved is what runs. */
+/** `sha256:` and 64 hex digits over the canonical JSON: ties an approval to the input that runs. */
 export function argsDigest(input: Json): string {
   return `sha256:${createHash('sha256').update(canonicalJson(input)).digest('hex')}`;
 }

@@ -1,12 +1,15 @@
-/** Bodies from outside are bounded while they are read: what is only counted afterwards has filled the memory. Runs in the worker. */
+/**
+ * Bounds bodies from outside while they are read: counting afterwards is too late to protect the memory. Runs in the
+ * worker.
+ */
 
-/** What was read of a body; `whole` is false when there was more. */
+/** The bytes that were read of a body; `whole` is false when there were more. */
 export interface ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly whole: boolean;
 }
 
-/** Reads at most so many bytes, after decompression, and drops the rest unread. @throws what the body throws */
+/** Reads at most this many bytes, after decompression, and drops the rest unread. @throws errors of the body */
 export async function readBody(
   body: AsyncIterable<Uint8Array> | null,
   maxBytes: number,

@@ -1,4 +1,4 @@
-/** Which entry into a tool's code a run is, as the code reads it. Runs in the worker. */
+/** The fields of a tool's context that say which entry into its code a run is. Runs in the worker. */
 import type { CallContext } from '../../define/tool/context.js';
 import type { RunToolInput } from '../../protocol/workflow/activities.js';
 

@@ -1,6 +1,6 @@
 /**
- * Turns whatever a tool returns into JSON, before history has to encode it: one odd value must cost a field, never the
- * call. Runs in the worker.
+ * Converts any value that a tool returns to JSON, before history has to encode it: one odd value must cost a field,
+ * never the call. Runs in the worker.
  */
 
 import { TEXTS } from '../../protocol/failures/texts.js';
@@ -9,14 +9,15 @@ import { wellFormed } from '../../protocol/values/well-formed.js';
 
 /** Deeper values become a marker: every reader of a result recurses. */
 const MAX_DEPTH = 100;
-/** Values of one result; a small graph that shares its nodes can be huge as a tree. */
+/** Bounds the values of one result; a small graph that shares its nodes can be huge as a tree. */
 const MAX_VALUES = 200_000;
 
 /**
- * The value as JSON. `undefined`, functions and symbols are left out (`null` in lists and at the top), numbers that JSON
- * lacks are `null`, dates are ISO 8601, big integers decimal text, binary data base64 text, maps and sets objects and
- * lists, errors their name and message, lone surrogates U+FFFD, cycles `"[circular]"`. An own `toJSON` is heeded.
- * @throws whatever a getter or `toJSON` of the value throws.
+ * The value as JSON. `undefined`, functions and symbols are left out (`null` in lists and at the top), numbers that
+ * JSON lacks are `null`, dates are ISO 8601, big integers decimal text, binary data base64 text, maps and sets objects
+ * and lists, errors their name and message, lone surrogates U+FFFD, cycles `"[circular]"`. The value's own `toJSON` is
+ * used.
+ * @throws the error of a getter or `toJSON` of the value.
  */
 export function toJson(value: unknown): Json {
   return new Normaliser().visit(value, 0) ?? null;
@@ -89,7 +90,7 @@ class Normaliser {
   }
 }
 
-/** Objects that stand for one plain value. */
+/** Converts objects that represent one plain value. */
 function leafOf(value: object): Json | undefined {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Error) return { name: value.name, message: value.message };
@@ -101,15 +102,15 @@ function leafOf(value: object): Json | undefined {
 }
 
 /**
- * The value itself when its JSON text has at most `maxBytes`; else `{truncated: true, text, note}` that has: `text` is the
- * beginning of the value's text, and `note` says how much there was.
+ * The value itself when its JSON text has at most `maxBytes`; else `{truncated: true, text, note}` of that size: `text`
+ * is the beginning of the value's text, and `note` says how much there was.
  */
 export function boundedJson(value: Json, maxBytes: number): Json {
   if (utf8Bytes(JSON.stringify(value)) <= maxBytes) return value;
   return cutJson(textOfJson(value), maxBytes, TEXTS.truncated);
 }
 
-/** The text of a value: of a text itself, else as JSON. */
+/** The text of a value: a string itself, any other value as JSON. */
 export function textOfJson(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -125,7 +126,7 @@ export function cutJson(
     const shown = prefixOf(text, length);
     return { truncated: true, text: shown, note: note(utf8Bytes(shown), textBytes) };
   };
-  // Escapes make the text longer by an unknown amount; the longest prefix that fits is found by halving.
+  // Escaping makes the text longer by an unknown amount, so the longest prefix that fits is found by bisection.
   let fits = 0;
   let tooLong = Math.min(text.length, maxBytes) + 1;
   while (tooLong - fits > 1) {
@@ -136,7 +137,7 @@ export function cutJson(
   return marked(fits);
 }
 
-/** The first `length` UTF-16 units, less one where that would cut a character in two. */
+/** The first `length` UTF-16 units, less one if that would split a character. */
 function prefixOf(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);

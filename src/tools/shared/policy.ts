@@ -1,6 +1,7 @@
 /**
- * Whether a call may run: the tool's gate and policy and the agent's policy, joined to one outcome that the plan pins. Fails
- * closed: a policy that throws, takes too long or says what makes no sense leaves a call that does not run. Runs in the worker.
+ * Decides whether a call may run: joins the tool's gate and policy and the agent's policy to one outcome that the plan
+ * pins. Fails closed: after a policy that throws, takes too long or returns an invalid decision, the call does not run.
+ * Runs in the worker.
  */
 
 import { audienceOf, checkAudience } from '../../define/checks/audience.js';
@@ -19,10 +20,10 @@ import { type Audience, joinAudiences } from '../../protocol/values/audience.js'
 import { isRecord, type Json } from '../../protocol/values/json.js';
 import { logException, type ToolPhase, toolLogger } from './tool-logger.js';
 
-/** Who asks, and the worker's means; everything of a policy's context but the call. */
+/** The context of a policy without the call: the requester, and the worker's services. */
 export type PolicyMeans = Omit<PolicyContext<never>, 'toolCallId' | 'logger'> & {
   readonly logger: Logger;
-  /** For each policy. @defaultValue POLICY_TIMEOUT_MS */
+  /** Time limit of each policy in milliseconds. @defaultValue POLICY_TIMEOUT_MS */
   readonly timeoutMs?: number;
 };
 
@@ -30,7 +31,7 @@ export interface PolicyQuestion {
   readonly agent: AnyAgent;
   readonly tool: AnyTool;
   readonly toolCallId: string;
-  /** As validated; each policy gets a copy of its own. */
+  /** The validated input; each policy gets its own copy. */
   readonly input: Json;
   readonly means: PolicyMeans;
 }
@@ -46,13 +47,13 @@ type Decision =
   | { readonly type: 'failed' };
 type Ask = Extract<Decision, { type: 'ask' }>;
 
-/** Asks every policy that there is. Has no effects of its own. Never throws. */
+/** Runs every policy. Has no effects of its own. Never throws. */
 export async function decidePolicies(question: PolicyQuestion): Promise<PolicyOutcome> {
   const { agent, tool, input } = question;
   const { policy } = tool;
   const { toolPolicy } = agent;
   const decisions = await Promise.all([
-    // The tool's own code comes first in what the approver reads.
+    // The reason of the tool's own code comes first in the text for the approver.
     policy === undefined
       ? staticDecision(tool)
       : evaluate(question, 'approval', (ctx) => policy(structuredClone(input), ctx)),
@@ -63,7 +64,7 @@ export async function decidePolicies(question: PolicyQuestion): Promise<PolicyOu
   return joined(question, decisions);
 }
 
-/** A call as policies over several tools see it. */
+/** A call in the form that policies over several tools receive. */
 export function policyCall({ name, executor, effects, mcp }: AnyTool, input: Json): PolicyCall {
   const call = { name, executor, effects, input: structuredClone(input) };
   if (mcp === undefined) return call;
@@ -97,9 +98,9 @@ async function evaluate(
   });
   const clock = startClock(timeoutMs);
   try {
-    // In a promise of its own, so that code that throws at once is no different.
+    // In a promise of its own, so that code that throws synchronously is handled alike.
     const decided = Promise.resolve().then(() => decide(ctx));
-    // It may fail after it lost the race; nobody listens then.
+    // The policy may fail after the timeout; that rejection must not count as unhandled.
     decided.catch(() => undefined);
     return decisionOf(await Promise.race([decided, clock.over]));
   } catch (error) {
@@ -125,7 +126,7 @@ function startClock(timeoutMs: number): { readonly over: Promise<never>; stop():
   };
 }
 
-/** @throws on everything that is not exactly one decision: what is not understood must not be taken for consent. */
+/** @throws for any value that is not exactly one decision: an unknown value must not count as consent. */
 function decisionOf(value: unknown): Decision {
   if (value === 'allow') return ALLOW;
   const [field, ...others] = isRecord(value) ? Object.keys(value) : [];
@@ -172,7 +173,9 @@ function joined(question: PolicyQuestion, decisions: readonly Decision[]): Polic
   const gated = MAY_BE_GATED[tool.executor];
   const audience = joinAudiences(gated ? audiences : [tool.audience, ...audiences]);
   if (audience === 'nobody') {
-    question.means.logger.warn('policies admit nobody; the call does not run', { tool: tool.name });
+    question.means.logger.warn('policies leave no possible approver; the call does not run', {
+      tool: tool.name,
+    });
     return failed(tool);
   }
   const who = audience === undefined ? {} : { audience };
@@ -191,7 +194,7 @@ function answererOf({ audience }: AnyTool): { answerAudience?: Audience } {
   return audience === undefined ? {} : { answerAudience: audience };
 }
 
-/** The model is told no more: what a policy throws may quote what it looked at. */
+/** The model gets no details: the error of a policy may quote data that it looked up. */
 function failed(tool: AnyTool): PolicyOutcome {
   return { ok: false, error: { code: 'policy_error', message: TEXTS.policyError(tool.name) } };
 }

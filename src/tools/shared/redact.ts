@@ -1,16 +1,19 @@
-/** Strikes secrets out of what comes from outside: some servers echo their credentials, in results and errors. Runs in the worker. */
+/**
+ * Redacts secrets from text that comes from outside: some servers echo their credentials, in results and errors. Runs
+ * in the worker.
+ */
 import { isRecord, type Json } from '../../protocol/values/json.js';
 
 const REDACTED = '[redacted]';
 
 export interface RedactorOptions {
-  /** Shorter ones are left alone: they would tear words apart that only look like them. @defaultValue 1 */
+  /** Shorter secrets are not redacted: they would match parts of ordinary words. @defaultValue 1 */
   readonly minChars?: number;
-  /** Of the newest so many are known. @defaultValue all of them */
+  /** Number of newest secrets that are kept. @defaultValue all of them */
   readonly maxSecrets?: number;
 }
 
-/** Knows secrets as they are, URL-encoded, within JSON and HTML, and in base64. */
+/** Finds secrets in plain form, URL-encoded, within JSON and HTML, and in base64. */
 export class Redactor {
   readonly #minChars: number;
   readonly #maxSecrets: number;
@@ -46,7 +49,7 @@ export class Redactor {
   json(value: Json): Json {
     if (this.#forms.length === 0) return value;
     if (typeof value === 'string') return this.text(value);
-    // A secret that is a number would come back as one.
+    // A secret made of digits may come back as a number.
     if (typeof value === 'number') return this.#forms.includes(String(value)) ? REDACTED : value;
     if (Array.isArray(value)) return value.map((item: Json) => this.json(item));
     if (!isRecord(value)) return value;
@@ -58,9 +61,9 @@ export class Redactor {
 
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
-  // Through bytes, which makes it well-formed.
+  // Via bytes, which makes it well-formed.
   const encoded = encodeURIComponent(bytes.toString());
-  // Forms and queries encode some characters more.
+  // Forms and queries encode some additional characters.
   const form = new URLSearchParams([['', bytes.toString()]]).toString().slice(1);
   const base64 = bytes.toString('base64');
   const json = JSON.stringify(secret).slice(1, -1);
@@ -70,7 +73,7 @@ function formsOf(secret: string): readonly string[] {
       bothCases,
     ),
     ...bothCases(encodeURIComponent(base64)),
-    // Some escape slashes, and whatever is not ASCII.
+    // Some servers escape slashes, and characters that are not ASCII.
     ...[json, escapedUnicode(json)].flatMap((it) => [it, it.replaceAll('/', '\\/')]),
     ...['&#39;', '&#x27;', '&apos;'].map((quote) => inHtml(secret, quote)),
     base64,

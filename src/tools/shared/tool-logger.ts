@@ -1,12 +1,12 @@
 /**
- * What is logged of tools, in one form: exceptions under a tag of the tool, events with a source and an array of key/value pairs.
- * Ids and words only: inputs and results never get here by themselves. Runs in the worker.
+ * Log entries of tools in one form: exceptions under a tag of the tool, events with a source and an array of key/value
+ * pairs. Only ids and words: inputs and results are never logged automatically. Runs in the worker.
  */
 import type { Logger, LogLevel, ToolLogger } from '../../define/tool/context.js';
 import { isToolRetry } from '../../define/tool/retry.js';
 import { toJson } from './normalise.js';
 
-/** Which call it is about; an id that is not known yet is an empty text. */
+/** The call of an entry; an id that is not known yet is an empty text. */
 export interface LoggedCall {
   readonly conversationId?: string | undefined;
   readonly turnId?: string | undefined;
@@ -19,10 +19,10 @@ interface Pair {
   readonly value: string;
 }
 
-/** Where in a tool something happened. */
+/** The part of a tool where something happened. */
 export type ToolPhase = 'run' | 'preflight' | 'reconcile' | 'approval' | 'toolPolicy';
 
-/** A logger that has `event`, besides. */
+/** The given logger with `event` in addition. */
 export function toolLogger(logger: Logger, name: string, call: LoggedCall): ToolLogger {
   return {
     debug: logger.debug.bind(logger),
@@ -36,7 +36,7 @@ export function toolLogger(logger: Logger, name: string, call: LoggedCall): Tool
   };
 }
 
-/** The worker caught what a tool's code threw. A retry that it asked for is no fault, and only a warning. */
+/** Logs an exception of a tool's code. A retry that the tool requested is not a fault, so it is only a warning. */
 export function logException(
   at: { readonly logger: Logger; readonly name: string; readonly phase: ToolPhase },
   call: LoggedCall,
@@ -55,7 +55,7 @@ function sourceOf(name: string): string {
   return `${name}_ExecuteAsync`;
 }
 
-/** A conversation is what others call a session: both keys have its id. */
+/** Other systems call a conversation a session: both keys have its id. */
 function pairsOf({ conversationId, turnId, toolCallId }: LoggedCall): readonly Pair[] {
   return [
     pair('ConversationId', conversationId),
@@ -77,7 +77,7 @@ function write(
   logger[level](message, fields);
 }
 
-/** For logs, which stay with the operator. */
+/** Describes an error for logs, which stay with the operator. */
 function describeError(error: unknown): string {
   if (error instanceof Error) return error.stack ?? error.message;
   if (typeof error === 'string') return error;

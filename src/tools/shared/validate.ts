@@ -1,4 +1,4 @@
-/** One way to check a value, whether its schema is zod or JSON Schema; problems name JSON Pointer paths. Runs in the worker. */
+/** Validates a value by a schema of zod or JSON Schema; problems name JSON Pointer paths. Runs in the worker. */
 import { z } from 'zod';
 import { isZodSchema, type RawSchema, type Schema } from '../../define/schemas/schema.js';
 import { schemaProblems } from '../../json-schema/judge/judge.js';
@@ -14,8 +14,8 @@ const MAX_PROBLEMS = 20;
 const MAX_PROBLEM_CHARS = 300;
 
 /**
- * Checks and parses: with zod, the value that comes out has defaults and transforms applied; with JSON Schema it is the
- * value itself. A schema that throws counts as a refusal. Never throws.
+ * Validates and parses: with zod, the returned value has defaults and transforms applied; with JSON Schema it is the
+ * value itself. A schema that throws counts as a rejection. Never throws.
  */
 export async function validate(schema: Schema, value: unknown): Promise<Validated> {
   try {
@@ -49,7 +49,7 @@ type Path = readonly PropertyKey[];
 function problemsOf(issue: z.core.$ZodIssue, prefix: Path): readonly FieldProblem[] {
   const path = [...prefix, ...issue.path];
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    // "Invalid input" helps nobody: name what is wrong with the branch that came closest.
+    // "Invalid input" is too vague: the problems of the closest branch are reported instead.
     const closest = issue.errors.reduce((best, branch) =>
       depthOf(branch) > depthOf(best) ? branch : best,
     );
@@ -67,7 +67,7 @@ function pointerOf(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The same for JSON Schema alone, in bounded time. Never throws. */
+/** Validates by JSON Schema alone, in bounded time. Never throws. */
 export function validateJson(schema: RawSchema, value: unknown): Validated {
   const problems = schemaProblems(schema.jsonSchema, value, LINEAR_TEXTS);
   return problems.length === 0 ? { ok: true, value } : refused(problems);

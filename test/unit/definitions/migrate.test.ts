@@ -152,7 +152,7 @@ describe('a call that migrate cannot carry over', () => {
       },
       /its migrate failed: no such order/,
     ],
-    ['returns what is no input', () => ({ orderId: 7 }), /what its migrate returned is no input/],
+    ['returns what is no input', () => ({ orderId: 7 }), /its migrate returned invalid arguments/],
     ['returns what is no JSON', () => ({ orderId: 1n }), /no (JSON|input)/],
   ])('ends with definition_changed when migrate %s', async (_what, migrate, text) => {
     const { t, code } = await deployed(migrate);

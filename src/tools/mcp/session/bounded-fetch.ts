@@ -1,7 +1,7 @@
 /**
- * Answers of an MCP server over HTTP, bounded while they are read: the client would take what comes until the memory is full. An
- * answer that is too large becomes an error that answers the request, so that nobody waits for it, or asks for it again. Runs in the
- * worker.
+ * Bounds responses of an MCP server over HTTP while they are read: the client would read until the memory is full. A
+ * response that is too large is replaced by an error for its request, so that the caller neither waits nor retries.
+ * Runs in the worker.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { MAX_MCP_MESSAGE_BYTES } from '../../../define/mcp/limits.js';
@@ -9,10 +9,12 @@ import { MAX_HTTP_ERROR_BYTES } from '../../../protocol/limits/service-limits.js
 import { isRecord } from '../../../protocol/values/json.js';
 import { readBody } from '../../shared/bounded-body.js';
 
-/** Of the error that stands for an answer that was too large; in the range that JSON-RPC leaves to implementations. */
+/**
+ * Code of the error that replaces a response that was too large; in the range that JSON-RPC leaves to implementations.
+ */
 const ANSWER_TOO_LARGE = -32_098;
 
-/** `maxBytes`: of one answer, or of one event of a stream; a stream may have any number of them. */
+/** `maxBytes`: of one response, or of one event of a stream; a stream may have any number of events. */
 export function boundedFetch(send: FetchLike, maxBytes = MAX_MCP_MESSAGE_BYTES): FetchLike {
   return async (url, init) => {
     const response = await send(url, init);
@@ -38,7 +40,7 @@ function isEventStream({ headers }: Response): boolean {
   return /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
 }
 
-/** The answer to the request in a body; undefined where nobody waits for one. */
+/** The error response to the request in a body; undefined when the body expects no response. */
 function errorFor(body: unknown, maxBytes: number): string | undefined {
   const request: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   if (!isRecord(request) || request['id'] === undefined) return undefined;
@@ -50,10 +52,13 @@ function errorFor(body: unknown, maxBytes: number): string | undefined {
   });
 }
 
-/** A line that ends before it has begun: the end of an event. */
+/** Sequences that end an event: a blank line. */
 const BLANK_LINES = ['\n\n', '\r\r', '\n\r'];
 
-/** Passes events on. One that is too large is broken off, and the stream ends: with the refusal, else with an error. */
+/**
+ * Passes events on. An event that is too large is cut off, and the stream ends: with the error response if there is
+ * one, else with an error.
+ */
 function boundedEvents(
   maxBytes: number,
   refusal: () => string | undefined,

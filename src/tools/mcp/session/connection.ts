@@ -1,6 +1,6 @@
 /**
- * A connection of a worker to one MCP server: made when it is first needed, made anew when it was lost, closed with the
- * worker. Runs in the worker.
+ * A connection of a worker to one MCP server: made on first use, made again after a loss, closed with the worker. Runs
+ * in the worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
@@ -18,9 +18,9 @@ import type { ElicitAnswer } from './questions.js';
 import { type McpConnectionWorker, openTransport, type Way } from './transport.js';
 import { checkedByUs } from './validator.js';
 
-/** A call that a server has open; takes what an older server asks in the middle of it. */
+/** An open call; takes the questions that an older server asks in the middle of it. */
 export interface OpenCall {
-  /** The server waits for an answer of this call already: another question is not of it. */
+  /** True while the server waits for an answer of this call: another question does not belong to it. */
   readonly isWaiting: boolean;
   push(params: unknown): PushAnswer | Promise<PushAnswer>;
 }
@@ -28,7 +28,7 @@ export interface OpenCall {
 /** `later`: the call is given up, and made again when there is an answer. */
 export type PushAnswer = ElicitAnswer | { readonly action: 'cancel' } | 'later';
 
-/** A connection that stands. */
+/** An established connection. */
 export interface Session {
   readonly client: Client;
   readonly openCalls: Set<OpenCall>;
@@ -45,17 +45,17 @@ export interface CallRequest {
 export interface CallMeans {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Json) => void;
-  /** As it was listed, where it was. */
+  /** The listed definition, if the tool was listed. */
   readonly definition?: Tool | undefined;
   readonly openCall: OpenCall;
 }
 
-/** The clocks are the tool's own; the client must not have a shorter one. */
+/** The tool has its own timeouts; the client must not have a shorter one. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Variables of a process are secrets, too, and many are words. */
+/** Variables of a process count as secrets, too, and many are words. */
 const MIN_SECRET_CHARS = 6;
-/** Tokens are renewed; an answer to an old one may still be under way. */
+/** Tokens are renewed; a response to an old one may still arrive. */
 const MAX_REMEMBERED_SECRETS = 32;
 
 export class McpConnection {
@@ -75,7 +75,7 @@ export class McpConnection {
     this.#onToolsChanged = onToolsChanged;
   }
 
-  /** @throws what kept it from being made. Callers at the same time share one attempt. */
+  /** @throws the error of connecting. Concurrent callers share one attempt. */
   async session(): Promise<Session> {
     if (this.#isClosed) throw new ServerUnreachable('the worker is stopping');
     if (this.#session !== undefined) return this.#session;
@@ -87,7 +87,7 @@ export class McpConnection {
     return session;
   }
 
-  /** Every tool that the server lists, page by page. @throws what the client throws */
+  /** Every tool that the server lists, page by page. @throws errors of the client */
   async list(): Promise<readonly unknown[]> {
     const { client } = await this.session();
     const { tools } = await client.listTools(undefined, {
@@ -97,7 +97,7 @@ export class McpConnection {
     return tools;
   }
 
-  /** One request. @throws what the client throws */
+  /** Sends one request. @throws errors of the client */
   async call(session: Session, request: CallRequest, means: CallMeans): Promise<unknown> {
     const { signal, onProgress, definition, openCall } = means;
     const { client, openCalls } = session;
@@ -109,7 +109,7 @@ export class McpConnection {
         timeout: NO_TIMEOUT_MS,
         allowInputRequired: true,
         onprogress: ({ progress, total, message }) => {
-          // Watchers can follow no faster, and a server may tell of every byte.
+          // Watchers can follow no faster, and a server may report every byte.
           if (performance.now() - shownAt < MCP_PROGRESS_MS) return;
           shownAt = performance.now();
           onProgress({
@@ -134,7 +134,7 @@ export class McpConnection {
     await session.client.close().catch(() => undefined);
   }
 
-  /** For good. The server is told, a process that was started is stopped. Never throws. */
+  /** Closes for good: ends the session at the server and stops a process that was started. Never throws. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const session = await this.#session?.catch(() => undefined);
@@ -178,10 +178,11 @@ export class McpConnection {
     const openCalls = new Set<OpenCall>();
     client.setRequestHandler('elicitation/create', async ({ params }) => {
       const answer = await pushTo(openCalls, params);
-      // Not a word of the user's: the server must not act on it.
-      if (answer === 'later') throw new Error('Nobody can be asked now; the call is made again');
+      // An error, not an answer: the server must not act on it as a decision of the user.
+      if (answer === 'later')
+        throw new Error('The question cannot be asked now; the call is made again');
       if (answer.action === 'cancel')
-        logger.warn('MCP server asked in the middle of a call, and nobody was asked', {
+        logger.warn('MCP server asked in the middle of a call; the question was cancelled', {
           mcpServer: name,
         });
       return answer as never;
@@ -204,7 +205,7 @@ export class McpConnection {
   }
 }
 
-/** An old server keeps what it knows of a session until it hears of its end; one that does not listen is not waited for. */
+/** An old server keeps its session until it is notified of the end; the wait for its response is bounded. */
 async function farewell({ endSession }: Session): Promise<void> {
   if (endSession === undefined) return;
   const over = new AbortController();
@@ -214,7 +215,10 @@ async function farewell({ endSession }: Session): Promise<void> {
   await waited.catch(() => undefined);
 }
 
-/** The protocol does not say which call an older server asks for: that is known only while there is one. */
+/**
+ * The protocol does not say to which call an older server's question belongs: that is known only while there is a
+ * single one.
+ */
 function pushTo(
   openCalls: ReadonlySet<OpenCall>,
   params: unknown,

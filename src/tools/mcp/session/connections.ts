@@ -1,6 +1,7 @@
 /**
- * A worker's connections to one MCP server: its own, and one for each tenant or user where the declaration says so. A server may tie a
- * session to whoever opened it, so a token of somebody else never comes by the same connection. Runs in the worker.
+ * A worker's connections to one MCP server: its own, and one for each tenant or user if the declaration says so. A
+ * server may tie a session to the user who opened it, so a token of another user never shares its connection. Runs in
+ * the worker.
  */
 
 import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../define/mcp/limits.js';
@@ -11,10 +12,10 @@ import { canonicalJson } from '../../../protocol/values/json.js';
 import { McpConnection } from './connection.js';
 import type { McpWorker } from './transport.js';
 
-/** A connection for the time of a call. */
+/** A connection for the duration of a call. */
 export interface Lease {
   readonly connection: McpConnection;
-  /** Once. */
+  /** Must be called once. */
   readonly release: () => void;
 }
 
@@ -27,11 +28,11 @@ interface Held {
 }
 
 export class McpConnections {
-  /** The worker's: for listings, and for calls that are nobody's else. */
+  /** The worker's own: for listings, and for calls without a caller's identity. */
   readonly own: McpConnection;
   readonly #connect: (caller?: McpCaller) => McpConnection;
   readonly #identity: 'worker' | 'tenant' | 'requester';
-  /** By caller, the longest unused first. */
+  /** By caller, the least recently used first. */
   readonly #held = new Map<string, Held>();
   #isClosed = false;
 
@@ -42,7 +43,7 @@ export class McpConnections {
     this.own = this.#connect();
   }
 
-  /** The connection that a call goes by; nothing is opened yet. */
+  /** The connection for a call; opens nothing yet. */
   lease(who: Who): Lease {
     const caller = this.#callerOf(who);
     if (caller === undefined || this.#isClosed)
@@ -75,14 +76,14 @@ export class McpConnections {
   #callerOf({ tenant, requester }: Who): McpCaller | undefined {
     if (this.#identity === 'worker') return undefined;
     if (this.#identity === 'tenant') return { tenant };
-    // An id that nobody checked is not that user's.
+    // The flag is part of the identity: an unverified id must not share the connection of the verified user.
     const { id, verified } = requester;
     return { tenant, requester: { id, verified } };
   }
 
   #made(caller: McpCaller): Held {
     const idle = [...this.#held].find(([, { uses }]) => uses === 0);
-    // Where all are at work there are as many as there are calls, which the worker bounds.
+    // While all are in use there are as many as running calls, which the worker bounds.
     if (this.#held.size >= MAX_MCP_CALLERS && idle !== undefined) this.#drop(...idle);
     return { connection: this.#connect(caller), uses: 0 };
   }

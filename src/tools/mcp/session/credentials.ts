@@ -1,6 +1,7 @@
 /**
- * Credentials of requests to an MCP server: asked for at every request, and once more when they are refused. They go to the server's own
- * origin only: whoever follows redirects asks here for each hop. Runs in the worker.
+ * Adds credentials to requests to an MCP server: resolved at every request, and once more when they are refused.
+ * Credentials go to the server's own origin only: code that follows redirects calls this for each hop. Runs in the
+ * worker.
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { MAX_MCP_CHALLENGE_CHARS } from '../../../define/mcp/limits.js';
@@ -15,22 +16,22 @@ export interface CredentialsNeeds {
   /** Handed to the resolvers. */
   readonly services: unknown;
   readonly logger: Logger;
-  /** For whom the connection is; absent: for the worker. */
+  /** The caller of the connection; absent: the worker itself. */
   readonly caller?: McpCaller | undefined;
-  /** Learns everything that must not come back. */
+  /** Collects every secret that must not appear in output. */
   readonly secrets: Redactor;
 }
 
-/** What resolvers are told besides. */
+/** The additional arguments of resolvers. */
 type Why = Pick<McpMeans, 'refused' | 'challenge'>;
 
-/** Sends with token and headers of the server's declaration. */
+/** Sends with the token and headers of the server's declaration. */
 export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): FetchLike {
   const { transport } = needs.server;
   if (transport.type !== 'http') return send;
   const { token, headers } = transport;
   if (token === undefined && headers === undefined) return send;
-  // What is written down once is the same again.
+  // Constant credentials would be the same again.
   const mayHaveOthers = typeof token === 'function' || typeof headers === 'function';
   return async (to, init) => {
     const dressed = async (why: Why): Promise<RequestInit> => {
@@ -42,7 +43,7 @@ export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): 
       }
       const own = (await resolved(needs, headers, why)) ?? {};
       needs.secrets.add(...Object.values(own));
-      // What the protocol needs is not ours to replace.
+      // Headers of the protocol are not replaced.
       for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
       return { ...init, headers: sent };
     };
@@ -54,7 +55,7 @@ export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): 
   };
 }
 
-/** The value itself, or what its resolver gives. @throws {NoCredentials} */
+/** The value itself, or the result of its resolver. @throws {NoCredentials} */
 export async function resolved<Value>(
   { server, services, logger, caller }: CredentialsNeeds,
   value: Resolved<Value, never> | undefined,
@@ -62,7 +63,7 @@ export async function resolved<Value>(
 ): Promise<Value | undefined> {
   if (typeof value !== 'function') return value;
   const means = {
-    // The agent asked for these services when it was defined; nobody else looks inside.
+    // The type of the agent guarantees these services; they are only passed on.
     services: services as never,
     ...why,
     ...(caller === undefined ? {} : { caller }),
@@ -76,7 +77,10 @@ export async function resolved<Value>(
   }
 }
 
-/** Not there, too old, or not enough for this request. @see https://www.rfc-editor.org/rfc/rfc6750#section-3.1 */
+/**
+ * Credentials are missing, expired, or insufficient for this request. @see
+ * https://www.rfc-editor.org/rfc/rfc6750#section-3.1
+ */
 function isRefusal({ status, headers }: Response): boolean {
   if (status === 401) return true;
   const challenge = headers.get('www-authenticate') ?? '';

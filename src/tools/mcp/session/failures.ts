@@ -1,6 +1,6 @@
 /**
- * What goes wrong between a worker and an MCP server, and what becomes of the call: told to the model, tried again, or of unknown
- * outcome. Runs in the worker; imports nothing of the client, so that errors of another copy of it are judged the same.
+ * Classifies failures between a worker and an MCP server: reported to the model, retried, or of unknown outcome. Runs
+ * in the worker; imports nothing of the client, so that errors of another copy of it are judged the same.
  */
 import { ToolError } from '../../../define/tool/context.js';
 import { ToolRetry } from '../../../define/tool/retry.js';
@@ -17,7 +17,10 @@ export class ServerUnreachable extends Error {
   readonly code = 'mcp_unreachable';
 }
 
-/** Whoever has the credentials did not give them; nothing was sent. Why is for the log: it may hold what must not be told. */
+/**
+ * The resolver of the credentials failed; nothing was sent. The reason goes only to the log, because it may hold
+ * secrets.
+ */
 export class NoCredentials extends Error {
   override readonly name = 'NoCredentials';
   readonly code = 'mcp_no_credentials';
@@ -27,13 +30,16 @@ export class NoCredentials extends Error {
   }
 }
 
-/** A call was sent and its answer will not come; it may have taken effect and must not be sent again. */
+/** A call was sent and its response will not come; it may have taken effect and must not be sent again. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly code = 'mcp_connection_lost';
 }
 
-/** What was sent cannot have been executed: as the client says, as we do, and of a process that cannot be started. */
+/**
+ * Codes of requests that cannot have been executed: of the client, of the engine, and of a process that cannot be
+ * started.
+ */
 const NEVER_SENT: readonly unknown[] = [
   'NOT_CONNECTED',
   'SEND_FAILED',
@@ -41,10 +47,10 @@ const NEVER_SENT: readonly unknown[] = [
   'mcp_no_credentials',
   'ENOENT',
 ];
-/** The server turned it down for now. */
+/** The server refused for now. */
 const TRY_LATER: readonly unknown[] = [408, 425, 429, 503];
 
-/** The reason in words that may be shown: no stack, no body longer than a sentence or two. */
+/** The reason as a text that may be shown: no stack, no body longer than a sentence or two. */
 export function reasonIn(error: unknown, clean: (text: string) => string): string {
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error ? codeIn(error.cause) : undefined;
@@ -54,13 +60,13 @@ export function reasonIn(error: unknown, clean: (text: string) => string): strin
 }
 
 /**
- * The error to throw from the tool's code for one that the client threw.
+ * Converts an error of the client to the error that the tool's code throws.
  *
  * | what happened | what follows |
  * |---|---|
- * | the server answered with an error of the protocol | told to the model, in the server's words |
- * | nothing was sent, or the server is busy | `ToolRetry`: tried again while the call has attempts |
- * | the credentials were refused | told to the model |
+ * | the server responded with an error of the protocol | reported to the model, in the server's words |
+ * | nothing was sent, or the server is busy | `ToolRetry`: retried while the call has attempts |
+ * | the credentials were refused | reported to the model |
  * | the connection was lost after the call was sent | effects `once`: `ConnectionLost`; else `ToolRetry` |
  */
 export function callFailure(
@@ -82,17 +88,17 @@ export function callFailure(
     return new ToolError(say('refused the credentials of this application'));
   if (status !== undefined && status >= 400 && status < 500) return new ToolError(say(reason));
   if (codeIn(error) === 'UNSUPPORTED_RESULT_TYPE' || codeIn(error) === 'INVALID_RESULT')
-    return new ToolError(say(`answered with something that is no result: ${reason}`));
+    return new ToolError(say(`answered with an invalid result: ${reason}`));
   if (effects === 'once') return new ConnectionLost(say(reason));
   return new ToolRetry({ message: say(`the connection was lost: ${reason}`) });
 }
 
-/** The server no longer knows the session, so it has not looked at the request either. */
+/** The server no longer knows the session, so it has not read the request either. */
 export function isSessionGone(error: unknown): boolean {
   return statusIn(error) === 404;
 }
 
-/** Errors of the protocol have a number; errors of the client a word. */
+/** Errors of the protocol have a numeric code; errors of the client a word. */
 function isProtocolError(error: unknown): boolean {
   const code = error instanceof Error ? codeIn(error) : undefined;
   return typeof code === 'number' && code !== STREAM_LOST;

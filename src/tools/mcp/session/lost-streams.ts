@@ -1,12 +1,12 @@
 /**
- * Tells the client of answers that will not come, and hangs up on those that nobody waits for any more. Over HTTP an answer comes on a
- * stream of its request; where that ends without it, the transport says so to whoever sent the request, and the client's own requests
- * do not listen: they would wait for ever. Runs in the worker.
+ * Notifies the client of responses that will not come, and closes streams that are no longer awaited. Over HTTP a
+ * response comes on a stream of its request; if the stream ends without it, the transport notifies the sender of the
+ * request, but the client's own requests do not listen and would wait forever. Runs in the worker.
  */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { MCP_NOTE_TIMEOUT_MS } from '../../../define/mcp/limits.js';
 
-/** Of the error that such a request ends with; in the range that JSON-RPC leaves to implementations. */
+/** Code of the error that such a request ends with; in the range that JSON-RPC leaves to implementations. */
 export const STREAM_LOST = -32_099;
 
 type Id = string | number;
@@ -14,7 +14,7 @@ type Id = string | number;
 /** Watches a transport, from before the client connects with it. */
 export class LostStreams {
   readonly #transport: Transport;
-  /** What hangs up on the answer of each request that is still waited for. */
+  /** Closes the stream of each request that is still awaited. */
   readonly #waiting = new Map<Id, AbortController>();
 
   constructor(transport: Transport) {
@@ -23,13 +23,13 @@ export class LostStreams {
     transport.send = (message, options) => {
       const id = requestIdOf(message);
       if (id === undefined) return this.#note(message, () => send(message, noted(options)));
-      // Whoever watches already hangs up, too.
+      // A sender that watches the stream already closes it, too.
       const isWatched = options?.onRequestStreamEnd !== undefined;
       return send(message, isWatched ? options : { ...options, ...this.#watched(id, options) });
     };
   }
 
-  /** To be called when the client has connected: from here on, it is known which answers have come. */
+  /** Called when the client has connected: from here on, arrived responses are known. */
   watch(): void {
     const deliver = this.#transport.onmessage;
     this.#waiting.clear();
@@ -43,7 +43,7 @@ export class LostStreams {
   #watched(id: Id, given: TransportSendOptions | undefined): TransportSendOptions {
     const hangUp = new AbortController();
     this.#waiting.set(id, hangUp);
-    // To servers of the current protocol, hanging up is what tells them that a request is given up: the client does that itself.
+    // For servers of the current protocol, closing the stream cancels the request: the client does that itself.
     const own = given?.requestSignal;
     own?.addEventListener('abort', () => this.#waiting.delete(id), { once: true });
     return {
@@ -60,7 +60,7 @@ export class LostStreams {
     this.#transport.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 
-  /** An old server is told that a request is given up; if it goes on answering all the same, nobody reads it. */
+  /** Sends the cancellation to an old server; if it responds all the same, the response is not read. */
   async #note(message: JSONRPCMessage, send: () => Promise<void>): Promise<void> {
     const id = cancelledIdOf(message);
     try {
@@ -72,7 +72,7 @@ export class LostStreams {
   }
 }
 
-/** Nobody waits for what becomes of a message that has no answer, so nobody else would hang up. */
+/** The stream of a message without a response is not awaited, so nothing else would close it. */
 function noted(options: TransportSendOptions | undefined): TransportSendOptions {
   return { ...options, requestSignal: AbortSignal.timeout(MCP_NOTE_TIMEOUT_MS) };
 }

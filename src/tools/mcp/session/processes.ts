@@ -1,12 +1,13 @@
 /**
- * Processes of MCP servers end with their worker, also where it ends without closing them: by an exception that nobody caught, or by
- * `process.exit`. A worker that is killed can do nothing more; its processes then find their input closed. Runs in the worker.
+ * Ends the processes of MCP servers with their worker, also when it exits without closing them: by an uncaught
+ * exception, or by `process.exit`. A killed worker can do nothing more; its processes then find their input closed.
+ * Runs in the worker.
  */
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const running = new Set<StdioClientTransport>();
 
-/** Before the transport is started. */
+/** Must be called before the transport is started. */
 export function endsWithWorker(transport: StdioClientTransport): void {
   if (running.size === 0) process.on('exit', endAll);
   running.add(transport);
@@ -18,13 +19,13 @@ export function endsWithWorker(transport: StdioClientTransport): void {
   };
 }
 
-/** Only what is done at once is done at all here. */
+/** An exit handler can only do synchronous work. */
 function endAll(): void {
   for (const { pid } of running) {
     try {
       if (pid !== null) process.kill(pid);
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
 }

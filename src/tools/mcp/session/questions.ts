@@ -1,7 +1,7 @@
 /**
- * Questions of MCP servers as questions of our tools. A server that wants input ends its answer with the requests and an opaque
- * state; one request after the other is put to somebody, each with its own form, and the call is made again with all responses, by
- * whatever worker is there then. Pure; runs in the worker.
+ * Converts questions of MCP servers to questions of tools. A server that needs input ends its response with the
+ * requests and an opaque state; the requests are asked one after the other, each with its own form, and any worker
+ * makes the call again with all responses. Pure; runs in the worker.
  * @see https://modelcontextprotocol.io/specification/2026-07-28 - elicitation, input_required
  */
 import { createHash } from 'node:crypto';
@@ -15,36 +15,37 @@ import {
   type JsonSchema,
 } from '../../../protocol/values/json.js';
 
-/** How a server is told what came of one request. */
+/** The outcome of one request, as the server receives it. */
 export type ElicitAnswer =
   | { readonly action: 'accept'; readonly content?: { readonly [field: string]: Json | undefined } }
   | { readonly action: 'decline' };
 
-/** One request, as far as it is shown. */
+/** One request, reduced to the parts that are shown. */
 export type ElicitRequest =
   | { readonly mode: 'form'; readonly message: string; readonly schema: JsonSchema }
   | { readonly mode: 'url'; readonly message: string; readonly url: string };
 
-/** Which call is held, and the task queue on which its worker, and no other, takes its next run. */
+/** The held call, and the task queue on which only its worker takes the next run. */
 export interface HeldPlace {
   readonly id: string;
   readonly at: string;
 }
 
 /**
- * What a call keeps between its runs. `resume`: made again with responses and the server's state. `retry`: made again as it was,
- * since what the server wanted was done elsewhere. `replay`: made again, and the questions that the server then pushes are
- * answered in their order. `held`: open in one worker, which waits for the answer to the question that was pushed.
+ * The state of a call between its runs. `resume`: made again with responses and the server's state. `retry`: made again
+ * unchanged, because the server's request was fulfilled elsewhere. `replay`: made again, and the questions that the
+ * server then pushes are answered in their order. `held`: open in one worker, which waits for the answer to the pushed
+ * question.
  */
 export interface AskedState {
   readonly kind: 'resume' | 'retry' | 'replay' | 'held';
-  /** Of `held`. */
+  /** Present for `held`. */
   readonly held?: HeldPlace;
-  /** Opaque; echoed to the letter. */
+  /** Opaque; echoed unchanged. */
   readonly requestState?: string;
   /** By the server's key, or the place of a pushed question. */
   readonly answered: readonly (readonly [key: string, answer: ElicitAnswer])[];
-  /** The one that is open, and what its form would have filled in. */
+  /** The open request, and the defaults of its form. */
   readonly open: {
     readonly key: string;
     readonly mode: ElicitRequest['mode'];
@@ -55,10 +56,10 @@ export interface AskedState {
 
 type Keyed = readonly (readonly [key: string, request: ElicitRequest])[];
 
-/** Requests of an `input_required` result, in the server's order, or why they cannot be put to anybody. */
+/** Requests of an `input_required` result, in the server's order, or why they cannot be asked. */
 export function requestsOf(inputRequests: unknown): Keyed | { readonly problem: string } {
   if (inputRequests === undefined) return [];
-  if (!isRecord(inputRequests)) return { problem: 'its requests for input are no object' };
+  if (!isRecord(inputRequests)) return { problem: 'its requests for input are not an object' };
   const requests: (readonly [string, ElicitRequest])[] = [];
   for (const [key, request] of Object.entries(inputRequests)) {
     const method = isRecord(request) ? request['method'] : undefined;
@@ -71,7 +72,7 @@ export function requestsOf(inputRequests: unknown): Keyed | { readonly problem: 
   return requests;
 }
 
-/** One request as the protocol has it, or why it cannot be put to anybody. */
+/** One request of the protocol, or why it cannot be asked. */
 export function requestOf(params: unknown): ElicitRequest | { readonly problem: string } {
   if (!isRecord(params)) return { problem: 'its request for input has no parameters' };
   const message = typeof params['message'] === 'string' ? params['message'] : '';
@@ -79,18 +80,18 @@ export function requestOf(params: unknown): ElicitRequest | { readonly problem: 
     const { url } = params;
     return typeof url === 'string' && hostOf(url) !== undefined
       ? { mode: 'url', message, url }
-      : { problem: 'it asked to open something that is no http or https address' };
+      : { problem: 'it asked to open something that is not an http or https address' };
   }
   const schema = params['requestedSchema'];
   if (!isRecord(schema) || schema['type'] !== 'object')
     return { problem: 'it asked for input without a form' };
   const { $schema: _dialect, ...form } = schema as JsonSchema;
   const fault = questionProblem({ form }) ?? formPatternProblem(form);
-  if (fault !== undefined) return { problem: `nobody can be shown what it asks with: ${fault}` };
+  if (fault !== undefined) return { problem: `its form cannot be shown: ${fault}` };
   return { mode: 'form', message, schema: form };
 }
 
-/** What is asked of a person: the form, and the words, which always name who asks. */
+/** The question for a person: the form, and the text, which always names the server. */
 export function questionOf(
   server: string,
   request: ElicitRequest,
@@ -139,7 +140,7 @@ export function openFirst(
   };
 }
 
-/** The state of the run before, with what has come of its question. Undefined when it is not one of ours. */
+/** The state of the previous run, with the answer to its question. Undefined when the engine did not write it. */
 export function settledState(
   state: unknown,
   outcome: { readonly answer: Json | undefined },
@@ -158,12 +159,12 @@ export function settledState(
 
 function answerOf(open: AskedState['open'], answer: Json | undefined): ElicitAnswer {
   if (answer === undefined) return { action: 'decline' };
-  // To a link, the answer is the consent, and nothing else.
+  // The answer to a link is the consent, and nothing else.
   if (open.mode === 'url') return { action: 'accept' };
   return { action: 'accept', content: { ...open.defaults, ...(isRecord(answer) ? answer : {}) } };
 }
 
-/** What a form fills in for who leaves a field out. */
+/** Values that a form supplies for fields that are left out. */
 function defaultsOf({ properties }: JsonSchema): AskedState['open']['defaults'] {
   if (!isRecord(properties)) return undefined;
   const given = Object.entries(properties).flatMap(([field, schema]) => {
@@ -173,13 +174,16 @@ function defaultsOf({ properties }: JsonSchema): AskedState['open']['defaults'] 
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
-/** Names a pushed question when it is pushed again: by its place, and by its form. Words and links may change from call to call. */
+/**
+ * Identifies a pushed question when it is pushed again: by its place and its form. Words and links may change from call
+ * to call.
+ */
 export function pushedKey(place: number, request: ElicitRequest): string {
   const content = request.mode === 'form' ? canonicalJson(request.schema) : 'url';
   return `${place}:${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
 }
 
-/** The task queue of the one worker that can go on with the call; undefined when every worker can. */
+/** The task queue of the one worker that can continue the call; undefined when every worker can. */
 export function heldAt(state: unknown): string | undefined {
   return isAskedState(state) ? state.held?.at : undefined;
 }
@@ -194,7 +198,7 @@ function isAskedState(value: unknown): value is AskedState {
   );
 }
 
-/** Of what a browser opens; undefined for anything else, such as `javascript:`. */
+/** The host of an address that a browser opens; undefined for anything else, such as `javascript:`. */
 function hostOf(url: string): string | undefined {
   try {
     const { protocol, host } = new URL(url);

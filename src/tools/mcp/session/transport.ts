@@ -1,6 +1,6 @@
 /**
- * Opens the way to one MCP server: HTTP with credentials asked for at every request, or a process of ours. Loads the client when
- * the first connection is made: most workers have no MCP server. Runs in the worker.
+ * Opens the transport to one MCP server: HTTP with credentials resolved at every request, or a child process. Loads the
+ * client when the first connection is made, because most workers have no MCP server. Runs in the worker.
  */
 import type { Stream } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/client';
@@ -17,27 +17,28 @@ import { boundedFetch } from './bounded-fetch.js';
 import { type CredentialsNeeds, fetchWithCredentials, resolved } from './credentials.js';
 import { endsWithWorker } from './processes.js';
 
-/** What a way to a server needs of its worker. */
+/** The worker's parts that a transport needs. */
 export interface McpWorker {
   /** Handed to the resolvers of secrets. */
   readonly services: unknown;
   readonly logger: Logger;
   /**
-   * A task queue that this worker alone polls, from the first call on: a call that is held open goes on there. Absent: none is held.
+   * A task queue that only this worker polls, from the first call on: a held call continues there. Absent: no call is
+   * held.
    * @throws when it cannot be polled
    */
   readonly ownQueue?: () => Promise<string>;
 }
 
-/** Of the connection for one caller, or for the worker itself. */
+/** The dependencies of a connection for one caller, or for the worker itself. */
 export type McpConnectionWorker = McpWorker & Pick<CredentialsNeeds, 'caller'>;
 
 type Opening = CredentialsNeeds;
 
 export interface Way {
-  /** Has not been started. */
+  /** Not started yet. */
   readonly transport: Transport;
-  /** Tells the server that its session is over, before the transport is closed. May take as long as the server likes. */
+  /** Ends the session at the server, before the transport is closed. May take as long as the server takes. */
   readonly endSession?: () => Promise<void>;
 }
 
@@ -63,7 +64,7 @@ async function openHttp(opening: Opening): Promise<Way> {
   return { transport: http, endSession: () => http.terminateSession() };
 }
 
-/** Servers say when to come back; one that says "at once" would have the worker do nothing else. */
+/** Servers set the reconnection delay; a delay of zero would keep the worker busy with nothing else. */
 function pauseOf(delayMs: number): number {
   return Math.min(Math.max(delayMs, MIN_MCP_RECONNECT_MS), MAX_MCP_RECONNECT_MS);
 }
@@ -88,7 +89,7 @@ async function openStdio(opening: Opening): Promise<Way> {
   return { transport: stdio };
 }
 
-/** Standard error, line by line and bounded: it is for the operator, and a server may write without end. */
+/** Logs standard error, line by line and bounded: it is for the operator, and a server may write without end. */
 function logLines(
   stderr: Stream,
   { name, logger, secrets }: { name: string; logger: Logger; secrets: Redactor },

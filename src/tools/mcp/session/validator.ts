@@ -1,13 +1,13 @@
 /**
- * The check of a server's structured results against the schema that the same server gave. Without regular expressions and bounded:
- * neither side is ours, and one of them could stop the worker. Runs in the worker.
+ * Validates a server's structured results against the schema of the same server. Bounded and without regular
+ * expressions: neither side is trusted, and either could block the worker. Runs in the worker.
  */
 import type { jsonSchemaValidator } from '@modelcontextprotocol/client';
 import { relaxedSchema } from '../../../json-schema/relaxed.js';
 import type { JsonSchema } from '../../../protocol/values/json.js';
 import { problemText, validateJson } from '../../shared/validate.js';
 
-/** In the form that the client takes. */
+/** In the form that the client expects. */
 export const checkedByUs: jsonSchemaValidator = {
   getValidator: (schema) => {
     const relaxed = { jsonSchema: relaxedSchema(schema as JsonSchema) };

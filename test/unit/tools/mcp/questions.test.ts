@@ -43,7 +43,7 @@ describe('requests for input', () => {
       },
       /form\/properties\/a\/pattern: the pattern cannot be matched in linear time/,
     ],
-    ['a list', [], /no object/],
+    ['a list', [], /not an object/],
     ['nothing', { a: null }, /undefined/],
   ])('that cannot be put to anybody are refused: %s', (_what, requests, problem) => {
     expect(requestsOf(requests)).toMatchObject({
