@@ -12,6 +12,7 @@ const CHECKED = [
   'src/activities',
   'src/client',
   'src/http',
+  'src/model',
   'src/net',
   'src/projection',
   'src/store',

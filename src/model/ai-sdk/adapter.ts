@@ -1,7 +1,7 @@
 /**
- * Public entry point `colloquy/ai-sdk`: a language model of the Vercel AI SDK (Anthropic, Google, Bedrock, Mistral, local ones) as
- * a `Model`. Of the AI SDK only types are imported, so nothing of it is loaded here: the application brings the provider's
- * package and makes the model. Runs in the worker.
+ * Public entry point `colloquy/ai-sdk`: a language model of the Vercel AI SDK (Anthropic, Google, Bedrock, Mistral,
+ * local ones) as a `Model`. Only types of the AI SDK are imported, so nothing of it is loaded here: the application
+ * brings the provider's package and creates the model. Runs in the worker.
  */
 import type {
   LanguageModelV3,
@@ -36,7 +36,10 @@ import { toAiSdkPrompt, toAiSdkTools } from './prompt.js';
 /** A model of a provider package of the AI SDK 6 or 7, such as `anthropic('claude-sonnet-4-5')`. */
 export type AiSdkLanguageModel = LanguageModelV3 | LanguageModelV4;
 
-/** Settings that go to the provider with every call, by the names of the AI SDK. What a provider does not know it ignores. */
+/**
+ * Settings that go to the provider with every call, by the names of the AI SDK. A provider ignores settings that it
+ * does not know.
+ */
 export type AiSdkSettings = Pick<
   LanguageModelV4CallOptions,
   | 'temperature'
@@ -58,35 +61,39 @@ export interface AiSdkModelOptions {
   /** `providerOptions` among them, such as `{anthropic: {thinking: {type: 'enabled', budgetTokens: 2_000}}}`. */
   readonly settings?: AiSdkSettings;
   /**
-   * Headers that are asked for before every request, in the worker, and told for whom: keys of tenants, keys that are rotated. They
-   * win over `settings.headers`, and over those of the provider's package.
+   * Resolves headers before every request, in the worker, for the given caller: keys of tenants, keys that are rotated.
+   * They override `settings.headers`, and those of the provider's package.
    */
   readonly headers?: (caller: ModelCaller) => Headers | Promise<Headers>;
   /** Whether the model has to call a tool, at every step. @defaultValue the model decides */
   readonly toolChoice?: ToolChoice;
-  /** Input tokens that one request may have at most. @defaultValue not known, but for OpenAI's own models */
+  /** Input tokens that one request may have at most. @defaultValue unknown, except for OpenAI's own models */
   readonly contextTokens?: number;
   /**
-   * Marks the stable beginning of a request for the prompt cache of a provider that needs marks (Anthropic). Not where `providerOptions` have
-   * a `cacheControl` of their own. @defaultValue true
+   * Marks the stable beginning of a request for the prompt cache of a provider that needs marks (Anthropic). Does
+   * nothing when `providerOptions` have their own `cacheControl`. @defaultValue true
    */
   readonly promptCache?: boolean;
   /** Longest silence of the provider: before the first piece and between pieces. @defaultValue 300,000 (5 minutes) */
   readonly requestTimeoutMs?: number;
-  /** What the provider charges; needed for `budgets.cost`, and shown as the cost of calls. */
+  /** The provider's prices; needed for `budgets.cost`, and used for the cost of calls. */
   readonly prices?: ModelPrices;
-  /** Told what the provider says that it could not heed, such as a setting that the model does not have. @defaultValue nobody is told */
+  /**
+   * Called with each warning of the provider, such as a setting that the model does not support. @defaultValue warnings
+   * are dropped
+   */
   readonly onWarning?: (text: string) => void;
 }
 
 /**
- * A language model of the AI SDK. One streaming request a call, no retries: those of the engine hold.
- * `generate` rejects with a `ModelFailure`, or, once its signal has fired, with the signal's reason.
+ * A language model of the AI SDK. One streaming request per call, no retries: the engine retries. `generate` rejects
+ * with a `ModelFailure`, or, once its signal has fired, with the signal's reason.
  *
- * What the provider marks (signatures of thoughts, ids of items) is kept beside the text that it belongs to, and goes back to the
- * same provider with it. Another provider gets the plain text.
+ * Marks of the provider (signatures of reasoning, ids of items) are kept beside their text, and go back with it to the
+ * same provider. Another provider gets the plain text.
  *
- * @throws TypeError when it is no model object, or one of a version that is not known here; naming every option that breaks its rule
+ * @throws TypeError for a value that is not a model, or a model of an unknown version; names every option that breaks
+ * its rule
  */
 export function aiSdkModel(
   languageModel: AiSdkLanguageModel,
@@ -155,7 +162,7 @@ class AiSdkModel implements Model {
         watch.signal,
       )) {
         watch.throwIfOver();
-        // Said by the adapter, once the request is taken and before the provider has said anything.
+        // The adapter reports this once the request is accepted, before any output of the provider.
         if (part.type === 'stream-start') {
           onReport?.({ type: 'accepted' });
           this.#warn(part.warnings);
@@ -190,7 +197,7 @@ class AiSdkModel implements Model {
       ...(output === undefined ? {} : { responseFormat: toFormat(output) }),
       abortSignal,
     };
-    // Version 3 differs in files alone, and those are in the form of its version.
+    // Version 3 differs only in files, and those are already in the form of its version.
     return await (this.#languageModel as LanguageModelV4).doStream(options);
   }
 
@@ -212,7 +219,7 @@ class AiSdkModel implements Model {
     try {
       return await this.#options.headers?.(caller);
     } catch {
-      // Not the text of the error: it belongs to a store of secrets.
+      // The text of the error may hold secrets.
       throw new ModelFailure('model_unauthorized', 'The headers of the model could not be read', {
         retryable: true,
       });
@@ -230,7 +237,7 @@ interface Opening {
   readonly abortSignal: AbortSignal;
 }
 
-/** Values of headers, whoever set them, and what stands in them behind a scheme such as `Bearer`. */
+/** Values of all headers, and the part of each behind a scheme such as `Bearer`. */
 function secretsIn(...sets: readonly AiSdkSettings['headers'][]): readonly string[] {
   return sets
     .flatMap((headers) => Object.values(headers ?? {}))
@@ -265,13 +272,13 @@ function toFormat({
   return { type: 'json', name, schema };
 }
 
-/** The parts as they come. Ends at once when the signal fires, whether or not the provider's package heeds it. */
+/** The parts as they arrive. Ends at once when the signal fires, even if the provider's package ignores it. */
 async function* partsOf(
   opening: Promise<LanguageModelV4StreamResult>,
   signal: AbortSignal,
 ): AsyncGenerator<LanguageModelV4StreamPart, void> {
   const stopped = abortOf(signal);
-  // A stream that opens after the stop is nobody's.
+  // A stream that opens after the stop has no reader.
   opening.then(({ stream }) => (signal.aborted ? stream.cancel() : undefined)).catch(ignore);
   const { stream } = await Promise.race([opening, stopped]);
   const reader = stream.getReader();
@@ -282,7 +289,7 @@ async function* partsOf(
       yield value;
     }
   } finally {
-    // Closes the connection; of a stream that has ended, nothing.
+    // Closes the connection; does nothing for a stream that has ended.
     reader.cancel().catch(ignore);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * From the parts that a language model of the AI SDK streams to one answer. Pure but for the events it hands on.
+ * Assembles one answer from the stream parts of an AI SDK language model. Pure except for the events it emits.
  *
- * I1 Parts stand in the order in which the provider began them. Where a call of ours is followed by more of the answer, or has
- *    marks of the provider, an item keeps its place.
+ * I1 Parts stand in the order in which the provider began them. If an engine's call is followed by more of the answer,
+ *    or has marks of the provider, an item keeps its place.
  */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { ReasoningPart, TextPart, TextSource } from '../../protocol/conversation/messages.js';
@@ -21,7 +21,7 @@ import { HostedCalls } from './hosted-tools.js';
 import { type AiSdkItem, type Metadata, markedBy, toItem } from './items.js';
 import { fileUrl, finishReasonOf, type StreamPart, sourcesOf, usageOf } from './stream-parts.js';
 
-/** In every answer of Anthropic: its id, model and first count of tokens, for watchers. It is never read again. */
+/** Part of every Anthropic answer: id, model and first token count, for watchers. It is not kept. */
 const ANTHROPIC_BEGINNING = 'anthropic.message_start';
 
 interface Block {
@@ -43,21 +43,21 @@ interface HalfCall {
 type Entry = Block | HalfCall | { readonly type: 'item'; readonly item: AiSdkItem };
 
 export interface AnswerOrigin {
-  /** As the language model names it. */
+  /** The provider as the language model names it. */
   readonly provider: string;
   readonly request: ModelRequest;
   readonly onEvent: ModelCallOptions['onEvent'];
   readonly onReport?: ModelCallOptions['onReport'];
-  /** Cut out of texts of failures. */
+  /** Redacted from texts of failures. */
   readonly secrets?: readonly string[];
 }
 
-/** Takes the parts of one answer in order, reports its pieces, and gives the whole at the end. */
+/** Takes the parts of one answer in order, emits its pieces, and returns the whole at the end. */
 export class AiSdkAnswer {
   readonly #origin: AnswerOrigin;
   readonly #entries: Entry[] = [];
   readonly #blocks = new Map<string, Block>();
-  /** Calls whose arguments are still coming, by id. */
+  /** Calls whose arguments are still arriving, by id. */
   readonly #openCalls = new Map<string, HalfCall>();
   readonly #hosted: HostedCalls;
   #callCount = 0;
@@ -69,7 +69,7 @@ export class AiSdkAnswer {
     this.#hosted = new HostedCalls(origin);
   }
 
-  /** Takes the next part. @throws ModelFailure for an error part, and for what a conversation cannot keep */
+  /** Takes the next part. @throws ModelFailure for an error part, and for parts that a conversation cannot keep */
   add(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
       case 'text-start':
@@ -122,7 +122,8 @@ export class AiSdkAnswer {
   }
 
   /**
-   * The answer. A call that `length` cut in the middle of its arguments is given as it came: the engine tells the model.
+   * Returns the answer. A call whose arguments `length` cut off is returned as it is: the engine reports it to the
+   * model.
    * @throws ModelFailure `model_stream_broken` when the stream ended before the answer did; `model_content_filtered`
    */
   async finish(requestedModel: string, files?: ModelFiles): Promise<ModelResponse> {
@@ -135,7 +136,7 @@ export class AiSdkAnswer {
       parts: await this.#parts(files),
       calls: calls.map((call) => requestedCall(call, finishReason)),
       ...(this.#hosted.calls.length === 0 ? {} : { providerCalls: this.#hosted.calls }),
-      // Some packages have no word of the specification for it.
+      // Some packages have no finish reason of the specification for calls.
       finishReason:
         calls.length > 0 && this.#finish?.finishReason.unified === 'other'
           ? 'tool_calls'
@@ -159,7 +160,7 @@ export class AiSdkAnswer {
     return parts;
   }
 
-  /** Index of the last entry that is no call of ours. */
+  /** Index of the last entry that is not a call of the engine. */
   #lastContent(): number {
     return this.#entries.findLastIndex((entry) => entry.type !== 'call');
   }
@@ -175,7 +176,7 @@ export class AiSdkAnswer {
       this.#blocks.set(key, block);
       this.#entries.push(block);
     }
-    // The last word counts: a signature comes when the thought is over.
+    // The last value counts: a signature comes at the end of a reasoning block.
     block.marks = part.providerMetadata ?? block.marks;
     if (part.type === 'text-end' && part.citations !== undefined)
       block.sources = sourcesOf(part.citations);
@@ -236,7 +237,7 @@ export class AiSdkAnswer {
     if (text !== '') this.#origin.onEvent({ type: 'tool_arguments', index: call.index, text });
   }
 
-  /** What was streamed may be less than what is meant: nothing at all of `{}`, for instance. */
+  /** The streamed text may be incomplete: empty for `{}`, for instance. */
   #complete({ toolCallId, toolName, input, providerMetadata }: StreamPart<'tool-call'>): void {
     const call = this.#openCalls.get(toolCallId) ?? this.#begin(toolCallId, toolName);
     this.#openCalls.delete(toolCallId);
@@ -267,7 +268,7 @@ function partsOf(entry: Entry, isBeforeContent: boolean): readonly KeptPart[] {
   }
 }
 
-/** Thoughts have an item even without marks: it says whose they are. */
+/** Reasoning has an item even without marks: it names the provider. */
 function blockParts({ type, text, marks, sources = [] }: Block): readonly KeptPart[] {
   if (text === '')
     return marks === undefined ? [] : [{ providerItem: { type, text, ...markedBy(marks) } }];

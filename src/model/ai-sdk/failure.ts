@@ -1,29 +1,32 @@
-/** Errors of AI SDK packages as failures of the table: they are told by name and fields, so that no package need be loaded. */
+/**
+ * Converts errors of AI SDK packages to failures of the table. Recognises them by name and fields, so that no package
+ * need be loaded.
+ */
 import { isRecord } from '../../protocol/values/json.js';
 import { isModelFailure, ModelFailure, streamBroken, toModelFailure } from '../shared/failure.js';
 
-/** What a provider sent cannot be read, or is not there. Their texts quote it, and are not repeated. */
+/** The provider's response is malformed or missing. The texts of these errors quote it, so they are not repeated. */
 const MALFORMED = [
   ...['AI_JSONParseError', 'AI_TypeValidationError', 'AI_InvalidResponseDataError'],
   ...['AI_EmptyResponseBodyError', 'AI_NoContentGeneratedError'],
 ];
-/** The package itself refused the request. */
+/** The package itself rejected the request. */
 const REFUSED = [
   ...['AI_InvalidPromptError', 'AI_InvalidArgumentError', 'AI_UnsupportedFunctionalityError'],
 ];
-/** Their texts name the environment variable that is missing, and hold no key. */
+/** The texts name the missing environment variable and hold no key. */
 const UNSET = ['AI_LoadAPIKeyError', 'AI_LoadSettingError'];
 
 /**
- * The failure for any error that a provider package throws or streams; the rows are those of `toModelFailure`. `secrets` are cut out
- * of its text.
+ * The failure for any error that a provider package throws or streams; the rows are those of `toModelFailure`.
+ * `secrets` are redacted from its text.
  *
  * | error | read as |
  * |---|---|
- * | `APICallError` with a status, or any error with `statusCode` | an answer of that status, with its headers and its error object |
+ * | `APICallError` with a status, or any error with `statusCode` | a response of that status, with its headers and its error object |
  * | `APICallError` without one | its cause: the server was not reached |
  * | an error object in the stream | that of the provider |
- * | what cannot be parsed | a malformed stream |
+ * | a response that cannot be parsed | a malformed stream |
  * | no API key | `model_unauthorized` |
  */
 export function toAiSdkFailure(error: unknown, secrets: readonly string[] = []): ModelFailure {
@@ -44,8 +47,8 @@ export function toAiSdkFailure(error: unknown, secrets: readonly string[] = []):
 }
 
 /**
- * What fetch threw, of which the packages keep the cause: before the answer, and in the middle of it, too. A socket that the other
- * side closed was open, so something had been under way.
+ * The error of fetch, which the packages keep as the cause, both before the response and in the middle of it. A socket
+ * that the other side closed was open, so a request may have been in progress.
  */
 function fetchErrorOf({ cause }: Error): unknown {
   const wasOpen =
@@ -55,7 +58,7 @@ function fetchErrorOf({ cause }: Error): unknown {
   return cause instanceof TypeError ? cause : new TypeError('terminated', { cause });
 }
 
-/** Packages pass on the provider's own object, or one of theirs around it. */
+/** Packages pass on the provider's own object, or wrap it in one of theirs. */
 function fromStream(error: unknown, secrets: readonly string[]): ModelFailure {
   if (!isRecord(error)) return toModelFailure({ error }, secrets);
   const { message, type, code, statusCode: status } = error;
@@ -64,7 +67,7 @@ function fromStream(error: unknown, secrets: readonly string[]): ModelFailure {
 
 function fromStatus(error: Error, secrets: readonly string[]): ModelFailure {
   const { statusCode: status, responseHeaders: headers, responseBody, message } = fieldsOf(error);
-  // An answer that is no failure, and could not be read.
+  // A successful response that could not be parsed.
   if (typeof status === 'number' && status < 400)
     return streamBroken("The model's answer could not be read");
   const body = errorObjectOf(responseBody);
@@ -76,7 +79,7 @@ function fieldsOf(error: Error): Readonly<Record<string, unknown>> {
   return { statusCode, responseHeaders, responseBody, message: error.message };
 }
 
-/** `code` and `type` of the provider's error object, wherever it keeps it. */
+/** `code` and `type` of the provider's error object, at any of its usual places. */
 function errorObjectOf(responseBody: unknown): Readonly<Record<string, unknown>> {
   if (typeof responseBody !== 'string') return {};
   try {
@@ -86,7 +89,7 @@ function errorObjectOf(responseBody: unknown): Readonly<Record<string, unknown>>
     const { code, type } = isRecord(first['error']) ? first['error'] : first;
     return { code, type };
   } catch {
-    // A page of a gateway.
+    // The body is a gateway's page.
     return {};
   }
 }

@@ -1,4 +1,7 @@
-/** Tools that the provider of an answer runs by itself: shown while they run, kept as items, and told with what came of them. */
+/**
+ * Calls that the provider of an answer runs itself: shown while they run, kept as items, and reported with their
+ * outcome.
+ */
 
 import type { Message } from '../../protocol/conversation/messages.js';
 import type { ModelCallOptions, ModelRequest, ProviderCall } from '../../protocol/model/model.js';
@@ -9,45 +12,45 @@ import { type AiSdkItem, itemOf, markedBy } from './items.js';
 import type { StreamPart } from './stream-parts.js';
 
 interface HostedOrigin {
-  /** As the language model names it. */
+  /** The provider as the language model names it. */
   readonly provider: string;
   readonly request: ModelRequest;
   readonly onEvent: ModelCallOptions['onEvent'];
 }
 
-/** Those of one answer. */
+/** The provider's calls of one answer. */
 export class HostedCalls {
   readonly #origin: HostedOrigin;
   readonly #calls: ProviderCall[] = [];
-  /** Names of those that watchers have been told of, by id. */
+  /** Names of the calls that were announced to watchers, by id. */
   readonly #announced = new Map<string, string>();
-  /** JSON texts of what they were given, by id. */
+  /** JSON texts of their inputs, by id. */
   readonly #inputs = new Map<string, string>();
 
   constructor(origin: HostedOrigin) {
     this.#origin = origin;
   }
 
-  /** Those that are over. */
+  /** Calls that have ended. */
   get calls(): readonly ProviderCall[] {
     return this.#calls;
   }
 
-  /** Safe to repeat. */
+  /** Announces a call. Safe to repeat. */
   begin(id: string, toolName: string): void {
     if (this.#announced.has(id)) return;
     this.#announced.set(id, fromWireName(toolName));
     this.#origin.onEvent({ type: 'provider_call', id, name: fromWireName(toolName) });
   }
 
-  /** What one is given, in pieces; pieces of another are passed over. */
+  /** Reports a piece of a call's input; ignores calls that were not announced. */
   grow({ id, delta: text }: StreamPart<'tool-input-delta'>): void {
     const name = this.#announced.get(id);
     if (name === undefined) return;
     this.#origin.onEvent({ type: 'provider_call_progress', id, name, status: 'called', text });
   }
 
-  /** The item that the call is kept as. */
+  /** The item that keeps the call. */
   call(part: StreamPart<'tool-call'>): AiSdkItem {
     const { type, toolCallId, toolName, input, providerMetadata } = part;
     this.begin(toolCallId, toolName);
@@ -55,7 +58,7 @@ export class HostedCalls {
     return { type, toolCallId, toolName, input, ...markedBy(providerMetadata) };
   }
 
-  /** The item that its result is kept as. */
+  /** The item that keeps its result. */
   result(part: StreamPart<'tool-result'>): AiSdkItem {
     const { type, toolCallId, toolName, isError = false, providerMetadata } = part;
     const result = part.result as Json;
@@ -69,7 +72,7 @@ export class HostedCalls {
     return { type, toolCallId, toolName, result, ...error, ...markedBy(providerMetadata) };
   }
 
-  /** Some providers answer a call of theirs one request later. */
+  /** Some providers return the result of a call one request later. */
   #earlierInput(toolCallId: string): string {
     const { provider, request } = this.#origin;
     for (const item of itemsOf(request.messages, provider))

@@ -1,6 +1,7 @@
 /**
- * What a provider behind the AI SDK wants to see again, as `provider_item`s of our transcript: written when an answer has come,
- * read when it is sent back. Pure. The forms stand in recorded conversations: they are only ever extended.
+ * The content that a provider behind the AI SDK needs back, as `provider_item`s of the transcript: written when an
+ * answer has come, read when it is sent back. Pure. The forms are in recorded conversations, so they are only ever
+ * extended.
  */
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { ProviderPart } from '../../protocol/conversation/messages.js';
@@ -15,10 +16,10 @@ export type Metadata = SharedV4ProviderMetadata;
  * | `type` | stands for |
  * |---|---|
  * | `text`, `reasoning` without `text` | the marks of the part before it |
- * | `text`, `reasoning` with `text` | a part that says nothing, for the sake of its marks: thoughts that the provider hides |
+ * | `text`, `reasoning` with `text` | an empty part with marks: reasoning that the provider hides |
  * | `tool-call` with `index` | the place, and the marks, of the engine's call of that number in its message |
- * | `tool-call` with `toolCallId`, `tool-result` | a call that the provider ran, and what came of it |
- * | `file`, `reasoning-file`, `custom` | such a part, as it came |
+ * | `tool-call` with `toolCallId`, `tool-result` | a call that the provider ran, and its outcome |
+ * | `file`, `reasoning-file`, `custom` | such a part, unchanged |
  */
 export type AiSdkItem =
   | {
@@ -50,7 +51,7 @@ export type AiSdkItem =
   | {
       readonly type: 'file' | 'reasoning-file';
       readonly mediaType: string;
-      /** A data URL where the provider gave bytes; in a blob, where there are many. */
+      /** A data URL if the provider sent bytes; many bytes are in a blob. */
       readonly url: string;
       readonly providerMetadata?: Metadata;
     }
@@ -61,8 +62,8 @@ export type AiSdkItem =
     };
 
 /**
- * `provider`: as the language model names it, such as `anthropic.messages`. Items of one are never sent to another. Undefined when
- * there is no place for what the item holds: it is not kept.
+ * `provider`: as the language model names it, such as `anthropic.messages`. Items of one provider are never sent to
+ * another. Undefined when the content cannot be stored: then it is not kept.
  */
 export async function toItem(
   provider: string,
@@ -74,7 +75,10 @@ export async function toItem(
   return { type: 'provider_item', provider: ownerOf(provider), item: kept };
 }
 
-/** The item of a part that is this provider's. Undefined when it is not, has none of these forms, or what was taken out of it is gone. */
+/**
+ * The item of a part that belongs to this provider. Undefined when it does not, has none of these forms, or its stored
+ * content is lost.
+ */
 export function itemOf(
   provider: string,
   part: ProviderPart,
@@ -109,12 +113,12 @@ function isItem(item: unknown): item is AiSdkItem {
   }
 }
 
-/** Items of `openaiModel` are in another form, though the provider be the same. */
+/** Items of `openaiModel` have another form, even for the same provider. */
 function ownerOf(provider: string): string {
   return `ai-sdk.${provider}`;
 }
 
-/** A field for what is there, and none for what is not. */
+/** The field for existing metadata, else no field. */
 export function markedBy(providerMetadata: Metadata | undefined): {
   readonly providerMetadata?: Metadata;
 } {

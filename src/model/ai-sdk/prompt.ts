@@ -1,4 +1,4 @@
-/** From a transcript to a prompt of the AI SDK's language model specification. Pure. */
+/** Converts a transcript to a prompt of the AI SDK's language model specification. Pure. */
 import type {
   JSONObject,
   LanguageModelV4FunctionTool,
@@ -24,7 +24,7 @@ import { isUnreadable, type LoadedFiles, notShown, urlOf } from '../shared/files
 import { sendableArguments, sendableName } from '../shared/wire-calls.js';
 import { type AiSdkItem, itemOf, type Metadata } from './items.js';
 
-/** For whom the prompt is. */
+/** The model that receives the prompt. */
 export interface PromptTarget {
   readonly provider: string;
   readonly specificationVersion: 'v3' | 'v4';
@@ -36,7 +36,7 @@ export interface PromptTarget {
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type AssistantContentPart = AssistantContent[number];
 
-/** The whole conversation: what another provider marked goes without its marks, and its thoughts do not go at all. */
+/** The whole conversation. Marks of other providers are left out, and so is their reasoning. */
 export function toAiSdkPrompt(request: ModelRequest, target: PromptTarget): LanguageModelV4Prompt {
   const isMarked = target.marksCache === true;
   const marked = isMarked ? markedMessages(request) : [];
@@ -45,14 +45,15 @@ export function toAiSdkPrompt(request: ModelRequest, target: PromptTarget): Lang
     return marked.includes(index) ? converted.map(withCacheMark) : converted;
   });
   if (request.system === '') return messages;
-  // The tools stand before it, so they are in the cache with it.
+  // The tools stand before the system prompt, so the same mark covers them.
   const system = { role: 'system', content: request.system } as const;
   return [isMarked ? withCacheMark(system) : system, ...messages];
 }
 
 /**
- * Where the part of the prompt ends that the next request begins with, and where that of the request before has ended: what lies more
- * than twenty pieces behind a mark would not be looked for. A request may have four marks.
+ * Indexes of the messages to mark: the end of the part that the next request begins with, and the end of that of the
+ * previous request, because a cache entry more than twenty blocks before a mark is not found. A request may have four
+ * marks.
  */
 function markedMessages({ messages, stableMessages = 0 }: ModelRequest): readonly number[] {
   const stable = messages.slice(0, stableMessages);
@@ -75,7 +76,7 @@ function toMessages(message: Message, target: PromptTarget): LanguageModelV4Mess
       return [{ role: 'user', content: message.parts.map((part) => toUserPart(part, target)) }];
     case 'assistant': {
       const content = toAssistantContent(message, target);
-      // A stopped turn may leave a message with nothing in it, and providers refuse those.
+      // A stopped turn may leave an empty message, which providers reject.
       return content.length === 0 ? [] : [{ role: 'assistant', content }];
     }
     case 'tool':
@@ -85,7 +86,7 @@ function toMessages(message: Message, target: PromptTarget): LanguageModelV4Mess
 
 type UserContentPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 
-/** A file that cannot be had is told in words: a refused request would be refused at every later turn, too. */
+/** An unavailable file becomes a text: a rejected request would be rejected at every later turn, too. */
 function toUserPart(part: UserPart, target: PromptTarget): UserContentPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { source } = part;
@@ -103,7 +104,7 @@ function toUserPart(part: UserPart, target: PromptTarget): UserContentPart {
   return { type: 'file', ...filename, mediaType, data: fileData(url, target) };
 }
 
-/** In the order of the answer: calls that have a place go there, the others to the end. */
+/** In the order of the answer: calls with a place go there, the others to the end. */
 function toAssistantContent(message: AssistantMessage, target: PromptTarget): AssistantContent {
   const { parts } = message;
   const calls = parts.filter((part) => part.type === 'tool_call');
@@ -130,7 +131,7 @@ function toAssistantContent(message: AssistantMessage, target: PromptTarget): As
   return content;
 }
 
-/** The item that marks the part at `at`, when that is the next one. */
+/** The item with the marks of the part at `at`, if it is the next one. */
 function marksAfter(
   parts: readonly AssistantPart[],
   at: number,
@@ -146,7 +147,7 @@ function isMark(item: AiSdkItem): boolean {
   return (item.type === 'text' || item.type === 'reasoning') && item.text === undefined;
 }
 
-/** Thoughts without a mark are of another provider, or were cut off by a stop: no provider takes those. */
+/** Reasoning without marks belongs to another provider, or was cut off by a stop: no provider accepts it. */
 function toTextual(
   part: Extract<AssistantPart, { type: 'text' | 'reasoning' }>,
   marks: AiSdkItem | undefined,
@@ -201,7 +202,7 @@ type FileData =
   | { readonly type: 'data'; readonly data: string }
   | { readonly type: 'url'; readonly url: URL };
 
-/** Bytes of a data URL, or the address. Version 3 takes the bare text or address. */
+/** The bytes of a data URL, or the address. Version 3 takes the bare text or address. */
 function fileData(url: string, { specificationVersion }: PromptTarget): FileData {
   const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
   if (base64 === undefined) {
@@ -224,7 +225,7 @@ function toToolCall(call: ToolCallPart): Extract<AssistantContentPart, { type: '
   };
 }
 
-/** The envelope as every model of the engine gets it; that it is an error is said in the provider's own way besides. */
+/** The envelope as every model of the engine gets it; the provider's own error flag is set in addition. */
 function toToolResult(
   { toolCallId, name, envelope }: ToolResultPart,
   target: PromptTarget,
@@ -254,7 +255,7 @@ function optionsOf({ providerMetadata }: { readonly providerMetadata?: Metadata 
   return providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
 }
 
-/** The tools of a request, ours and the provider's, by names that every provider takes. */
+/** The tools of a request, the engine's and the provider's, by names that every provider accepts. */
 export function toAiSdkTools(
   tools: readonly ModelTool[],
 ): (LanguageModelV4FunctionTool | LanguageModelV4ProviderTool)[] {

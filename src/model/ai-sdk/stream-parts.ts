@@ -1,4 +1,4 @@
-/** Parts of what a language model of the AI SDK streams, in the engine's words. Pure. */
+/** Converts stream parts of an AI SDK language model to the engine's types. Pure. */
 import type {
   LanguageModelV4Citation,
   LanguageModelV4StreamPart,
@@ -10,7 +10,7 @@ import { MAX_SOURCE_CHARS, MAX_TEXT_SOURCES } from '../../protocol/limits/limits
 import { isRecord } from '../../protocol/values/json.js';
 import { ModelFailure, streamBroken } from '../shared/failure.js';
 
-/** Words of Anthropic, and of OpenAI beside a refusal, that the packages show as `content-filter`. */
+/** Finish reasons of Anthropic, and of OpenAI beside a refusal, that the packages map to `content-filter`. */
 const DECLINED = ['refusal', 'stop'];
 
 export type StreamPart<Type extends LanguageModelV4StreamPart['type']> = Extract<
@@ -19,7 +19,7 @@ export type StreamPart<Type extends LanguageModelV4StreamPart['type']> = Extract
 >;
 
 /**
- * Why an answer ended, in the engine's words where it has one.
+ * The finish reason of an answer, in the engine's terms if there is one.
  * @throws ModelFailure `model_stream_broken` when it did not end; `model_content_filtered`
  */
 export function finishReasonOf(finish: StreamPart<'finish'> | undefined, hasText: boolean): string {
@@ -27,7 +27,7 @@ export function finishReasonOf(finish: StreamPart<'finish'> | undefined, hasText
   const { unified, raw } = finish.finishReason;
   switch (unified) {
     case 'content-filter':
-      // The packages take a model that declines for a filter; its words are an answer.
+      // The packages treat a refusal as a filter; its text is an answer.
       if (hasText && DECLINED.includes(raw ?? '')) return 'refusal';
       throw new ModelFailure(
         'model_content_filtered',
@@ -47,7 +47,7 @@ export function finishReasonOf(finish: StreamPart<'finish'> | undefined, hasText
   }
 }
 
-/** What a provider does not say counts as nothing. */
+/** Counts that a provider does not report are 0. */
 export function usageOf(usage: LanguageModelV4Usage | undefined): Usage {
   const { inputTokens: input, outputTokens: output } = usage ?? {};
   return {
@@ -58,9 +58,9 @@ export function usageOf(usage: LanguageModelV4Usage | undefined): Usage {
   };
 }
 
-/** Where a file is that the model made: bytes as a data URL; either version of the specification. */
+/** The URL of a file that the model made: bytes as a data URL; for either version of the specification. */
 export function fileUrl({ data, mediaType }: StreamPart<'file' | 'reasoning-file'>): string {
-  // Version 3 gives the bytes or their text without a wrapping.
+  // Version 3 has the bytes or their text without a wrapper.
   const wrapped: unknown = data;
   const given =
     isRecord(wrapped) && 'type' in wrapped ? (wrapped['url'] ?? wrapped['data']) : wrapped;
@@ -70,7 +70,7 @@ export function fileUrl({ data, mediaType }: StreamPart<'file' | 'reasoning-file
   return `data:${mediaType};base64,${base64}`;
 }
 
-/** What a text names as its sources; documents are left out, since only the provider knows where they are. */
+/** The sources of a text; documents are left out, because only the provider can resolve them. */
 export function sourcesOf(citations: readonly LanguageModelV4Citation[]): readonly TextSource[] {
   return citations
     .flatMap(({ source, startIndex, endIndex }): TextSource[] => {

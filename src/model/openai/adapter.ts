@@ -1,6 +1,6 @@
 /**
- * `openaiModel`: a model behind OpenAI's Responses or Chat Completions, or any server that speaks one of them. One streaming
- * request a call and no retries. Runs in the worker.
+ * `openaiModel`: a model behind OpenAI's Responses or Chat Completions, or any server that speaks one of them. One
+ * streaming request per call and no retries. Runs in the worker.
  */
 import type OpenAI from 'openai';
 import type {
@@ -33,40 +33,43 @@ import { ResponsesAnswer } from './response-events.js';
 import { toResponsesRequest } from './responses.js';
 import type { ReasoningSettings, RequestSettings } from './settings.js';
 
-/** Which of OpenAI's two APIs a model is asked through. */
+/** The API of OpenAI through which a model is called. */
 export type OpenAIApi = 'responses' | 'chat';
 
 export interface OpenAIModelOptions extends ConnectionOptions {
   /**
-   * `responses` keeps a model's thoughts between steps and runs tools of the provider; `chat` is what compatible servers speak.
-   * @defaultValue `responses` at OpenAI itself, `chat` where the base URL is another's
+   * `responses` keeps a model's reasoning between steps and runs tools of the provider; `chat` is the API of compatible
+   * servers.
+   * @defaultValue `responses` for OpenAI itself, `chat` for another base URL
    */
   readonly api?: OpenAIApi;
   readonly temperature?: number;
-  /** Reasoning counts. Sent as `max_output_tokens`, or `max_completion_tokens` to Chat Completions. */
+  /** Includes reasoning tokens. Sent as `max_output_tokens`, or `max_completion_tokens` to Chat Completions. */
   readonly maxOutputTokens?: number;
   /** Whether the model has to call a tool, at every step. @defaultValue the model decides */
   readonly toolChoice?: ToolChoice;
   /**
-   * Answers are made in the background, and stored at the provider for that (`store: true`; OpenAI keeps them 30 days): a cut stream
-   * or a lost worker goes on with the same response instead of paying for another, and tools of the provider run once.
-   * `responses` only. @defaultValue false
+   * Makes answers in the background, which stores them at the provider (`store: true`; OpenAI keeps them 30 days):
+   * after a cut stream or a lost worker the same response continues instead of a second one being paid for, and tools
+   * of the provider run once. `responses` only. @defaultValue false
    */
   readonly background?: boolean;
-  /** Between two looks at a background response that the provider does not stream. @defaultValue 2,000 */
+  /** Milliseconds between two polls of a background response that the provider does not stream. @defaultValue 2,000 */
   readonly pollMs?: number;
-  /** For models that think. @defaultValue the provider's */
+  /** For models that reason. @defaultValue the provider's */
   readonly reasoning?: ReasoningSettings;
-  /** Input tokens that one request may have at most. @defaultValue of OpenAI's own models as known here, else not known */
+  /** Input tokens that one request may have at most. @defaultValue known for OpenAI's own models, else unknown */
   readonly contextTokens?: number;
-  /** What the provider charges; needed for `budgets.cost`, and shown as the cost of calls. The engine knows no price lists. */
+  /**
+   * The provider's prices; needed for `budgets.cost`, and used for the cost of calls. The engine has no price lists.
+   */
   readonly prices?: ModelPrices;
 }
 
 /**
- * A language model by its provider's name for it.
+ * A language model by its provider's name.
  * `generate` rejects with a `ModelFailure`, or, once its signal has fired, with the signal's reason.
- * @throws {TypeError} naming every option that breaks its rule; of prices `defineAgent` says so
+ * @throws {TypeError} that names every option that breaks its rule; `defineAgent` checks the prices
  */
 export function openaiModel(name: string, options: OpenAIModelOptions = {}): Model {
   const given: unknown = name;
@@ -103,12 +106,12 @@ function aKey(value: unknown): string | undefined {
     : 'must be a text or a function that returns one';
 }
 
-/** Tools of the Responses API that the caller of the model has to run; an engine's own tools are functions. */
+/** Tools of the Responses API that the caller of the model has to run; the engine's own tools are functions. */
 const RUN_BY_CALLER =
   /^(function|custom|namespace|tool_search|programmatic_tool_calling|computer.*|local_shell|shell|apply_patch)$/;
 
 const BACKGROUND_NEEDS_RESPONSES = '`background` needs the Responses API (`api: "responses"`)';
-/** Nobody waits for it. */
+/** Nothing waits for the cancellation. */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 interface Sending {
@@ -207,7 +210,7 @@ class OpenAIModel implements Model {
       throw new ModelFailure('model_bad_request', BACKGROUND_NEEDS_RESPONSES, { retryable: false });
   }
 
-  /** Asked anew each time: the environment of the worker decides, not that of whoever defined the agent. */
+  /** Decided at each call: by the environment of the worker, not of the process that defined the agent. */
   #api(): OpenAIApi {
     return this.#options.api ?? (isOpenAI(this.#options) ? 'responses' : 'chat');
   }

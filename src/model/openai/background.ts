@@ -1,6 +1,6 @@
 /**
- * Responses in OpenAI's background mode: they go on at the provider, whoever listens, and are read from wherever one was. So a cut
- * stream or a lost worker costs no second answer, and the provider's tools run once.
+ * Responses in OpenAI's background mode: they continue at the provider without a reader, and any worker can resume
+ * them. So a cut stream or a lost worker costs no second answer, and the provider's tools run once.
  */
 import type OpenAI from 'openai';
 import type { Stream } from 'openai/streaming';
@@ -12,7 +12,7 @@ import type { ResponsesAnswer } from './response-events.js';
 
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 
-/** Between two looks at a response that cannot be streamed. */
+/** Milliseconds between two polls of a response that cannot be streamed. */
 const POLL_MS = 2_000;
 
 interface Reading {
@@ -20,7 +20,7 @@ interface Reading {
   readonly body: OpenAI.Responses.ResponseCreateParamsStreaming;
   readonly answer: ResponsesAnswer;
   readonly watch: Watch;
-  /** @defaultValue 2 s */
+  /** Milliseconds. @defaultValue 2,000 */
   readonly pollMs?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export class BackgroundResponse {
   readonly #reading: Reading;
   readonly #report: NonNullable<ModelCallOptions['onReport']>;
   #id: string | undefined;
-  /** Of the event that was read last. */
+  /** Sequence number of the last event that was read. */
   #sequence: number | undefined;
 
   constructor(reading: Reading, { resume, onReport }: ModelCallOptions) {
@@ -39,8 +39,8 @@ export class BackgroundResponse {
   }
 
   /**
-   * Reads the answer to its end, over cuts of the stream.
-   * @throws what ended the reading early; what was reported as open may be resumed
+   * Reads the answer to its end, across cuts of the stream.
+   * @throws the error that ended the reading early; a response that was reported as open may be resumed
    */
   async read(): Promise<void> {
     const { answer } = this.#reading;
@@ -50,7 +50,7 @@ export class BackgroundResponse {
       await this.#follow(stream);
       if (answer.isWhole) break;
       if (this.#id === undefined) throw streamBroken("The model's stream ended before its answer");
-      // What brings nothing new would not the next time: the response says itself how it stands.
+      // A stream without new events would bring none the next time: the response itself has the status.
       stream =
         this.#sequence === before ? await this.#looked(this.#id) : await this.#resumed(this.#id);
     }
@@ -64,7 +64,10 @@ export class BackgroundResponse {
     return stream;
   }
 
-  /** Reads until the stream ends, or is cut. @throws what the provider says of an answer that failed, and a cut that cannot be mended */
+  /**
+   * Reads until the stream ends or is cut. @throws the provider's error for a failed answer, and a cut that cannot be
+   * resumed
+   */
   async #follow(stream: Stream<StreamEvent>): Promise<void> {
     const { answer, watch } = this.#reading;
     const reader = {
@@ -83,12 +86,12 @@ export class BackgroundResponse {
       const { code } = toModelFailure(error);
       if (this.#id === undefined || code === 'model_unavailable') throw error;
       if (code !== 'model_stream_broken') await this.#settle(this.#id, error);
-      // Without numbers it would be read from its beginning, and said twice.
+      // Without sequence numbers the stream would start over, and its text would be emitted twice.
       else if (this.#sequence === undefined) throw error;
     }
   }
 
-  /** The provider says in the stream that something failed; the response says whether that is the answer. @throws `error` if so */
+  /** The stream reported an error; the response says whether the answer has failed. @throws `error` if so */
   async #settle(id: string, error: unknown): Promise<void> {
     await this.#looked(id);
     if (!this.#reading.answer.hasFailed) return;
@@ -103,7 +106,7 @@ export class BackgroundResponse {
     this.#report({ type: 'open', id: this.#id });
   }
 
-  /** The events after those that were read; undefined where they cannot be streamed, and the answer is whole. */
+  /** The events after those that were read; undefined when they cannot be streamed, and the answer is whole. */
   async #resumed(id: string): Promise<Stream<StreamEvent> | undefined> {
     const { client, body, watch } = this.#reading;
     const after = this.#sequence === undefined ? {} : { starting_after: this.#sequence };
@@ -118,13 +121,13 @@ export class BackgroundResponse {
       return stream;
     } catch (error) {
       watch.throwIfOver();
-      // It is there, and is not streamed.
+      // The response exists, but is not streamed.
       if (toModelFailure(error).code === 'model_bad_request') return this.#looked(id);
       throw this.#lost(error);
     }
   }
 
-  /** Looks at it until it has ended. */
+  /** Polls the response until it has ended. */
   async #looked(id: string): Promise<undefined> {
     const { client, body, watch, answer, pollMs = POLL_MS } = this.#reading;
     const { include = [] } = body;
@@ -147,7 +150,9 @@ export class BackgroundResponse {
     }
   }
 
-  /** Of a response that the provider does not know any more nothing is left: the next attempt asks anew. */
+  /**
+   * For a response that the provider no longer has, reports it closed, so that the next attempt makes a new request.
+   */
   #lost(error: unknown): unknown {
     const { code } = toModelFailure(error);
     if (code !== 'model_not_found' && code !== 'model_bad_request') return error;

@@ -1,6 +1,6 @@
 /**
- * From the chunks of one streamed chat completion to one answer. Reads defensively: compatible servers leave out, repeat and
- * misnumber what OpenAI's own always sends. Pure but for the events it hands on.
+ * Assembles one answer from the chunks of a streamed chat completion. Reads defensively: compatible servers leave out,
+ * repeat and misnumber fields that OpenAI always sends. Pure except for the events it emits.
  */
 import type OpenAI from 'openai';
 import type { TextSource } from '../../protocol/conversation/messages.js';
@@ -34,7 +34,7 @@ interface GrowingPart {
   readonly sources?: readonly TextSource[];
 }
 
-/** Takes the chunks of one answer in order, reports its pieces, and gives the whole at the end. */
+/** Takes the chunks of one answer in order, emits its pieces, and returns the whole at the end. */
 export class ChatAnswer {
   readonly #onEvent: Listeners['onEvent'];
   readonly #onReport: Listeners['onReport'];
@@ -80,7 +80,8 @@ export class ChatAnswer {
   }
 
   /**
-   * The answer. A call that `length` cut in the middle of its arguments is given as it came: the engine tells the model.
+   * Returns the answer. A call whose arguments `length` cut off is returned as it is: the engine reports it to the
+   * model.
    * @throws ModelFailure `model_stream_broken` when the stream ended before the answer did; `model_content_filtered`
    */
   finish(requestedModel: string): ModelResponse {
@@ -95,7 +96,7 @@ export class ChatAnswer {
     };
   }
 
-  /** Usage comes after the answer: where it came without a finish reason, the server just does not send one. */
+  /** Usage comes after the answer: if it came without a finish reason, the server does not send one. */
   #impliedFinishReason(): string {
     const hasContent = this.#parts.length > 0 || this.#calls.length > 0;
     if (hasContent && this.#usage !== undefined)
@@ -104,7 +105,7 @@ export class ChatAnswer {
     throw streamBroken('The server sent no events; is the base URL that of an OpenAI API?');
   }
 
-  /** They are of the whole text; what is beside it names none. */
+  /** The sources belong to the text as a whole; other parts have none. */
   #withSources(part: GrowingPart): GrowingPart {
     const isSaid = part.type === 'text' && this.#sources.length > 0;
     return isSaid ? { ...part, sources: this.#sources.slice(0, MAX_TEXT_SOURCES) } : part;
@@ -144,7 +145,7 @@ export class ChatAnswer {
     return call;
   }
 
-  /** Adds a piece of a name, unless it repeats the whole. Returns whether the name grew. */
+  /** Adds a piece of a name, unless it repeats the whole name. Returns whether the name grew. */
   #addName(call: HalfCall, piece: string | null | undefined): boolean {
     if (typeof piece !== 'string' || piece === '') return false;
     const joined = call.wireName + piece;
@@ -173,7 +174,7 @@ function argumentsText(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
 }
 
-/** Compatible servers stream thoughts under either name; OpenAI's own streams none. */
+/** Compatible servers stream reasoning under either name; OpenAI's own streams none. */
 function reasoningOf(delta: object): unknown {
   if ('reasoning_content' in delta && delta.reasoning_content) return delta.reasoning_content;
   return 'reasoning' in delta ? delta.reasoning : undefined;

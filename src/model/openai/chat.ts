@@ -1,4 +1,4 @@
-/** From a transcript to a request of OpenAI's Chat Completions, as every compatible server takes it. Pure. */
+/** Converts a transcript to a request of OpenAI's Chat Completions that every compatible server accepts. Pure. */
 import type OpenAI from 'openai';
 import type {
   AssistantMessage,
@@ -31,7 +31,7 @@ export function toChatRequest(
     stream: true,
     stream_options: { include_usage: true },
     ...cacheKeyOf(request, settings),
-    // An empty list is refused.
+    // Servers reject an empty list.
     ...(tools.length === 0 ? {} : { tools: tools.map(toChatTool) }),
     ...(toolChoice === undefined || tools.length === 0
       ? {}
@@ -93,11 +93,11 @@ function toContent(
   });
 }
 
-/** Reasoning is not sent back, nor what another kind of provider left: Chat Completions has no place for them. */
+/** Leaves out reasoning, and items of other providers: Chat Completions has no place for them. */
 function toAssistantMessage({ parts }: AssistantMessage): ChatMessage[] {
   const text = textOf(parts);
   const calls = parts.filter((part) => part.type === 'tool_call').map(toChatCall);
-  // A message with neither is refused; a stopped turn may leave one.
+  // A message with neither is rejected; a stopped turn may leave one.
   if (text === '' && calls.length === 0) return [];
   return [
     {
@@ -116,7 +116,7 @@ function toChatCall(call: ToolCallPart): OpenAI.ChatCompletionMessageFunctionToo
   };
 }
 
-/** Strict mode takes a subset of JSON Schema only; the engine validates arguments itself in any case. */
+/** Strict mode supports only a subset of JSON Schema; the engine validates arguments itself in any case. */
 function toChatTool(tool: ModelTool): OpenAI.ChatCompletionFunctionTool {
   if ('provider' in tool)
     throw new ModelFailure(

@@ -1,4 +1,4 @@
-/** How OpenAI's API, or a server like it, is reached: key, client, and the end of a request. Runs in the worker. */
+/** Connects to OpenAI's API, or a compatible server: key, client, and the end of a request. Runs in the worker. */
 import type OpenAI from 'openai';
 import type { Stream } from 'openai/streaming';
 import type { ModelCaller } from '../../protocol/model/model.js';
@@ -6,16 +6,20 @@ import { ModelFailure } from '../shared/failure.js';
 import type { Watch } from '../shared/stream-watch.js';
 
 export interface ConnectionOptions {
-  /** Of any server that speaks the API, with its `/v1`. @defaultValue env OPENAI_BASE_URL, else OpenAI's own */
+  /** URL of any server that speaks the API, with its `/v1`. @defaultValue env OPENAI_BASE_URL, else OpenAI's own */
   readonly baseURL?: string;
   /**
-   * Read before every request, in the worker, so that a rotated key is taken up without a restart; a function is told for whom.
-   * Servers other than OpenAI's are called without a key when there is none. @defaultValue env OPENAI_API_KEY
+   * Read before every request, in the worker, so that a rotated key takes effect without a restart; a function receives
+   * the caller. Servers other than OpenAI's are called without a key when there is none. @defaultValue env
+   * OPENAI_API_KEY
    */
   readonly apiKey?: string | ((caller: ModelCaller) => string | Promise<string>);
   /** @defaultValue env OPENAI_ORG_ID */
   readonly organization?: string;
-  /** Longest silence of the server: before the first piece and between pieces. More than the default has no effect. @defaultValue 300,000 (5 minutes) */
+  /**
+   * Longest silence of the server in milliseconds: before the first piece and between pieces. More than the default has
+   * no effect. @defaultValue 300,000 (5 minutes)
+   */
   readonly requestTimeoutMs?: number;
 }
 
@@ -27,7 +31,7 @@ export function isOpenAI({ baseURL }: ConnectionOptions): boolean {
   return host === 'api.openai.com' || host.endsWith('.api.openai.com');
 }
 
-/** @throws ModelFailure `model_unauthorized`; retried when it was the reading that failed */
+/** @throws ModelFailure `model_unauthorized`; retried when the key could not be read */
 export async function readKey(
   { apiKey, baseURL }: ConnectionOptions,
   caller: ModelCaller = {},
@@ -39,11 +43,11 @@ export async function readKey(
         ? await apiKey(caller)
         : (apiKey ?? process.env['OPENAI_API_KEY']);
   } catch {
-    // Not the text of the error: it belongs to a store of secrets.
+    // The text of the error may hold secrets.
     throw unauthorized('The API key could not be read', true);
   }
   const trimmed = key?.trim() ?? '';
-  // Headers cannot carry it, and the error of the client would quote it.
+  // Headers cannot carry such a key, and the error of the client would quote it.
   if (/[^\x21-\x7e]/.test(trimmed))
     throw unauthorized('The API key holds characters that keys do not have', false);
   if (trimmed !== '') return trimmed;
@@ -56,14 +60,14 @@ function unauthorized(message: string, retryable: boolean): ModelFailure {
   return new ModelFailure('model_unauthorized', message, { retryable });
 }
 
-/** The client is loaded with the first call, so that defining an agent costs nothing. */
+/** Loads the client with the first call, so that defining an agent costs nothing. */
 export async function createClient(apiKey: string, options: ConnectionOptions): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
   const { baseURL, organization } = options;
   return new Client({
-    // The client insists on one.
+    // The client requires a key.
     apiKey: apiKey === '' ? 'none' : apiKey,
-    // Retries belong to Temporal, the clock to the watch; and nothing of a conversation belongs on the console.
+    // Temporal retries, the watch limits the time, and no content of a conversation belongs on the console.
     maxRetries: 0,
     timeout: 2 ** 31 - 1,
     logLevel: 'off',
@@ -74,12 +78,12 @@ export async function createClient(apiKey: string, options: ConnectionOptions): 
 
 /** Takes the pieces of one streamed answer. */
 interface StreamedAnswer<Piece> {
-  /** What breaks now breaks nothing: the provider has said its last word. */
+  /** True once the provider has sent the end of the answer: later errors of the stream do not matter. */
   readonly isWhole?: boolean;
   add(piece: Piece): void;
 }
 
-/** Reads a stream to its end. @throws what ended it early */
+/** Reads a stream to its end. @throws the error that ended it early */
 export async function readStream<Piece>(
   stream: Stream<Piece>,
   answer: StreamedAnswer<Piece>,
@@ -88,7 +92,7 @@ export async function readStream<Piece>(
   watch.heard();
   try {
     for await (const piece of stream) {
-      // Between the abort and the end of the stream there may be pieces that had come already.
+      // Between the abort and the end of the stream, pieces that had already arrived may follow.
       watch.throwIfOver();
       watch.heard();
       answer.add(piece);

@@ -1,19 +1,19 @@
-/** Calls that OpenAI runs inside a model call: which of its output items they are, and what the log shows of them. Pure. */
+/** Calls that OpenAI runs inside a model call: recognises their output items, and converts them for the log. Pure. */
 
 import type { ModelTool, ProviderCall } from '../../protocol/model/model.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Types of items that are calls of somebody else, or none at all. */
+/** Types of items that are calls of the engine or another party. */
 const OTHER_CALLS = ['function_call', 'custom_tool_call'];
 
-/** Whether an output item is a call that the provider runs: now and in versions to come they are named so. */
+/** Whether an output item is a call that the provider runs. The rule is by name, so it covers future types. */
 export function isHostedCall(type: unknown): type is string {
   return typeof type === 'string' && type.endsWith('_call') && !OTHER_CALLS.includes(type);
 }
 
-/** The agent's name for the tool that an item belongs to; the item's own type where the agent has none. */
+/** The agent's name for the tool that an item belongs to; the item's own type if the agent has none. */
 export function hostedName(item: Fields, tools: readonly ModelTool[]): string {
   const type = String(item['type']);
   const kind = type.replace(/_call$/, '').replace(/^mcp_.*/, 'mcp');
@@ -28,7 +28,7 @@ export function hostedName(item: Fields, tools: readonly ModelTool[]): string {
   return tool?.name ?? kind;
 }
 
-/** The call as the log shows it. `item`: as it is kept, with references in place of large files. */
+/** The call as the log shows it. `item`: the kept form, with references in place of large files. */
 export function hostedCall(item: Fields, name: string): ProviderCall {
   const id = textOr(item['id'], '');
   const { input, output } = shownOf(item);
@@ -52,7 +52,7 @@ function shownOf(item: Fields): { readonly input: Json; readonly output: Json } 
     case 'image_generation_call': {
       const { action, revised_prompt: prompt, size, quality } = json;
       const { result, output_format: format } = json;
-      // Either where it is stored, or nothing: a picture is nothing that a log shows.
+      // The reference of a stored image, or nothing: the log does not hold the image itself.
       const blob = isRecord(result) ? result['$blob'] : undefined;
       const image =
         blob === undefined ? null : { blob, mediaType: `image/${textOr(format, 'png')}` };
@@ -67,7 +67,7 @@ function shownOf(item: Fields): { readonly input: Json; readonly output: Json } 
   }
 }
 
-/** What a call of a hosted MCP server asks for: which of its tools, and with what. */
+/** The request of a hosted MCP server's call: its tool and the arguments. */
 export function hostedInput(item: Fields): Json {
   const server = textOr(item['server_label'], '');
   return { server, tool: textOr(item['name'], ''), arguments: parsed(item['arguments']) };
@@ -82,12 +82,12 @@ function parsed(text: unknown): Json {
   }
 }
 
-/** Why it failed, or undefined. */
+/** The error of the call, or undefined. */
 function failureOf(item: Fields): string | undefined {
   const { error } = item;
   if (typeof error === 'string') return error;
   if (isRecord(error)) return textOr(error['message'], JSON.stringify(error['content'] ?? error));
-  return item['status'] === 'failed' ? 'The provider says that it failed' : undefined;
+  return item['status'] === 'failed' ? 'The provider reports that it failed' : undefined;
 }
 
 function textOr(value: unknown, otherwise: string): string {

@@ -1,7 +1,7 @@
 /**
- * Output items of OpenAI's Responses as the transcript keeps them, and back. Texts, calls and their arguments are parts of their
- * own there, so they are taken out of the items; what is left of an item stands before them and says where they belong. Put
- * together again, items go back as they came, in their order. Pure.
+ * Converts output items of OpenAI's Responses to the form of the transcript, and back. Texts, calls and their arguments
+ * are separate parts of the transcript, so they are removed from the items; the rest of an item stands before its parts
+ * and marks their place. Reassembled, items go back unchanged, in their order. Pure.
  */
 import type OpenAI from 'openai';
 import type {
@@ -14,14 +14,14 @@ import { type LoadedFiles, wholeItem } from '../shared/files.js';
 import { sendableArguments, sendableName } from '../shared/wire-calls.js';
 import { toAnnotations } from './sources.js';
 
-/** Of `provider_item`s: what other adapters leave out. */
+/** The `provider` of these `provider_item`s; other adapters leave them out. */
 export const RESPONSES = 'openai.responses';
 
 export type OutputItem = OpenAI.Responses.ResponseOutputItem;
 export type InputItem = OpenAI.Responses.ResponseInputItem;
 type Fields = Readonly<Record<string, Json | undefined>>;
 
-/** An item without what is kept beside it: texts, and what a call asks for. */
+/** An item without the content that is kept beside it: texts, and the arguments of a call. */
 export function strippedItem(item: OutputItem): Json {
   const fields = item as unknown as Fields;
   switch (item.type) {
@@ -36,7 +36,7 @@ export function strippedItem(item: OutputItem): Json {
           : { content: item.content.map(({ type }) => ({ type })) }),
       };
     case 'function_call': {
-      // A call that was cut has its result like any other.
+      // A call that was cut off has a result like any other.
       const { arguments: _asked, name: _name, call_id: _id, status: _status, ...rest } = fields;
       return rest;
     }
@@ -50,21 +50,24 @@ export function listOf<Item>(list: readonly Item[] | null | undefined): readonly
   return list ?? [];
 }
 
-/** Whether the item can be understood when it comes back: without its content a thought is only a number that nobody stored. */
+/**
+ * Whether the item is useful when it comes back: a reasoning item without content is only an id that the provider did
+ * not store.
+ */
 export function isKept(item: OutputItem): boolean {
   if (item.type !== 'reasoning') return true;
   const hasContent = listOf(item.content).length > 0;
   return (Boolean(item.encrypted_content) || hasContent) && item.status !== 'incomplete';
 }
 
-/** What goes back of one answer, and which of its calls were requests for approval, by our ids. */
+/** The input items of one answer, and its approval requests by the engine's call ids. */
 export interface AnswerInput {
   readonly items: readonly InputItem[];
-  /** The provider's id of each request, by the id of our call. */
+  /** The provider's id of each approval request, by the id of the engine's call. */
   readonly approvals: ReadonlyMap<string, string>;
 }
 
-/** An answer in the provider's form: its own items where they are there, else what the transcript says of it. */
+/** An answer in the provider's form: its own items if there are any, else the texts and calls of the transcript. */
 export function answerInput(message: AssistantMessage, loaded: LoadedFiles): AnswerInput {
   const own = message.parts.some((part) => isOwnItem(part));
   const restored = new Restored(message, loaded);
@@ -88,7 +91,7 @@ class Restored {
     this.#loaded = loaded;
   }
 
-  /** Of an answer that another API or provider gave, that was cut short, or that the engine wrote. */
+  /** For an answer of another API or provider, one that was cut short, or one that the engine wrote. */
   fromParts(): AnswerInput {
     for (const part of this.#parts)
       if (part.type === 'text' && part.text !== '')
@@ -104,7 +107,7 @@ class Restored {
       else this.#items.push(item as unknown as InputItem);
     }
     const whole = this.#withRestOfCalls();
-    // A thought is refused when what followed it is missing.
+    // Reasoning is rejected when the item that followed it is missing.
     this.#dropThoughts();
     return whole;
   }

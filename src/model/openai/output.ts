@@ -1,4 +1,7 @@
-/** The finished items of one response as one answer of the port: texts, thoughts, calls, and what is kept for the provider. */
+/**
+ * Converts the finished items of one response to an answer of the model port: texts, reasoning, calls, and items for
+ * the provider.
+ */
 import type OpenAI from 'openai';
 import type { ReasoningPart, TextPart } from '../../protocol/conversation/messages.js';
 import type { Usage } from '../../protocol/conversation/turns.js';
@@ -23,13 +26,13 @@ export interface OutputOfResponse {
   readonly items: readonly OutputItem[];
   readonly tools: readonly ModelTool[];
   readonly files: ModelFiles | undefined;
-  /** Why it is not whole. */
+  /** Why the response is incomplete. */
   readonly incomplete: string | undefined;
   readonly usage: OpenAI.Responses.ResponseUsage | undefined;
   readonly model: string;
 }
 
-/** Stores the files of the answer. @throws what `files.write` throws */
+/** Stores the files of the answer. @throws errors of `files.write` */
 export async function answerOf(output: OutputOfResponse): Promise<ModelResponse> {
   const { items, tools, files, incomplete, model } = output;
   const parts: Part[] = [];
@@ -62,14 +65,17 @@ export async function answerOf(output: OutputOfResponse): Promise<ModelResponse>
   };
 }
 
-/** Between two messages of one answer, and between two summaries of thoughts: they are shown as one text. */
+/** Separates two messages of one answer, and two summaries of reasoning: they are shown as one text. */
 export const BETWEEN_TEXTS = '\n\n';
 
 function hasText(parts: readonly Part[]): boolean {
   return parts.some((part) => part.type === 'text' && part.text !== '');
 }
 
-/** Each item as it is kept; undefined where it cannot be. A thought without what followed it would be refused. */
+/**
+ * Each item in its kept form; undefined when it cannot be kept. Reasoning is dropped with the item that followed it,
+ * because the provider would reject it alone.
+ */
 async function keptOf(
   items: readonly OutputItem[],
   files: ModelFiles | undefined,
@@ -141,7 +147,7 @@ function finishReasonOf(answer: {
   return refused ? 'refusal' : 'stop';
 }
 
-/** Some servers leave out fields, or all of it. */
+/** Some servers leave out fields, or the whole usage. */
 export function usageOf(usage: OpenAI.Responses.ResponseUsage | undefined): Usage {
   const given = usage as Partial<OpenAI.Responses.ResponseUsage> | undefined;
   const cached = given?.input_tokens_details?.cached_tokens;

@@ -1,6 +1,6 @@
 /**
- * From the events of one streamed response to one answer. Pieces are reported as they come; the answer is made of the finished
- * items. Reads defensively: compatible servers leave out events and fields that OpenAI's own always sends.
+ * Assembles one answer from the events of a streamed response. Pieces are emitted as they arrive; the answer is built
+ * from the finished items. Reads defensively: compatible servers leave out events and fields that OpenAI always sends.
  */
 import type OpenAI from 'openai';
 import type {
@@ -24,9 +24,9 @@ type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 type Response = OpenAI.Responses.Response;
 type Listeners = Pick<ModelCallOptions, 'onEvent' | 'onReport'>;
 
-/** `response.web_search_call.searching` and the like: which call goes on, and how. */
+/** `response.web_search_call.searching` and the like: the call and its status. */
 const PROGRESS = /^response\.(\w+_call)\.(\w+)$/;
-/** The item that an event is about. Some servers do not number them, and name a call by its id alone. */
+/** The item of an event. Some servers do not number items, and name a call by its id alone. */
 function placeOf(
   event: { readonly output_index?: number; readonly item_id?: string },
   item?: { readonly id?: string | null; readonly call_id?: string | null },
@@ -40,20 +40,20 @@ interface StreamedCall {
   text: string;
 }
 
-/** Takes the events of one answer in order, reports its pieces, and gives the whole at the end. */
+/** Takes the events of one answer in order, emits its pieces, and returns the whole at the end. */
 export class ResponsesAnswer {
   readonly #tools: readonly ModelTool[];
   readonly #onEvent: Listeners['onEvent'];
   readonly #onReport: Listeners['onReport'];
   /** Finished items, in the order in which they were finished, which is the answer's. */
   readonly #done = new Map<string, OutputItem>();
-  /** Calls of ours, by their items. */
+  /** The engine's calls, by their items. */
   readonly #calls = new Map<string, StreamedCall>();
   /** Names of hosted calls, by their ids. */
   readonly #hosted = new Map<string, string>();
-  /** The item and part that text came from last, by kind: what comes from another is set apart. */
+  /** The item and part that text last came from, by kind: text of another one is separated. */
   readonly #lastText = new Map<'text' | 'reasoning', string>();
-  /** Of the items that have text, by their number. */
+  /** Places of the items that have text, by their number. */
   readonly #textPlaces: string[] = [];
   #last: Response | undefined;
   #isStarted = false;
@@ -64,18 +64,18 @@ export class ResponsesAnswer {
     this.#onEvent = onEvent;
   }
 
-  /** The provider has said its last word: what breaks afterwards breaks nothing. */
+  /** True once the provider has sent the end of the answer: later errors of the stream do not matter. */
   get isWhole(): boolean {
     return this.#last !== undefined;
   }
 
-  /** Its last word is that there is no answer, or no more of it. */
+  /** True when the provider ended the response without a complete answer. */
   get hasFailed(): boolean {
     const { status, error } = this.#last ?? {};
     return status === 'failed' || status === 'cancelled' || Boolean(error);
   }
 
-  /** Takes the next event. @throws ModelFailure when it says that the answer has failed */
+  /** Takes the next event. @throws ModelFailure when the event reports that the answer has failed */
   add(event: StreamEvent): void {
     this.#isStarted = true;
     switch (event.type) {
@@ -110,23 +110,24 @@ export class ResponsesAnswer {
         this.end(event.response);
         return;
       case 'error':
-        // Where the server gave the event no name, the client takes it for one like any other.
+        // The client treats an error event without an event name like any other.
         throw toModelFailure({ error: event });
       default:
         this.#addProgress(event);
     }
   }
 
-  /** The response as it was in the end, wherever that was read. */
+  /** Takes the final response, from the stream or from a poll. */
   end(response: Response): void {
     this.#last = response;
     if (response.usage) this.#onReport?.({ type: 'usage', usage: usageOf(response.usage) });
   }
 
   /**
-   * The answer. A call that the limit cut in the middle of its arguments is given as it came: the engine tells the model.
-   * @throws ModelFailure `model_stream_broken` when the stream ended before the answer did; `model_content_filtered`; what the
-   * provider failed with
+   * Returns the answer. A call whose arguments the limit cut off is returned as it is: the engine reports it to the
+   * model.
+   * @throws ModelFailure `model_stream_broken` when the stream ended before the answer did; `model_content_filtered`;
+   * the provider's failure
    */
   async finish(requestedModel: string, files: ModelFiles | undefined): Promise<ModelResponse> {
     const last = this.#last;
@@ -179,15 +180,15 @@ export class ResponsesAnswer {
     if (item.type !== 'function_call') return;
     if (!this.#calls.has(place)) this.#begin(place, { ...item, arguments: '' });
     const streamed = this.#calls.get(place)?.text ?? '';
-    // What did not come in pieces.
+    // Emits the rest of the arguments that was not streamed.
     if (item.arguments.startsWith(streamed))
       this.#addArguments(place, item.arguments.slice(streamed.length));
   }
 
-  /** The same as `placeOf`, which would make the same text anew for each of thousands of pieces. */
+  /** Like `placeOf`, without building the same text again for each of thousands of pieces. */
   #placeOfText(event: Parameters<typeof placeOf>[0]): string {
     const { output_index: index } = event;
-    // Compatible servers number nothing.
+    // Compatible servers do not number items.
     if (index === undefined) return placeOf(event);
     this.#textPlaces[index] ??= placeOf(event);
     return this.#textPlaces[index];
@@ -210,7 +211,7 @@ export class ResponsesAnswer {
 
   #addProgress(event: StreamEvent): void {
     const status = PROGRESS.exec(event.type)?.[2];
-    // A picture that is half made is large, and shown by nobody.
+    // A partial image is large, and not shown.
     if (status === undefined || status === 'partial_image' || !('item_id' in event)) return;
     this.#progress(event.item_id, status);
   }

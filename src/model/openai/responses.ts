@@ -1,4 +1,4 @@
-/** From a transcript to a request of OpenAI's Responses. Every request carries the whole conversation. Pure. */
+/** Converts a transcript to a request of OpenAI's Responses. Every request carries the whole conversation. Pure. */
 import type OpenAI from 'openai';
 import type { ToolResultEnvelope } from '../../protocol/calls/results.js';
 import type { Message, ToolResultPart, UserPart } from '../../protocol/conversation/messages.js';
@@ -13,7 +13,10 @@ import { cacheKeyOf, type RequestSettings } from './settings.js';
 type Content = OpenAI.Responses.ResponseInputContent;
 type Include = OpenAI.Responses.ResponseIncludable;
 
-/** What its tools bring is asked for, so that the log can show it and the next request can carry it. */
+/**
+ * Output of the provider's tools to include in the response, so that the log can show it and the next request can carry
+ * it.
+ */
 const INCLUDED: readonly (readonly [type: RegExp, include: Include])[] = [
   [/^web_search/, 'web_search_call.action.sources'],
   [/^file_search$/, 'file_search_call.results'],
@@ -33,7 +36,7 @@ export function toResponsesRequest(
     model,
     input: toInput(request.messages, loaded),
     stream: true,
-    // The conversation is ours: nothing of it lies at the provider between two requests, unless it works while nobody listens.
+    // The engine keeps the conversation: the provider stores nothing between two requests, except for background mode.
     ...(background === true ? { background, store: true } : { store: false }),
     ...(system === '' ? {} : { instructions: system }),
     ...cacheKeyOf(request, settings),
@@ -54,7 +57,7 @@ export function toResponsesRequest(
   };
 }
 
-/** Models that think; others refuse to be asked for their thoughts. */
+/** Models that reason; others reject a request for their reasoning. */
 const THINKING = /^(o\d|codex|computer-use|gpt-[5-9](?!(\.\d+)?-chat))/;
 
 function includedOf(
@@ -72,7 +75,7 @@ function includedOf(
 }
 
 function toTool(tool: ModelTool): OpenAI.Responses.Tool {
-  // As its author wrote it: what is not right there, the provider says.
+  // Sent unchanged: the provider validates it.
   if ('provider' in tool) return tool.provider as unknown as OpenAI.Responses.Tool;
   const { name, description, inputSchema, strict = false } = tool;
   return {
@@ -80,7 +83,7 @@ function toTool(tool: ModelTool): OpenAI.Responses.Tool {
     name: toWireName(name),
     description,
     parameters: inputSchema,
-    // Left out, it would be strict.
+    // The default would be strict.
     strict,
   };
 }
@@ -146,7 +149,7 @@ function toOutput(
   };
 }
 
-/** The envelope, and behind it what the tool shows. */
+/** The envelope, followed by the files that the tool shows. */
 function outputOf(envelope: ToolResultEnvelope, loaded: LoadedFiles): string | Content[] {
   if (!envelope.ok || envelope.files === undefined) return JSON.stringify(envelope);
   const { files, ...said } = envelope;

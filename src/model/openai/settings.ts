@@ -1,11 +1,11 @@
-/** What of a request to OpenAI does not come from the conversation. */
+/** The settings of a request to OpenAI that do not come from the conversation. */
 import type { ModelRequest } from '../../protocol/model/model.js';
 import type { ToolChoice } from '../shared/options.js';
 
-/** How a model that thinks does so. @see OpenAI API reference, `reasoning` */
+/** Reasoning settings. @see OpenAI API reference, `reasoning` */
 export interface ReasoningSettings {
   readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
-  /** Asks for summaries of its thoughts, which are shown while they stream. Responses only. */
+  /** Requests summaries of the reasoning, which are shown while they stream. Responses only. */
   readonly summary?: 'auto' | 'concise' | 'detailed';
 }
 
@@ -15,13 +15,13 @@ export interface RequestSettings {
   readonly maxOutputTokens?: number | undefined;
   readonly toolChoice?: ToolChoice | undefined;
   readonly reasoning?: ReasoningSettings | undefined;
-  /** Whether the server knows `prompt_cache_key`: OpenAI's own does, others may refuse a request that has it. */
+  /** Whether the server supports `prompt_cache_key`: OpenAI's own does, others may reject a request with it. */
   readonly cacheKeys?: boolean | undefined;
   /** Responses only. */
   readonly background?: boolean | undefined;
 }
 
-/** By it the provider finds the machine that has the beginning of the request in its cache. */
+/** The key by which the provider routes the request to a machine with its beginning in the cache. */
 export function cacheKeyOf(
   { cacheKey }: ModelRequest,
   { cacheKeys }: RequestSettings,

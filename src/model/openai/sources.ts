@@ -1,4 +1,4 @@
-/** Annotations of OpenAI's answers as sources of a text, and back. Pure. */
+/** Converts annotations of OpenAI's answers to sources of a text, and back. Pure. */
 import type OpenAI from 'openai';
 import type { TextSource } from '../../protocol/conversation/messages.js';
 import { MAX_SOURCE_CHARS, MAX_TEXT_SOURCES } from '../../protocol/limits/limits.js';
@@ -7,7 +7,7 @@ import { isRecord, type Json } from '../../protocol/values/json.js';
 type Annotation = OpenAI.Responses.ResponseOutputText['annotations'][number];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is of another kind is left out. Chat Completions nests the fields of a citation, Responses does not. */
+/** Annotations of other kinds are left out. Chat Completions nests the fields of a citation, Responses does not. */
 export function sourcesOf(annotations: unknown): readonly TextSource[] {
   if (!Array.isArray(annotations)) return [];
   return annotations
@@ -20,7 +20,7 @@ function sourceOf(annotation: Fields): readonly TextSource[] {
   const fields = isRecord(nested) ? nested : annotation;
   const url = textAt(fields, 'url');
   const place = { ...numberAt(fields, 'start'), ...numberAt(fields, 'end') };
-  // A URL that was cut would lead elsewhere.
+  // A truncated URL would lead elsewhere.
   if (url !== undefined && url.length <= MAX_SOURCE_CHARS) {
     const title = textAt(fields, 'title');
     return [{ type: 'url', url, ...(title === undefined ? {} : { title: cut(title) }), ...place }];
@@ -56,7 +56,7 @@ function numberAt(fields: Fields, end: 'start' | 'end'): Partial<Record<string, 
   return typeof value === 'number' ? { [`${end}Index`]: value } : {};
 }
 
-/** As the Responses API gave them. */
+/** The annotations in the form of the Responses API. */
 export function toAnnotations(sources: readonly TextSource[]): Json[] {
   return sources.map((source) => ({ ...toAnnotation(source) }));
 }

@@ -1,4 +1,4 @@
-/** How an answer of a script is played: its pieces, the ids of its calls, and the whole. */
+/** Plays an answer of a script: its pieces, the ids of its calls, and the whole. */
 
 import type { AssistantPart, ProviderPart } from '../../protocol/conversation/messages.js';
 import type { Usage } from '../../protocol/conversation/turns.js';
@@ -14,7 +14,7 @@ import type { GivenAnswer, ScriptedCall, ScriptedProviderCall } from './types.js
 
 const DEFAULT_USAGE: Usage = { inputTokens: 10, outputTokens: 5 };
 
-/** The answer piece by piece, as a real model would stream it, and then whole. @throws when it is stopped */
+/** Emits the answer piece by piece, like a real model, and returns the whole. @throws when it is stopped */
 export async function played(
   answer: GivenAnswer,
   request: ModelRequest,
@@ -26,7 +26,7 @@ export async function played(
   for (const [type, whole] of [['reasoning', reasoning] as const, ['text', text] as const]) {
     for (const piece of piecesOf(whole)) {
       onEvent({ type, text: piece });
-      // Pieces of a real model come one by one: whoever stops the call may do so between two.
+      // Pieces of a real model arrive one by one: the caller may stop the call between two.
       await Promise.resolve();
       throwIfAborted(signal);
     }
@@ -48,12 +48,12 @@ export async function played(
   };
 }
 
-/** By words: what is split inside of a character is not text. */
+/** Splits by words, because a piece of a character is not text. */
 function piecesOf(text: string): readonly string[] {
   return text.match(/\s*\S+\s*/g) ?? (text === '' ? [] : [text]);
 }
 
-/** Ids go on from the transcript, not from a counter: a model in a new process goes on, too. */
+/** Ids continue from the transcript, not from a counter, so that a model in a new process continues them as well. */
 function requestedCalls(
   scripted: readonly ScriptedCall[],
   request: ModelRequest,
@@ -75,7 +75,7 @@ function lastMintedId(request: ModelRequest): number {
   return Math.max(0, ...ids.map((id) => Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0)));
 }
 
-/** Numbered on from the transcript, where each left its item. */
+/** Numbers continue from the transcript, where each call left its item. */
 function hostedCalls(
   scripted: readonly ScriptedProviderCall[],
   { messages }: ModelRequest,

@@ -1,6 +1,7 @@
 /**
- * The model for tests and demonstrations without a key: it gives the answers of a script. `script(...)` gives them one after
- * the other; `scriptedBy(...)` computes each from the request alone, so that it survives the death of its worker.
+ * The model for tests and demonstrations without a key: it returns the answers of a script. `script(...)` returns them
+ * one after the other; `scriptedBy(...)` computes each from the request alone, so that it survives the death of its
+ * worker.
  */
 
 import { FAILURES } from '../../protocol/failures/failures.js';
@@ -19,12 +20,12 @@ import { ModelFailure } from '../shared/failure.js';
 import { played } from './play.js';
 import type { ScriptedAnswer, ScriptedCall, ScriptedProviderCall } from './types.js';
 
-/** The model says a text and ends its turn. */
+/** The model answers with a text and ends its turn. */
 export function says(text: string): ScriptedAnswer {
   return { type: 'answer', text };
 }
 
-/** The model asks for one call. */
+/** The model requests one call. */
 export function calls(
   name: string,
   input: Json,
@@ -33,12 +34,12 @@ export function calls(
   return callsAll([{ name, input, ...options }]);
 }
 
-/** The model asks for several calls in one step, after a text if one is given. */
+/** The model requests several calls in one step, after a text if one is given. */
 export function callsAll(scripted: readonly ScriptedCall[], text?: string): ScriptedAnswer {
   return { type: 'answer', calls: scripted, ...(text === undefined ? {} : { text }) };
 }
 
-/** The provider runs a tool of its own, and the model says a text: one answer, and nothing for the engine to do. */
+/** The provider runs a tool of its own, and the model answers with a text: one answer, without work for the engine. */
 export function saysAfter(
   call: ScriptedProviderCall | readonly ScriptedProviderCall[],
   text: string,
@@ -46,7 +47,7 @@ export function saysAfter(
   return { type: 'answer', providerCalls: [call].flat(), text };
 }
 
-/** The model call fails. Whether it is retried is, unless given, what the failure table says of the code. */
+/** The model call fails. By default the failure table decides whether it is retried. */
 export function fails(
   code: ModelFailureCode,
   options: { readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
@@ -56,7 +57,10 @@ export function fails(
 
 const HANG_LISTENERS = new WeakMap<AbortSignalLike, () => void>();
 
-/** Tells when the call that was given this signal has come to `hangs()`: whoever plays the engine need not wait for it. */
+/**
+ * Sets a listener for when the call with this signal reaches `hangs()`, so that a test driver need not wait for the
+ * call.
+ */
 export function onHang(signal: AbortSignalLike, told: () => void): void {
   HANG_LISTENERS.set(signal, told);
 }
@@ -71,14 +75,17 @@ export function responds(answer: (request: ModelRequest) => ScriptedAnswer): Scr
   return { type: 'computed', answer };
 }
 
-/** A model that gives these answers in order, one a call (a retry is a call), and then fails with `script_exhausted`. */
+/**
+ * A model that returns these answers in order, one per call (a retry is a call), and then fails with
+ * `script_exhausted`.
+ */
 export function script(...answers: readonly ScriptedAnswer[]): ScriptedModel {
   return new ScriptedModel(answers);
 }
 
 /**
- * A model whose every answer is computed from the request. With a pure function of the transcript it does not matter which
- * process asks, or how often.
+ * A model that computes every answer from the request. With a pure function of the transcript, neither the process nor
+ * the number of calls matters.
  */
 export function scriptedBy(answer: (request: ModelRequest) => ScriptedAnswer): ScriptedModel {
   return new ScriptedModel([], responds(answer));
@@ -104,7 +111,7 @@ export class ScriptedModel implements Model {
     if (options.contextTokens !== undefined) this.contextTokens = options.contextTokens;
   }
 
-  /** It plays whatever its script says. */
+  /** A script can play any provider tool. */
   providerToolProblem(): undefined {
     return undefined;
   }
@@ -127,7 +134,7 @@ export class ScriptedModel implements Model {
     return await played(answer, request, options);
   }
 
-  /** @throws Error naming the answers that nobody asked for */
+  /** @throws Error that names the unused answers */
   assertFinished(): void {
     if (this.#answers.length === 0) return;
     const left = this.#answers.map(describe).join(', ');

@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../protocol/model/model.js';
 import type { Json } from '../../protocol/values/json.js';
 import type { ModelFailureCode } from '../shared/failure.js';
 
-/** One call that a scripted answer asks for. */
+/** One call that a scripted answer requests. */
 export interface ScriptedCall {
   readonly name: string;
   readonly input: Json;
@@ -14,25 +14,25 @@ export interface ScriptedCall {
   readonly hosted?: true;
 }
 
-/** One call that the provider has run by itself. @defaultValue output null */
+/** One call that the provider has run itself. @defaultValue output null */
 export interface ScriptedProviderCall {
   readonly name: string;
   readonly input: Json;
   readonly output?: Json;
-  /** Instead of an output. */
+  /** In place of an output. */
   readonly error?: string;
   /** @defaultValue `hosted_1`, `hosted_2` and so on over the whole transcript */
   readonly id?: string;
 }
 
-/** One answer of a script; made by the builders below, or written as it is for rarer things. */
+/** One answer of a script; made by the builders of `scripted.ts`, or written directly for rarer cases. */
 export type ScriptedAnswer =
   | {
       readonly type: 'answer';
       readonly reasoning?: string;
       readonly text?: string;
       readonly calls?: readonly ScriptedCall[];
-      /** Run by the provider before the text was said. */
+      /** Calls that the provider ran before the text. */
       readonly providerCalls?: readonly ScriptedProviderCall[];
       /** @defaultValue 'tool_calls' with calls, else 'stop' */
       readonly finishReason?: string;
@@ -48,5 +48,5 @@ export type ScriptedAnswer =
   | { readonly type: 'hang' }
   | { readonly type: 'computed'; readonly answer: (request: ModelRequest) => ScriptedAnswer };
 
-/** One that is said, not computed or refused. */
+/** A scripted answer that is not computed, hanging or failing. */
 export type GivenAnswer = Extract<ScriptedAnswer, { type: 'answer' }>;

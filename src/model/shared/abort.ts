@@ -1,7 +1,7 @@
-/** How model calls end when their caller wants no more. */
+/** Ends model calls that their caller has aborted. */
 import type { AbortSignalLike } from '../../protocol/model/model.js';
 
-/** @throws the signal's reason, which says who stopped the call; an `AbortError` where signals have none */
+/** @throws the signal's reason, which says who stopped the call; an `AbortError` if signals have none */
 export function throwIfAborted(signal: AbortSignalLike): void {
   if (!signal.aborted) return;
   if (signal instanceof AbortSignal) signal.throwIfAborted();

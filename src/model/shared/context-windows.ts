@@ -1,6 +1,6 @@
-/** How much OpenAI's models read in one request: what is left of their context windows beside the longest answer. Data. */
+/** Input tokens of OpenAI's models per request: their context windows less the longest answer. Data. */
 
-/** The first that fits the name of the model. */
+/** The first match of the model's name counts. */
 const INPUT_TOKENS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^(chatgpt-4o|gpt-5(\.\d)?-chat)/, 111_000],
   [/^gpt-5\.[4-9](?!-(mini|nano|cyber))/, 922_000],
@@ -18,7 +18,7 @@ const INPUT_TOKENS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^(o1|o3|o4)/, 100_000],
 ];
 
-/** Input tokens that one request may have; undefined for a model that is not known here. */
+/** Input tokens that one request may have; undefined for an unknown model. */
 export function inputTokensOf(model: string): number | undefined {
   return INPUT_TOKENS.find(([name]) => name.test(model))?.[1];
 }

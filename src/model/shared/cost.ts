@@ -1,10 +1,10 @@
-/** What a model call costs. Pure. */
+/** Computes the cost of a model call. Pure. */
 import type { Usage } from '../../protocol/conversation/turns.js';
 import type { ModelPrices } from '../../protocol/model/model.js';
 
 /**
- * The usage with its cost, to the nearest millionth of the currency's unit: a token at a price for a million tokens costs that many
- * millionths. Without prices the usage as it is.
+ * Adds the cost to the usage, to the nearest millionth of the currency's unit: a token at a price for a million tokens
+ * costs that many millionths. Returns the usage unchanged without prices.
  */
 export function withCost(usage: Usage, prices: ModelPrices | undefined): Usage {
   if (prices === undefined) return usage;

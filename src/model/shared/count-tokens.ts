@@ -1,24 +1,29 @@
 /**
- * How many tokens a text has. Provider usage is the truth, and corrects what is counted here; this is for what no provider has
- * seen yet. OpenAI's newest encoding stands for all. Runs in the worker: the tables take some 75 MB of memory and a good part
- * of a second to load, so they are loaded when a count is needed that is better than rough.
+ * Counts the tokens of texts that no provider has counted yet; provider usage later corrects these counts. OpenAI's
+ * newest encoding represents all models. Runs in the worker: the tables take about 75 MB of memory and a good part of a
+ * second to load, so they are loaded when a count better than rough is needed.
  */
 
 /** Counts the tokens of one text. */
 export type CountText = (text: string) => number;
 
 export interface TokenCounting {
-  /** At once, by size alone: right within a third for prose, and at most 2.5 times too low for what tokenizers hate most. */
+  /**
+   * Immediate, by size alone: right within a third for prose, and at most 2.5 times too low for the worst texts of
+   * tokenizers.
+   */
   readonly rough: CountText;
-  /** By the tokenizer; of long texts by samples, within a few per cent. Takes a millisecond for a page. */
+  /** By the tokenizer; long texts by samples, within a few per cent. Takes a millisecond per page. */
   readonly exact: () => Promise<CountText>;
 }
 
-/** A run without a break takes time with its square, so none is longer. Costs a token too many here and there. */
+/**
+ * The tokenizer takes time square to a run without a break, so none is longer. Costs a token too many here and there.
+ */
 const SLICE_CHARS = 256;
-/** Up to here each character is counted. */
+/** Up to this length each character is counted. */
 const MAX_COUNTED_CHARS = 16 * 1024;
-/** Of a longer text so many slices are counted, evenly spread. */
+/** Number of slices of a longer text that are counted, evenly spread. */
 const SAMPLES = 32;
 const NO_SPECIAL = { disallowedSpecial: new Set<string>() };
 
@@ -32,14 +37,14 @@ export const tokenCounting: TokenCounting = {
   },
 };
 
-/** The same of so many bytes of text. */
+/** The rough count for this many bytes of text. */
 export function roughTokens(bytes: number): number {
   return Math.floor((bytes * 3) / 10) + 1;
 }
 
 async function load(): Promise<CountText> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
-  // What looks like a control token is text here.
+  // Control tokens are treated as text here.
   const counted: CountText = (text) => countTokens(text, NO_SPECIAL);
   return (text) =>
     text.length <= MAX_COUNTED_CHARS ? whole(text, counted) : sampled(text, counted);

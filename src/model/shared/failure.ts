@@ -12,18 +12,18 @@ export type ModelFailureCode = Extract<FailureCode, `model_${string}` | 'script_
 
 /** A conversation that waits longer for its next attempt looks dead. */
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Enough for a sentence of the provider; some answer with the whole request. */
+/** Enough for a sentence of the provider; some return the whole request. */
 const MAX_DETAIL_CHARS = 300;
 
-/** What went wrong with one model call. It carries no `cause`: those hold requests with keys in them. */
+/** The failure of one model call. It has no `cause`, because causes hold requests with keys. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   readonly code: ModelFailureCode;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The pause that the provider asked for; above 0, at most a minute. Absent when it did not say. */
+  /** The delay that the provider requested; above 0, at most a minute. Absent when it requested none. */
   readonly retryAfterMs?: number;
-  /** What the provider answered. Absent: it did not, or it failed within its answer. */
+  /** The status of the provider's response. Absent when there was none, or when the failure came within the answer. */
   readonly httpStatus?: number;
 
   constructor(
@@ -43,18 +43,18 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Tells by the name, not by the class: there may be two copies of this module in one process. */
+/** Compares by name, not by class: there may be two copies of this module in one process. */
 export function isModelFailure(error: unknown): error is ModelFailure {
   return error instanceof Error && error.name === 'ModelFailure' && 'retryable' in error;
 }
 
-/** Whether a model was given more than it reads. */
+/** Whether the error means that the input was longer than the model reads. */
 export function isContextTooLong(error: unknown): boolean {
   return toModelFailure(error).code === 'model_context_too_long';
 }
 
 /**
- * The failure for any error of a model call. `secret`, or each of several, is cut out of whatever text the provider sent.
+ * The failure for any error of a model call. `secret`, or each of several, is redacted from the provider's text.
  *
  * | error | code | retried |
  * |---|---|---|
@@ -77,7 +77,7 @@ export function toModelFailure(error: unknown, secret?: string | readonly string
   return fromTransport(error);
 }
 
-/** What a provider said about a request that it did not fulfil: a status, or an error object in the stream. */
+/** The provider's report of a failed request: a status, or an error object in the stream. */
 interface ProviderReport {
   readonly status: number | undefined;
   /** `code` and `type` of the error object. */
@@ -94,7 +94,7 @@ function fromReport(report: ProviderReport): ModelFailure {
   const wish = report.header('x-should-retry');
   const retryable = wish === 'true' || (wish !== 'false' && retryableByDefault);
   const facts = [report.status, report.words[0]].filter((fact) => fact !== undefined).join(' ');
-  // What is said about a key may quote the key.
+  // The text of an authentication error may quote the key.
   const detail = code === 'model_unauthorized' || report.detail === '' ? '' : `: ${report.detail}`;
   return new ModelFailure(code, `${text}${facts === '' ? '' : ` (${facts})`}${detail}`, {
     retryable,
@@ -109,7 +109,10 @@ const FILTER_WORDS = [
   ...['content_filter', 'content_policy_violation', 'image_content_policy_violation'],
   ...['bio_policy', 'misalignment_policy_violation'],
 ];
-/** Of a response that failed: the request is at fault, and would be again. @see OpenAI API reference, `ResponseError` */
+/**
+ * Codes of a failed response that blame the request: a retry would fail again. @see OpenAI API reference,
+ * `ResponseError`
+ */
 const REQUEST_WORDS = /^(invalid_|image_|unsupported_image|empty_image|failed_to_download_image)/;
 const CONTEXT_WORDS = ['context_length_exceeded', 'exceed_context_size_error'];
 
@@ -189,7 +192,7 @@ function headerOf(headers: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `retry-after-ms` is OpenAI's own. Nothing, nonsense and the past all mean: the usual pause. */
+/** `retry-after-ms` is OpenAI's own. Missing, invalid and past values all mean the usual delay. */
 function pauseOf(header: ProviderReport['header']): number | undefined {
   const milliseconds = Number.parseFloat(header('retry-after-ms') ?? '');
   const waitMs = Number.isNaN(milliseconds)
@@ -198,7 +201,7 @@ function pauseOf(header: ProviderReport['header']): number | undefined {
   return waitMs <= 0 ? undefined : Math.min(Math.ceil(waitMs), MAX_RETRY_AFTER_MS);
 }
 
-/** Errors without a word of the provider. Their texts are not repeated: some quote header values. */
+/** Errors without a report of the provider. Their texts are not repeated: some quote header values. */
 function fromTransport(error: unknown): ModelFailure {
   const chain = causesOf(error);
   const code = chain.map(({ code: word }) => word).find((word) => word !== undefined);
@@ -229,7 +232,7 @@ export function streamBroken(message: string): ModelFailure {
   return new ModelFailure('model_stream_broken', message, { retryable: true });
 }
 
-/** The provider's filter stopped an answer half-way: the same question would be stopped again. */
+/** The provider's filter stopped an answer half-way: the same request would be stopped again. */
 export function contentFiltered(): ModelFailure {
   return new ModelFailure(
     'model_content_filtered',
@@ -245,7 +248,7 @@ export function unavailable(message: string): ModelFailure {
 
 interface Cause {
   readonly name: string;
-  /** The client's errors all have the name `Error`; only their classes tell them apart. */
+  /** The client's errors all have the name `Error`; only their classes distinguish them. */
   readonly className: string;
   readonly message: string;
   /** System and undici codes such as `ECONNREFUSED`. */

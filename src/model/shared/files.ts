@@ -1,6 +1,6 @@
 /**
- * Files on their way between a conversation and its model: transcripts hold references, providers take base64. What a request
- * refers to is read before it is made, and what an answer brings is stored before it is kept.
+ * Moves files between a conversation and its model: transcripts hold references, providers take base64. Referenced
+ * files are read before the request, and files of an answer are stored before the answer is kept.
  */
 
 import type { Message } from '../../protocol/conversation/messages.js';
@@ -10,15 +10,17 @@ import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
 import type { BlobRef } from '../../protocol/values/blobs.js';
 import { isRecord, type Json } from '../../protocol/values/json.js';
 
-/** Base64 of the files of one request, by the id of their blob. What is missing could not be had. */
+/** Base64 of the files of one request, by the id of their blob. Missing entries could not be read. */
 export type LoadedFiles = ReadonlyMap<string, string>;
 
 export const NO_FILES: LoadedFiles = new Map();
 
-/** A string that would bloat the transcript is kept as this, and put back when the item goes to its provider. */
+/**
+ * Replaces a string that would bloat the transcript; the string is restored when the item goes back to its provider.
+ */
 interface KeptData {
   readonly $blob: BlobRef;
-  /** Before the base64: of a data URL `data:image/png;base64,`, else nothing. */
+  /** The text before the base64: for a data URL `data:image/png;base64,`, else empty. */
   readonly prefix: string;
 }
 
@@ -28,8 +30,8 @@ const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+;base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Reads what the messages refer to.
- * @throws what `files.read` throws: the store is away, and the call is made again later
+ * Reads the files that the messages refer to.
+ * @throws errors of `files.read`: the store is unavailable, and the call is made again later
  */
 export async function loadFiles(
   messages: readonly Message[],
@@ -65,7 +67,7 @@ function collectKept(value: Json | undefined, refs: BlobRef[]): void {
     for (const item of Object.values(value)) collectKept(item, refs);
 }
 
-/** A URL that the provider can read: the file's own, or its bytes. Undefined: it has neither. */
+/** A URL that the provider can read: the file's own, or its bytes. Undefined when it has neither. */
 export function urlOf(part: ImagePart | FilePart, loaded: LoadedFiles): string | undefined {
   const { source, mediaType } = part;
   if ('url' in source) return source.url;
@@ -75,17 +77,23 @@ export function urlOf(part: ImagePart | FilePart, loaded: LoadedFiles): string |
 }
 
 const IMAGES = /^image\/(?:png|jpe?g|gif|webp)$/i;
-/** Documents and texts are read by providers, or left alone; these are refused, and the whole request with them. */
+/** Providers read documents and texts, or ignore them; they reject these types, and the whole request with them. */
 const UNREADABLE =
   /^(?:audio|video|image|font|model)\/|^application\/(?:octet-stream|zip|gzip|x-tar|x-7z-compressed|vnd\.rar|wasm)$/i;
 
-/** True for bytes that models do not read, such as sounds and archives, and for images of a kind that no provider takes. */
+/**
+ * True for bytes that models do not read, such as sounds and archives, and for images of a kind that no provider
+ * accepts.
+ */
 export function isUnreadable({ type, source, mediaType = '' }: ImagePart | FilePart): boolean {
   if (!('blob' in source)) return false;
   return type === 'image' ? !IMAGES.test(mediaType) : UNREADABLE.test(mediaType);
 }
 
-/** In place of a file that the model cannot be given: a refused request would be refused at every later turn, too. */
+/**
+ * The text in place of a file that the model cannot be given: a rejected request would be rejected at every later turn,
+ * too.
+ */
 export function notShown(part: ImagePart | FilePart, reason?: string): string {
   const name = part.type === 'file' ? part.filename : undefined;
   const what = name === undefined ? part.type : `file "${name}"`;
@@ -95,7 +103,7 @@ export function notShown(part: ImagePart | FilePart, reason?: string): string {
   return TEXTS.fileNotShown(what, reason ?? because);
 }
 
-/** An item as it may be kept. Undefined when data in it is too large and cannot be stored elsewhere. */
+/** An item in its kept form. Undefined when its data is too large and cannot be stored elsewhere. */
 export async function keptItem(
   item: Json,
   files: ModelFiles | undefined,
@@ -107,7 +115,7 @@ export async function keptItem(
   });
 }
 
-/** The value with its texts as they are kept. Undefined when one of them cannot be. */
+/** The value with its texts in their kept form. Undefined when one of them cannot be kept. */
 async function kept(
   value: Json,
   keep: (text: string, key: string) => Promise<Json | undefined>,
@@ -136,7 +144,7 @@ async function keptData(
   return blob === undefined ? undefined : { $blob: { ...blob }, prefix };
 }
 
-/** The item as it came. Undefined when what was taken out of it is gone. */
+/** The original item. Undefined when its stored content is lost. */
 export function wholeItem(item: Json, loaded: LoadedFiles): Json | undefined {
   if (isKeptData(item)) {
     const base64 = loaded.get(item.$blob.id);

@@ -1,13 +1,16 @@
-/** Options of models, as JavaScript may give them: judged when the model is made, not by its provider in the middle of somebody's turn. */
+/**
+ * Checks the options of models at run time when the model is made, so that its provider does not reject them in the
+ * middle of a turn.
+ */
 import { isRecord } from '../../protocol/values/json.js';
 
-/** What a value breaks, such as `must be a text`; undefined when it may stand. */
+/** The rule that a value breaks, such as `must be a text`; undefined for a valid value. */
 export type OptionRule = (value: unknown) => string | undefined;
 
-/** By the name of the option. Those that are not named are unknown. */
+/** By the name of the option. All other names are unknown. */
 export type OptionRules<Options> = Readonly<Record<keyof Options, OptionRule>>;
 
-/** @throws {TypeError} naming every option that breaks its rule, never its value: that may be a key */
+/** @throws {TypeError} that names every option that breaks its rule, never its value: that may be a key */
 export function checkOptions<Options>(
   maker: string,
   options: unknown,
@@ -31,7 +34,7 @@ const rule =
 
 /** The rules that options share. */
 export const must = {
-  /** Judged elsewhere. */
+  /** Validated elsewhere. */
   stand: (): undefined => undefined,
   beText: rule((value) => typeof value === 'string', 'must be a text'),
   beNumber: rule(Number.isFinite, 'must be a number'),
@@ -61,5 +64,5 @@ export function oneOf(...values: readonly string[]): OptionRule {
   return rule((value) => values.includes(value as string), `must be ${words}`);
 }
 
-/** Which tool the model has to call: whichever it likes or none, one at least, none, or this one. */
+/** Which tool the model has to call: any or none, at least one, none, or this one. */
 export type ToolChoice = 'auto' | 'required' | 'none' | { readonly name: string };

@@ -1,4 +1,7 @@
-/** Watches one request to a provider: its time limit, and the silence that it allows between two pieces. Runs in the worker. */
+/**
+ * Watches one request to a provider: its caller's signal, and the silence that is allowed between two pieces. Runs in
+ * the worker.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AbortSignalLike } from '../../protocol/model/model.js';
 import { throwIfAborted } from './abort.js';
@@ -7,7 +10,7 @@ import { streamBroken, unavailable } from './failure.js';
 /** Reasoning models are silent for minutes; Node's own fetch gives up after as long. */
 const DEFAULT_REQUEST_TIMEOUT_MS = 300_000;
 
-/** Ends a request when its caller wants no more, or when its server is silent for too long. */
+/** Ends a request when its caller aborts it, or when its server is silent for too long. */
 export class Watch {
   readonly #stop = new AbortController();
   readonly #caller: AbortSignalLike;
@@ -29,10 +32,10 @@ export class Watch {
     return this.#stop.signal;
   }
 
-  /** The server said something: the clock starts again. */
+  /** Called for each piece from the server: restarts the timeout. */
   heard(): void {
     this.#hasHeard = true;
-    // To move the timer for each of thousands of pieces would cost more than to look when it fires.
+    // Moving the timer for each of thousands of pieces would cost more than a check when it fires.
     this.#heardAt = performance.now();
   }
 
@@ -43,7 +46,7 @@ export class Watch {
     throw this.#hasHeard ? streamBroken(text) : unavailable(text);
   }
 
-  /** @throws as `throwIfOver`, at once when it is over meanwhile */
+  /** @throws as `throwIfOver`, at once if the request ends meanwhile */
   async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.signal }).catch(() => undefined);
     this.throwIfOver();

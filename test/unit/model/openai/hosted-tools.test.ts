@@ -225,7 +225,7 @@ describe('a tool of OpenAI', () => {
     ]);
     expect(response.providerCalls).toMatchObject([
       { name: 'github', outcome: { error: 'Bad gateway' } },
-      { name: 'web.search', outcome: { error: 'The provider says that it failed' } },
+      { name: 'web.search', outcome: { error: 'The provider reports that it failed' } },
     ]);
   });
 
