@@ -16,7 +16,7 @@ const manifest = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ) as Manifest;
 
-/** An older Node would fail later, in words that do not say so. */
+/** An older Node would fail later, without naming the cause. */
 const oldestNode = manifest.engines.node.replace('>=', '');
 if (isOlder(process.versions.node, oldestNode))
   failWith(
@@ -31,7 +31,7 @@ function isOlder(version: string, oldest: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** Flags win over these. Temporal's own variables are read as its command line reads them. */
+/** Flags override these. Temporal's own variables are read in the same way as by its command line. */
 const ENVIRONMENT = `
 Environment:
   TEMPORAL_ADDRESS            where Temporal is (default: 127.0.0.1:7233); TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and
@@ -42,10 +42,10 @@ Environment:
   COLLOQUY_BLOBS              event-log | off | a folder (default: event-log): where values too large for events go; same for both
   COLLOQUY_TASK_QUEUE         task queue (default: colloquy); worker and API need the same
   COLLOQUY_SEARCH_ATTRIBUTES  on | off (default: on); worker and API need the same
-  COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: for ever); for workers
+  COLLOQUY_RETENTION          how long closed conversations are kept, such as "30 days" (default: forever); for workers
   COLLOQUY_AUDIT              off | records | full (default: off): log every model call; full stores request and answer, too
   COLLOQUY_COMPRESSION        on | off (default: on): compress payloads of more than 8 KB; compressed ones are always read
-  COLLOQUY_PATIENCE           number from 1 to 100 (default: 1): the API waits so many times as long for Temporal and its workers; for slow machines
+  COLLOQUY_PATIENCE           number from 1 to 100 (default: 1): factor for every wait of the API for Temporal and its workers; for slow machines
   COLLOQUY_UI_ORIGINS         origins of Temporal UIs that may ask the API to decode payloads, separated by commas
                               (default: http://localhost:8233,http://127.0.0.1:8233)
   COLLOQUY_HOST               address that the API binds (default: 127.0.0.1; loopback only)
@@ -74,7 +74,7 @@ const RETRY = [
 
 const program = new Command('colloquy')
   .description('A durable engine for agent conversations, on Temporal.')
-  .version(manifest.version, '-V, --version', 'say the version of this package')
+  .version(manifest.version, '-V, --version', 'print the version of this package')
   .showHelpAfterError()
   .enablePositionalOptions()
   .addHelpText('after', ENVIRONMENT);
@@ -123,7 +123,7 @@ program
   .option(...RETRY)
   .addHelpText(
     'after',
-    '\nIt cannot be undone. What is killed half-way is finished by a repeat, or by the workers.\nExample: npx colloquy delete --tenant acme',
+    '\nIt cannot be undone. A repeat, or a worker, finishes a deletion that was interrupted.\nExample: npx colloquy delete --tenant acme',
   )
   .action(
     async (flags: { tenant?: string; conversation?: string; data?: string; retry: number }) => {
@@ -134,7 +134,9 @@ program
 
 program
   .command('check')
-  .description('Say which waiting calls the tools of a module would break, before it is deployed')
+  .description(
+    'Report which waiting calls the tools of a module would break, before it is deployed',
+  )
   .requiredOption(...AGENTS)
   .option(
     '--against <store>',
@@ -165,7 +167,7 @@ program
 program
   .command('repair <conversation>')
   .description(
-    'Say how far the history of a failing conversation replays with this code; with --apply reset it there',
+    'Report how far the history of a failing conversation replays with this code; with --apply reset it there',
   )
   .option('--tenant <tenant>', 'whose conversation (default: "default")')
   .option('--apply', 'reset it; without this flag nothing is changed')
@@ -174,7 +176,7 @@ program
   .option('--retry <seconds>', RETRY[1], seconds, 0)
   .addHelpText(
     'after',
-    '\nRun it with the code that the workers have. What was accepted is kept, and no tool with effects once runs twice.\nExits with 0 when nothing is left to repair; with 1 when the conversation has to be reset and was not, or when that failed.\nExample: npx colloquy repair order-42 --apply',
+    '\nRun it with the code that the workers have. Accepted inputs are kept, and no tool with effects once runs twice.\nExits with 0 when nothing is left to repair; with 1 when the conversation has to be reset and was not, or when that failed.\nExample: npx colloquy repair order-42 --apply',
   )
   .action(
     async (
@@ -200,7 +202,7 @@ program
 program
   .command('temporal')
   .description('Run the Temporal CLI, or start, stop, reset and find a Temporal dev server')
-  .argument('[args...]', 'start | stop | status | reset, or what the Temporal CLI is given')
+  .argument('[args...]', 'start | stop | status | reset, or arguments of the Temporal CLI')
   .helpOption(false)
   .helpCommand(false)
   .allowUnknownOption()

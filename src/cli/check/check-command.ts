@@ -1,4 +1,7 @@
-/** `colloquy check`: what becomes of the calls that wait in an event log when these agents are deployed. Changes nothing. */
+/**
+ * `colloquy check`: reports what a deployment of these agents would do to the calls that wait in an event log. Changes
+ * nothing.
+ */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnyAgent } from '../../define/define-agent.js';
@@ -29,18 +32,18 @@ export interface CheckedCall extends Forecast {
 export interface CheckReport {
   readonly checked: number;
   readonly breaks: number;
-  /** Those that do not simply go on. */
+  /** Calls with an outcome other than `goes_on`. */
   readonly calls: readonly CheckedCall[];
 }
 
-/** Exit code 1 when a call breaks. @throws {ConfigError} where there is no event log; {AgentsModuleError} */
+/** Exit code 1 when a call breaks. @throws {ConfigError} when there is no event log; {AgentsModuleError} */
 export async function runCheck(flags: CheckFlags): Promise<void> {
   const { agents } = await loadAgents(flags.agents, { services: false });
   const opened = await openEventLog(logAt(flags.against));
   const report = await checkAgents(agents, opened.log).finally(() => opened.close());
   const text = flags.json === true ? JSON.stringify(report, undefined, 2) : tableOf(report);
   process.stdout.write(`${text}\n`);
-  // The module of the agents may have left something open.
+  // The agents module may have left something open.
   process.exit(report.breaks > 0 ? 1 : 0);
 }
 
@@ -62,7 +65,7 @@ export async function checkAgents(
   return { checked, breaks: calls.filter(({ outcome }) => outcome === 'breaks').length, calls };
 }
 
-/** One that is not there would be made, empty, and nothing would wait in it. */
+/** Opening a missing file would create an empty log without waiting calls. */
 function logAt(against: string | undefined): string {
   const given = against ?? readConfig(process.env, {}).eventLog;
   if (/^postgres(ql)?:/.test(given)) return given;

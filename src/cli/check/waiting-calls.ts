@@ -1,4 +1,4 @@
-/** The calls that wait in an event log, with the plans that they were made with. */
+/** Reads the waiting calls of an event log, with their plans. */
 
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import { SUSPENSION_KINDS } from '../../protocol/calls/suspensions.js';
@@ -16,7 +16,10 @@ export interface FoundCall extends WaitingCall {
 
 const PAGE_SIZE = 200;
 
-/** Every call that waits for somebody, and those of sequential steps behind them. One conversation in memory at a time. */
+/**
+ * Every call that waits for an answer, and the calls of sequential steps behind them. Holds one conversation in memory
+ * at a time.
+ */
 export async function* waitingCalls(
   log: Pick<EventLog, 'list' | 'readTurn'>,
 ): AsyncGenerator<FoundCall> {
@@ -53,7 +56,7 @@ async function* callsOf(
   }
 }
 
-/** The plans of a turn's calls that have not ended, as they are now. */
+/** The present plans of a turn's calls that have not ended. */
 function plansIn(events: readonly CanonicalEvent[]): ReadonlyMap<string, PlannedCall> {
   const plans = new Map<string, PlannedCall>();
   const edits = new Map<string, unknown>();
@@ -79,7 +82,7 @@ function plansIn(events: readonly CanonicalEvent[]): ReadonlyMap<string, Planned
         break;
       }
       case 'tool_result':
-        // The result of a detached call is that it waits.
+        // The result of a detached call only reports that it waits.
         if (event.result.status !== 'detached') plans.delete(event.toolCallId);
         break;
       default:

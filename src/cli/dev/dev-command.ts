@@ -1,4 +1,4 @@
-/** `colloquy dev`: the whole stack in one terminal, with every call that waits and the command that resolves it. */
+/** `colloquy dev`: the whole stack in one terminal, with every waiting call and the command that resolves it. */
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { devServerCommand } from '../../client/workers/dev-server.js';
@@ -12,27 +12,29 @@ export interface DevFlags {
   readonly agents: string;
   readonly data?: string;
   readonly port?: string;
-  /** What the `model` line says. */
+  /** The text of the `model` line. */
   readonly model?: string;
   /** A message that shows what the agent can do, for the `try` line. */
   readonly tryMessage?: string;
   readonly tryAgent?: string;
-  /** What a worker needs of the environment besides, for the command that starts another: it is shown, so no secrets. */
+  /**
+   * Additional environment of a worker, for the command that starts another: it is shown, so it must hold no secrets.
+   */
   readonly workerEnv?: Readonly<Record<string, string>>;
 }
 
 const POLL_MS = 1_000;
 
-/** Runs until Ctrl-C; stops all that it started. @throws when a part of the stack cannot be started. */
+/** Runs until Ctrl-C; stops everything that it started. @throws when a part of the stack cannot be started. */
 export async function runDev(flags: DevFlags): Promise<void> {
   const config = readConfig(process.env, flags);
   const stopped = new AbortController();
-  // From the start: the first start fetches a server and may take a while.
+  // Registered before the start, because the first start downloads a server and may take a while.
   onStop(() => {
     stopped.abort();
   });
   const stack = await start(config, flags).catch((error: unknown) => {
-    // Ctrl-C reaches the processes of the stack, too; that they ended is then no failure.
+    // Ctrl-C reaches the processes of the stack, too; their end is then not a failure.
     if (stopped.signal.aborted) return undefined;
     throw error;
   });
@@ -41,7 +43,8 @@ export async function runDev(flags: DevFlags): Promise<void> {
   await showWaiting(stack, { signal: stopped.signal, config, flags });
   print('stopping');
   await stack.stop();
-  // One that somebody else has started is theirs; one that a killed stack has left behind is nobody's.
+  // The server keeps running if this command did not start it; the hint is printed only if its data belong to this
+  // stack.
   if (!stack.temporal.started && isOfData(stack))
     print(`temporal  runs on. Stop it: ${devServerCommand('stop')} --db ${databaseOf(config)}`);
 }
@@ -51,10 +54,11 @@ async function start(config: Config, flags: DevFlags): Promise<Stack> {
     agentsModule: flags.agents,
     dataDir: config.dataDir,
     apiPort: config.port,
-    // The list of what waits is asked for every second: a line for each request would bury what is said here.
+    // The list of waiting calls is polled every second: a log line for each request would bury the output of this
+    // command.
     env: { COLLOQUY_LOG_LEVEL: process.env['COLLOQUY_LOG_LEVEL'] ?? 'warn' },
     onLine: (line, from) => {
-      // The processes log JSON on stderr; their own first lines are said below, in order.
+      // The processes log JSON on stderr; their first lines are printed below, in order.
       if (line.startsWith('{')) process.stderr.write(`${from}: ${line}\n`);
     },
   });
@@ -91,7 +95,7 @@ async function showWaiting(stack: Stack, { signal, config, flags }: Showing): Pr
     shown.add(id);
     for (const line of lines()) print(line);
   };
-  // The address of a database may hold a password, which has no place on a screen.
+  // The address of a database may hold a password, which must not appear on a screen.
   const log =
     process.env['COLLOQUY_DATABASE_URL'] === undefined ? '' : ' COLLOQUY_DATABASE_URL=<as here>';
   const where = `TEMPORAL_ADDRESS=${stack.temporal.address} COLLOQUY_DATA=${config.dataDir}${log}`;
@@ -121,7 +125,7 @@ function temporalLine(stack: Stack, config: Config, isAway: boolean): string {
   return `${where}. Start it again: TEMPORAL_ADDRESS=${address} ${devServerCommand()} --db ${databaseOf(config)}`;
 }
 
-/** Whether the server's data are in the folder of this stack: of any other no more than the address is known. */
+/** Whether the server's data are in the folder of this stack: for any other server only the address is known. */
 function isOfData({ temporal }: Stack): boolean {
   return temporal.uiUrl !== undefined;
 }
@@ -136,12 +140,15 @@ function wordsOf(env: DevFlags['workerEnv'] = {}): string {
     .join('');
 }
 
-/** It may have been aborted meanwhile, which the compiler cannot know. */
+/** The signal may have been aborted meanwhile, which the compiler cannot know. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** As the API has it, which needs it for all that is sent. An API that does not answer is told of by itself. */
+/**
+ * Asks the API, which needs Temporal for all that is sent. An unreachable API is reported separately, so it counts as
+ * false here.
+ */
 async function isTemporalAway(apiUrl: string, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await fetch(`${apiUrl}/readyz`, { signal });

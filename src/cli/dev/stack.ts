@@ -1,6 +1,6 @@
 /**
- * The development stack: Temporal server, worker process, API process. Used by `colloquy dev`, the demo and the end-to-end
- * tests alike. Owns every process that it starts and stops them in reverse order.
+ * The development stack: Temporal server, worker process, API process. Used by `colloquy dev`, the demo and the
+ * end-to-end tests. Owns every process that it starts and stops them in reverse order.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -15,7 +15,7 @@ export interface StackOptions {
   readonly apiPort: number;
   readonly temporalPort?: number | undefined;
   readonly temporalUiPort?: number | undefined;
-  /** A server that is there already; then none is looked for or started. */
+  /** Address of an existing server; then none is searched or started. */
   readonly temporalAddress?: string | undefined;
   readonly taskQueue?: string | undefined;
   readonly env?: NodeJS.ProcessEnv;
@@ -96,16 +96,16 @@ async function temporalFor(options: StackOptions): Promise<TemporalServer> {
   });
 }
 
-/** The UI may be opened under either name; what the caller has set wins. */
+/** The UI may be opened under either name; a value that the caller has set wins. */
 function uiOrigins(uiUrl: string | undefined): NodeJS.ProcessEnv {
   if (uiUrl === undefined || process.env['COLLOQUY_UI_ORIGINS'] !== undefined) return {};
   const { port } = new URL(uiUrl);
   return { COLLOQUY_UI_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}` };
 }
 
-/** The API says its address in its first line; with port 0 only it knows. */
+/** The API prints its address in its first line; with port 0 only the API knows it. */
 function apiUrlOf(api: Child): string {
   const url = /https?:\/\/\S+/.exec(api.output())?.[0];
-  if (url === undefined) throw new Error(`the API process said no address:\n${api.output()}`);
+  if (url === undefined) throw new Error(`the API process printed no address:\n${api.output()}`);
   return url.replace(/\/$/, '');
 }

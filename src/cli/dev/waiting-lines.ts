@@ -1,4 +1,7 @@
-/** What `colloquy dev` prints of every call that waits: what it is, who may answer, and the command that does. */
+/**
+ * The lines that `colloquy dev` prints for every waiting call: the call, who may answer, and the command that answers
+ * it.
+ */
 import { excludesRequester } from '../../core/calls/audience.js';
 import {
   type SampleAnswer,
@@ -17,7 +20,10 @@ const MAX_INPUT_CHARS = 2_000;
 const PAGE = 1_000;
 const INDENT = ' '.repeat(10);
 
-/** Says each call once, and again when it waits for something else: another question, other arguments, a new form or holder, a better answer. */
+/**
+ * Prints each call once, and again when it waits for something else: another question, other arguments, a new form or
+ * claim, a rejected answer.
+ */
 export class WaitingLines {
   readonly #apiUrl: string;
   readonly #said = new Map<string, string>();
@@ -26,7 +32,7 @@ export class WaitingLines {
     this.#apiUrl = apiUrl;
   }
 
-  /** Lines that are new. None while the API cannot be asked: it may be restarting. */
+  /** New lines. None while the API is unreachable: it may be restarting. */
   async news(signal: AbortSignal): Promise<readonly string[]> {
     const list = await this.#get<{ conversations?: readonly ConversationSnapshot[] }>(
       '/v1/conversations?status=awaiting_input',
@@ -47,7 +53,7 @@ export class WaitingLines {
     return news;
   }
 
-  /** Of calls that exclude them; undefined while the log cannot be read. */
+  /** Requesters of a call whose audience excludes them; undefined while the log cannot be read. */
   async #requesters(
     { conversationId }: ConversationSnapshot,
     { audience, turnId }: PendingCall,
@@ -82,13 +88,15 @@ export class WaitingLines {
   }
 }
 
-/** The last is the command, where there is one. What others wrote can move no cursor, and no word of the command. */
+/**
+ * The last line is the command, if there is one. Foreign text cannot move the cursor, nor change a word of the command.
+ */
 export function waitingLines(
   apiUrl: string,
   waits: {
     readonly snapshot: Pick<ConversationSnapshot, 'conversationId'>;
     readonly call: PendingCall;
-    /** Ids of whoever asked for the call. */
+    /** Ids of the users who requested the call. */
     readonly requesters: readonly string[];
   },
 ): readonly string[] {
@@ -112,7 +120,7 @@ export function waitingLines(
   ];
 }
 
-/** The bare resolution, where nothing more is asked for. */
+/** The resolution alone if the call needs no more. */
 function bodyOf({ audience, claim }: PendingCall, answer: SampleAnswer): object {
   const { resolution, argsDigest, claimId, actor } = answer;
   if (audience !== undefined || claim !== undefined)
@@ -120,7 +128,7 @@ function bodyOf({ audience, claim }: PendingCall, answer: SampleAnswer): object 
   return argsDigest === undefined ? resolution : { resolution, argsDigest };
 }
 
-/** A command to paste into a POSIX shell. The address holds nothing that a shell reads. */
+/** A command to paste into a POSIX shell. The address holds no character that a shell interprets. */
 export function curl(url: string, json: string): string {
   return `curl -s ${url} -H 'content-type: application/json' -d ${shellQuote(json)}`;
 }

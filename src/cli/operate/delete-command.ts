@@ -1,4 +1,4 @@
-/** `colloquy delete`: a conversation, or a tenant, for good. */
+/** `colloquy delete`: deletes a conversation, or a tenant, for good. */
 import { existsSync } from 'node:fs';
 import { ConversationClient } from '../../client/conversation-client.js';
 import { createDeletions } from '../../projection/duties/deletions.js';
@@ -50,7 +50,10 @@ export async function runDelete(flags: DeleteFlags): Promise<void> {
   exitNow();
 }
 
-/** One in the wrong folder would be made there, empty: the runs would go, and the real log would keep all that was said. */
+/**
+ * A log opened in the wrong folder would be created there, empty: the runs would be deleted, and the real log would
+ * keep its content.
+ */
 function requireLog({ eventLog }: Config): void {
   if (/^postgres(ql)?:/.test(eventLog) || existsSync(eventLog)) return;
   throw new ConfigError(

@@ -1,4 +1,4 @@
-/** `colloquy doctor`: says what is wrong, and with what to go on. Exit code 0 when nothing failed, else 1. */
+/** `colloquy doctor`: reports what is wrong, and the next command. Exit code 0 when no check failed, else 1. */
 import { createWorkflowSource } from '../../projection/source/workflow-source.js';
 import { temporalSettings } from '../../worker/temporal/connection.js';
 import { readConfig } from '../process/config.js';

@@ -1,4 +1,4 @@
-/** What has to be there for conversations to go on, checked one after the other: each finding names the next command. Changes nothing. */
+/** Checks one after the other what conversations need to continue; findings name the next command. Changes nothing. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { messageOf } from '../../client/temporal/errors.js';
 import { troubleOf } from '../../client/temporal/find-trouble.js';
@@ -17,12 +17,12 @@ export type CheckName =
   | 'agents'
   | 'conversations';
 
-/** `warning`: conversations go on, but somebody should look. `skipped`: what it needs is not there. */
+/** `warning`: conversations continue, but an operator should check. `skipped`: the check does not apply. */
 export interface Finding {
   readonly check: CheckName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly text: string;
-  /** The next command, where one helps. */
+  /** The next command, if one helps. */
   readonly next?: string;
 }
 
@@ -38,7 +38,7 @@ export interface Diagnosis {
   readonly conversations: readonly TroubledConversation[];
 }
 
-/** Each is opened by its check, so that what cannot be opened is a finding. */
+/** The installation to check. Each part is opened by its check, so that a failure to open it is a finding. */
 export interface Patient {
   readonly address: string;
   readonly namespace: string;
@@ -49,12 +49,12 @@ export interface Patient {
 }
 
 const DEADLINE_MS = 5_000;
-/** Conversations that are named; a bad deploy may have thousands fail. */
+/** Most conversations that are named; a bad deployment may have thousands fail. */
 const MAX_NAMED = 100;
-/** A poll lasts at most a minute, so a living worker was seen within this. */
+/** A poll lasts at most a minute, so a living worker was seen within this time. */
 const POLLED_MS = 70_000;
 
-/** Never throws: what fails is a finding. */
+/** Never throws: failures are findings. */
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const findings: Finding[] = [];
   const check = async <Found>(
@@ -149,7 +149,10 @@ async function agentsOf(log: EventLog): Promise<Omit<Finding, 'check'>> {
   };
 }
 
-/** What has a mark in the store, and what the server reports itself; each is looked at now. */
+/**
+ * Conversations with a mark in the store, and those that the server itself reports; the present state of each is
+ * checked.
+ */
 async function troubledConversations(
   { client, source }: { readonly client: Client; readonly source: WorkflowSource },
   log: EventLog | undefined,
@@ -174,7 +177,7 @@ async function troubledConversations(
   return found;
 }
 
-/** A mark may outlive its workflow, as on a server that was set up anew: such a one is no trouble. */
+/** A mark may outlive its workflow, for instance on a newly installed server: then there is no trouble. */
 async function troubleNow(client: Client, key: ConversationKey): Promise<Trouble | undefined> {
   try {
     const run = await client.workflow.getHandle(workflowIdFor(key)).describe();
@@ -195,7 +198,7 @@ function saidOf(found: readonly TroubledConversation[]): Omit<Finding, 'check'> 
 }
 
 function nextFor({ tenant, conversationId }: ConversationKey, { kind }: Trouble): string {
-  if (kind === 'slow') return 'start more workers, or look what holds them up';
+  if (kind === 'slow') return 'start more workers, or find what holds them up';
   const of = tenant === 'default' ? '' : ` --tenant ${tenant}`;
   return `npx colloquy repair ${conversationId}${of}`;
 }

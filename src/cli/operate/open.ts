@@ -1,4 +1,4 @@
-/** What operators' commands open, with the settings of worker and API. */
+/** Opens Temporal and the event log for operators' commands, with the settings of worker and API. */
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
 import { CompressionCodec } from '../../client/payloads/payload-codec.js';
@@ -14,7 +14,10 @@ export async function openTemporal(config: Config, retry: number): Promise<Clien
   return await connectClient(temporalSettings(), { retryForMs: retry * 1_000, logger }, codecs);
 }
 
-/** One in the wrong folder would be made there, empty. @throws {ConfigError} when there is none @throws {StoreUnavailable} */
+/**
+ * Opens an event log that exists; in a wrong folder an empty one would be created. @throws {ConfigError} when there is
+ * none @throws {StoreUnavailable}
+ */
 export async function openExistingLog(config: Config): Promise<OpenLog> {
   const { eventLog } = config;
   if (!/^postgres(ql)?:/.test(eventLog) && !existsSync(eventLog))

@@ -1,6 +1,6 @@
 /**
- * `colloquy repair`: says how far the history of a conversation replays with the code of this package, and resets it there on demand.
- * Exit code 0 when nothing is left to repair, else 1.
+ * `colloquy repair`: reports how far the history of a conversation replays with the code of this package, and resets it
+ * there on demand. Exit code 0 when nothing is left to repair, else 1.
  */
 import { checkKey } from '../../client/api/checks.js';
 import { CompressionCodec } from '../../client/payloads/payload-codec.js';
@@ -26,7 +26,7 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   const key = { tenant: flags.tenant ?? DEFAULT_TENANT, conversationId };
   checkKey(key);
   const config = readConfig(process.env, { data: flags.data });
-  // Replays are made to see where they fail: what Temporal says of that is in the report, which has stdout for itself.
+  // The replays are expected to fail: Temporal's messages about that are in the report, which has stdout to itself.
   const logLevel = config.logLevel === 'debug' ? 'debug' : 'silent';
   installRuntimeLogging(createPino({ logLevel }, 'colloquy-operate'));
   const opened = await openExistingLog(config);
@@ -41,12 +41,12 @@ export async function runRepair(conversationId: string, flags: RepairFlags): Pro
   exitNow(isLeft(outcome) ? 1 : 0);
 }
 
-/** A reset that was planned, and not carried out. */
+/** True for a reset that was planned, but not carried out. */
 function isLeft(outcome: Shown): boolean {
   return outcome.status === 'reset' && outcome.newRunId === undefined;
 }
 
-/** Without what enters the new run: it may be megabytes. */
+/** Without the entries for the new run, which may be megabytes. */
 function jsonOf(outcome: Shown): object {
   if (outcome.status !== 'reset') return outcome;
   const { entries: _entries, resetToId: _id, ...rest } = outcome;
@@ -63,13 +63,13 @@ export function repairText(conversationId: string, outcome: Shown): string {
   if (outcome.status === 'not_running')
     return `Conversation "${conversationId}" does not run; there is nothing to repair`;
   if (outcome.status === 'replays')
-    return `All ${outcome.historyLength} events of conversation "${conversationId}" replay with this code: a reset would change nothing.\nIf it fails all the same, this code fails on what has come since: mend the code, and start workers with it.`;
+    return `All ${outcome.historyLength} events of conversation "${conversationId}" replay with this code: a reset would change nothing.\nIf it fails all the same, this code fails on later events: fix the code, and start workers with it.`;
   const { error, keptEvents, thrownEvents, loggedEvents, activities, inputs, newRunId } = outcome;
   const done = newRunId !== undefined;
   return [
     `The history of conversation "${conversationId}" does not replay: ${error}`,
     `kept:        ${keptEvents} events`,
-    `thrown away: ${thrownEvents} events; of the log ${loggedEvents} events ${done ? 'were' : 'will be'} taken over as readers have seen them`,
+    `thrown away: ${thrownEvents} events; ${loggedEvents} events of the log ${done ? 'were' : 'will be'} taken over as readers have seen them`,
     ...activities.map(({ activityId, becomes }) => `  ${activityId}  ${BECOMES[becomes]}`),
     ...inputs.map(({ by, name }) => `  ${by} ${name}  applied again in its place`),
     done

@@ -14,10 +14,11 @@ export class AgentsModuleError extends Error {
 }
 
 /**
- * Every export made by `defineAgent` is served, and so are the members of every exported array of agents (`export const agents =
- * [support, sales]`, `export default [...]`); an export named `services` (a value, or a function that makes one) is handed to the tools.
- * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds something else, or
- * when its `services` fail. With `services: false` these are not made: for who only looks at definitions.
+ * Serves every export made by `defineAgent`, and the members of every exported array of agents (`export const agents =
+ * [support, sales]`, `export default [...]`). An export named `services` (a value, or a function that makes one) is
+ * handed to the tools; `services: false` does not make them, for commands that only read definitions.
+ * @throws {AgentsModuleError} when the module cannot be loaded or exports no agent, when an array of agents holds
+ * something else, or when its `services` fail.
  */
 export async function loadAgents(
   path: string,
@@ -57,7 +58,10 @@ async function servicesOf(file: string, services: unknown): Promise<unknown> {
   }
 }
 
-/** An array without any agent is the module's own business; one with agents beside something else is a mistake, such as a cycle of imports. */
+/**
+ * An array without any agent is ignored; one with agents beside something else is a mistake, such as a cycle of
+ * imports.
+ */
 function agentsIn(file: string, [name, value]: readonly [string, unknown]): readonly Agent[] {
   // `services` may hold anything.
   if (name === 'services') return [];

@@ -1,4 +1,4 @@
-/** A process of the stack as its parent sees it: ready, lines, end. */
+/** A process of the stack as its parent handles it: readiness, output lines, end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 export interface ChildOptions {
   readonly name: string;
-  /** Arguments of the `colloquy` command, or a script with its arguments when `script` is set. */
+  /** Arguments of the `colloquy` command, or of the script when `script` is set. */
   readonly args: readonly string[];
   readonly script?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -17,22 +17,22 @@ export interface ChildOptions {
 
 export interface Child {
   readonly pid: number;
-  /** Everything it wrote, for error messages. */
+  /** The newest lines of its output, for error messages. */
   output(): string;
-  /** Its exit code, or the signal that ended it; rejects never. */
+  /** Its exit code, or the signal that ended it; never rejects. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /** True until the process has ended. */
   alive(): boolean;
-  /** SIGKILL: what a crash looks like. Resolves when the process is gone. */
+  /** SIGKILL, like a crash. Resolves when the process is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL after the grace. Safe to repeat. */
+  /** SIGTERM, and SIGKILL after the grace period. Safe to repeat. */
   stop(graceMs?: number): Promise<void>;
 }
 
 const READY_TIMEOUT_MS = 90_000;
 const KEPT_LINES = 60;
 
-/** Starts a process and waits until it says that it is ready. @throws when it ends or is silent for too long. */
+/** Starts a process and waits until it reports that it is ready. @throws when it ends or is silent for too long. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const child = spawn(process.execPath, [options.script ?? MAIN, ...options.args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,4 +1,4 @@
-/** Settings of the command line: flags first, then environment, then defaults. Every bad value is named at once. */
+/** Settings of the command line: flags first, then environment, then defaults. One error lists every bad value. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { durationProblem } from '../../define/checks/durations.js';
@@ -65,7 +65,7 @@ export interface Config {
   readonly dataDir: string;
   /** The sqlite file in it, or the address of a Postgres database. */
   readonly eventLog: string;
-  /** Values too large for events: beside them, in a folder, or nowhere. */
+  /** Where values too large for events are stored: beside them, in a folder, or nowhere. */
   readonly blobs: BlobChoice;
   /** Conversations that were closed longer ago are deleted; absent: none are. */
   readonly closedAfter: string | undefined;
@@ -73,7 +73,7 @@ export interface Config {
   readonly searchAttributes: boolean;
   /** Compress payloads of more than 8 KB. */
   readonly compression: boolean;
-  /** Every wait of the API for Temporal and its workers lasts so many times as long. */
+  /** Factor for every wait of the API for Temporal and its workers. */
   readonly patience: number;
   readonly audit: 'off' | 'records' | 'full';
   /** Origins of Temporal UIs whose pages may use the codec endpoint. */
@@ -85,7 +85,7 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
-/** The flag that says the same, for messages. */
+/** The equivalent flag, for messages. */
 const FLAGS: Readonly<Record<string, string>> = {
   COLLOQUY_DATA: ' (--data)',
   COLLOQUY_PORT: ' (--port)',

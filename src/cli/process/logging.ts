@@ -25,7 +25,7 @@ export function loggerOf(log: Pino): Logger {
   };
 }
 
-/** The fields of a line of Temporal's: of an error what it says, which JSON would leave out. */
+/** The fields of one of Temporal's log lines, with the message of an error, which JSON would leave out. */
 export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<string, unknown>> {
   const error: unknown = meta?.['error'];
   if (!(error instanceof Error)) return { ...meta, temporal: true };
@@ -38,7 +38,7 @@ export function runtimeLine(meta: LogMetadata | undefined): Readonly<Record<stri
   };
 }
 
-/** Feeds Temporal's own log lines into ours; must run before anything of the worker package is used. */
+/** Routes Temporal's own log lines to the given logger; must run before anything of the worker package is used. */
 export function installRuntimeLogging(log: Pino): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const line = runtimeLine(meta);
@@ -48,7 +48,7 @@ export function installRuntimeLogging(log: Pino): void {
   Runtime.install({
     logger,
     telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
-    // Ours drains the projector first; Temporal's own would stop the worker at once.
+    // The worker's own shutdown drains the projector first; Temporal's would stop the worker at once.
     shutdownSignals: [],
   });
 }

@@ -1,12 +1,12 @@
-/** How a process of the command line lives: says when it is ready, stops once, exits with words. */
+/** The life of a command line process: reports when it is ready, stops once, exits with a message. */
 
-/** Tells the parent (when there is one) and the reader of the terminal that the process serves. */
+/** Notifies the parent process, if there is one, and prints the line to the terminal. */
 export function announceReady(line: string): void {
   process.stdout.write(`${line}\n`);
   process.send?.({ type: 'ready' });
 }
 
-/** Runs `stop` at the first SIGTERM or SIGINT, or when the parent that started the process is gone. */
+/** Runs `stop` at the first SIGTERM or SIGINT, or when the parent process is gone. */
 export function onStop(stop: () => void): void {
   let stopping = false;
   const once = (): void => {
@@ -22,14 +22,14 @@ export function onStop(stop: () => void): void {
 }
 
 /**
- * The end of a process that has closed what it opened. At once: a call to Temporal that was given up may still be waiting for
- * its next try, and the SDK throws from that timer when its connection is closed.
+ * Ends a process that has closed its resources. At once: an abandoned call to Temporal may still wait for its next try,
+ * and the SDK throws from that timer when its connection is closed.
  */
 export function exitNow(code: 0 | 1 = 0): never {
   process.exit(code);
 }
 
-/** The end of a command that failed: its message, and nothing of its inside unless asked for. */
+/** Ends a command that failed: prints its message, and its stack only at log level debug. */
 export function failWith(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`colloquy: ${message}\n`);

@@ -27,7 +27,7 @@ export interface ServeFlags {
 
 export async function runServe(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, flags);
-  // Before a server is waited for: waiting does not make it right.
+  // Checked before the wait for a server, which would not make it right.
   const problem = hostProblem(config.host);
   if (problem !== undefined) throw new ConfigError(problem);
   const log = createPino(config, 'colloquy-api');
@@ -41,7 +41,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const policy = { retryForMs: flags.retry * 1_000, logger, identity: ownIdentity(storeId) };
   const temporal = await connectClient(settings, policy, codecs);
   const fromLog = clientOptionsFrom(opened, temporal);
-  // Known from here on, whatever becomes of the store.
+  // The agents are known from here on, even if the store becomes unavailable.
   await fromLog.agents();
   const troubles = new TroubleWatch({ log: opened.log, logger });
   const client = new ConversationClient({

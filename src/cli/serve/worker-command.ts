@@ -1,4 +1,4 @@
-/** `colloquy worker`: serve the agents of a module until told to stop. */
+/** `colloquy worker`: serves the agents of a module until it is stopped. */
 import { mkdir } from 'node:fs/promises';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { createColloquyWorker } from '../../worker/create-worker.js';
@@ -39,7 +39,7 @@ export async function runWorker(flags: WorkerFlags): Promise<void> {
     retryForMs: flags.retry * 1_000,
     shutdownGraceMs: flags.drain * 1_000,
     logger: loggerOf(log),
-    // Signals are handled here, so that the projector drains after the worker.
+    // This command handles the signals, so that the projector drains after the worker.
     tuning: {},
   });
   onStop(() => {

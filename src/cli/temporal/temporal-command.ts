@@ -1,4 +1,4 @@
-/** `colloquy temporal`: the Temporal CLI and its dev server from a project that has nothing but this package. */
+/** `colloquy temporal`: the Temporal CLI and its dev server for a project that has only this package. */
 import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ Anything else goes to the Temporal CLI as it is: TEMPORAL_CLI, "temporal" on PAT
   npx colloquy temporal --help`;
 
 /**
- * Runs an action of the dev server, or the Temporal CLI with these arguments; both write to this terminal. Resolves with the
- * exit code of what ran. @throws in the script's words when there is no CLI and none can be fetched.
+ * Runs an action of the dev server, or the Temporal CLI with these arguments; both write to this terminal. Resolves
+ * with the exit code. @throws with the script's message when there is no CLI and none can be downloaded.
  */
 export async function runTemporal(args: readonly string[]): Promise<number> {
   const [first = '', ...rest] = args;
@@ -47,7 +47,7 @@ function databaseOf(args: readonly string[]): readonly string[] {
 }
 
 async function temporalCli(): Promise<string> {
-  // A first run downloads tens of megabytes; the script says so on stderr only then.
+  // A first run downloads tens of megabytes; only then the script reports it on stderr.
   const child = promisify(execFile)('bash', [SCRIPT, '--print-binary', '--quiet'], {
     timeout: SCRIPT_TIMEOUT_MS,
   });
@@ -60,7 +60,7 @@ async function temporalCli(): Promise<string> {
     return (await child).stdout.trim();
   } catch (error) {
     const isSaid = said !== '';
-    throw new Error(isSaid ? 'the Temporal CLI could not be had; see above' : String(error), {
+    throw new Error(isSaid ? 'no Temporal CLI is available; see above' : String(error), {
       cause: error,
     });
   }
@@ -71,7 +71,7 @@ async function runHere(command: string, args: readonly string[]): Promise<number
     stdio: 'inherit',
     env: { ...process.env, COLLOQUY_TEMPORAL_COMMAND: OWN_NAME },
   });
-  // Ctrl-C in a terminal reaches the child by itself; a signal to this process alone does not.
+  // Ctrl-C in a terminal reaches the child itself; a signal to this process alone does not.
   const forward = (signal: NodeJS.Signals): void => {
     child.kill(signal);
   };

@@ -6,16 +6,16 @@ import { promisify } from 'node:util';
 import { DEFAULT_TEMPORAL_ADDRESS } from '../../worker/temporal/connection.js';
 
 const run = promisify(execFile);
-/** First start fetches the server: tens of megabytes. */
+/** The first start downloads the server: tens of megabytes. */
 export const SCRIPT_TIMEOUT_MS = 300_000;
 export const SCRIPT = fileURLToPath(new URL('../../../temporal-dev.sh', import.meta.url));
 
 export interface TemporalServer {
   readonly address: string;
   readonly uiUrl: string | undefined;
-  /** True when it was started here, and not found running. */
+  /** True when it was started here, false when it was already running. */
   readonly started: boolean;
-  /** Words of the script: which server, from where. */
+  /** Messages of the script: which server, from where. */
   readonly notes: readonly string[];
   /** Stops it if it was started here. */
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export interface TemporalServer {
 
 export interface TemporalServerOptions {
   readonly dbFile: string;
-  /** @defaultValue that of TEMPORAL_ADDRESS, else 7233 */
+  /** @defaultValue the port of TEMPORAL_ADDRESS, else 7233 */
   readonly port?: number | undefined;
   readonly uiPort?: number | undefined;
   /** Where the UI has payloads decoded; for a server that is started here. */
@@ -31,9 +31,9 @@ export interface TemporalServerOptions {
 }
 
 /**
- * A server that serves the file already, else one that answers at the address (its data is then somewhere else), else a new
- * one there on the file.
- * @throws with the script's own words when no server can be had.
+ * Returns a server that already serves the file, else one that answers at the address (with its data elsewhere), else
+ * starts a new one there on the file.
+ * @throws with the script's own message when there is no server.
  */
 export async function ensureTemporal(options: TemporalServerOptions): Promise<TemporalServer> {
   if (!existsSync(SCRIPT))
@@ -41,7 +41,7 @@ export async function ensureTemporal(options: TemporalServerOptions): Promise<Te
   const db = ['--db', options.dbFile];
   const served = await statusOf(db);
   if (served !== undefined) return serverOf(served, { started: false, db });
-  // Named by the variable, the script takes the server that answers there, whatever it serves.
+  // When TEMPORAL_ADDRESS is set, the script takes the server that answers there, with any data.
   const address =
     options.port === undefined
       ? (process.env['TEMPORAL_ADDRESS'] ?? DEFAULT_TEMPORAL_ADDRESS)
@@ -65,7 +65,7 @@ function serverOf(
 ): TemporalServer {
   const address = valueOf(stdout, 'TEMPORAL_ADDRESS');
   if (address === undefined)
-    throw new Error(`temporal-dev.sh said no address:\n${stdout}${stderr}`);
+    throw new Error(`temporal-dev.sh printed no address:\n${stdout}${stderr}`);
   return {
     address,
     uiUrl: valueOf(stdout, 'TEMPORAL_UI'),
@@ -77,7 +77,7 @@ function serverOf(
   };
 }
 
-/** What the script says of a server that it started on this file; undefined when none runs. */
+/** The status of a server that the script started on this file; undefined when none runs. */
 async function statusOf(db: readonly string[]): Promise<Output | undefined> {
   try {
     return await run('bash', [SCRIPT, '--status', ...db], { timeout: SCRIPT_TIMEOUT_MS });
