@@ -287,7 +287,7 @@ async function generate(
   });
 }
 
-/** Replaces errors that no adapter made: some quote headers, and the text goes into history. */
+/** Replaces the texts of errors that no adapter made: some quote headers, and the text goes into history. */
 function modelFailureOf(error: unknown): Error {
   const known = error instanceof ApplicationFailure ? error : toModelFailure(error);
   return toFailure(known, 'model_unavailable');

@@ -128,7 +128,7 @@ function askedOf({ system, messages }: ModelRequest): AskedRequest {
   return { promptTokens: messages.reduce(add, rough(system)), messages };
 }
 
-/** Replaces errors that no adapter made: some quote headers, and the text goes into history. */
+/** Replaces the texts of errors that no adapter made: some quote headers, and the text goes into history. */
 function toModelFailureUnlessKnown(error: unknown): unknown {
   return error instanceof Error && error.name === 'ApplicationFailure'
     ? error

@@ -42,7 +42,7 @@ export interface ActivityDeps<Services> {
   /** Where large results are stored. Absent: they are cut. */
   readonly blobs?: Pick<BlobStore, 'put' | 'get'> & Partial<Pick<BlobStore, 'delete'>>;
   /**
-   * Whether a run belongs to a conversation that was deleted, so that nothing is stored under its id. @defaultValue
+   * Whether a run belongs to a deleted conversation whose id is not in use again. @defaultValue
    * always false
    */
   readonly isDeletedRun?: (key: ConversationKey, runId: string) => Promise<boolean>;

@@ -48,7 +48,7 @@ export function toAiSdkFailure(error: unknown, secrets: readonly string[] = []):
 
 /**
  * The error of fetch, which the packages keep as the cause, both before the response and in the middle of it. A socket
- * that the other side closed was open, so a request may have been in progress.
+ * that the other side closed was open, so a request was in progress.
  */
 function fetchErrorOf({ cause }: Error): unknown {
   const wasOpen =

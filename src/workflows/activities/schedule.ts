@@ -122,7 +122,7 @@ export interface ToolRun {
   readonly run: number;
   /** When the total time of the call ends, in milliseconds since the epoch. */
   readonly endMs?: number | undefined;
-  /** The task queue of the one worker that holds the open question of this call. */
+  /** The task queue of the one worker that holds this call open and can continue it. */
   readonly heldAt?: string | undefined;
 }
 
@@ -188,7 +188,7 @@ export function runOptions({ plan, run, endMs, heldAt }: ToolRun): ActivityOptio
 }
 
 /**
- * Options of a preflight. Approvers are asked only after it. It has no effects, so a lost worker costs only another
+ * Options of a preflight. The client is asked only after it. It has no effects, so a lost worker costs only another
  * attempt.
  */
 export function preflightOptions(call: PlannedCall): ActivityOptions {

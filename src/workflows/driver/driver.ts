@@ -72,7 +72,7 @@ export class Driver {
   }
 
   /**
-   * True while an activity runs that a turn or a caller waits for. Timers do not count: a roll-over carries deadlines.
+   * True while an activity runs other than a summary. Timers do not count: a roll-over carries deadlines.
    */
   get busy(): boolean {
     for (const { effect } of this.#underWay.values())
