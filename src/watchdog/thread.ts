@@ -21,7 +21,10 @@ setInterval(() => {
       const blockedMs = silent * lookMs;
       register.count(blockedMs);
       const { counts } = register;
-      log.warn({ ...counts, lastMs: blockedMs }, `the main thread runs again, after ${blockedMs} ms`);
+      log.warn(
+        { ...counts, lastMs: blockedMs },
+        `the main thread runs again, after ${blockedMs} ms`,
+      );
     }
     beats = now;
     silent = 0;
