@@ -102,7 +102,7 @@ describe('describeTool', () => {
     expect(await failures(denies)).toContain('failed with denied: no');
     expect(await failures(denies, { error: 'denied' })).toBe('');
     const locked = { ask: { audience: { users: ['tester'], exclude: ['requester'] } } };
-    expect(await failures(toolOf(run, { approval: locked }))).toContain('nobody can give');
+    expect(await failures(toolOf(run, { approval: locked }))).toContain('no actor may give');
   });
 
   it('answers the questions of a tool, in their order', async () => {

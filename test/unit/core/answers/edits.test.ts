@@ -146,7 +146,7 @@ describe('an approval with edited input', () => {
     const own = { requestId: 'r2', actor: actor('ann', { roles: ['cfo'] }) };
     m.resolve('c', edit({ cents: 99_999 }), own);
     checked(m, 'r2', { cents: 99_999 }, { needed: true, audience });
-    expect(m.last('resolution_reverted').problems[0]?.message).toMatch(/whoever asked/);
+    expect(m.last('resolution_reverted').problems[0]?.message).toMatch(/requesters of this call/);
     m.resolve('c', edit({ cents: 99_999 }), {
       requestId: 'r3',
       actor: actor('cy', { roles: ['cfo'] }),

@@ -73,7 +73,7 @@ describe('a definition of an HTTP tool', () => {
     ['response', { response: 'xml' }, 'response: must be one of json, text, auto'],
     ['statuses', { okStatuses: [99] }, 'okStatuses: must be a list of statuses'],
     ['pointer', { result: 'data.items' }, 'result: must be a JSON Pointer'],
-    ['pointer into a text', { response: 'text', result: '/a' }, 'result: a text has nothing'],
+    ['pointer into a text', { response: 'text', result: '/a' }, 'result: a pointer needs response'],
     ['bytes', { maxResponseBytes: 0 }, 'maxResponseBytes: must be a whole number from 1 to'],
     ['redirects', { maxRedirects: 6 }, 'maxRedirects: must be a whole number from 0 to 5'],
     ['allowance', { allowPrivate: false }, 'allowPrivate: must be true or a list'],
