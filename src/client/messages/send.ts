@@ -52,6 +52,8 @@ export interface SendParts {
 
 /** A run may close or change between two reads of it: a few rounds settle which. */
 const MAX_ROUNDS = 4;
+/** A run that is closing refuses messages until its last task has completed, which takes seconds on a busy machine. */
+const MAX_REOPEN_ROUNDS = 12;
 const ROUND_PAUSE_MS = 50;
 /** Milliseconds that a read of the log may take: the log helps here, but is not required. */
 const LOG_DEADLINE_MS = 1_500;
@@ -88,7 +90,7 @@ export async function sendMessage(
     } catch (error) {
       const reply = duplicateOf(error);
       if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
-      if (round >= MAX_ROUNDS || !mayStartAgain(error, request))
+      if (round >= roundsOf(error) || !mayStartAgain(error, request))
         throw parts.door.toEngineError(error);
     }
     if (round > 1) await sleep(ROUND_PAUSE_MS * round);
@@ -196,6 +198,10 @@ async function tryOnce(
 function duplicateOf(error: unknown): SendMessageReply | undefined {
   const refusal = refusalOf(error);
   return refusal?.type === 'duplicate' ? (refusal.detail as SendMessageReply) : undefined;
+}
+
+function roundsOf(error: unknown): number {
+  return isClosedRun(error) ? MAX_ROUNDS : MAX_REOPEN_ROUNDS;
 }
 
 function mayStartAgain(error: unknown, request: SendRequest): boolean {

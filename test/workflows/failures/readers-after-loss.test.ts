@@ -130,7 +130,7 @@ test('a worker that nobody replaces is missed by the others, which have readers 
   });
   await until('both are there', () => log.liveWorkers(), { holds: ({ length }) => length === 2 });
   await until('the other has looked when it started', () => called.includes('notOpen'), {
-    timeoutMs: 10_000,
+    timeoutMs: 30_000,
   });
   // It works on, but nobody hears of it any more.
   store.isDown = true;

@@ -176,7 +176,9 @@ test.each(STORES)(
     );
     // What waits can be listed, and answered.
     const listed = await after.client.list({ pendingTool: 'customer.ask' });
-    expect(listed.conversations.map(({ conversationId }) => conversationId)).toEqual([id]);
+    const ids = listed.conversations.map(({ conversationId }) => conversationId);
+    // Conversations of other tests on the server may be swept into the store, too.
+    expect(ids.filter((listedId) => listedId === id)).toEqual([id]);
   },
   patient(120_000),
 );

@@ -8,7 +8,7 @@ import type { Message } from '../../../../src/protocol/conversation/messages.js'
 import type { ConversationInput } from '../../../../src/protocol/workflow/messaging.js';
 import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
-import type { Script } from '../../../support/fakes/fake-temporal.js';
+import { refusal, type Script } from '../../../support/fakes/fake-temporal.js';
 import { failureOf, setUp } from '../../../support/fakes/scripted-client.js';
 import { sampleLog, TURN } from '../../../support/samples/sample-log.js';
 import { aConversationState } from '../../../support/samples/transcripts.js';
@@ -195,6 +195,23 @@ describe('opening a closed conversation again', () => {
     const transcriptBytes = transcript.reduce((sum, message) => sum + messageBytes(message), 0);
     return { agent: 'support', transcript, transcriptBytes, ...rest };
   };
+
+  it('waits for a run that is still closing, as on a busy machine', async () => {
+    const reader = new FakeReader();
+    reader.add('c-1', sampleLog('c-1', { closed: true }));
+    reader.carried = { version: 1, state: { agent: 'support' }, events: [] };
+    let refused = 0;
+    const updateWithStart = () => {
+      if (refused === 6) return REPLY;
+      refused += 1;
+      throw refusal('conversation_closed', { message: 'closed' });
+    };
+    const { conversation } = setUp({ ...closedRun, updateWithStart }, { reader });
+    expect(await conversation.send('Hello', { reopen: true })).toMatchObject({
+      status: 'admitted',
+    });
+    expect(refused).toBe(6);
+  });
 
   it('never gives it to another agent, and names the right one', async () => {
     const { conversation, calls } = reopening({ agent: 'sales' });
