@@ -11,13 +11,13 @@ const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
 const FILES_AT_ONCE = { postgres: 1, servers: 3, 'real-model': 1 } as const;
 
 /** No server, no network but loopback. Files share a process: loading the modules anew for each takes four times as long. */
-function pure(name: string, testTimeout = 20_000) {
+function pure(name: string) {
   return {
     test: {
       name,
       isolate: false,
       include: [`test/${name}/**/*.test.ts`],
-      testTimeout: testTimeout * PATIENCE,
+      testTimeout: 60_000 * PATIENCE,
       sequence: { groupOrder: GROUP.pure },
     },
   };
@@ -49,18 +49,18 @@ export default defineConfig({
   test: {
     projects: [
       pure('unit'),
-      pure('activities', 15_000),
-      pure('http', 15_000),
-      pure('bundle', 60_000),
-      pure('replay', 60_000),
-      pure('docs', 30_000),
-      forked('postgres', ['test/support/networks/postgres.ts'], 30_000),
+      pure('activities'),
+      pure('http'),
+      pure('bundle'),
+      pure('replay'),
+      pure('docs'),
+      forked('postgres', ['test/support/networks/postgres.ts'], 120_000),
       forked(
         'workflows',
         ['test/support/engine/bundle.ts', 'test/support/servers/server.ts'],
-        60_000,
+        120_000,
       ),
-      forked('time', ['test/support/engine/bundle.ts'], 60_000),
+      forked('time', ['test/support/engine/bundle.ts'], 120_000),
       forked('e2e', [], 180_000),
       forked(
         'real-model',

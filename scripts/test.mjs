@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loopsWanted, startBusyLoops } from './busy-loops.mjs';
 
@@ -74,6 +74,8 @@ function summarize(code, json) {
   const skipped = json.numPendingTests + (json.numTodoTests ?? 0);
   // A file that failed to load holds no test that could fail.
   for (const file of json.testResults) {
+    for (const test of file.assertionResults)
+      if (test.status === 'failed') notes.push(failureOf(file, test));
     if (file.status !== 'failed' || file.assertionResults.some((test) => test.status === 'failed'))
       continue;
     failed += 1;
@@ -88,6 +90,12 @@ function summarize(code, json) {
     notes.push(`vitest ended with ${code}: an unhandled error, or a failed setup or teardown`);
   }
   return { passed, failed, skipped, notes };
+}
+
+/** One line for each test that failed, at the end of a long output: its file, its name and the first line of its error. */
+function failureOf(file, test) {
+  const [reason = 'no message'] = (test.failureMessages[0] ?? '').split('\n');
+  return `FAILED ${relative(root, file.name)} > ${test.fullName}: ${reason.slice(0, 300)}`;
 }
 
 /** Tests that documents name, and that were skipped or are gone, are at least one failure. */

@@ -23,11 +23,16 @@ function fakeClient(): { readonly client: Client; readonly left: number[] } {
   return { client: { withDeadline, options: { namespace: 'x' } } as unknown as Client, left };
 }
 
-it('without load nothing waits longer', async () => {
+it('without load a call has three times as long where a worker serves it, and as long as ever where none does', async () => {
   const { PATIENCE, patientClient } = await patienceAt('');
-  const { client } = fakeClient();
+  const { client, left } = fakeClient();
+  let isServed = true;
+  const patient = patientClient(client, () => isServed);
   expect(PATIENCE).toBe(1);
-  expect(patientClient(client, () => true)).toBe(client);
+  await patient.withDeadline(Date.now() + 3_000, async () => 'told');
+  isServed = false;
+  await patient.withDeadline(Date.now() + 3_000, async () => 'told');
+  expect(left).toEqual([9, 3]);
 });
 
 it('beside busy loops a call has twelve times as long where a worker serves it, and as long as ever where none does', async () => {

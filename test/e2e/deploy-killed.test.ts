@@ -39,7 +39,6 @@ beforeAll(async () => {
   await talk.waitingCalls(NAMES.length - 1);
   await until('the tool that will be lost runs', () => world.lines('runs.jsonl'), {
     holds: (runs) => runs.some(({ name }) => name === 'lost'),
-    timeoutMs: 30_000,
   });
 });
 afterAll(() => world.stop());

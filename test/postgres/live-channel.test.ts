@@ -79,15 +79,11 @@ it('finds its listeners again when the server was away', async () => {
   publisher.publish(delta('lost'));
   await server.startAgain();
   let sent = 0;
-  await until(
-    'messages come again',
-    () => {
-      sent += 1;
-      publisher.publish(delta(`back ${sent}`));
-      return textsOf(heard).some((text) => text.startsWith('back'));
-    },
-    { timeoutMs: 15_000 },
-  );
+  await until('messages come again', () => {
+    sent += 1;
+    publisher.publish(delta(`back ${sent}`));
+    return textsOf(heard).some((text) => text.startsWith('back'));
+  });
 });
 
 it('hears itself without a server', async () => {

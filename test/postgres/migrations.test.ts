@@ -9,7 +9,6 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { StoreUnavailable } from '../../src/store/ports/log.js';
 import { migrate } from '../../src/store/postgres/database/migrate.js';
 import { openPostgresEventLog } from '../../src/store/postgres/event-log.js';
-import { patient } from '../support/patience.js';
 import { KEY, stamped, started, turn } from '../support/samples/log-events.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { until } from '../support/until.js';
@@ -86,9 +85,7 @@ describe('an upgrade', () => {
     expect(await stepsOf(client, schema)).toBe(3);
   });
 
-  it('fails in bounded time while somebody keeps a table locked, says who, and is done by the next start', {
-    timeout: patient(30_000),
-  }, async () => {
+  it('fails in bounded time while somebody keeps a table locked, says who, and is done by the next start', async () => {
     const reader = await connected('a report');
     const schema = await storedSchema();
     await reader.query('BEGIN');
@@ -109,7 +106,7 @@ describe('an upgrade', () => {
     expect(await stepsOf(reader, schema)).toBe(2);
   });
 
-  it('may take longer than any other statement', { timeout: patient(40_000) }, async () => {
+  it('may take longer than any other statement', async () => {
     const client = await connected('slow');
     const schema = await storedSchema();
     await upgrade(schema, ['DO $$ BEGIN PERFORM pg_sleep(10.5); END $$']);

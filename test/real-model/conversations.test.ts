@@ -208,7 +208,7 @@ describe.each(APIS)('a real model through %s', (api) => {
       text: expect.stringMatching(/./) as string,
     });
     const freed = (count: number): boolean => count === 0;
-    await until('the slot is free', () => local.busySlots(), { holds: freed, timeoutMs: 10_000 });
+    await until('the slot is free', () => local.busySlots(), { holds: freed });
   });
 
   test('has four conversations at once, each with its own answer', async () => {

@@ -8,7 +8,7 @@ const IS_LOADED = Number(process.env['COLLOQUY_TEST_LOAD'] ?? 0) > 0;
 
 /** Deadlines of tests are so many times as long. */
 export const PATIENCE = IS_LOADED ? 4 : 1;
-/** Deadlines of their clients: 3 s become 36. */
+/** Deadlines of their clients: 3 s become 9, or 36 beside busy loops. */
 const CLIENT_PATIENCE = 3 * PATIENCE;
 /** The same for API processes, of which nobody knows here whether they have a worker: 12 s. */
 export const PATIENT_API = { COLLOQUY_PATIENCE: String(PATIENCE) } as const;
@@ -23,7 +23,6 @@ export function patientOptions<Options extends object>(
   options: Options,
   isServed: () => boolean,
 ): Options {
-  if (PATIENCE === 1) return options;
   const patience = { enumerable: true, get: () => (isServed() ? CLIENT_PATIENCE : PATIENCE) };
   return Object.defineProperty({ ...options }, 'patience', patience);
 }
@@ -33,7 +32,6 @@ export function patientOptions<Options extends object>(
  * as a signal, because the machine is slow. Without a worker the deadline is what a test waits for, and stays.
  */
 export function patientClient(client: Client, isServed: () => boolean): Client {
-  if (PATIENCE === 1) return client;
   const withDeadline: Client['withDeadline'] = async (deadline, call) => {
     const now = Date.now();
     const left = Number(deadline) - now;

@@ -8,7 +8,7 @@ export async function until<Value>(
   options: { readonly holds?: (value: Value) => boolean; readonly timeoutMs?: number } = {},
 ): Promise<Value> {
   const { holds = Boolean } = options;
-  const timeoutMs = (options.timeoutMs ?? 4_000) * PATIENCE;
+  const timeoutMs = (options.timeoutMs ?? 30_000) * PATIENCE;
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {
     const seen = await look();

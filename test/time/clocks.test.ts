@@ -85,7 +85,7 @@ test('a model that stays away ends the turn as failed after ten tries, and the n
   const talk = engine.begin();
   const turn = await engine.send(talk, 'hi');
   for (let tries = 1; tries <= 10; tries += 1) {
-    await until(`try ${tries}`, () => model.requests.length >= tries, { timeoutMs: 10_000 });
+    await until(`try ${tries}`, () => model.requests.length >= tries);
     await pass('10s');
   }
   expect(await turn.result({ timeout: '10s' })).toMatchObject({
@@ -131,7 +131,7 @@ test('a closed conversation stays closed when the message that would have opened
         .query('events', { after: 0 })
         .catch(() => undefined),
     );
-  expect(await until('it can be asked', shown, { timeoutMs: 12_000 })).toMatchObject({
+  expect(await until('it can be asked', shown)).toMatchObject({
     events: [],
   });
   await expect(talk.send('hello?')).rejects.toMatchObject({ code: 'conversation_closed' });

@@ -158,9 +158,7 @@ for (const [what, offset, status] of AFTER)
     await passUntil(deadline + 1_100);
     await signalAnswer(engine, talk, offset === undefined ? undefined : deadline + offset);
     await engine.startWorker();
-    await until('the turn ends', async () => (await engine.snapshot(talk)).status === 'idle', {
-      timeoutMs: 15_000,
-    });
+    await until('the turn ends', async () => (await engine.snapshot(talk)).status === 'idle');
     expect((await ends(engine, talk)).map((end) => (end as unknown[])[1])).toEqual([status]);
     const types = (await engine.logTypes(talk)).slice(6, 9);
     expect(types).toEqual(
@@ -199,7 +197,7 @@ test('deadlines hold over a roll-over, and one that passes in its midst is not m
     await engine.signal(talk, 'rollOver');
     const runs = async (): Promise<number> =>
       (await engine.history.runs(engine.workflowId(talk))).length;
-    await until('it rolled over', runs, { holds: (seen) => seen === count, timeoutMs: 15_000 });
+    await until('it rolled over', runs, { holds: (seen) => seen === count });
   };
   await pass('1 day');
   await rolled(2);

@@ -36,7 +36,6 @@ test('every command that is printed answers its call, whoever may, until nothing
   const commands = async (): Promise<readonly string[]> => {
     const news = await until('calls are told', () => lines.news(signal), {
       holds: ({ length }) => length > 0,
-      timeoutMs: 10_000,
     });
     return news.flatMap((line) => /^ {10}(curl .*)$/.exec(line)?.[1] ?? []);
   };

@@ -154,7 +154,6 @@ async function everythingOverHttp(): Promise<number> {
   });
   await until('it listens', () => said, {
     holds: (text) => HTTP_PORT_ANNOUNCED.test(text),
-    timeoutMs: 10_000,
   });
   return port;
 }

@@ -68,7 +68,7 @@ it.each([
     const { worker, areGone } = await workerWith(temper);
     if (signal === undefined) worker.stdin.write(word);
     else worker.kill(signal);
-    await until('it is gone', areGone, { timeoutMs: 20_000 });
+    await until('it is gone', areGone);
   },
   patient(TIMEOUT_MS),
 );

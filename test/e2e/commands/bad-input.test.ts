@@ -110,7 +110,6 @@ describe('bad input over HTTP', () => {
     await world.talk('sentinel').begin('support', 'after all that');
     const ids = await until('the sentinel is listed', workflowIds, {
       holds: (listed) => listed.includes('conversation:default:sentinel'),
-      timeoutMs: 30_000,
     });
     expect(ids).toEqual(['conversation:default:sentinel', 'conversation:default:untouched']);
   });

@@ -116,7 +116,7 @@ describe('npm start', () => {
     await until(
       'the turn ends',
       async () => (await call(`${api}/v1/turns/${String(conversation['turnId'])}`)).body,
-      { holds: ({ status }) => status === 'completed', timeoutMs: 30_000 },
+      { holds: ({ status }) => status === 'completed' },
     );
 
     expect(processesWith(mark).length).toBeGreaterThan(2);
@@ -192,7 +192,6 @@ describe('npm start', () => {
     stack.kill('SIGKILL');
     await until('only the server is left', () => processesWith(mark), {
       holds: (left) => left.length === 1 && left[0]?.includes('server start-dev') === true,
-      timeoutMs: 20_000,
     });
   });
 });

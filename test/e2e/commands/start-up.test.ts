@@ -198,14 +198,11 @@ describe('a namespace without the search attributes', () => {
       namespace,
       workflowExecutionRetentionPeriod: msToTs('1 day'),
     });
-    await until(
-      'the namespace is known',
-      () =>
-        connection.operatorService.listSearchAttributes({ namespace }).then(
-          () => true,
-          () => false,
-        ),
-      { timeoutMs: 30_000 },
+    await until('the namespace is known', () =>
+      connection.operatorService.listSearchAttributes({ namespace }).then(
+        () => true,
+        () => false,
+      ),
     );
     await connection.close();
     const args = ['worker', '--agents', AGENTS];

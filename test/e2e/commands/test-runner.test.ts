@@ -21,7 +21,6 @@ describe('COLLOQUY_TEST_LOAD', () => {
     const run = start(process.execPath, [RUNNER, ...SMALL], { env });
     await until('two loops are busy', () => busy(mark), {
       holds: (loops) => loops.length === 2,
-      timeoutMs: 30_000,
     });
     expect(await run.ended).toBe(0);
     expect(run.stderr()).toContain('test: beside 2 busy loops');
@@ -38,7 +37,6 @@ setInterval(() => {}, 1_000);`;
     const run = start(process.execPath, args, { env: asEnv(mark) });
     await until('three loops are busy', () => busy(mark), {
       holds: (loops) => loops.length === 3,
-      timeoutMs: 30_000,
     });
     run.kill('SIGKILL');
     expect(await run.ended).toBe('SIGKILL');

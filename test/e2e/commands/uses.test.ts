@@ -45,7 +45,6 @@ describe('a job that starts a conversation', () => {
     await handle.signal('rollOver');
     await until('the run has rolled over', () => handle.describe(), {
       holds: (run) => run.runId !== runId,
-      timeoutMs: 30_000,
     });
     expect(await runJob('job-7', '7')).toBe(`${turn} completed: ${SUMMARY}\n`);
   });
@@ -80,7 +79,6 @@ describe('a webhook that decides an approval', () => {
     const talk = world.talk('order-8');
     const [result] = await until('the refusal is a result', () => talk.eventsOf('tool_result'), {
       holds: (results) => results.some(({ name }) => name === 'payments.refund'),
-      timeoutMs: 30_000,
     }).then((results) => results.filter(({ name }) => name === 'payments.refund'));
     expect(result?.result.envelope).toEqual({
       ok: false,
@@ -94,7 +92,6 @@ describe('an operator with nothing but the temporal command', () => {
     await runJob('job-42', '42');
     const said = await until('order 42 is listed', () => sh('inspect.sh'), {
       holds: (text) => text.indexOf('order-42') < text.indexOf('Execution Info'),
-      timeoutMs: 30_000,
     });
     expect(said).toContain('conversation:default:order-42');
     expect(said).toContain('ColloquyStatus');

@@ -196,7 +196,6 @@ it(
     for (const talk of talks) {
       const events = await until(`the log of ${talk.id} is there`, () => eventsOf(talk.id), {
         holds: (found) => found.length > 0,
-        timeoutMs: 30_000,
       });
       const { completed, givenUpAt } = await tasksOf(talk.id);
       for (const event of events) {

@@ -41,7 +41,6 @@ describe('a Temporal server that is killed while calls wait', () => {
     const worker = world.stack.worker();
     await until('the worker says that it is gone', () => times(worker, GONE), {
       holds: (count) => count === 1,
-      timeoutMs: 30_000,
     });
     // What waits can be read all the same.
     expect((await talk.waiting(3)).size).toBe(3);
@@ -49,7 +48,6 @@ describe('a Temporal server that is killed while calls wait', () => {
     await restartServer();
     await until('the worker says that it is back', () => times(worker, BACK), {
       holds: (count) => count === 1,
-      timeoutMs: 30_000,
     });
     await answerAll(talk);
     expect(await talk.ended()).toMatchObject({ status: 'completed', text: SUMMARY });

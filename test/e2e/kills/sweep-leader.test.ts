@@ -36,9 +36,8 @@ it('a killed leader is followed by the other worker within half a minute, which 
   // The one call that nobody is asked about has its result.
   const before = await until('nothing more is to come', () => talk.events(), {
     holds: (events) => events.at(-1)?.type === 'tool_result',
-    timeoutMs: 30_000,
   });
-  const first = await until('the only worker leads', leader, { timeoutMs: 30_000 });
+  const first = await until('the only worker leads', leader);
   const killed = world.stack.worker();
   await world.stack.startWorker();
   expect(await leader()).toBe(first);
@@ -50,11 +49,9 @@ it('a killed leader is followed by the other worker within half a minute, which 
   expect((await talk.call('/events')).body['events'] ?? []).toEqual([]);
   const next = await until('another leads', leader, {
     holds: (holder) => holder !== undefined && holder !== first,
-    timeoutMs: 30_000,
   });
   await until('the log is back', () => talk.events(), {
     holds: (events) => events.length === before.length,
-    timeoutMs: 30_000,
   });
   expect(await talk.events()).toEqual(before);
   expect(await leader()).toBe(next);

@@ -52,14 +52,12 @@ beforeAll(async () => {
   await paying.begin('clerk', 'pay it');
   await until('both tools run', () => world.lines('runs.jsonl'), {
     holds: (runs) => runs.length === 2,
-    timeoutMs: 30_000,
   });
   await streaming.begin('clerk', 'talk slowly');
   watched = await streaming.stream();
-  await until('some text is streamed', () => textOf(watched.frames, 1), { timeoutMs: 30_000 });
+  await until('some text is streamed', () => textOf(watched.frames, 1));
   await until('a heartbeat tells of it', () => heartbeatOf(streaming), {
     holds: (details) => /"outputTokens":[1-9]/.test(details),
-    timeoutMs: 30_000,
   });
 
   firstPid = world.stack.worker().pid;

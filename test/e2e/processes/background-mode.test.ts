@@ -40,10 +40,9 @@ beforeAll(async () => {
   stopped = world.talk('stopped');
   await killed.begin('patient', 'search');
   watched = await killed.stream();
-  await until('some text is streamed', () => textOf(1), { timeoutMs: 30_000 });
+  await until('some text is streamed', () => textOf(1));
   await until('the server knows of the response', () => heartbeatOf(killed), {
     holds: (details) => details.includes('resp_1'),
-    timeoutMs: 30_000,
   });
   await world.stack.worker().kill();
   await world.stack.startWorker();
@@ -52,7 +51,6 @@ beforeAll(async () => {
   await stopped.begin('patient', 'search');
   await until('the server knows of the second response', () => heartbeatOf(stopped), {
     holds: (details) => details.includes('resp_2'),
-    timeoutMs: 30_000,
   });
   const { status } = await stopped.call('/cancel', { body: {} });
   expect(status).toBe(200);
@@ -82,7 +80,6 @@ describe('a worker that is killed while the model answers in the background', ()
   it('shows watchers the whole text once, under the number of the attempt that has it', async () => {
     await until('the stream has the end', () => watched.frames.map(({ event }) => event), {
       holds: (events) => events.includes('turn_ended'),
-      timeoutMs: 30_000,
     });
     expect(textOf(2)).toBe(TEXT);
     expect(TEXT.startsWith(textOf(1))).toBe(true);
@@ -101,7 +98,6 @@ describe('a turn that is stopped while its model answers in the background', () 
   it('ends the response at the provider', async () => {
     await until('it is cancelled there', () => provider.cancelled, {
       holds: (ids) => ids.length > 0,
-      timeoutMs: 30_000,
     });
     expect(provider.cancelled).toEqual(['resp_2']);
     expect(await stopped.ended()).toMatchObject({ status: 'cancelled' });

@@ -87,12 +87,11 @@ describe('an API that keeps another event log than the workers', () => {
         call(`${url}/v1/conversations`, {
           body: { agent: 'support', id: 'misled', message: 'My order arrived broken.' },
         }),
-      { holds: ({ status }) => status === 202, timeoutMs: 30_000 },
+      { holds: ({ status }) => status === 202 },
     );
     const worker = world.stack.worker();
     await until('the worker says so', () => worker.output(), {
       holds: (text) => text.includes(`another event log (store`),
-      timeoutMs: 30_000,
     });
     expect(worker.output()).toContain(await opened.log.storeId());
     // One with the store of the workers is ready.

@@ -76,7 +76,7 @@ it.each([1, 2, 3])(
         // Admitted, or on a slow machine left as a signal: both are a promise.
         expect(begun.status).toBe(202);
         const isKnown = async () => (await call(`${url}/${id}`)).status === 200;
-        await until('the conversation is known', isKnown, { timeoutMs: 30_000 });
+        await until('the conversation is known', isKnown);
       }),
     );
     // Each is followed through the API that did not begin it.
@@ -85,7 +85,7 @@ it.each([1, 2, 3])(
     );
     const frames = (): number => streams.reduce((sum, stream) => sum + stream.frames.length, 0);
     const moment = 12 + dice.below(40);
-    await until(`${moment} frames have come`, () => frames() >= moment, { timeoutMs: 30_000 });
+    await until(`${moment} frames have come`, () => frames() >= moment);
     await dice.pick([first, second]).kill();
     for (const [nth, talk] of talks.entries()) {
       const [waiting] = await talk.waitingCalls(1);
@@ -132,7 +132,7 @@ it('a database that is away stops no turn; when it is back, the log has everythi
   const [waiting] = await until(
     'the call waits',
     () => handle.query<readonly PendingCall[]>('pending'),
-    { holds: (calls) => calls.length === 1, timeoutMs: 30_000 },
+    { holds: (calls) => calls.length === 1 },
   );
   await handle.signal('resolveToolCall', {
     toolCallId: waiting?.toolCallId,
@@ -143,10 +143,9 @@ it('a database that is away stops no turn; when it is back, the log has everythi
   const refunds = async (): Promise<number> => (await world.lines('refunds.jsonl')).length;
   await until('the money is back', refunds, {
     holds: (count) => count === refunded + 1,
-    timeoutMs: 30_000,
   });
   const status = async () => (await handle.query<{ status: string }>('snapshot')).status;
-  await until('the turn is over', status, { holds: (is) => is === 'idle', timeoutMs: 30_000 });
+  await until('the turn is over', status, { holds: (is) => is === 'idle' });
   await postgres.startAgain();
   expect((await talk.ended()).text).toBe('It is paid back');
   const events = await talk.events();

@@ -111,7 +111,6 @@ export function processesWith(variable: string): readonly string[] {
 export async function untilNoneLeft(variable: string): Promise<void> {
   await until('no process is left behind', () => processesWith(variable), {
     holds: (left) => left.length === 0,
-    timeoutMs: 20_000,
   });
 }
 

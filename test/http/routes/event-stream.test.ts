@@ -55,7 +55,7 @@ async function open(
       leaving.abort();
     },
     until: async (done) => {
-      await expect.poll(done, { timeout: patient(3_000), interval: 5 }).toBe(true);
+      await expect.poll(done, { timeout: patient(30_000), interval: 5 }).toBe(true);
     },
   };
 }
@@ -148,7 +148,7 @@ describe('the event stream', () => {
     await stream.until(() => stream.messages().length === 9);
     expect(app.reader.watchers).toBe(1);
     stream.leave();
-    await expect.poll(() => app.reader.watchers, { timeout: patient(2_000) }).toBe(0);
+    await expect.poll(() => app.reader.watchers, { timeout: patient(30_000) }).toBe(0);
     expect((await app.request('/healthz')).status).toBe(200);
   });
 
@@ -192,12 +192,12 @@ describe('the event stream', () => {
           taken = await takenLater();
           return taken === before;
         },
-        { timeout: patient(3_000) },
+        { timeout: patient(30_000) },
       )
       .toBe(true);
     expect(taken).toBeLessThan(150);
     await reader?.cancel();
-    await expect.poll(() => app.reader.watchers, { timeout: patient(2_000) }).toBe(0);
+    await expect.poll(() => app.reader.watchers, { timeout: patient(30_000) }).toBe(0);
   });
 
   it('breaks off when the store does, so that its client comes back for the rest', async () => {

@@ -80,7 +80,6 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
     const lapsed = async (): Promise<readonly CallLease[]> =>
       await until('a lease lapses', () => log.lapsedCallLeases({ limit: 9 }), {
         holds: (leases) => leases.length > 0,
-        timeoutMs: 5_000,
       });
     /** Leases are recorded by the workflow's clock, which these logs have in 2030; a renewal is by the store's. */
     const shortLease = async (claimId: string): Promise<void> => {

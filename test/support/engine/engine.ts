@@ -196,7 +196,6 @@ export class Engine {
     const caughtUp = (head: LogHead | undefined): boolean => (head?.lastSeq ?? 0) >= seq;
     await until(`the log has seq ${seq}`, () => log.head(key), {
       holds: caughtUp,
-      timeoutMs: 10_000,
     });
     const events: CanonicalEvent[] = [];
     for (let more = true; more; ) {
@@ -255,7 +254,7 @@ export class Engine {
   async idle(talk: Pick<Conversation, 'id'>): Promise<ConversationSnapshot> {
     const holds = ({ turn, queued, status }: ConversationSnapshot): boolean =>
       turn === undefined && queued.length === 0 && status !== 'closed';
-    return await until('no turn runs', () => this.snapshot(talk), { holds, timeoutMs: 15_000 });
+    return await until('no turn runs', () => this.snapshot(talk), { holds });
   }
 
   async reaches(
@@ -265,7 +264,6 @@ export class Engine {
     const holds = (seen: ConversationSnapshot): boolean => seen.status === status;
     return await until(`the conversation is ${status}`, () => this.snapshot(talk), {
       holds,
-      timeoutMs: 15_000,
     });
   }
 

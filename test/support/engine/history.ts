@@ -81,7 +81,6 @@ export class EngineHistory {
       () => this.describe(workflowId),
       {
         holds: ({ raw }) => !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0,
-        timeoutMs: 30_000,
       },
     );
     return historyLength;

@@ -40,7 +40,7 @@ export async function startTimedEngine<Services>(
       if (left > 0) await environment.sleep(left);
       const passed = async (): Promise<boolean> =>
         (await environment.currentTimeMs()) >= milliseconds;
-      await until('the time passes', passed, { timeoutMs: 10_000 });
+      await until('the time passes', passed);
     },
     now: () => environment.currentTimeMs(),
   };

@@ -145,7 +145,6 @@ export async function burning(
   askFromOutside(engine, engine.workflowId(talk));
   await until('five calls wait', () => engine.snapshot(talk), {
     holds: ({ pending }) => pending.length === 5,
-    timeoutMs: 20_000,
   });
   return { engine, talk, store, paid };
 }

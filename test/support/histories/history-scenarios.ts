@@ -47,7 +47,7 @@ export async function rollOver(engine: Engine, talk: Talk, runs: number): Promis
   await engine.signal(talk, 'rollOver');
   const count = async (): Promise<number> =>
     (await engine.history.runs(engine.workflowId(talk))).length;
-  await until('it rolled over', count, { holds: (seen) => seen === runs, timeoutMs: 15_000 });
+  await until('it rolled over', count, { holds: (seen) => seen === runs });
 }
 
 /** Talks at length. The first summary that it is asked for hangs. */
@@ -78,7 +78,6 @@ async function summarizedOverRollOvers(engine: Engine, talk: Talk): Promise<void
   await rollOver(engine, talk, 2);
   await until('it is summarised', () => engine.logTypes(talk), {
     holds: (types) => types.includes('summary'),
-    timeoutMs: 20_000,
   });
   await engine.say(talk, 'and on');
   await rollOver(engine, talk, 3);

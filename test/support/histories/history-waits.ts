@@ -32,7 +32,6 @@ async function sees(engine: Engine, talk: Talk, type: string, times: number): Pr
     (await engine.logTypes(talk)).filter((found) => found === type).length;
   await until(`${type} for the ${times}. time`, seen, {
     holds: (count) => count >= times,
-    timeoutMs: 20_000,
   });
 }
 

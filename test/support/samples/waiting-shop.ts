@@ -68,7 +68,6 @@ export async function waitingShop(
   const { talk } = await engine.ask();
   const pending = await until('all calls wait', () => talk.pending(), {
     holds: (pending) => pending.length === TOOLS.length,
-    timeoutMs: 20_000,
   });
   const read = pending.find(({ name }) => name === 'read');
   await talk.claim(read?.toolCallId ?? '', { actor: { id: 'tab-1' } });
@@ -87,7 +86,6 @@ export async function pasteAll(
   await paste();
   await until('only the second question of the order waits', () => talk.pending(), {
     holds: ([first, ...others]) => first?.ask === 2 && others.length === 0,
-    timeoutMs: 20_000,
   });
   await paste();
   await engine.idle(talk);

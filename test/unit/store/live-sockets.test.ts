@@ -20,7 +20,6 @@ import { liveDirectoryFor, makeLiveDirectory } from '../../../src/store/live/dir
 import { openLiveChannel } from '../../../src/store/live/sockets.js';
 import type { LiveChannel, LiveMessage } from '../../../src/store/ports/live.js';
 import { describeLiveChannel } from '../../support/conformance/live-channel.js';
-import { patient } from '../../support/patience.js';
 import { begun, delta, textsOf } from '../../support/samples/live-messages.js';
 import { KEY } from '../../support/samples/log-events.js';
 import { startChild } from '../../support/servers/children.js';
@@ -52,30 +51,26 @@ function socketsIn(folder: string): readonly string[] {
 const PROGRAM = new URL('../../support/servers/live-child.ts', import.meta.url);
 
 describe('live channel between processes', () => {
-  it(
-    'brings what one process publishes to another that watches, until that one is killed',
-    async () => {
-      const file = join(temporaryFolder(), 'log.db');
-      const publisher = startChild(PROGRAM, ['publish', file]);
-      const watcher = startChild(PROGRAM, ['watch', file]);
-      await until('messages arrive', () => watcher.lines.length, { holds: (count) => count > 5 });
-      const heard = watcher.lines.flatMap((line) =>
-        (line as { heard?: LiveMessage }).heard === undefined
-          ? []
-          : [(line as { heard: LiveMessage }).heard],
-      );
-      expect(textsOf(heard).slice(0, 3)).toEqual(['n1', 'n2', 'n3']);
-      watcher.kill('SIGKILL');
-      await watcher.ended;
-      const later = startChild(PROGRAM, ['watch', file]);
-      await until('the next watcher hears', () => later.lines.length, {
-        holds: (count) => count > 2,
-      });
-      await until('the dead socket is gone', () => socketsIn(`${file}.live`).length === 1);
-      expect([publisher.errors, watcher.errors, later.errors]).toEqual([[], [], []]);
-    },
-    patient(15_000),
-  );
+  it('brings what one process publishes to another that watches, until that one is killed', async () => {
+    const file = join(temporaryFolder(), 'log.db');
+    const publisher = startChild(PROGRAM, ['publish', file]);
+    const watcher = startChild(PROGRAM, ['watch', file]);
+    await until('messages arrive', () => watcher.lines.length, { holds: (count) => count > 5 });
+    const heard = watcher.lines.flatMap((line) =>
+      (line as { heard?: LiveMessage }).heard === undefined
+        ? []
+        : [(line as { heard: LiveMessage }).heard],
+    );
+    expect(textsOf(heard).slice(0, 3)).toEqual(['n1', 'n2', 'n3']);
+    watcher.kill('SIGKILL');
+    await watcher.ended;
+    const later = startChild(PROGRAM, ['watch', file]);
+    await until('the next watcher hears', () => later.lines.length, {
+      holds: (count) => count > 2,
+    });
+    await until('the dead socket is gone', () => socketsIn(`${file}.live`).length === 1);
+    expect([publisher.errors, watcher.errors, later.errors]).toEqual([[], [], []]);
+  });
 
   it('tells a publisher that somebody watches in another process', async () => {
     const file = join(temporaryFolder(), 'log.db');

@@ -22,7 +22,7 @@ async function rolledOver(engine: Engine, talk: Talk, runs: number): Promise<voi
   await engine.signal(talk, 'rollOver');
   const count = async (): Promise<number> =>
     (await engine.history.runs(engine.workflowId(talk))).length;
-  await until('it rolled over', count, { holds: (seen) => seen === runs, timeoutMs: 15_000 });
+  await until('it rolled over', count, { holds: (seen) => seen === runs });
 }
 
 /** The question that is open, once it is the nth of its call. */
@@ -31,7 +31,6 @@ async function question(engine: Engine, talk: Talk, ask: number): Promise<Pendin
     (await engine.snapshot(talk)).pending[0];
   const found = await until(`question ${ask} is open`, pending, {
     holds: (seen) => seen?.ask === ask,
-    timeoutMs: 15_000,
   });
   if (found === undefined) throw new Error('nothing is pending');
   return found;
@@ -91,7 +90,6 @@ test('an answer that its form’s pattern refuses opens the question again, and 
   expect((await talk.resolve('call_1', wrong)).verdict).toBe('accepted');
   await until('it is taken back', () => engine.logTypes(talk), {
     holds: (types) => types.at(-1) === 'suspension' && types.includes('resolution_reverted'),
-    timeoutMs: 15_000,
   });
   expect(runs.runs).toHaveLength(1);
   expect((await talk.resolve('call_1', ADDRESS)).verdict).toBe('accepted');
@@ -113,7 +111,6 @@ test('an answer by hand that does not name the second question is refused in the
   await signal({ resolution: { type: 'approve' } });
   await until('both are refused', () => engine.log(talk), {
     holds: (log) => log.filter(({ type }) => type === 'resolution_refused').length === 2,
-    timeoutMs: 15_000,
   });
   const refused = (await engine.log(talk)).filter((event) => event.type === 'resolution_refused');
   expect(refused).toMatchObject([{ verdict: 'invalid' }, { verdict: 'stale' }]);

@@ -82,7 +82,6 @@ test('a lease that is not renewed is lost, and the call is offered again', async
   });
   await until('the lease is lost', () => holderOf(engine, talk.id), {
     holds: (holder) => holder === 'nobody',
-    timeoutMs: 20_000,
   });
   expect((await engine.logTypes(talk)).slice(-3)).toEqual(['suspension', 'claimed', 'lease_lost']);
   const ben = { actor: { id: 'ben' } };
@@ -106,7 +105,7 @@ test('a claim survives a roll-over, and is renewed by update where no store is a
   await engine.signal(talk, 'rollOver');
   const runs = async (): Promise<number> =>
     (await engine.history.runs(engine.workflowId(talk))).length;
-  await until('it rolled over', runs, { holds: (count) => count === 2, timeoutMs: 15_000 });
+  await until('it rolled over', runs, { holds: (count) => count === 2 });
   expect(await talk.pending()).toMatchObject([{ claim: { by: 'ann', claimId } }]);
   const bare = engine.bareClient.conversation(talk.id);
   expect(await bare.claim('call_1', { ...TAB, claimId })).toMatchObject({

@@ -68,7 +68,7 @@ test('no update, no signal and no method of the client runs a gated tool, but it
   );
   expect(verdicts.map(({ verdict }) => verdict).sort()).toEqual(['accepted', 'stale']);
   await expect
-    .poll(() => services.runs.map(({ ctx }) => ctx.approver?.channel), { timeout: patient(10_000) })
+    .poll(() => services.runs.map(({ ctx }) => ctx.approver?.channel), { timeout: patient(30_000) })
     .toEqual(['client']);
 });
 
@@ -98,7 +98,7 @@ test('a policy of a later step knows what came from outside, on every way that a
   const engine = await startEngine({ agents: [agent] });
   const { talk } = await engine.ask('go');
   const next = async (count: number): Promise<string> => {
-    await expect.poll(() => seen.length, { timeout: patient(10_000) }).toBe(count);
+    await expect.poll(() => seen.length, { timeout: patient(30_000) }).toBe(count);
     await engine.reaches(talk, 'awaiting_input');
     return (await talk.pending())[0]?.toolCallId ?? '';
   };

@@ -33,7 +33,7 @@ test('an update whose task failed is answered by the next attempt, within second
       connection.withDeadline(Date.now() + 10_000, () =>
         workflowService.pollWorkflowTaskQueue(request),
       ),
-    { holds: ({ taskToken }) => taskToken.length > 0, timeoutMs: 30_000 },
+    { holds: ({ taskToken }) => taskToken.length > 0 },
   );
   await workflowService.respondWorkflowTaskFailed({
     namespace: 'default',

@@ -93,7 +93,6 @@ test('a conversation whose tasks fail is failing for every reader, takes answers
   expect(await first.final({ timeout: '30s' })).toMatchObject({ verdict: 'accepted' });
   await until('both turns have ended', () => engine.snapshot(talk), {
     holds: ({ status, queued: waiting }) => status === 'idle' && waiting.length === 0,
-    timeoutMs: 30_000,
   });
   expect(services.runs.map(({ name }) => name)).toEqual(['payments.refund']);
   await engine.log(talk);

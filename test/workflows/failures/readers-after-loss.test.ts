@@ -50,13 +50,11 @@ async function lostWithAQuestion(): Promise<Scene> {
   const { talk } = await engine.ask();
   await until('the first question is stored', () => shown(log, talk), {
     holds: (ids) => ids.includes('call_1'),
-    timeoutMs: 10_000,
   });
   store.isDown = true;
   expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');
   await until('the second question is open', () => engine.snapshot(talk), {
     holds: ({ pending }) => pending[0]?.toolCallId === 'call_2',
-    timeoutMs: 15_000,
   });
   await engine.stopWorker();
   store.isDown = false;
@@ -92,7 +90,6 @@ async function leaveTheRestToOthers(log: EventLog): Promise<void> {
 async function isCurrent(log: EventLog, talk: Conversation): Promise<void> {
   await until('readers see the second question alone', () => shown(log, talk), {
     holds: (ids) => ids.length === 1 && ids[0] === 'call_2',
-    timeoutMs: 10_000,
   });
 }
 
@@ -120,7 +117,6 @@ test('a worker that nobody replaces is missed by the others, which have readers 
   const { talk } = await lost.ask();
   await until('the first question is stored', () => shown(log, talk), {
     holds: (ids) => ids.includes('call_1'),
-    timeoutMs: 10_000,
   });
   const { taskQueue } = lost;
   const called: string[] = [];
@@ -129,9 +125,7 @@ test('a worker that nobody replaces is missed by the others, which have readers 
     workerLog: { log: noting(log, called), live },
   });
   await until('both are there', () => log.liveWorkers(), { holds: ({ length }) => length === 2 });
-  await until('the other has looked when it started', () => called.includes('notOpen'), {
-    timeoutMs: 30_000,
-  });
+  await until('the other has looked when it started', () => called.includes('notOpen'));
   // It works on, but nobody hears of it any more.
   store.isDown = true;
   expect((await talk.resolve('call_1', YES)).verdict).toBe('accepted');

@@ -66,9 +66,7 @@ async function restored(
     rollOver: async () => {
       const run = await currentRun();
       await before.signal(talk, 'rollOver');
-      await until('it rolled over', async () => (await currentRun()) !== run, {
-        timeoutMs: 25_000,
-      });
+      await until('it rolled over', async () => (await currentRun()) !== run);
     },
     forget: async () => {
       const workflowId = before.workflowId(talk);
@@ -94,7 +92,7 @@ async function restored(
 async function closed(engine: Engine, talk: Conversation): Promise<void> {
   await talk.close();
   const isOver = async () => (await engine.handle(talk).describe()).status.name !== 'RUNNING';
-  await until('its run is over', isOver, { timeoutMs: 15_000 });
+  await until('its run is over', isOver);
 }
 
 /** Sweeps until the stored log is so long. */
@@ -109,7 +107,6 @@ async function sweptThrough({ id, after, all }: Restored): Promise<void> {
   };
   await until('the log is as long as it was', refilled, {
     holds: (seq) => seq >= all.length,
-    timeoutMs: 30_000,
   });
 }
 
@@ -170,7 +167,7 @@ test.each(STORES)(
     // One that began and was closed since the backup is there again, too.
     const meanwhile = keyOf(`meanwhile-${makeStore.name}`);
     const status = async () => (await after.opened.log.head(meanwhile))?.snapshot.status;
-    await until('it is back', status, { holds: (is) => is === 'closed', timeoutMs: 30_000 });
+    await until('it is back', status, { holds: (is) => is === 'closed' });
     expect((await after.opened.log.read(meanwhile))?.events.map(({ type }) => type)).toContain(
       'turn_ended',
     );
@@ -180,7 +177,6 @@ test.each(STORES)(
     // Conversations of other tests on the server may be swept into the store, too.
     expect(ids.filter((listedId) => listedId === id)).toEqual([id]);
   },
-  patient(120_000),
 );
 
 test.each(STORES)(

@@ -73,7 +73,7 @@ test('a roll-over while the store is down carries what the store lacks, and noth
     await engine.signal(talk, 'rollOver');
     const rolled = async (): Promise<number> =>
       (await engine.history.runs(engine.workflowId(talk))).length;
-    await until('it rolled over', rolled, { holds: (count) => count === runs, timeoutMs: 25_000 });
+    await until('it rolled over', rolled, { holds: (count) => count === runs });
   }
   await engine.send(talk, 'and more');
   await engine.idle(talk);
@@ -91,7 +91,7 @@ test('closing while the store is down still ends, and a sweep of another process
   await engine.idle(talk);
   await talk.close();
   const ended = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
-  await until('it ended', ended, { holds: (name) => name === 'COMPLETED', timeoutMs: 25_000 });
+  await until('it ended', ended, { holds: (name) => name === 'COMPLETED' });
   const live = createLocalLiveChannel();
   const source = createWorkflowSource(engine.temporal);
   const sweep = new Sweep({ log, source, projector: new Projector({ log, live, source }) });
@@ -128,7 +128,7 @@ test('when every hint is lost a sweep brings the log up', async () => {
     return (await log.head(key))?.lastSeq ?? 0;
   };
   // The server lists a workflow a moment after it has begun.
-  await until('the sweep finds it', swept, { holds: (seq) => seq === 6, timeoutMs: 20_000 });
+  await until('the sweep finds it', swept, { holds: (seq) => seq === 6 });
   await engine.send(talk, 'more');
   await engine.idle(talk);
   expect((await log.head(key))?.lastSeq).toBe(6);

@@ -32,7 +32,6 @@ async function loseUpdate(engine: Engine, talk: Conversation, toolCallId: string
     await engine.history.lines(engine.workflowId(talk));
   await until('the server gives the task up', lines, {
     holds: (found) => found.includes('WorkflowTaskTimedOut'),
-    timeoutMs: 30_000,
   });
   return { given };
 }
@@ -80,7 +79,6 @@ test('what was decided before an update found no worker stays decided, and the r
 
   await until('the second message is asked about', () => engine.snapshot(talk), {
     holds: ({ turn, pending }) => turn !== undefined && pending.length === 1,
-    timeoutMs: 15_000,
   });
   const after = await engine.log(talk);
   expect(after.slice(0, before.length)).toEqual(before);

@@ -62,7 +62,7 @@ test('a conversation with an open question is deleted, with all of its runs; the
   await engine.log(talk);
   await engine.signal(talk, 'rollOver');
   const runs = async () => (await engine.history.runs(engine.workflowId(talk))).length;
-  await until('it rolled over', runs, { holds: (count) => count === 2, timeoutMs: 25_000 });
+  await until('it rolled over', runs, { holds: (count) => count === 2 });
   const watched = engine.client.conversation(talk.id).subscribe();
   expect((await watched.next()).value).toMatchObject({ event: { seq: 1 } });
 
@@ -166,12 +166,12 @@ test.each(STORES)(
       const query = `WorkflowId STARTS_WITH 'conversation:${tenant}'`;
       return (await engine.temporal.workflow.count(query)).count;
     };
-    await until('all are listed', listed, { holds: (count) => count === 4, timeoutMs: 15_000 });
+    await until('all are listed', listed, { holds: (count) => count === 4 });
 
     expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 3 });
     const runs = `WorkflowId STARTS_WITH 'conversation:${tenant}' AND ExecutionStatus = 'Running'`;
     const running = async (): Promise<number> => (await engine.temporal.workflow.count(runs)).count;
-    await until('one runs', running, { holds: (count) => count === 1, timeoutMs: 15_000 });
+    await until('one runs', running, { holds: (count) => count === 1 });
     expect((await engine.client.list({ tenant })).conversations).toEqual([]);
     expect((await other.snapshot()).status).toBe('awaiting_input');
     expect(await engine.client.deleteTenant(tenant)).toEqual({ deleted: 0 });
@@ -190,9 +190,9 @@ test.each(STORES)(
     await closed.close();
     const { log } = engine.opened;
     const hasEnded = async () => (await log.head(keyOf(closed)))?.snapshot.status === 'closed';
-    await until('it is closed in the store', hasEnded, { timeoutMs: 15_000 });
+    await until('it is closed in the store', hasEnded);
     const isOver = async () => (await engine.handle(closed).describe()).status.name !== 'RUNNING';
-    await until('its run is over', isOver, { timeoutMs: 15_000 });
+    await until('its run is over', isOver);
     const day = 24 * 60 * 60 * 1_000;
     let now = Date.now();
     const keeper = housekeeping(engine, { closedAfterMs: 30 * day, now: () => now });
@@ -245,7 +245,6 @@ test('what a tool returns after its conversation was deleted does not stay in th
   end('x'.repeat(10_000));
   await until('it was put, and removed', () => Promise.resolve(done.join(' ')), {
     holds: (seen) => seen === 'put delete',
-    timeoutMs: 15_000,
   });
   expect(await opened.blobs?.list({ limit: 9 })).toEqual([]);
 });

@@ -40,7 +40,6 @@ async function ended(engine: Engine, talk: Talk): Promise<void> {
   const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
   await until('the workflow ends', status, {
     holds: (name) => name !== 'RUNNING',
-    timeoutMs: 15_000,
   });
 }
 
@@ -141,7 +140,6 @@ const SCENARIOS: readonly Scenario[] = [
       await talk.resolve('call_1', YES);
       await until('the answer was read', async () => (await engine.log(talk)).at(-1)?.type, {
         holds: (type) => type === 'turn_ended',
-        timeoutMs: 15_000,
       });
       await engine.idle(talk);
     },
@@ -289,7 +287,6 @@ test('a conversation replays: rolled-over-under-fire', async () => {
   await talk.cancel();
   await until('all turns have ended', types, {
     holds: (seen) => seen.filter((type) => type === 'turn_ended').length >= 3,
-    timeoutMs: 20_000,
   });
   await engine.idle(talk);
   const [before = ''] = await engine.history.runs(engine.workflowId(talk));

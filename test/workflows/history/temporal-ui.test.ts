@@ -116,7 +116,6 @@ test('a list of workflows can be searched by status, agent, tenant, tool and dea
   const finds = async (query: string): Promise<void> => {
     await until(`visible by ${query}`, () => find(query), {
       holds: (found) => found.length === 1,
-      timeoutMs: 10_000,
     });
   };
   await finds(

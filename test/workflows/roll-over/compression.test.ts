@@ -189,7 +189,6 @@ test('a codec of the application gets what was compressed, and the log is still 
   const { log } = engine.opened;
   await until('the log has the whole turn', () => log.read(key, { afterSeq: 0 }), {
     holds: (page) => page?.events.at(-1)?.type === 'turn_ended',
-    timeoutMs: 15_000,
   });
   const id = engine.workflowId(talk);
   const payloads = payloadsIn(await engine.history.storedEvents(id));

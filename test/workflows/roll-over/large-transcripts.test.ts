@@ -56,7 +56,6 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
   await engine.signal(talk, 'rollOver');
   await until('a new run begins', runsOf(engine, talk), {
     holds: ({ length }) => length > before,
-    timeoutMs: 20_000,
   });
 }
 
@@ -194,12 +193,10 @@ test('a turn in progress that no payload holds, without a store, is not rolled o
   const turn = await engine.send(talk, 'begin');
   const { pending } = await until('ten results are in', () => engine.snapshot(talk), {
     holds: ({ pending: open, inFlightTools }) => open.length === 1 && inFlightTools.length === 0,
-    timeoutMs: 20_000,
   });
   await engine.signal(talk, 'rollOver');
   await until('it has tried', () => engine.history.lines(engine.workflowId(talk)), {
     holds: (lines) => lines.some((line) => line.includes('flushLog')),
-    timeoutMs: 20_000,
   });
   await talk.resolve(pending[0]?.toolCallId ?? '', { type: 'answer', value: { answer: 'go' } });
   const result = await turn.result({ timeout: '20s' });

@@ -51,7 +51,6 @@ test('a call that is made again for want of messages is made before the run roll
   const turn = await engine.send(talk, 'two');
   await until('the request goes on', () => Promise.resolve(cut), {
     holds: (end) => end !== undefined,
-    timeoutMs: 15_000,
   });
   await engine.signal(talk, 'rollOver');
   isMissing = true;
@@ -65,7 +64,6 @@ test('a call that is made again for want of messages is made before the run roll
   isMissing = false;
   await until('the run has rolled over', () => engine.history.runs(engine.workflowId(talk)), {
     holds: ({ length }) => length === 2,
-    timeoutMs: 15_000,
   });
   expect(await engine.say(talk, 'three')).toMatchObject({ status: 'completed' });
 });

@@ -94,7 +94,6 @@ test.each(REASONS)(
     expect(noted).toMatchObject({ seq: expect.any(Number) as number });
     await until('a new run has begun', () => engine.history.describe(engine.workflowId(talk)), {
       holds: ({ runId }) => runId !== firstRun,
-      timeoutMs: 20_000,
     });
 
     // The next run judges as the one before would have.
@@ -115,7 +114,6 @@ test.each(REASONS)(
 
     await until('the short question has expired', () => engine.snapshot(talk), {
       holds: ({ pending }) => !pending.some(({ toolCallId }) => toolCallId === SLIP),
-      timeoutMs: 20_000,
     });
     const { claimId } = claimed as { readonly claimId: string };
     const read = { type: 'result', value: { items: ['tea'] } } as const;
@@ -125,7 +123,7 @@ test.each(REASONS)(
     await talk.resolve(WAIT, YES, ANN);
     await engine.idle(talk);
     const ended = async (): Promise<number> => count(await engine.log(talk), 'turn_ended');
-    await until('all turns have ended', ended, { holds: (turns) => turns >= 3, timeoutMs: 20_000 });
+    await until('all turns have ended', ended, { holds: (turns) => turns >= 3 });
     await engine.idle(talk);
     await expectWhole(fire, reason);
     expect(paid).toHaveLength(1);
@@ -184,7 +182,6 @@ test('a turn that is cancelled while its run rolls over ends once, and the next 
     (await engine.log(talk)).filter(({ type }) => type === 'turn_ended');
   const [first, second] = await until('both turns have ended', ends, {
     holds: (found) => found.length === 2,
-    timeoutMs: 20_000,
   });
   expect(first).toMatchObject({ status: 'cancelled' });
   expect(second).toMatchObject({ status: expect.stringMatching(/cancelled|completed/) as string });
@@ -215,7 +212,6 @@ test('a conversation that is closed while its run rolls over is closed, and begi
     (await engine.history.describe(engine.workflowId(talk))).status.name;
   await until('the workflow has ended', status, {
     holds: (name) => name === 'COMPLETED',
-    timeoutMs: 20_000,
   });
   const log = await engine.log(talk);
   expect(count(log, 'rolled_over')).toBe(0);

@@ -16,7 +16,7 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<string> {
   await engine.signal(talk, 'rollOver');
   const next = async (): Promise<string> =>
     (await engine.history.describe(engine.workflowId(talk))).runId;
-  return await until('a new run begins', next, { holds: (id) => id !== runId, timeoutMs: 10_000 });
+  return await until('a new run begins', next, { holds: (id) => id !== runId });
 }
 
 test('an approval, a question and a browser call wait on through a roll-over, with their deadlines and timers', async () => {

@@ -69,7 +69,7 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
   const { runId } = await engine.history.describe(engine.workflowId(talk));
   await engine.signal(talk, 'rollOver');
   const current = async () => (await engine.history.describe(engine.workflowId(talk))).runId;
-  await until('a new run begins', current, { holds: (id) => id !== runId, timeoutMs: 15_000 });
+  await until('a new run begins', current, { holds: (id) => id !== runId });
 }
 
 async function turns(engine: Engine, talk: Conversation, count: number): Promise<void> {
@@ -267,7 +267,6 @@ test('a summary takes the place of stored turns, and what nothing refers to any 
   summarizer.release();
   await until('stored turns are summarised', () => engine.logTypes(talk), {
     holds: (types) => types.includes('summary'),
-    timeoutMs: 20_000,
   });
   await turns(engine, talk, 1);
   const read = JSON.stringify(model.requests.at(-1)?.messages);

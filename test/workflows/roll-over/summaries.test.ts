@@ -31,7 +31,6 @@ async function summaryIn(engine: Engine, talk: Conversation): Promise<CanonicalE
     (await engine.log(talk)).find(({ type }) => type === 'summary');
   const event = await until('a summary is in the log', found, {
     holds: (seen) => seen !== undefined,
-    timeoutMs: 20_000,
   });
   if (event === undefined) throw new Error('unreachable');
   return event;
@@ -80,10 +79,9 @@ test('a roll-over does not wait for a summary: the next run has it made', async 
   await engine.signal(talk, 'rollOver');
   const runs = async (): Promise<number> =>
     (await engine.history.runs(engine.workflowId(talk))).length;
-  await until('it rolled over', runs, { holds: (seen) => seen === 2, timeoutMs: 15_000 });
+  await until('it rolled over', runs, { holds: (seen) => seen === 2 });
   await until('it is asked for again', () => Promise.resolve(summarizer.started), {
     holds: (started) => started === 2,
-    timeoutMs: 15_000,
   });
   summarizer.release();
   expect(await summaryIn(engine, talk)).toMatchObject({ text: 'Made by the second run.' });

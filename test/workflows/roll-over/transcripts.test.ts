@@ -109,7 +109,6 @@ test('another worker goes on, and after a roll-over only what is new is sent, to
   await engine.signal(talk, 'rollOver');
   await until('it rolled over', () => engine.history.runs(engine.workflowId(talk)), {
     holds: (runs) => runs.length === 3,
-    timeoutMs: 15_000,
   });
   await engine.stopWorker();
   await engine.startWorker();

@@ -38,7 +38,6 @@ test('an MCP server wants input, its worker is stopped, and another worker takes
   const pending = async () => (await engine.snapshot(talk)).pending;
   const [waiting] = await until('the server asks', pending, {
     holds: ([call]) => call?.kind === 'elicitation',
-    timeoutMs: 15_000,
   });
   expect(waiting).toMatchObject({
     name: 'kit.push',
@@ -150,7 +149,6 @@ test('a worker is stopped in order while the answer to a held call is at work: t
   const stopped = engine.stopWorker();
   await until('the worker of all has stopped', () => engine.workerState, {
     holds: (state) => state === 'STOPPED',
-    timeoutMs: 15_000,
   });
   await startEngine({ agents: [agent], eventLog: opened, taskQueue });
   finish();

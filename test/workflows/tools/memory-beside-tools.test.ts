@@ -97,7 +97,6 @@ test('with one it waits for the tool, and goes on in the next run with all that 
     holds: (lines) =>
       lines.lastIndexOf('TimerStarted') >
       lines.findIndex((line) => line.includes('spillTranscript')),
-    timeoutMs: 10_000,
   });
   expect(model.requests).toHaveLength(1);
   held.release();

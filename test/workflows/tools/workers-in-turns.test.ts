@@ -38,7 +38,6 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
   await engine.signal(talk, 'rollOver');
   await until('a new run begins', runs, {
     holds: ({ length }) => length > before,
-    timeoutMs: 20_000,
   });
 }
 

@@ -15,7 +15,6 @@ async function workflowEnd(engine: Engine, talk: Conversation): Promise<string> 
   const describe = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
   return await until('the workflow ends', describe, {
     holds: (name) => name !== 'RUNNING',
-    timeoutMs: 15_000,
   });
 }
 
@@ -80,7 +79,7 @@ test('a stop while tools run aborts them, and each call has its one result', asy
     ['call_1', 'cancelled'],
     ['call_3', 'cancelled'],
   ]);
-  await until('the tool was told', () => aborted === 1, { timeoutMs: 10_000 });
+  await until('the tool was told', () => aborted === 1);
   expect(await engine.say(talk, 'next')).toMatchObject({ status: 'completed', text: 'go on' });
   const shown = model.requests[1]?.messages.find(({ role }) => role === 'tool');
   expect(shown?.parts).toHaveLength(3);
@@ -171,7 +170,7 @@ test('a cancel from the Temporal UI while the model speaks ends its request, and
   await until('the model speaks', () => model.started === 1);
   await engine.handle(talk).cancel();
   expect(await workflowEnd(engine, talk)).toBe('CANCELLED');
-  await until('the request is aborted', () => model.aborted === 1, { timeoutMs: 10_000 });
+  await until('the request is aborted', () => model.aborted === 1);
   const log = await engine.log(talk);
   expect(log.slice(-3)).toMatchObject([
     { type: 'assistant_message', parts: [{ text: 'Half a sen' }], partial: true },

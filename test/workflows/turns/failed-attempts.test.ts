@@ -59,7 +59,7 @@ test('a limited model is asked again when its provider says; watchers, the UI an
   const talk = engine.begin();
   const live = follow(talk);
   const turn = await engine.send(talk, 'hello');
-  const waiting = await until('Temporal waits', () => pending(engine, talk), { timeoutMs: 10_000 });
+  const waiting = await until('Temporal waits', () => pending(engine, talk));
   expect(waiting?.lastFailure).toMatchObject({
     message: 'The provider limits the rate of requests (429 rate_limit_exceeded): slow down',
     applicationFailureInfo: { type: 'model_rate_limited', nonRetryable: false },
@@ -128,7 +128,7 @@ test('a watcher who comes in the middle of an answer is given what was streamed 
   const turn = await engine.send(talk, 'hello');
   const textOf = (live: readonly LiveEvent[]): string =>
     live.map((event) => (event.type === 'text_delta' ? event.text : '')).join('');
-  await until('it speaks', () => textOf(early).length > 20, { timeoutMs: 10_000 });
+  await until('it speaks', () => textOf(early).length > 20);
   const late = follow(talk);
   expect(await turn.result({ timeout: '20s' })).toMatchObject({ text });
   const firstOf = (live: readonly LiveEvent[]) => live.find(({ type }) => type === 'text_delta');

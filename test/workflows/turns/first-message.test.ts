@@ -118,7 +118,7 @@ test('a conversation that a client of a newer version has begun is not run by ol
       (await engine.history.events(handle.workflowId)).flatMap(
         ({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message ?? [],
       ),
-    { holds: (messages) => messages.length > 0, timeoutMs: 10_000 },
+    { holds: (messages) => messages.length > 0 },
   );
   expect(failure[0]).toContain(`core revision ${CORE_REVISION + 1} needs a newer worker`);
   expect((await handle.describe()).status.name).toBe('RUNNING');

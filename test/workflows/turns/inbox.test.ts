@@ -64,7 +64,6 @@ test('a detached call lets the turn end, waits on through a roll-over, and its r
   const visible = () => engine.temporal.workflow.count(query);
   await until('the server lists it so', visible, {
     holds: ({ count }) => count === 1,
-    timeoutMs: 10_000,
   });
   await rollOver(engine, talk);
   const verdicts = await Promise.all(

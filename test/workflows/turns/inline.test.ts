@@ -181,7 +181,7 @@ test('whoever watches sees a read begin and end as any other call', async () => 
   const key = { tenant: 'default', conversationId: talk.id };
   await until('somebody watches', () => engine.opened.live.watched(key)?.live === true);
   await engine.say(talk, 'what time is it?');
-  await until('both are seen', () => seen.length >= 2, { timeoutMs: 15_000 });
+  await until('both are seen', () => seen.length >= 2);
   left.abort();
   await watching.catch(() => undefined);
   expect(seen).toEqual(['tool_call_started call_1', 'tool_result call_1']);

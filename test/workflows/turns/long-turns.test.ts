@@ -119,11 +119,8 @@ test('one step of nine results near the bound of a result is read whole, by work
   await until(
     'it has read the first step',
     () => model.requests.length === 2 && (held.held = true),
-    {
-      timeoutMs: 20_000,
-    },
   );
-  await until('it is asked again', () => held.started === 3, { timeoutMs: 20_000 });
+  await until('it is asked again', () => held.started === 3);
   expect(given(model)).toEqual(expected({ ...job, steps: 1 }));
   const key = { tenant: 'default', conversationId: talk.id };
   expect(await engine.opened.blobs?.delete(key)).toBeGreaterThan(0);
@@ -162,7 +159,6 @@ const waitsForStore = (engine: Engine, talk: Conversation) =>
       const tried = lines.findIndex((line) => line.includes('spillTranscript'));
       return tried >= 0 && lines.lastIndexOf('TimerStarted') > tried;
     },
-    timeoutMs: 20_000,
   });
 
 /** How long it has waited for the store, each time. */
@@ -210,7 +206,6 @@ test('a turn that waits for the store is stopped at once, and the next goes on',
   // It waits as long as the one before: its first pause is as short.
   const pauses = await until('the next waits, too', () => pausesOf(engine, talk), {
     holds: (found) => found.length > 1,
-    timeoutMs: 20_000,
   });
   expect(pauses.slice(0, 2)).toEqual(['1s', '1s']);
   await talk.cancel();

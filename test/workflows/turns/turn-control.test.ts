@@ -17,7 +17,7 @@ test('a message that interrupts aborts the model call, and the next turn answers
   await until('the model speaks', () => model.started === 1);
   const second = await engine.send(talk, 'no, a poem', { onBusy: 'interrupt' });
   expect(second).toMatchObject({ ahead: 0 });
-  await until('the model call is aborted', () => model.aborted === 1, { timeoutMs: 15_000 });
+  await until('the model call is aborted', () => model.aborted === 1);
   model.release();
   expect(await first.result()).toMatchObject({ status: 'cancelled', text: 'Once upon' });
   expect(await second.result()).toMatchObject({ status: 'completed', text: 'instead' });
@@ -52,10 +52,8 @@ test('a turn whose time is over ends with a message that names the bound; its qu
   expect(result).toMatchObject({ status: 'waiting' });
   const [pending] = result.status === 'waiting' ? result.pending : [];
   const id = pending?.toolCallId ?? '';
-  const ended = await until(
-    'the time is over',
-    async () => (await engine.log(talk)).find(({ type }) => type === 'turn_ended'),
-    { timeoutMs: 15_000 },
+  const ended = await until('the time is over', async () =>
+    (await engine.log(talk)).find(({ type }) => type === 'turn_ended'),
   );
   expect(ended).toMatchObject({
     status: 'completed',
@@ -123,7 +121,6 @@ test('a message while a question is open is answered; the answer comes later, an
   const last = await until(
     'the answer was read',
     async () => (await engine.log(talk)).filter(({ type }) => type === 'turn_ended')[1],
-    { timeoutMs: 15_000 },
   );
   expect(last).toMatchObject({ status: 'completed', text: 'the red one, then' });
 });

@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Door } from '../../../../src/client/temporal/temporal-gateway.js';
 import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
 import { connectClient } from '../../../../src/worker/temporal/connection.js';
-import { patient } from '../../../support/patience.js';
 
 /** Accepts connections and never says a word, as a process that was stopped does. */
 async function silentServer(): Promise<{ readonly address: string; readonly server: Server }> {
@@ -76,7 +75,7 @@ describe('a server that does not answer', () => {
     expect(silent).not.toContain('Start one');
   });
 
-  it('is told apart when a process starts, too', { timeout: patient(20_000) }, async () => {
+  it('is told apart when a process starts, too', async () => {
     const policy = {
       retryForMs: 0,
       logger: { debug: noop, info: noop, warn: noop, error: noop },

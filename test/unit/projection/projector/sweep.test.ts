@@ -189,9 +189,7 @@ describe('the sweep', () => {
     source.set({ runId: 'run-a', events: LOG });
     const sweep = create(6_000);
     sweep.start();
-    await until('the log is stored', async () => (await stored()) === LOG.length, {
-      timeoutMs: 5_000,
-    });
+    await until('the log is stored', async () => (await stored()) === LOG.length);
     // Another one finds the lease held, until this one hands it on.
     const other = create(6_000);
     expect(await other.pass()).toBeUndefined();
@@ -214,9 +212,7 @@ describe('the sweep', () => {
     const killedAt = performance.now();
     const next = create(30_000);
     next.start();
-    await until('the log is stored', async () => (await stored()) === LOG.length, {
-      timeoutMs: 8_000,
-    });
+    await until('the log is stored', async () => (await stored()) === LOG.length);
     expect(performance.now() - killedAt).toBeLessThan(6_000);
     expect(new Set(given)).toEqual(new Set([3_000]));
     await next.stop();
