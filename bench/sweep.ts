@@ -15,7 +15,7 @@ import {
   createWorkflowSource,
   type WorkflowSource,
 } from '#dist/projection/source/workflow-source.js';
-import { SWEEP_LOOKS } from '#dist/protocol/limits/service-limits.js';
+import { SWEEP_CHECKS } from '#dist/protocol/limits/service-limits.js';
 import type { CanonicalEvent } from '#dist/protocol/log/events.js';
 import { CORE_REVISION } from '#dist/protocol/workflow/revisions.js';
 import type { EventLog } from '#dist/store/ports/log.js';
@@ -27,7 +27,7 @@ const COUNT = Number(process.argv[2] ?? 10_000);
 /** The first pass lists the running workflows as well, and so does each tenth after it. */
 const PASSES = 5;
 /** More than so many passes look at. */
-const RUNS = Math.min(COUNT, PASSES * SWEEP_LOOKS);
+const RUNS = Math.min(COUNT, PASSES * SWEEP_CHECKS);
 const AT_ONCE = 32;
 const TENANT = 'default';
 

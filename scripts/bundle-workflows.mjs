@@ -40,7 +40,7 @@ try {
     ...(existsSync(converter) ? { payloadConverterPath: converter } : {}),
     // Evaluated once a worker thread, not once a workflow: what holds no state, and what must come before any workflow.
     preloadModules: [
-      'workflows/sandbox/untraced-promises',
+      'workflows/sandbox/disable-promise-stacks',
       'core/machine/machine',
       'core/machine/opening',
     ].map((module) => at(`dist/${module}.js`)),

@@ -26,8 +26,8 @@ export type { Colloquy, ColloquyTypes } from './define/init.js';
 export { initColloquy } from './define/init.js';
 export type {
   McpCaller,
+  McpDeps,
   McpHttpServerSpec,
-  McpMeans,
   McpServerSpec,
   McpStdioServerSpec,
   McpTimeouts,

@@ -2,7 +2,7 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { CompressionCodec } from 'colloquy/client';
 import { HINT_SINK } from '#dist/protocol/workflow/messaging.js';
-import { UnguardedWorker } from '#dist/worker/sdk-workarounds/unguarded-worker.js';
+import { UnguardedWorker } from '#dist/worker/sdk-workarounds/worker-without-vm-timeout.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '#dist/worker/temporal/bundle.js';
 import { median } from '../stats.js';
 import type { History } from './histories.js';

@@ -12,7 +12,7 @@ interface Waiting {
 }
 
 const PARKED_AT_ONCE = 8;
-const LOOKS_AT_ONCE = 16;
+const CHECKS_AT_ONCE = 16;
 const LOOK_EVERY_MS = 250;
 const PENDING_EVERY_MS = 20;
 /** After this long without any conversation that came to its end, the rest never will. */
@@ -57,7 +57,7 @@ export class Crowd {
   async stillness(pids: Readonly<Record<string, number>>): Promise<Stillness> {
     const { temporal } = this.#parts;
     const sum = { running: 0, historyEvents: 0, pendingActivities: 0, pendingTasks: 0 };
-    await atOnce(LOOKS_AT_ONCE, this.#waiting, async ({ conversationId }) => {
+    await atOnce(CHECKS_AT_ONCE, this.#waiting, async ({ conversationId }) => {
       const handle = temporal.workflow.getHandle(`conversation:default:${conversationId}`);
       const { status, historyLength, raw } = await handle.describe();
       sum.running += status.name === 'RUNNING' ? 1 : 0;

@@ -19,7 +19,7 @@ import { preflightTool } from './tools/preflight-tool.js';
 import { reconcileTool } from './tools/reconcile-tool.js';
 import { runTool } from './tools/run-tool.js';
 import { flushLog } from './transcript/flush-log.js';
-import { spillTranscript } from './transcript/offload-transcript.js';
+import { offloadTranscript } from './transcript/offload-transcript.js';
 import { readStored } from './transcript/stored-messages.js';
 
 /**
@@ -52,7 +52,7 @@ export function createActivities<Services>(deps: ActivityDeps<Services>): Conver
     checkDefinition: (input) => checkDefinition(tools, input),
     summarize: (input) => summarize(tools, input),
     flushLog: (input) => flushLog(tools, input),
-    spillTranscript: (input) => spillTranscript(tools, input),
+    offloadTranscript: (input) => offloadTranscript(tools, input),
   };
   return notedActivities(wellFormedOutcomes(activities));
 }

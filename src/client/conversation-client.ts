@@ -10,7 +10,7 @@ import type { Json } from '../protocol/values/json.js';
 import { isRecord } from '../protocol/values/json.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { checkKey, stampActor } from './api/checks.js';
-import { EngineError, invalidField } from './api/errors.js';
+import { ConversationError, invalidField } from './api/errors.js';
 import type {
   CancelOptions,
   CancelOutcome,
@@ -41,32 +41,32 @@ import { Control } from './messages/control.js';
 import { attachTurn } from './messages/turn.js';
 import type { ConversationPage, ConversationReader } from './ports/reader.js';
 import { listConversations } from './reading/lists.js';
-import { KnownSeqs } from './reading/read-your-writes.js';
+import { ReadYourWrites } from './reading/read-your-writes.js';
 import { WorkflowReader } from './reading/workflow-reader.js';
 import { Executions } from './temporal/executions.js';
-import { Door } from './temporal/temporal-gateway.js';
+import { TemporalGateway } from './temporal/temporal-gateway.js';
 import { type WorkerElsewhere, workersElsewhere } from './workers/workers-elsewhere.js';
 
 export class ConversationClient {
   readonly #options: ConversationClientOptions;
-  readonly #door: Door;
+  readonly #gateway: TemporalGateway;
   readonly #reader: ConversationReader;
   readonly #control: Control;
   readonly #tenant: string;
-  readonly #known = new KnownSeqs();
+  readonly #known = new ReadYourWrites();
   readonly #renewals = new RecentRenewals();
 
   /**
-   * @throws {EngineError} invalid_request when the tenant breaks a rule @throws {TypeError} when a required option is
+   * @throws {ConversationError} invalid_request when the tenant breaks a rule @throws {TypeError} when a required option is
    *   missing
    */
   constructor(options: ConversationClientOptions) {
-    checkMeans(options);
+    checkOptions(options);
     this.#options = options;
     this.#tenant = options.tenant ?? DEFAULT_TENANT;
     const problem = idProblem('tenant', this.#tenant);
     if (problem !== undefined) throw invalidField('/tenant', problem);
-    this.#door = new Door({
+    this.#gateway = new TemporalGateway({
       temporal: options.temporal,
       taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
       searchAttributes: options.searchAttributes ?? true,
@@ -74,9 +74,9 @@ export class ConversationClient {
       onTrouble: options.onTrouble,
       patience: () => options.patience ?? 1,
     });
-    this.#reader = options.reader ?? new WorkflowReader(this.#door);
+    this.#reader = options.reader ?? new WorkflowReader(this.#gateway);
     this.#control = new Control({
-      door: this.#door,
+      gateway: this.#gateway,
       reader: this.#reader,
       known: this.#known,
       stamp: this.#stamp,
@@ -89,7 +89,7 @@ export class ConversationClient {
   }
 
   /**
-   * A conversation that exists or will begin with the first message. Sends no request. @throws {EngineError}
+   * A conversation that exists or will begin with the first message. Sends no request. @throws {ConversationError}
    * invalid_request
    */
   conversation(id: ConversationId, options: ConversationOptions = {}): Conversation {
@@ -98,7 +98,7 @@ export class ConversationClient {
       key,
       agent: options.agent,
       agents: this.#options.agents,
-      door: this.#door,
+      gateway: this.#gateway,
       reader: this.#reader,
       log: this.#options.reader,
       blobs: this.#options.blobs,
@@ -116,7 +116,7 @@ export class ConversationClient {
   /**
    * Answers a waiting call, from any process, with one verdict; see `resolveCall` for the table. Never throws for a
    * refusal: `v.verdict` and `v.httpStatus` report it. A repeat with the same `requestId` returns `duplicate`.
-   * @throws {EngineError} invalid_request, temporal_unreachable, store_unavailable
+   * @throws {ConversationError} invalid_request, temporal_unreachable, store_unavailable
    */
   async resolve(
     target: ResolveTarget,
@@ -128,7 +128,7 @@ export class ConversationClient {
 
   /**
    * Moves the deadline of a waiting call, within the caps of its tool; see `extendCall` for the verdicts. Refusals
-   * record nothing. @throws {EngineError} invalid_request, no_worker, temporal_unreachable, store_unavailable
+   * record nothing. @throws {ConversationError} invalid_request, no_worker, temporal_unreachable, store_unavailable
    */
   async extend(target: ResolveTarget, options: ExtendOptions): Promise<ExtendOutcome> {
     return await extendCall(this.#callParts(), target, options);
@@ -136,7 +136,7 @@ export class ConversationClient {
 
   /**
    * Claims a waiting call, which the caller then runs as a client or another backend, or (with its `claimId`) renews
-   * the claim; see `claimCall` for the verdicts. @throws {EngineError} invalid_request, no_worker,
+   * the claim; see `claimCall` for the verdicts. @throws {ConversationError} invalid_request, no_worker,
    * temporal_unreachable, store_unavailable
    */
   async claim(target: ResolveTarget, options: ClaimOptions = {}): Promise<ClaimOutcome> {
@@ -145,7 +145,7 @@ export class ConversationClient {
 
   /**
    * Publishes the progress of a call that the caller holds, and renews its lease. @see reportProgress @throws
-   * {EngineError} invalid_request
+   * {ConversationError} invalid_request
    */
   async progress(
     target: ResolveTarget,
@@ -156,7 +156,7 @@ export class ConversationClient {
   }
 
   /**
-   * Stops the running turn of a conversation. If none runs, the outcome says so. @throws {EngineError}
+   * Stops the running turn of a conversation. If none runs, the outcome says so. @throws {ConversationError}
    * unknown_conversation
    */
   async cancel(
@@ -182,21 +182,21 @@ export class ConversationClient {
   /**
    * Conversations of a tenant, newest first; with a filter on pending calls, those first whose call ends earliest.
    * Needs no worker.
-   * @throws {EngineError} invalid_request; store_unavailable, also without an event log
+   * @throws {ConversationError} invalid_request; store_unavailable, also without an event log
    */
   async list(options: ListOptions = {}): Promise<ConversationPage> {
     try {
       const own = { tenant: this.#tenant, channel: this.#options.channel ?? 'client' } as const;
       return await listConversations(this.#reader, own, options);
     } catch (error) {
-      throw this.#door.toEngineError(error);
+      throw this.#gateway.toConversationError(error);
     }
   }
 
   /**
    * Deletes a conversation for good: log, blobs, and its runs in Temporal, after an open run was ended. Safe to repeat,
    * also after a crash. The same id may begin a new conversation later. @see deleteConversation
-   * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable (also without the deletions
+   * @throws {ConversationError} unknown_conversation, temporal_unreachable, store_unavailable (also without the deletions
    *   port)
    */
   async deleteConversation(
@@ -211,7 +211,7 @@ export class ConversationClient {
 
   /**
    * Deletes every conversation of a tenant; resolves to their number. Safe to repeat: a repeat finishes. @throws
-   * {EngineError} as above
+   * {ConversationError} as above
    */
   async deleteTenant(tenant: string): Promise<{ readonly deleted: number }> {
     const problem = idProblem('tenant', tenant);
@@ -224,28 +224,28 @@ export class ConversationClient {
     return await listAgents(this.#options.agents);
   }
 
-  /** Resolves when the Temporal server answers within a second. @throws {EngineError} temporal_unreachable */
+  /** Resolves when the Temporal server answers within a second. @throws {ConversationError} temporal_unreachable */
   async ping(): Promise<void> {
     try {
-      await this.#door.ping();
+      await this.#gateway.ping();
     } catch (error) {
-      throw this.#door.toEngineError(error);
+      throw this.#gateway.toConversationError(error);
     }
   }
 
   /**
    * Workers of the task queue that use another event log than this client, so that it cannot read what they store; seen
-   * within a little more than a minute. Empty if `storeId` is not given. @throws {EngineError} temporal_unreachable,
+   * within a little more than a minute. Empty if `storeId` is not given. @throws {ConversationError} temporal_unreachable,
    * store_unavailable
    */
   async workersElsewhere(): Promise<readonly WorkerElsewhere[]> {
     const { storeId, temporal } = this.#options;
     if (storeId === undefined) return [];
     try {
-      const { taskQueue } = this.#door;
+      const { taskQueue } = this.#gateway;
       return await workersElsewhere(temporal, { taskQueue, storeId: await storeId() });
     } catch (error) {
-      throw this.#door.toEngineError(error);
+      throw this.#gateway.toConversationError(error);
     }
   }
 
@@ -255,22 +255,22 @@ export class ConversationClient {
   #deleteParts(): DeleteParts {
     const { deletions, temporal } = this.#options;
     if (deletions === undefined)
-      throw new EngineError(
+      throw new ConversationError(
         'store_unavailable',
         'Deleting needs the event log: give the client its deletions port',
       );
     const actor = this.#stamp(undefined);
-    return { door: this.#door, executions: new Executions(temporal), deletions, actor };
+    return { gateway: this.#gateway, executions: new Executions(temporal), deletions, actor };
   }
 
   #callParts(): ClaimParts {
     return {
-      door: this.#door,
+      gateway: this.#gateway,
       reader: this.#reader,
       tenant: this.#tenant,
       known: this.#known,
       stamp: this.#stamp,
-      holders: this.#options.holders,
+      leases: this.#options.leases,
       renewals: this.#renewals,
     };
   }
@@ -281,7 +281,7 @@ export class ConversationClient {
 }
 
 /** Checked in the constructor, so that a wrong option is not first reported as the failure of a message. */
-function checkMeans(options: unknown): void {
+function checkOptions(options: unknown): void {
   const { temporal, agents, patience = 1 } = isRecord(options) ? options : {};
   if (!isRecord(temporal) || !isRecord(temporal['workflow']))
     throw new TypeError('ConversationClient: temporal must be a Client of @temporalio/client');

@@ -12,15 +12,14 @@ import type { BlobRef } from '../protocol/values/blobs.js';
 import type { ConversationId, StepId, ToolCallId } from '../protocol/values/ids.js';
 import type { Json } from '../protocol/values/json.js';
 import { checkKey, checkMessage } from './api/checks.js';
-import { EngineError, invalidField } from './api/errors.js';
+import { ConversationError, invalidField } from './api/errors.js';
 import type {
   BatchOutcome,
   CancelOptions,
   CancelOutcome,
   ClaimOptions,
   ClaimOutcome,
-  Delivered,
-  DeliverOptions,
+  EventSent,
   EventsOptions,
   ExtendOptions,
   ExtendOutcome,
@@ -30,6 +29,7 @@ import type {
   ResolveOutcome,
   ResolveTarget,
   RevokeOptions,
+  SendEventOptions,
   SendOptions,
   Sent,
   SnapshotOptions,
@@ -38,7 +38,7 @@ import type {
 import { revokeRule } from './calls/rules.js';
 import { readStep, resolveStep } from './calls/steps.js';
 import { findAgent } from './messages/agents.js';
-import { checkEvent, deliverEvent } from './messages/inbox.js';
+import { checkEvent, sendInboxEvent } from './messages/inbox.js';
 import {
   agentNameOf,
   draftOf,
@@ -51,7 +51,7 @@ import type { LogPage, WatchFrame } from './ports/reader.js';
 import { readBlob, storeFile } from './reading/blobs.js';
 import { isOpenRun } from './temporal/executions.js';
 
-interface CallDoors {
+interface CallOperations {
   claim(target: ResolveTarget, options: ClaimOptions): Promise<ClaimOutcome>;
   progress(
     target: ResolveTarget,
@@ -68,7 +68,7 @@ export interface ConversationParts extends SendingParts {
     options: ResolveOptions,
   ) => Promise<ResolveOutcome>;
   /** Operations of the client on calls of any conversation. */
-  readonly calls: CallDoors;
+  readonly calls: CallOperations;
   readonly extend: (toolCallId: ToolCallId, options: ExtendOptions) => Promise<ExtendOutcome>;
 }
 
@@ -96,7 +96,7 @@ export class Conversation {
    * | `admitted` | recorded; `duplicate` when it was recorded before |
    * | `queued` | no worker answered in 3 s; the message is durable and `final()` returns its turn |
    *
-   * @throws {EngineError} invalid_request, unknown_agent, agent_mismatch, busy, queue_full, conversation_closed,
+   * @throws {ConversationError} invalid_request, unknown_agent, agent_mismatch, busy, queue_full, conversation_closed,
    *   temporal_unreachable
    */
   async send(text: string, options: SendOptions = {}): Promise<Sent> {
@@ -108,20 +108,20 @@ export class Conversation {
   /**
    * Sends an event of another system, for the model to read: `{eventId, kind, payload}`. Starts the conversation when
    * there is none, and a turn when none runs. The same `eventId` is one event, however often it is delivered.
-   * @throws {EngineError} invalid_request, unknown_agent, agent_mismatch, queue_full, conversation_closed,
+   * @throws {ConversationError} invalid_request, unknown_agent, agent_mismatch, queue_full, conversation_closed,
    *   temporal_unreachable
    */
-  async deliver(
+  async sendEvent(
     event: Pick<InboxEventInput, 'eventId' | 'kind' | 'payload'>,
-    options: DeliverOptions = {},
-  ): Promise<Delivered> {
+    options: SendEventOptions = {},
+  ): Promise<EventSent> {
     const { key, agents, stamp, known } = this.#parts;
     const { eventId, kind, payload } = event;
     const input = { eventId, kind, payload, actor: stamp(options.actor) };
     checkEvent(input);
     const delivered = await this.#mapped(async () => {
       const manifest = await findAgent(agents, await agentNameOf(this.#parts));
-      return await deliverEvent(this.#parts, { key, manifest, input });
+      return await sendInboxEvent(this.#parts, { key, manifest, input });
     });
     if (delivered.status === 'admitted') known.note(key, delivered.seq);
     return delivered;
@@ -138,7 +138,7 @@ export class Conversation {
 
   /**
    * The calls of a step as one continuation, for front ends that execute all client calls of a step together. Snapshots
-   * contain the id of the step. @throws {EngineError} unknown_conversation, unknown_step
+   * contain the id of the step. @throws {ConversationError} unknown_conversation, unknown_step
    */
   async step(stepId: StepId): Promise<StepContinuation> {
     const snapshot = await this.snapshot();
@@ -147,7 +147,7 @@ export class Conversation {
 
   /**
    * Sends the results of all open client calls of a step, in their order: accepted whole or not at all, under one
-   * verdict. Never throws for a refusal. @throws {EngineError} invalid_request, no_worker, temporal_unreachable,
+   * verdict. Never throws for a refusal. @throws {ConversationError} invalid_request, no_worker, temporal_unreachable,
    * store_unavailable
    */
   async resolveBatch(
@@ -177,13 +177,13 @@ export class Conversation {
     return await this.#parts.calls.progress({ ...this.#parts.key, toolCallId }, payload, options);
   }
 
-  /** Stops the running turn. If none runs, the outcome says so. @throws {EngineError} unknown_conversation */
+  /** Stops the running turn. If none runs, the outcome says so. @throws {ConversationError} unknown_conversation */
   async cancel(options: CancelOptions = {}): Promise<CancelOutcome> {
     return await this.#parts.control.cancel(this.#parts.key, options);
   }
 
   /**
-   * Closes the conversation for good; `send` with `reopen` opens it again. @throws {EngineError} unknown_conversation,
+   * Closes the conversation for good; `send` with `reopen` opens it again. @throws {ConversationError} unknown_conversation,
    * no_worker
    */
   async close(
@@ -194,7 +194,7 @@ export class Conversation {
 
   /**
    * The present state; at least as new as the replies that this client received.
-   * @throws {EngineError} unknown_conversation; no_worker when it is open, and neither the store nor a worker returns
+   * @throws {ConversationError} unknown_conversation; no_worker when it is open, and neither the store nor a worker returns
    *   its state
    */
   async snapshot(options: SnapshotOptions = {}): Promise<ConversationSnapshot> {
@@ -205,12 +205,12 @@ export class Conversation {
     return snapshot;
   }
 
-  /** The calls that wait for an answer, oldest first. @throws {EngineError} as `snapshot` */
+  /** The calls that wait for an answer, oldest first. @throws {ConversationError} as `snapshot` */
   async pending(): Promise<readonly PendingCall[]> {
     return (await this.snapshot()).pending;
   }
 
-  /** Remembered decisions, oldest first. @throws {EngineError} as `snapshot` */
+  /** Remembered decisions, oldest first. @throws {ConversationError} as `snapshot` */
   async rules(): Promise<readonly Rule[]> {
     return (await this.snapshot()).rules ?? [];
   }
@@ -220,7 +220,7 @@ export class Conversation {
     return await revokeRule(this.#parts, ruleId, options);
   }
 
-  /** One page of the log: oldest first, or with `before` newest first. @throws {EngineError} as `snapshot` */
+  /** One page of the log: oldest first, or with `before` newest first. @throws {ConversationError} as `snapshot` */
   async events(options: EventsOptions = {}): Promise<LogPage> {
     const { reader, key } = this.#parts;
     const { after, before, limit } = options;
@@ -238,7 +238,7 @@ export class Conversation {
   }
 
   /**
-   * A value that was too large for its event, or a part of it, by the `blob` in the event. @throws {EngineError}
+   * A value that was too large for its event, or a part of it, by the `blob` in the event. @throws {ConversationError}
    * unknown_blob
    */
   async blob(id: string, range?: BlobRange): Promise<BlobRead> {
@@ -249,7 +249,7 @@ export class Conversation {
   /**
    * Stores a file, at most 16 MiB, for the `attachments` of a message: `{type: 'file', source: {blob}, mediaType}`. May
    * be stored before the conversation begins, and is deleted with it. Safe to repeat.
-   * @throws {EngineError} invalid_request, body_too_large, store_unavailable
+   * @throws {ConversationError} invalid_request, body_too_large, store_unavailable
    */
   async upload(content: Uint8Array): Promise<BlobRef> {
     const { blobs, key } = this.#parts;
@@ -276,36 +276,36 @@ export class Conversation {
   }
 
   /**
-   * Whether its newest run is open and not deleted, taken by a worker or not. Needs no worker. @throws {EngineError}
+   * Whether its newest run is open and not deleted, taken by a worker or not. Needs no worker. @throws {ConversationError}
    * temporal_unreachable
    */
   async isOpen(): Promise<boolean> {
-    const { door, key, reader } = this.#parts;
-    const run = await door.describe(key);
+    const { gateway, key, reader } = this.#parts;
+    const run = await gateway.describe(key);
     if (run === undefined || !isOpenRun(run)) return false;
     return (await this.#mapped(async () => reader.isDeletedRun?.(key, run.runId))) !== true;
   }
 
-  /** Converts every error of a store or the server to an `EngineError`. */
+  /** Converts every error of a store or the server to an `ConversationError`. */
   async #mapped<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
       return await call();
     } catch (error) {
-      throw this.#parts.door.toEngineError(error);
+      throw this.#parts.gateway.toConversationError(error);
     }
   }
 
   /**
    * The error of a conversation without a readable state. One that begins while no worker runs is in no log yet: if it
    * were reported as unknown, its sender would send the message again.
-   * @throws {EngineError} temporal_unreachable, because without the server neither answer is certain
+   * @throws {ConversationError} temporal_unreachable, because without the server neither answer is certain
    */
-  async #unread(): Promise<EngineError> {
-    const { door } = this.#parts;
+  async #unread(): Promise<ConversationError> {
+    const { gateway } = this.#parts;
     if (!(await this.isOpen()))
-      return new EngineError('unknown_conversation', `No conversation "${this.id}"`);
+      return new ConversationError('unknown_conversation', `No conversation "${this.id}"`);
     const why = `Conversation "${this.id}" is open, but nothing of it is stored yet, and no worker has returned its state.`;
-    const { reason, text } = await door.whyUnanswered(this.#parts.key);
-    return new EngineError(reason, `${why} ${text}`);
+    const { reason, text } = await gateway.whyUnanswered(this.#parts.key);
+    return new ConversationError(reason, `${why} ${text}`);
   }
 }

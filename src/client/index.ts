@@ -8,7 +8,7 @@ export type { Remember, RevokeRuleReply, Rule } from '../protocol/calls/rules.js
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation/conversation.js';
 export type { FailureCode } from '../protocol/failures/failures.js';
 export type { Duration } from './api/checks.js';
-export { EngineError } from './api/errors.js';
+export { ConversationError } from './api/errors.js';
 export type {
   BatchOutcome,
   CancelOptions,
@@ -18,8 +18,7 @@ export type {
   ConversationClientOptions,
   ConversationOptions,
   DeleteOutcome,
-  Delivered,
-  DeliverOptions,
+  EventSent,
   EventsOptions,
   ExtendOptions,
   ExtendOutcome,
@@ -34,6 +33,7 @@ export type {
   ResolveTarget,
   ResultOptions,
   RevokeOptions,
+  SendEventOptions,
   SendOptions,
   Sent,
   SnapshotOptions,
@@ -48,7 +48,7 @@ export { CompressionCodec } from './payloads/payload-codec.js';
 export type { AgentEntry, AgentSource } from './ports/agents.js';
 export type { BlobRange, BlobRead, BlobsPort } from './ports/blobs.js';
 export type { DeletionsPort, StoredAt } from './ports/deletions.js';
-export type { HoldersPort, LeaseRenewal } from './ports/holders.js';
+export type { LeaseRenewal, LeasesPort } from './ports/leases.js';
 export type {
   BeforePosition,
   ConversationPage,

@@ -1,7 +1,7 @@
 /** The HTTP API as an express app. The app opens no port and has no lifetime of its own. */
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
-import { EngineError } from '../client/api/errors.js';
+import { ConversationError } from '../client/api/errors.js';
 import type { AppDeps } from './request/deps.js';
 import { jsonBody, requestId, requestLog, requestNote } from './request/middleware.js';
 import { refuseOtherSites } from './request/other-sites.js';
@@ -23,7 +23,7 @@ import { addTurnRoutes } from './routes/turns.js';
 /**
  * Builds the app. No identity is checked yet: bind it to loopback only (`serve` insists on it). Requests that pages of
  * other sites have a browser send are refused: 421 `host_not_allowed`, 403 `origin_not_allowed`.
- * @throws {EngineError} invalid_request when an entry of `allowedHosts` is not a host name
+ * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
  * @example const server = await serve(createApp({ client, reader, conversations: store }), { port: 8080 });
  */
 export function createApp(deps: AppDeps): Express {
@@ -67,7 +67,7 @@ export function createApp(deps: AppDeps): Express {
   app.use((request, response) => {
     sendProblem(
       response,
-      new EngineError('not_found', `No route ${request.method} ${request.path}`),
+      new ConversationError('not_found', `No route ${request.method} ${request.path}`),
     );
   });
   app.use(problemHandler(deps));

@@ -5,13 +5,13 @@
 import type { Client } from '@temporalio/client';
 import type { BlobsPort } from '../client/ports/blobs.js';
 import type { DeletionsPort } from '../client/ports/deletions.js';
-import type { HoldersPort } from '../client/ports/holders.js';
+import type { LeasesPort } from '../client/ports/leases.js';
 import type { ConversationReader } from '../client/ports/reader.js';
 import { within } from '../client/temporal/waiting.js';
 import type { AgentManifest } from '../protocol/conversation/agents.js';
 import { StoreUnavailable } from '../store/ports/log.js';
 import { createDeletions } from './duties/deletions.js';
-import { createHolders } from './duties/holders.js';
+import { createLeases } from './duties/leases.js';
 import { createStoreReader } from './reading/store-reader.js';
 import type { OpenLog } from './source/open-log.js';
 import { createWorkflowSource } from './source/workflow-source.js';
@@ -21,7 +21,7 @@ export interface LogOptions {
   /** The agents that workers have published in the store; read each time. */
   readonly agents: () => Promise<readonly AgentManifest[]>;
   readonly reader: ConversationReader;
-  readonly holders: HoldersPort;
+  readonly leases: LeasesPort;
   readonly deletions: DeletionsPort;
   readonly blobs: BlobsPort | undefined;
   readonly storeId: () => Promise<string>;
@@ -38,7 +38,7 @@ export function clientOptionsFrom(opened: OpenLog, temporal: Client): LogOptions
     temporal,
     agents: lastKnown(() => log.agents()),
     reader: createStoreReader({ log, live, source: createWorkflowSource(temporal) }),
-    holders: createHolders(opened),
+    leases: createLeases(opened),
     deletions: createDeletions(opened),
     blobs,
     storeId: () => log.storeId(),

@@ -17,7 +17,7 @@ export { StoreUnavailable } from '../store/ports/log.js';
 export type { LogOptions } from './client-options.js';
 export { clientOptionsFrom } from './client-options.js';
 export { createDeletions } from './duties/deletions.js';
-export { createHolders } from './duties/holders.js';
+export { createLeases } from './duties/leases.js';
 export type { StoreReaderDeps } from './reading/store-reader.js';
 export { createStoreReader } from './reading/store-reader.js';
 export type { BlobChoice, EventLogChoice, OpenLog, PostgresChoice } from './source/open-log.js';

@@ -19,7 +19,7 @@ import type { ClaimVerdict } from '../protocol/calls/claims.js';
 import type { PendingCall } from '../protocol/calls/suspensions.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
 import type { StampedActor } from '../protocol/values/actors.js';
-import { type LocalMeans, localMeans } from './local/local-means.js';
+import { type LocalDeps, localDeps } from './local/local-deps.js';
 import { LocalModel } from './local/local-model.js';
 import { LocalWork } from './local/local-work.js';
 import type { TestClaimOptions, TestConversationOptions } from './local/test-options.js';
@@ -41,7 +41,7 @@ export class TestDriver<Services> {
   readonly events: CanonicalEvent[] = [];
   #machine: ConversationMachine;
   #nowMs: number;
-  readonly #local: LocalMeans<Services>;
+  readonly #local: LocalDeps<Services>;
   readonly #model: LocalModel<Services>;
   readonly #work: LocalWork<Services>;
   readonly #leases = new TestLeases();
@@ -51,7 +51,7 @@ export class TestDriver<Services> {
 
   constructor(agent: Agent<Services>, options: TestConversationOptions<Services>) {
     this.#nowMs = options.startAt?.getTime() ?? DEFAULT_START;
-    const local = localMeans(agent, options);
+    const local = localDeps(agent, options);
     this.#local = local;
     this.#model = new LocalModel(local);
     this.#work = new LocalWork(local);
@@ -201,7 +201,7 @@ export class TestDriver<Services> {
       }
       case 'make_room':
         // The test has no store.
-        this.#machine.noRoom();
+        this.#machine.endForCapacity();
         return;
       case 'abort_model':
         this.#machine.modelAborted(effect);

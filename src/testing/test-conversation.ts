@@ -167,7 +167,7 @@ export class TestConversation<Services, Call = PendingCall> extends SeenConversa
   }
 
   /** Delivers an event of another system, once for each `eventId`, and runs on. @throws {MessageRefused} */
-  async deliver(event: InboxEventInput): Promise<InboxEventReply> {
+  async sendEvent(event: InboxEventInput): Promise<InboxEventReply> {
     const outcome = takeInboxEvent(this.#driver.machine, { actor: TESTER, ...event });
     await this.settle();
     if (outcome.accepted) return outcome.reply;

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Register } from './register.js';
 import type { ThreadData } from './watchdog.js';
 
-const { memory, name, level, afterMs, lookMs } = workerData as ThreadData;
+const { memory, name, level, afterMs, checkMs } = workerData as ThreadData;
 const register = new Register(memory);
 // Synchronously, to standard error, where the main thread's own lines go.
 const log = pino({ name, level }, pino.destination({ dest: 2, sync: true }));
@@ -12,13 +12,13 @@ const log = pino({ name, level }, pino.destination({ dest: 2, sync: true }));
 let beats = register.beats;
 /** Checks without a beat: counted, not timed, so that a machine that slept is not taken for a loop. */
 let silent = 0;
-let isTold = false;
+let isReported = false;
 
 setInterval(() => {
   const now = register.beats;
   if (now !== beats) {
-    if (isTold) {
-      const blockedMs = silent * lookMs;
+    if (isReported) {
+      const blockedMs = silent * checkMs;
       register.count(blockedMs);
       const { counts } = register;
       log.warn(
@@ -28,18 +28,18 @@ setInterval(() => {
     }
     beats = now;
     silent = 0;
-    isTold = false;
+    isReported = false;
     return;
   }
   silent += 1;
-  if (isTold || silent * lookMs < afterMs) return;
-  isTold = true;
+  if (isReported || silent * checkMs < afterMs) return;
+  isReported = true;
   const underWay = register.underWay();
   log.error(
-    { code: 'main_thread_blocked', blockedMs: silent * lookMs, underWay: underWay.slice(0, 10) },
-    `the main thread has been blocked for ${silent * lookMs} ms, ${saying(underWay)}`,
+    { code: 'main_thread_blocked', blockedMs: silent * checkMs, underWay: underWay.slice(0, 10) },
+    `the main thread has been blocked for ${silent * checkMs} ms, ${saying(underWay)}`,
   );
-}, lookMs);
+}, checkMs);
 
 function saying(underWay: readonly string[]): string {
   const [newest, ...others] = underWay;

@@ -21,7 +21,7 @@ export interface ThreadData {
   readonly name: string;
   readonly level: string;
   readonly afterMs: number;
-  readonly lookMs: number;
+  readonly checkMs: number;
 }
 
 const AFTER_MS = 2_000;
@@ -43,15 +43,15 @@ export interface Watchdog {
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const { name, level = 'info', afterMs = AFTER_MS } = options;
-  const lookMs = Math.max(10, Math.round(afterMs / LOOKS));
-  const workerData: ThreadData = { memory: register.memory, name, level, afterMs, lookMs };
+  const checkMs = Math.max(10, Math.round(afterMs / LOOKS));
+  const workerData: ThreadData = { memory: register.memory, name, level, afterMs, checkMs };
   const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData });
   thread.unref();
   // A watchdog that fails must not end the process that it watches.
   thread.on('error', () => undefined);
   const timer = setInterval(() => {
     register.beat();
-  }, lookMs).unref();
+  }, checkMs).unref();
   return {
     get counts() {
       return register.counts;

@@ -21,16 +21,16 @@ import { StoreWatch } from '../projection/duties/store-watch.js';
 import { TroubleWatch } from '../projection/duties/trouble-watch.js';
 import { LossWatch } from '../projection/projector/loss-watch.js';
 import { Projector } from '../projection/projector/projector.js';
-import { StartLook } from '../projection/projector/start-look.js';
+import { StartupCheck } from '../projection/projector/startup-check.js';
 import { Sweep } from '../projection/projector/sweep.js';
 import { TranscriptChunks } from '../projection/reading/transcript-chunks.js';
 import { fetchTranscript } from '../projection/reading/transcript-source.js';
-import { createToldSource } from '../projection/source/event-source.js';
-import { HistoryLooks } from '../projection/source/history-probe.js';
+import { createEventSource } from '../projection/source/event-source.js';
+import { HistoryProbe } from '../projection/source/history-probe.js';
 import { newestEvents } from '../projection/source/history-tail.js';
 import type { OpenLog } from '../projection/source/open-log.js';
 import { openEventLog } from '../projection/source/open-log.js';
-import { createIsCommitted } from '../projection/source/task-commit.js';
+import { createIsTaskCompleted } from '../projection/source/task-commit.js';
 import type { WorkflowSource } from '../projection/source/workflow-source.js';
 import { createWorkflowSource } from '../projection/source/workflow-source.js';
 import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../protocol/limits/service-limits.js';
@@ -38,12 +38,11 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { servedAgent } from '../tools/definition/served.js';
 import type { McpServers } from '../tools/mcp/servers.js';
 import { withSlots } from './load/slots.js';
-import { mcpMeans } from './mcp-means.js';
 import type { ColloquyWorkerOptions } from './options.js';
 import { retentionMs } from './retention.js';
 import { withQueryGuard } from './sdk-workarounds/query-guard.js';
 import { createIsSettled } from './sdk-workarounds/settled.js';
-import { createWatchedWorker } from './sdk-workarounds/unguarded-worker.js';
+import { createWatchedWorker } from './sdk-workarounds/worker-without-vm-timeout.js';
 import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
 import { workflowCode } from './temporal/bundle.js';
@@ -52,6 +51,7 @@ import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
 import { ServerWatch } from './watch/server-watch.js';
 import { countTroubles } from './watch/trouble-metrics.js';
+import { workerMcp } from './worker-mcp.js';
 
 export interface ColloquyWorker {
   /**
@@ -132,18 +132,18 @@ async function assemble<Services>(
   const identity = tuning?.identity ?? ownIdentity(parts.storeId);
   const stores = storeWatch(parts, taskQueue);
   const watches = [stores, serverWatch(parts)];
-  const looks = looksAtHistory(parts, identity);
-  const source = createToldSource(createWorkflowSource(client), looks.isCommitted);
+  const history = readsHistory(parts, identity);
+  const source = createEventSource(createWorkflowSource(client), history.isCommitted);
   const projector = new Projector({ log, live, source, logger });
   const sweep = sweepOf(options, parts, { source, projector });
-  const startLook = new StartLook({ log, projector, source, logger });
+  const startLook = new StartupCheck({ log, projector, source, logger });
   const waits = waitsOf(options, parts, () => startLook.run());
   const common = commonOptions(options, parts, identity);
   const runTool: Activities['runTool'] = (input) => activities.runTool(input);
   const create = (ownQueue: string): Promise<Worker> =>
     Worker.create({ ...common, taskQueue: ownQueue, activities: { runTool } });
-  const means = mcpMeans({ services: options.services, logger, taskQueue, create });
-  const activities: Activities = activitiesOf(options, parts, { projector, mcp: means.mcp });
+  const deps = workerMcp({ services: options.services, logger, taskQueue, create });
+  const activities: Activities = activitiesOf(options, parts, { projector, mcp: deps.mcp });
   const { worker, stuck } = await createWatchedWorker(
     {
       ...common,
@@ -157,11 +157,11 @@ async function assemble<Services>(
       identity,
       dataConverter: common.dataConverter,
     },
-    { over: (creator) => withQueryGuard(creator, looks.isSettled) },
+    { over: (creator) => withQueryGuard(creator, history.isSettled) },
   );
   let begun: Promise<unknown> | undefined;
   const close = async (): Promise<void> => {
-    await means.close();
+    await deps.close();
     await Promise.all([...watches, ...waits].map((each) => each.stop()));
     await begun;
     await sweep.stop();
@@ -195,14 +195,14 @@ async function closeAll({ opened, connection, client }: Parts): Promise<void> {
 function waitsOf<Services>(
   options: ColloquyWorkerOptions<Services>,
   { client, opened: { log }, logger }: Parts,
-  look: () => Promise<unknown>,
+  check: () => Promise<unknown>,
 ): readonly (LeaseWatch | DefinitionWatch | LossWatch)[] {
   const agents = options.agents.map((agent) => servedAgent(agent));
   const id = randomUUID();
   return [
     new DefinitionWatch({ log, agents, tell: createTellOffer(client), id, logger }),
     new LeaseWatch({ log, tell: createTellLost(client), logger }),
-    new LossWatch({ log, id, look }),
+    new LossWatch({ log, id, check }),
   ];
 }
 
@@ -224,10 +224,10 @@ function sweepOf<Services>(
 /**
  * History reads are among the most frequent calls of a worker; on the native connection they cost its main thread half.
  */
-function looksAtHistory({ connection, namespace, logger }: Parts, identity: string) {
-  const looking = new HistoryLooks(new Client({ connection, namespace }), logger);
+function readsHistory({ connection, namespace, logger }: Parts, identity: string) {
+  const looking = new HistoryProbe(new Client({ connection, namespace }), logger);
   return {
-    isCommitted: createIsCommitted(looking, { identity }),
+    isCommitted: createIsTaskCompleted(looking, { identity }),
     isSettled: createIsSettled(looking, { identity }),
   };
 }
@@ -244,7 +244,7 @@ const WATCHED_TRANSACTIONS = 50;
 function storeWatch({ client, logger, storeId }: Parts, taskQueue: string): StoreWatch {
   return new StoreWatch({
     storeId,
-    look: () => inTime(client, () => workersElsewhere(client, { taskQueue, storeId })),
+    check: () => inTime(client, () => workersElsewhere(client, { taskQueue, storeId })),
     newest: (run) => inTime(client, () => newestEvents(client, run, WATCHED_TRANSACTIONS)),
     logger,
   });

@@ -15,8 +15,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { detachedCalls } from '../core/calls/detached.js';
-import { type Spilled, withStored } from '../core/context/offloaded.js';
-import { isCrowded, needsRoom } from '../core/context/request-window.js';
+import { type Offloaded, withStored } from '../core/context/offloaded.js';
+import { isCrowded, needsOffload } from '../core/context/request-window.js';
 import { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
 import { EMPTY_RUN_CLOSE_MS } from '../protocol/limits/limits.js';
@@ -27,15 +27,15 @@ import { activities, FLUSH_BEFORE_ROLL_OVER, FLUSH_LOG } from './activities/sche
 import { Driver } from './driver/driver.js';
 import { Recovery } from './driver/recovery.js';
 import { checkedInput } from './handlers/checked-input.js';
-import { openDoors } from './handlers/handlers.js';
+import { registerHandlers } from './handlers/handlers.js';
 import { detailsText } from './handlers/page.js';
 import { onRefusedUpdate } from './handlers/refused-updates.js';
 import { EventLogOfRun } from './log/event-log.js';
 import { SearchAttributes, shownIds } from './log/live-output.js';
-import { TaskSeal } from './log/task-marker.js';
+import { TaskMarker } from './log/task-marker.js';
 import { initialState, nextInput } from './transcript/carry-over.js';
-import { RoomPauses } from './transcript/memory-pressure.js';
-import { Spill } from './transcript/offload.js';
+import { TranscriptOffload } from './transcript/offload.js';
+import { OffloadPauses } from './transcript/offload-pauses.js';
 import { canCarry, losesMessages, RollOver } from './transcript/roll-over.js';
 
 /**
@@ -67,20 +67,20 @@ class Shell {
   readonly #driver: Driver;
   readonly #recovery: Recovery;
   readonly #rollOver: RollOver;
-  readonly #spill: Spill;
-  readonly #room: RoomPauses;
+  readonly #offload: TranscriptOffload;
+  readonly #pauses: OffloadPauses;
   readonly #attributes: SearchAttributes;
-  readonly #seal = new TaskSeal();
+  readonly #marker = new TaskMarker();
   /** True while the main loop is blocked: then each input marks its task as it arrives. */
-  #isSealing = false;
+  #isMarking = false;
   #dirty = false;
   #idleTimer = false;
 
   constructor(input: ConversationInput) {
     this.#input = input;
     this.#rollOver = new RollOver(input.rollOver);
-    this.#spill = new Spill(input);
-    this.#room = new RoomPauses(() => {
+    this.#offload = new TranscriptOffload(input);
+    this.#pauses = new OffloadPauses(() => {
       this.#dirty = true;
     });
     const { state, events } = initialState(input);
@@ -97,14 +97,14 @@ class Shell {
     });
     const wake = (): void => {
       this.#dirty = true;
-      if (this.#isSealing) this.#seal.close();
+      if (this.#isMarking) this.#marker.close();
     };
     this.#driver = new Driver({
       machine: this.#machine,
       modelName: input.model ?? input.agent,
       wake,
       acted: () => {
-        this.#seal.acted();
+        this.#marker.acted();
       },
     });
     this.#recovery = new Recovery(this.#machine, this.#driver);
@@ -117,7 +117,7 @@ class Shell {
     onRefusedUpdate(() => {
       this.#log.doubt();
     });
-    openDoors({
+    registerHandlers({
       machine: this.#machine,
       log: this.#log,
       wake,
@@ -133,7 +133,7 @@ class Shell {
       countUpdate: () => {
         this.#rollOver.countUpdate();
         // The update leaves two events: accepted and completed.
-        this.#seal.acted(2);
+        this.#marker.acted(2);
       },
     });
   }
@@ -151,7 +151,7 @@ class Shell {
       if (this.#machine.state.closed) return this.#end();
       const standing = this.#driver.busy ? this.#whenBusy() : this.#whenQuiet();
       if (standing !== undefined) await standing;
-      else this.#seal.close();
+      else this.#marker.close();
     }
   }
 
@@ -174,21 +174,21 @@ class Shell {
   }
 
   #due(): RollOverReason | undefined {
-    const crowded = this.#spill.possible && isCrowded(this.#machine.state, this.#input.spill);
+    const crowded = this.#offload.possible && isCrowded(this.#machine.state, this.#input.offload);
     return this.#rollOver.due(this.#log.lastSeq, crowded);
   }
 
   #show(): void {
     const { turn } = this.#machine.state;
     this.#log.hint({ isWaiting: turn !== undefined && !this.#driver.busy });
-    if (this.#attributes.update(this.#machine.state)) this.#seal.acted();
+    if (this.#attributes.update(this.#machine.state)) this.#marker.acted();
   }
 
   /** Undefined when there is nothing to wait for. */
   #whenQuiet(): Promise<void> | undefined {
     const reason = this.#due();
     if (reason !== undefined) return this.#rollOverNow(reason);
-    if (this.#lacksRoom()) return this.#rollOverNow('turn_size');
+    if (this.#lacksCapacity()) return this.#rollOverNow('turn_size');
     this.#watchIdleness();
     return undefined;
   }
@@ -198,13 +198,13 @@ class Shell {
    * detached tool.
    */
   #whenBusy(): Promise<void> | undefined {
-    return this.#lacksRoom() ? this.#waitForQuiet() : undefined;
+    return this.#lacksCapacity() ? this.#waitForQuiet() : undefined;
   }
 
   /** True while the turn cannot continue and no pause is running. */
-  #lacksRoom(): boolean {
-    if (needsRoom(this.#machine.state)) return !this.#room.isPausing;
-    this.#room.found();
+  #lacksCapacity(): boolean {
+    if (needsOffload(this.#machine.state)) return !this.#pauses.isPausing;
+    this.#pauses.found();
     return false;
   }
 
@@ -212,12 +212,12 @@ class Shell {
    * Waits as long as for an unavailable store; does not wait without a store, because a roll-over would not help then.
    */
   async #waitForQuiet(): Promise<void> {
-    if (!this.#room.hasWaited) {
-      this.#seal.acted();
-      this.#isSealing = true;
+    if (!this.#pauses.hasWaited) {
+      this.#marker.acted();
+      this.#isMarking = true;
       // Shows whether there is a store. Chunks that it stores now get the same ids at the roll-over.
-      await this.#spill.begin(this.#machine.state);
-      this.#isSealing = false;
+      await this.#offload.begin(this.#machine.state);
+      this.#isMarking = false;
     }
     this.#dirty = true;
     if (!this.#machine.state.closed) this.#pauseOrGiveUp();
@@ -225,16 +225,16 @@ class Shell {
 
   async #rollOverNow(reason: RollOverReason): Promise<void> {
     // Inputs that arrive meanwhile are accepted and carried over; the next run acts on them.
-    this.#seal.acted();
+    this.#marker.acted();
     this.#driver.leaveBackground();
-    this.#isSealing = true;
-    const storing = this.#spill.begin(this.#machine.state);
+    this.#isMarking = true;
+    const storing = this.#offload.begin(this.#machine.state);
     const storedSeq = await this.#flush(FLUSH_BEFORE_ROLL_OVER);
-    const spilled = storing === undefined ? undefined : await storing;
+    const offloaded = storing === undefined ? undefined : await storing;
     await condition(allHandlersFinished);
-    this.#isSealing = false;
+    this.#isMarking = false;
     const { closed } = this.#machine.state;
-    const next = closed ? undefined : this.#nextRun(reason, storedSeq, spilled);
+    const next = closed ? undefined : this.#nextRun(reason, storedSeq, offloaded);
     if (next !== undefined) await makeContinueAsNewFunc<typeof conversation>()(next);
     if (!closed) this.#rollOver.postpone(this.#log.lastSeq);
     this.#dirty = true;
@@ -242,28 +242,32 @@ class Shell {
   }
 
   #pauseOrGiveUp(): void {
-    if (this.#room.isPausing || !needsRoom(this.#machine.state)) return;
-    if (this.#spill.possible && this.#room.pause()) this.#seal.acted();
-    else this.#machine.noRoom();
+    if (this.#pauses.isPausing || !needsOffload(this.#machine.state)) return;
+    if (this.#offload.possible && this.#pauses.pause()) this.#marker.acted();
+    else this.#machine.endForCapacity();
   }
 
   /** Returns the input of the next run; undefined when it is too large to be carried over now. */
   #nextRun(
     reason: RollOverReason,
     storedSeq: number,
-    spilled: Spilled | undefined,
+    offloaded: Offloaded | undefined,
   ): ConversationInput | undefined {
     const { state } = this.#machine;
-    const carried = spilled === undefined ? state : withStored(state, spilled);
+    const carried = offloaded === undefined ? state : withStored(state, offloaded);
     // A roll-over would gain nothing.
-    if (reason === 'turn_size' && isCrowded(carried, this.#input.spill)) return undefined;
-    if (needsRoom(carried) || !canCarry(carried, this.#log.after(storedSeq))) return undefined;
-    if (this.#spill.failed && losesMessages(carried) && !this.#rollOver.overdue) return undefined;
-    if (spilled !== undefined) this.#machine.stored(spilled);
+    if (reason === 'turn_size' && isCrowded(carried, this.#input.offload)) return undefined;
+    if (needsOffload(carried) || !canCarry(carried, this.#log.after(storedSeq))) return undefined;
+    if (this.#offload.failed && losesMessages(carried) && !this.#rollOver.overdue) return undefined;
+    if (offloaded !== undefined) this.#machine.stored(offloaded);
     this.#machine.rolledOver(reason);
-    const { knownChunks, untold } = this.#spill;
+    const { knownChunks, unacknowledged } = this.#offload;
     const unconfirmed = this.#log.after(storedSeq);
-    return nextInput(this.#input, this.#machine.state, { unconfirmed, knownChunks, untold });
+    return nextInput(this.#input, this.#machine.state, {
+      unconfirmed,
+      knownChunks,
+      unacknowledged,
+    });
   }
 
   /** Returns the seq up to which the store has confirmed the log. Events beyond it are carried over, never lost. */
@@ -288,7 +292,7 @@ class Shell {
     // The result of a detached call must find the conversation open; the check repeats when it has arrived.
     if (detachedCalls(this.#machine.state).length > 0) return;
     this.#idleTimer = true;
-    this.#seal.acted();
+    this.#marker.acted();
     const { idleCloseMs } = this.#input.settings;
     const closeAt = Date.parse(this.#machine.state.updatedAt) + idleCloseMs;
     const summary = `close when idle until ${isoOf(closeAt)}`;

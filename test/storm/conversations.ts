@@ -44,11 +44,11 @@ export class StormConversations {
   readonly disturbed: Record<string, number> = {};
   events = 0;
   inputs = 0;
-  readonly #means: Means;
+  readonly #deps: Means;
   readonly #seed: number;
 
-  constructor(means: Means, seed: number) {
-    this.#means = means;
+  constructor(deps: Means, seed: number) {
+    this.#deps = deps;
     this.#seed = seed;
   }
 
@@ -65,8 +65,8 @@ export class StormConversations {
     by: { readonly id: string; readonly agent: string; readonly seed: number },
     signal: AbortSignal,
   ): Promise<void> {
-    const { queries, findings } = this.#means;
-    const random = new RandomTalk(this.#means, { ...by, words: WORDS });
+    const { queries, findings } = this.#deps;
+    const random = new RandomTalk(this.#deps, { ...by, words: WORDS });
     const { workflowId } = random.talk;
     const ended = new AbortController();
     try {
@@ -74,7 +74,7 @@ export class StormConversations {
     } catch (error) {
       this.#disturb(error);
       const wasTaken = random.trail.repeats('message').some(({ refused }) => !refused);
-      if (wasTaken) findings.stuck.push(await whyStuck(this.#means.world, workflowId, error));
+      if (wasTaken) findings.stuck.push(await whyStuck(this.#deps.world, workflowId, error));
       return;
     }
     this.workflowIds.push(workflowId);
@@ -84,7 +84,7 @@ export class StormConversations {
       await this.#drive(random, signal);
       await this.#toRest(random, signal);
     } catch (error) {
-      findings.stuck.push(await whyStuck(this.#means.world, workflowId, error));
+      findings.stuck.push(await whyStuck(this.#deps.world, workflowId, error));
     } finally {
       ended.abort();
       this.open.delete(workflowId);
@@ -105,7 +105,7 @@ export class StormConversations {
     const finale = await this.#inCalm(signal, () => random.finale(REST_MS));
     const events = await this.#inCalm(signal, () => this.#wholeLog(random));
     this.events += events.length;
-    const { findings, world } = this.#means;
+    const { findings, world } = this.#deps;
     const check = (into: string[], checking: () => void): void => {
       try {
         checking();
@@ -142,7 +142,7 @@ export class StormConversations {
 
   /** The store's, once it holds what the workflow does and folds to it: a run may roll over when everything is done. */
   async #wholeLog(random: RandomTalk): Promise<readonly CanonicalEvent[]> {
-    const { opened } = this.#means;
+    const { opened } = this.#deps;
     const key = { tenant: 'default', conversationId: random.id };
     const look = async () => {
       const snapshot = await random.workflow().catch(() => undefined);
@@ -166,7 +166,7 @@ export class StormConversations {
     const state = applyAll(events);
     const folded = state === undefined ? undefined : snapshotOf(state);
     if (JSON.stringify(folded) !== JSON.stringify(snapshot))
-      this.#means.findings.broken.push(`${random.id}: the log folds to something else`);
+      this.#deps.findings.broken.push(`${random.id}: the log folds to something else`);
     return events;
   }
 

@@ -75,8 +75,8 @@ async function storm(options: StormOptions, parts: Parts): Promise<StormReport> 
   const agents = await opened.log.agents();
   const client = new ConversationClient({ temporal, taskQueue, reader, agents });
   const queries = new OutsideQueries({ temporal, uiUrl: world.uiUrl });
-  const means = { world, client, opened, queries, findings, keep: options.keep };
-  const conversations = new StormConversations(means, seed);
+  const deps = { world, client, opened, queries, findings, keep: options.keep };
+  const conversations = new StormConversations(deps, seed);
   const faults: string[] = [];
   const ended = new AbortController();
   const progress = setInterval(() => {
@@ -96,7 +96,7 @@ async function storm(options: StormOptions, parts: Parts): Promise<StormReport> 
     await processes.calm();
     await Promise.all(playing);
     options.onProgress?.('everything is at rest; every history is replayed');
-    const runs = await checkRuns(means, conversations.workflowIds);
+    const runs = await checkRuns(deps, conversations.workflowIds);
     return {
       ...{ seed, minutes, load, runs, faults, findings },
       conversations: conversations.workflowIds.length,

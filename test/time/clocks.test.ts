@@ -117,7 +117,7 @@ test('a closed conversation stays closed when the message that would have opened
   await talk.close();
   const status = async (): Promise<string> => (await engine.handle(talk).describe()).status.name;
   await until('it is closed', status, { holds: (name) => name === 'COMPLETED' });
-  const carried = await engine.reader.seed({ tenant: 'default', conversationId: talk.id });
+  const carried = await engine.reader.restoreState({ tenant: 'default', conversationId: talk.id });
   await expect(sendBlank(engine, talk.id, carried)).rejects.toMatchObject({
     cause: { type: 'invalid_request' },
   });

@@ -26,8 +26,8 @@ export class Attempts {
     const { attempts = 0 } = before;
     this.#model = model;
     this.number = attempts + info.attempt;
-    const told = detailsIn(info.heartbeatDetails).failed ?? before.failed ?? [];
-    this.#failed = this.#withLost(told, attempts);
+    const reported = detailsIn(info.heartbeatDetails).failed ?? before.failed ?? [];
+    this.#failed = this.#withLost(reported, attempts);
   }
 
   /** Failed attempts, oldest first. */
@@ -61,9 +61,9 @@ export class Attempts {
   }
 
   /** Adds the attempts of this activity that reported nothing: their workers died. */
-  #withLost(told: readonly FailedAttempt[], before: number): readonly FailedAttempt[] {
-    const known = new Set(told.map(({ attempt }) => attempt));
-    const all = [...told];
+  #withLost(reported: readonly FailedAttempt[], before: number): readonly FailedAttempt[] {
+    const known = new Set(reported.map(({ attempt }) => attempt));
+    const all = [...reported];
     for (let attempt = before + 1; attempt < this.number; attempt += 1)
       if (!known.has(attempt))
         all.push({ attempt, model: this.#model, code: 'no_worker', message: LOST });

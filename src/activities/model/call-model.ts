@@ -36,8 +36,8 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
-import type { PolicyMeans } from '../../tools/shared/policy.js';
-import { type ActivityTools, policyMeans } from '../shared/deps.js';
+import type { PolicyDeps } from '../../tools/shared/policy.js';
+import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import {
   agentOf,
   failureOf,
@@ -49,7 +49,7 @@ import {
 } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { equipped } from '../shared/listed-tools.js';
-import { type Showing, showing } from '../shared/live-output.js';
+import { type LiveOutputFields, liveOutputFields } from '../shared/live-output.js';
 import type { ModelStream } from '../shared/model-stream.js';
 import { awaitedAgent } from '../shared/other-workers.js';
 import { runOf } from '../shared/transcripts.js';
@@ -89,7 +89,7 @@ export async function callModel(
   );
   const { number: attempt } = spending.attempts;
   const origin = { turnId, step, attempt, messageId: assistantMessageId(turnId, step) };
-  const shown = showing(tools, input, origin);
+  const shown = liveOutputFields(tools, input, origin);
   const { stream } = shown;
   stream.begin(defined.model.name);
   try {
@@ -103,8 +103,8 @@ export async function callModel(
     const { parts, finishReason, model } = response;
     const ran = providerCallsOf(response);
     const known = [...resultsOfTurn(messages, turnId), ...providerResultsOf(ran.providerCalls)];
-    const means = policyMeans(tools, { ...input, results: known });
-    const calls = await plansOf(agent, response, { means, spending });
+    const deps = policyDeps(tools, { ...input, results: known });
+    const calls = await plansOf(agent, response, { deps, spending });
     const result = {
       ...{ parts, calls, ...ran, model, finishReason, ...takenOf(spending), attempt },
       context: answer.context,
@@ -141,7 +141,7 @@ export async function callModel(
  * notified of it.
  */
 function failed(
-  { shown, spending }: { readonly shown: Showing; readonly spending: Spending },
+  { shown, spending }: { readonly shown: LiveOutputFields; readonly spending: Spending },
   failure: Error,
   httpStatus?: number,
 ): Error {
@@ -167,13 +167,13 @@ async function asked(
   const messages = await tools.transcripts.whole(runOf(Context.current()), input.transcript);
   const form = outputFormOf(agent, input.output);
   const cacheKey = cacheKeyOf(input);
-  const means = { form, spending, cacheKey, ...modelFiles(tools, input) };
+  const deps = { form, spending, cacheKey, ...modelFiles(tools, input) };
   const { tenant, conversationId, turnId, step } = input;
   const about = {
     ...{ tenant, conversationId, turnId, step, attempt: spending.attempts.number },
     ...{ agent: agent.name, model: agent.model },
   };
-  const askedFor = (purpose: AuditedCall['purpose']): Pick<GenerateMeans, 'caller' | 'keep'> => ({
+  const askedFor = (purpose: AuditedCall['purpose']): Pick<GenerateDeps, 'caller' | 'keep'> => ({
     caller: { ...spending.caller, purpose },
     keep: (request, asking) => audited(tools, { purpose, ...about }, { request, ...asking }),
   });
@@ -184,9 +184,9 @@ async function asked(
     heldBytes: input.heldBytes,
     counting: tokenCounting,
     form,
-    ask: (given) => generate(agent, given, { ...means, stream, ...askedFor('answer') }),
+    ask: (given) => generate(agent, given, { ...deps, stream, ...askedFor('answer') }),
     // Watchers have seen the first answer; the second one is in the message that replaces it.
-    askAgain: (given) => generate(agent, given, { ...means, ...askedFor('correction') }),
+    askAgain: (given) => generate(agent, given, { ...deps, ...askedFor('correction') }),
     look: (response) => {
       failIfEmpty(response, messages.at(-1)?.role);
     },
@@ -202,9 +202,9 @@ async function asked(
 async function plansOf(
   agent: AnyAgent,
   { calls }: ModelResponse,
-  { means, spending }: { readonly means: PolicyMeans; readonly spending: Spending },
+  { deps, spending }: { readonly deps: PolicyDeps; readonly spending: Spending },
 ): Promise<CallModelResult['calls']> {
-  const planning = planCalls({ agent, calls, means });
+  const planning = planCalls({ agent, calls, deps });
   return withHeartbeat(
     () => Promise.race([planning, Context.current().cancelled]),
     () => spending.details(),
@@ -232,7 +232,7 @@ function isEmpty({ calls, parts, providerCalls = [] }: ModelResponse): boolean {
   return calls.length === 0 && providerCalls.length === 0 && textOf(parts).trim() === '';
 }
 
-interface GenerateMeans {
+interface GenerateDeps {
   /** Absent when the request has no watchers. */
   readonly stream?: ModelStream;
   readonly files?: ModelFiles;
@@ -262,7 +262,7 @@ function cacheKeyOf(key: ConversationKey): string {
 async function generate(
   agent: AnyAgent,
   { messages, stable, tokens }: GivenContext,
-  { stream, files, form, spending, cacheKey, caller, keep }: GenerateMeans,
+  { stream, files, form, spending, cacheKey, caller, keep }: GenerateDeps,
 ): Promise<ModelResponse> {
   const { cancellationSignal, cancelled } = Context.current();
   cancellationSignal.throwIfAborted();

@@ -75,7 +75,7 @@ export async function answerWithReads(
 
 /** The reads that ended, by the index of their call. Never throws. */
 async function inTime(
-  { tools, agent, withinMs }: Pick<ReadMeans, 'tools' | 'agent'> & { readonly withinMs: number },
+  { tools, agent, withinMs }: Pick<ReadDeps, 'tools' | 'agent'> & { readonly withinMs: number },
   due: readonly ForeseenRead[],
 ): Promise<ReadonlyMap<number, InlineRead>> {
   const over = new AbortController();
@@ -105,7 +105,7 @@ async function inTime(
   }
 }
 
-interface ReadMeans {
+interface ReadDeps {
   readonly tools: ActivityTools;
   readonly agent: AnyAgent;
   readonly signal: AbortSignal;
@@ -114,13 +114,13 @@ interface ReadMeans {
 }
 
 /** Undefined when the read is left to an activity. */
-async function endOf(means: ReadMeans, read: ForeseenRead): Promise<ToolEnded | undefined> {
-  const { tools, agent, stopped } = means;
+async function endOf(deps: ReadDeps, read: ForeseenRead): Promise<ToolEnded | undefined> {
+  const { tools, agent, stopped } = deps;
   const tool = agent.tools.find(({ name }) => name === read.plan.name);
   if (tool === undefined || handlerOf(tool) === undefined) return undefined;
   try {
     // The race includes checks of the result, which take time as well.
-    return await Promise.race([run(means, tool, read), stopped]);
+    return await Promise.race([run(deps, tool, read), stopped]);
   } catch (error) {
     const { plan } = read;
     tools.logger.debug('read left to an activity', { tool: plan.name, reason: reasonOf(error) });
@@ -129,7 +129,7 @@ async function endOf(means: ReadMeans, read: ForeseenRead): Promise<ToolEnded | 
 }
 
 async function run(
-  { tools, signal }: ReadMeans,
+  { tools, signal }: ReadDeps,
   tool: AnyTool,
   { plan, input }: ForeseenRead,
 ): Promise<ToolEnded | undefined> {

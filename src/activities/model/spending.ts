@@ -59,8 +59,9 @@ export class Spending {
     this.#logger = about.logger;
     this.#caller = about.caller;
     this.#attempts = new Attempts(model.name, before);
-    const told = detailsIn(this.#context.info.heartbeatDetails);
-    const { spent, open } = told.spent === undefined && told.open === undefined ? before : told;
+    const reported = detailsIn(this.#context.info.heartbeatDetails);
+    const { spent, open } =
+      reported.spent === undefined && reported.open === undefined ? before : reported;
     this.#before = spent;
     this.#leftBefore = open;
   }

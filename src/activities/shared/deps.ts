@@ -9,7 +9,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { CallModelInput, FlushLogResult } from '../../protocol/workflow/activities.js';
 import type { McpServers } from '../../tools/mcp/servers.js';
 import type { AgentRegistry } from '../../tools/registry.js';
-import type { PolicyMeans } from '../../tools/shared/policy.js';
+import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { FetchTranscript, Transcripts } from './transcripts.js';
 
 /**
@@ -63,13 +63,13 @@ export interface ActivityTools extends Omit<ActivityDeps<never>, 'agents'> {
 }
 
 /** The input of a step's policies: requester, call and the worker's services. */
-export function policyMeans(
+export function policyDeps(
   tools: ActivityTools,
   step: Pick<
     CallModelInput,
     'agent' | 'tenant' | 'conversationId' | 'turnId' | 'step' | 'requester'
   > & { readonly results?: readonly EarlierResult[] },
-): PolicyMeans {
+): PolicyDeps {
   const { agent, tenant, conversationId, turnId, requester, results = [] } = step;
   const { services } = tools;
   const logger = withFields(tools.logger, { tenant, conversationId, turnId });

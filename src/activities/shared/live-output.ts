@@ -7,13 +7,17 @@ import { type ActivityTools, publishLive, repeatLive } from './deps.js';
 import { ModelStream, type StreamOrigin } from './model-stream.js';
 
 /** The live output of one attempt: its stream, which late watchers receive from the beginning, and its failure. */
-export interface Showing {
+export interface LiveOutputFields {
   readonly stream: ModelStream;
   readonly fail: (failed: FailedAttempt) => void;
   readonly end: () => void;
 }
 
-export function showing(tools: ActivityTools, key: ConversationKey, origin: StreamOrigin): Showing {
+export function liveOutputFields(
+  tools: ActivityTools,
+  key: ConversationKey,
+  origin: StreamOrigin,
+): LiveOutputFields {
   const publish = (event: LiveEvent): void => {
     publishLive(tools, key, event);
   };
@@ -31,10 +35,10 @@ export function showing(tools: ActivityTools, key: ConversationKey, origin: Stre
   };
   return {
     stream,
-    fail: ({ model: _, ...told }) => {
+    fail: ({ model: _, ...failure }) => {
       // Streamed output goes out first.
       end();
-      publish({ type: 'model_call_failed', ...origin, ...told });
+      publish({ type: 'model_call_failed', ...origin, ...failure });
     },
     end,
   };

@@ -47,7 +47,7 @@ export class ModelStream {
   readonly #halves = new Map<string, string>();
   /** Sent texts, whole, by the key whose offsets they count; and sent events without offsets. */
   readonly #sent = new Map<string, Run>();
-  readonly #told: LiveEvent[] = [];
+  readonly #published: LiveEvent[] = [];
   readonly #parts: { readonly type: 'text' | 'reasoning'; text: string }[] = [];
   #waiting: Run[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ export class ModelStream {
     this.#repeatTimer ??= setTimeout(() => {
       this.#repeatTimer = undefined;
       this.flush();
-      for (const event of this.#told) this.#repeat(event);
+      for (const event of this.#published) this.#repeat(event);
       for (const run of this.#sent.values()) this.#repeat(liveEventOf(this.#origin, run));
     }, DELTA_DELAY_MS);
   }
@@ -120,7 +120,7 @@ export class ModelStream {
   }
 
   #tell(event: LiveEvent): void {
-    this.#told.push(event);
+    this.#published.push(event);
     this.#publish(event);
   }
 

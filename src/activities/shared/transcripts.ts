@@ -16,7 +16,7 @@ import type { Message } from '../../protocol/conversation/messages.js';
 import {
   hashedPart,
   isStoredPart,
-  type SpillTranscriptInput,
+  type OffloadTranscriptInput,
   type StoredPart,
   type TranscriptPiece,
 } from '../../protocol/conversation/offloaded-messages.js';
@@ -118,7 +118,7 @@ export class Transcripts {
   /** Just these messages, which have never been stored. @throws as `whole` */
   async slice(
     run: RunOfConversation,
-    { epoch, from, to, hash }: SpillTranscriptInput['messages'],
+    { epoch, from, to, hash }: OffloadTranscriptInput['messages'],
   ): Promise<readonly Message[]> {
     const known = this.#known.get(`${run.workflowId} ${run.runId} ${epoch}`) ?? NOTHING;
     // The newest of them may not have been sent to any model call yet.
@@ -141,7 +141,7 @@ export class Transcripts {
    */
   stored(
     run: RunOfConversation,
-    { epoch, from, to, hash }: SpillTranscriptInput['messages'],
+    { epoch, from, to, hash }: OffloadTranscriptInput['messages'],
     chunks: readonly { readonly id: string; readonly count: number }[],
   ): void {
     const name = `${run.workflowId} ${run.runId} ${epoch}`;

@@ -6,7 +6,7 @@ import type {
 } from '../../protocol/calls/definitions.js';
 import { checkCall } from '../../tools/definition/check.js';
 import { definitionOf } from '../../tools/definition/digest.js';
-import { type ActivityTools, policyMeans } from '../shared/deps.js';
+import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import { agentOf, interruption } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { calledTool } from '../shared/listed-tools.js';
@@ -24,7 +24,7 @@ export async function checkDefinition(
   const { name, mcp } = call;
   const context = Context.current();
   const signal = context.cancellationSignal;
-  const means = policyMeans(tools, input);
+  const deps = policyDeps(tools, input);
   try {
     return await withHeartbeat(async () => {
       const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
@@ -35,7 +35,7 @@ export async function checkDefinition(
       }
       if (found !== undefined && definitionOf(tool).definition !== found)
         leaveToOthers('The tool is defined in this worker as it was before it was changed');
-      return await checkCall({ agent, tool, call, means, signal });
+      return await checkCall({ agent, tool, call, deps, signal });
     });
   } catch (error) {
     throw signal.aborted ? interruption(context, 'tool_lost') : error;

@@ -18,10 +18,10 @@ export async function checkEdit(
   const { services } = tools;
   const logger = withFields(tools.logger, { tenant, conversationId, turnId, toolCallId });
   const about = { agent: agent.name, tenant, conversationId, turnId, step };
-  const means = { ...about, requester, results, services, logger };
+  const deps = { ...about, requester, results, services, logger };
   return withHeartbeat(async () => {
     const tool = await calledTool(tools, agent.name, { name, mcp, isNew: true });
-    if (!('missing' in tool)) return check({ agent, tool, toolCallId, input, means });
+    if (!('missing' in tool)) return check({ agent, tool, toolCallId, input, deps });
     leaveToOthers('The tool is not defined in this worker');
     return { ok: false, ended: { code: tool.code ?? 'not_available', message: tool.missing } };
   });

@@ -6,7 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { PlannedCall } from '../../protocol/calls/plan.js';
 import type { PlanCallInput } from '../../protocol/workflow/activities.js';
 import { planCalls } from '../../tools/plan/plan.js';
-import { type ActivityTools, policyMeans } from '../shared/deps.js';
+import { type ActivityTools, policyDeps } from '../shared/deps.js';
 import { agentOf } from '../shared/failure.js';
 import { withHeartbeat } from '../shared/heartbeat.js';
 import { equipped } from '../shared/listed-tools.js';
@@ -16,9 +16,9 @@ export async function planCall(tools: ActivityTools, input: PlanCallInput): Prom
   const agent = agentOf(tools, input.agent);
   const { toolCallId, name, argumentsJson } = input.call;
   const calls = [{ id: toolCallId, name, argumentsJson }];
-  const means = policyMeans(tools, input);
+  const deps = policyDeps(tools, input);
   const [planned] = await withHeartbeat(async () => {
-    const planning = planCalls({ agent: await equipped(tools, agent), calls, means });
+    const planning = planCalls({ agent: await equipped(tools, agent), calls, deps });
     return Promise.race([planning, Context.current().cancelled]);
   });
   if (planned === undefined) throw new Error('unreachable: one call has one plan');

@@ -8,7 +8,7 @@ import { runOf } from '../shared/transcripts.js';
  * Call this after storing, not before: a deletion that begins later removes the value itself. True when the
  * conversation has been deleted; then `remove` has been called.
  */
-export async function isStoredInVain(
+export async function isOrphanChunk(
   tools: Pick<ActivityTools, 'isDeletedRun'>,
   key: ConversationKey,
   remove: () => Promise<unknown>,

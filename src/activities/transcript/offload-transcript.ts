@@ -5,13 +5,13 @@
 import { Context } from '@temporalio/activity';
 import { chunkIdOf } from '../../projection/reading/transcript-chunks.js';
 import type {
-  SpillTranscriptInput,
-  SpillTranscriptResult,
+  OffloadTranscriptInput,
+  OffloadTranscriptResult,
 } from '../../protocol/conversation/offloaded-messages.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { reasonOf, toFailure } from '../shared/failure.js';
 import { runOf } from '../shared/transcripts.js';
-import { isStoredInVain } from './deleted-runs.js';
+import { isOrphanChunk } from './deleted-runs.js';
 
 /**
  * | what happens | outcome |
@@ -21,10 +21,10 @@ import { isStoredInVain } from './deleted-runs.js';
  * | the store is unavailable | failure `store_unavailable`: the messages are carried over |
  * | the messages are not available | failure `transcript_miss`: the same |
  */
-export async function spillTranscript(
+export async function offloadTranscript(
   tools: ActivityTools,
-  input: SpillTranscriptInput,
-): Promise<SpillTranscriptResult> {
+  input: OffloadTranscriptInput,
+): Promise<OffloadTranscriptResult> {
   const { tenant, conversationId, messages: wanted, chunks, unused = [] } = input;
   const key = { tenant, conversationId };
   try {
@@ -40,10 +40,10 @@ export async function spillTranscript(
     }
     await tools.chunks?.remove(
       key,
-      [...unused, ...(await untoldIds(tools, input))].filter((id) => !ids.includes(id)),
+      [...unused, ...(await unacknowledgedIds(tools, input))].filter((id) => !ids.includes(id)),
     );
     const remove = async () => tools.chunks?.remove(key, ids);
-    if (await isStoredInVain(tools, key, remove)) return {};
+    if (await isOrphanChunk(tools, key, remove)) return {};
     const stored = ids.map((id, index) => ({ id, count: chunks[index] ?? 0 }));
     tools.transcripts.stored(runOf(Context.current()), wanted, stored);
     return { ids };
@@ -58,12 +58,12 @@ export async function spillTranscript(
  * computed. None is in use except those that this order stores: the workflow names only messages that the transcript
  * still has whole, and no message is in it twice.
  */
-async function untoldIds(
+async function unacknowledgedIds(
   tools: ActivityTools,
-  { untold = [] }: SpillTranscriptInput,
+  { unacknowledged = [] }: OffloadTranscriptInput,
 ): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (const { messages: wanted, chunks } of untold) {
+  for (const { messages: wanted, chunks } of unacknowledged) {
     const messages = await tools.transcripts
       .slice(runOf(Context.current()), wanted)
       .catch(() => undefined);

@@ -11,7 +11,7 @@ import type { LargeResults } from '../../tools/results/large-results.js';
 import { READ_RESULTS } from '../../tools/results/read-results.js';
 import type { ActivityTools } from '../shared/deps.js';
 import { reasonOf } from '../shared/failure.js';
-import { isStoredInVain } from './deleted-runs.js';
+import { isOrphanChunk } from './deleted-runs.js';
 
 /** An unavailable or slow store loses the rest of the result, never the call. */
 export function largeResults(
@@ -76,7 +76,7 @@ async function kept(
   const ref = await tools.blobs?.put(key, blob);
   if (ref === undefined) return undefined;
   const remove = async () => tools.blobs?.delete?.(key, [ref.id]);
-  return (await isStoredInVain(tools, key, remove)) ? undefined : ref;
+  return (await isOrphanChunk(tools, key, remove)) ? undefined : ref;
 }
 
 async function tooLate(over: AbortSignal): Promise<never> {

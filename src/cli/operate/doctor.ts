@@ -59,10 +59,10 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const findings: Finding[] = [];
   const check = async <Found>(
     name: CheckName,
-    look: () => Promise<{ readonly said: Omit<Finding, 'check'>; readonly found?: Found }>,
+    run: () => Promise<{ readonly said: Omit<Finding, 'check'>; readonly found?: Found }>,
   ): Promise<Found | undefined> => {
     try {
-      const { said, found } = await look();
+      const { said, found } = await run();
       findings.push({ check: name, ...said });
       return found;
     } catch (error) {

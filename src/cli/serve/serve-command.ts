@@ -64,7 +64,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     onStop(resolve);
   });
-  const stores = new StoreWatch({ storeId, look: () => client.workersElsewhere(), logger });
+  const stores = new StoreWatch({ storeId, check: () => client.workersElsewhere(), logger });
   stores.start();
   announceReady(`api     ${server.url}  pid ${process.pid}  (no auth configured: loopback only)`);
   await stopped;

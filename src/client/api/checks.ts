@@ -18,7 +18,7 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { type ConversationKey, idProblem, requestIdProblem } from '../../protocol/values/ids.js';
 import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
-import { EngineError, invalidField } from './errors.js';
+import { ConversationError, invalidField } from './errors.js';
 
 /** `'20s'`, `'2 days'`, or a number of milliseconds. */
 export type Duration = StringValue | number;
@@ -26,7 +26,7 @@ export type Duration = StringValue | number;
 /** The number of an actor's roles that the workflow keeps. */
 const MAX_ACTOR_ROLES = 50;
 
-/** @throws {EngineError} invalid_request when an id breaks a rule. */
+/** @throws {ConversationError} invalid_request when an id breaks a rule. */
 export function checkKey(key: ConversationKey): ConversationKey {
   const tenant = idProblem('tenant', key.tenant);
   if (tenant !== undefined) throw invalidField('/tenant', tenant);
@@ -35,13 +35,13 @@ export function checkKey(key: ConversationKey): ConversationKey {
   return key;
 }
 
-/** @throws {EngineError} invalid_request with every field that breaks a rule. */
+/** @throws {ConversationError} invalid_request with every field that breaks a rule. */
 export function checkMessage(input: SendMessageInput): void {
   const given = messageFieldProblems(input);
   const problems = given.length > 0 ? given : outputProblems(input.output);
   const [first] = problems;
   if (first === undefined) return;
-  throw new EngineError(
+  throw new ConversationError(
     'invalid_request',
     `The message cannot be sent: ${describeProblem(first)}`,
     {
@@ -50,7 +50,7 @@ export function checkMessage(input: SendMessageInput): void {
   );
 }
 
-/** @throws {EngineError} invalid_request for a schema with types that JSON does not have. */
+/** @throws {ConversationError} invalid_request for a schema with types that JSON does not have. */
 export function givenOutput(output: OutputGiven): JsonSchema | false {
   try {
     return outputSchemaOf(output);
@@ -69,14 +69,14 @@ function outputProblems(output: unknown): readonly FieldProblem[] {
   return fault === undefined ? [] : [{ path: '/output', message: `${fault.path}: ${fault.rule}` }];
 }
 
-/** @throws {EngineError} invalid_request when the request id is empty or too long. */
+/** @throws {ConversationError} invalid_request when the request id is empty or too long. */
 export function checkRequestId(requestId: string): string {
   const problem = requestIdProblem('requestId', requestId);
   if (problem !== undefined) throw invalidField('/requestId', problem);
   return requestId;
 }
 
-/** @throws {EngineError} invalid_request naming the first text that UTF-8 cannot hold. */
+/** @throws {ConversationError} invalid_request naming the first text that UTF-8 cannot hold. */
 export function checkTexts(input: unknown): void {
   const [problem] = textProblems(input);
   if (problem !== undefined) throw invalidField(problem.path, problem.message);
@@ -120,7 +120,7 @@ export function durationMs(field: string, duration: Duration): number {
 /**
  * The actor as it is sent. Actors named by the application itself are marked as verified; a stamped actor keeps its
  * stamp. Without an actor the input is anonymous.
- * @throws {EngineError} invalid_request naming the field of the actor that breaks a rule
+ * @throws {ConversationError} invalid_request naming the field of the actor that breaks a rule
  */
 export function stampActor(
   actor: Actor | StampedActor | undefined,

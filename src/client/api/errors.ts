@@ -3,21 +3,21 @@ import type { FailureCode } from '../../protocol/failures/failures.js';
 import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 
-export interface EngineErrorOptions {
+export interface ConversationErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly FieldProblem[] | undefined;
 }
 
 /** A refusal or a failure. `code` names a row of the failure table; `httpStatus` is that row's. */
-export class EngineError extends Error {
+export class ConversationError extends Error {
   readonly code: FailureCode;
   readonly httpStatus: number;
   /** The fields that break a rule, if there are any. */
   readonly problems: readonly FieldProblem[] | undefined;
 
-  constructor(code: FailureCode, message: string, options: EngineErrorOptions = {}) {
+  constructor(code: FailureCode, message: string, options: ConversationErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'EngineError';
+    this.name = 'ConversationError';
     this.code = code;
     this.httpStatus = FAILURES[code].httpStatus;
     this.problems = options.problems;
@@ -29,22 +29,22 @@ export class EngineError extends Error {
   }
 
   /** Like `instanceof`, but also true for an error of another copy of this package. */
-  static isInstance(value: unknown): value is EngineError {
-    if (value instanceof EngineError) return true;
+  static isInstance(value: unknown): value is ConversationError {
+    if (value instanceof ConversationError) return true;
     return (
       value instanceof Error &&
-      value.name === 'EngineError' &&
+      value.name === 'ConversationError' &&
       isFailureCode(fieldOf(value, 'code'))
     );
   }
 }
 
 /** The error of one field that breaks a rule. */
-export function invalidField(path: string, message: string): EngineError {
+export function invalidField(path: string, message: string): ConversationError {
   // Headers are named as they are; rules of ids name their field themselves.
   const name = path === '' ? 'The request' : path.replace(/^[/?]/, '');
   const text = message.startsWith(`${name} `) ? message : `${name}: ${message}`;
-  return new EngineError('invalid_request', text, {
+  return new ConversationError('invalid_request', text, {
     problems: [{ path, message }],
   });
 }

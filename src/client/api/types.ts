@@ -27,7 +27,7 @@ import type { QueuedReason, Trouble } from '../../protocol/values/trouble.js';
 import type { AgentSource } from '../ports/agents.js';
 import type { BlobsPort } from '../ports/blobs.js';
 import type { DeletionsPort } from '../ports/deletions.js';
-import type { HoldersPort } from '../ports/holders.js';
+import type { LeasesPort } from '../ports/leases.js';
 import type { BeforePosition, ConversationReader, LogCursor } from '../ports/reader.js';
 import type { Duration } from './checks.js';
 
@@ -41,7 +41,7 @@ export interface ConversationClientOptions {
    */
   readonly reader?: ConversationReader | undefined;
   /** Renews leases and publishes progress. Absent = renewals cost history, and progress is refused. */
-  readonly holders?: HoldersPort | undefined;
+  readonly leases?: LeasesPort | undefined;
   /** Reads values that are too large for events: the `blobs` of the opened event log. Absent = they cannot be read. */
   readonly blobs?: BlobsPort | undefined;
   /** Deletes conversations from the store. Absent = conversations cannot be deleted. */
@@ -116,7 +116,7 @@ export interface TurnHandle {
   readonly turnId: TurnId;
   /**
    * The end or the present state of the turn, always a union.
-   * @throws {EngineError} unknown_turn when no such turn is known after the time is up.
+   * @throws {ConversationError} unknown_turn when no such turn is known after the time is up.
    */
   result(options?: ResultOptions): Promise<TurnResult>;
   /** Stops this turn, not a later one. Safe to repeat. */
@@ -140,7 +140,7 @@ export interface QueuedMessage {
   /** Why, and the next command. */
   readonly warning: string;
   /**
-   * The turn, once a worker took the message; undefined when the time is up. @throws {EngineError} when it was refused.
+   * The turn, once a worker took the message; undefined when the time is up. @throws {ConversationError} when it was refused.
    */
   final(options?: FinalOptions): Promise<Turn | undefined>;
   /** Waits for `final()` and then for the result, within one timeout. */
@@ -186,13 +186,13 @@ export type BatchOutcome = BatchVerdict & {
 };
 
 /** Options of an event of another system. */
-export interface DeliverOptions {
+export interface SendEventOptions {
   /** The actor that vouches for the event. */
   readonly actor?: Actor | StampedActor | undefined;
 }
 
 /** `queued`: no worker confirmed in time; the event is durable, and the next worker takes it. */
-export type Delivered =
+export type EventSent =
   | (InboxEventReply & { readonly status: 'admitted'; readonly duplicate: boolean })
   | {
       readonly status: 'queued';

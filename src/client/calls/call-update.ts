@@ -8,7 +8,7 @@ import type { Verdict } from '../../protocol/calls/resolutions.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { CallRef } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import { verdictFromLog } from '../reading/log-search.js';
 import { isUnanswered, refusalOf } from '../temporal/errors.js';
 import type { ResolveParts } from './resolve.js';
@@ -29,10 +29,10 @@ type OverVerdict = Extract<Verdict, { verdict: 'unknown' | 'stale' | 'expired' }
 /**
  * Sends the update and returns its verdict. Each call of this function has an update id of its own, constant over its
  * tries: a repeat reaches the workflow, which recognises the request by its id.
- * @throws {EngineError} no_worker when no worker confirmed; store_unavailable; temporal_unreachable
+ * @throws {ConversationError} no_worker when no worker confirmed; store_unavailable; temporal_unreachable
  */
-export async function askAboutCall<Reply>(
-  { door, reader }: ResolveParts,
+export async function updateCall<Reply>(
+  { gateway, reader }: ResolveParts,
   ref: CallRef,
   { operation, requestId, actor, send, unconfirmed }: CallRequest<Reply>,
 ): Promise<Reply | OverVerdict> {
@@ -44,15 +44,15 @@ export async function askAboutCall<Reply>(
     requestId: `${requestId}~${randomUUID()}`,
   });
   try {
-    const tried = await door.confirm(() => send(updateId), undefined, ref);
+    const tried = await gateway.confirm(() => send(updateId), undefined, ref);
     if (tried.confirmed) return tried.value;
-    const why = await door.whyUnanswered(ref);
+    const why = await gateway.whyUnanswered(ref);
     const text = `${unconfirmed} when a worker answers. ${why.text}`;
-    throw new EngineError(why.reason, text, { cause: tried.cause });
+    throw new ConversationError(why.reason, text, { cause: tried.cause });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'verdict') return refusal.detail as Reply;
-    if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+    if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
   }
   try {
     const verdict = await verdictFromLog(reader, ref, { toolCallId, requestId });
@@ -61,6 +61,6 @@ export async function askAboutCall<Reply>(
       : verdict;
   } catch (error) {
     if (isUnanswered(error)) return { verdict: 'unknown', what: 'conversation' };
-    throw door.toEngineError(error);
+    throw gateway.toConversationError(error);
   }
 }

@@ -8,14 +8,14 @@ import type { CallRef } from '../../protocol/values/ids.js';
 import { checkRequestId, type Duration, durationMs } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
 import type { ClaimOptions, ClaimOutcome, ResolveTarget } from '../api/types.js';
-import type { HoldersPort } from '../ports/holders.js';
-import { askAboutCall } from './call-update.js';
-import { toldOnce } from './duplicates.js';
+import type { LeasesPort } from '../ports/leases.js';
+import { updateCall } from './call-update.js';
+import { withoutOwnDuplicate } from './duplicates.js';
 import type { RecentRenewals } from './lease-cache.js';
 import { type ResolveParts, refOf } from './resolve.js';
 
 export interface ClaimParts extends ResolveParts {
-  readonly holders: HoldersPort | undefined;
+  readonly leases: LeasesPort | undefined;
   readonly renewals: RecentRenewals;
 }
 
@@ -31,7 +31,7 @@ export interface ClaimParts extends ResolveParts {
  * With a `claimId` the call is a renewal. If the client has the store's leases, it updates a row and is recorded
  * nowhere; without them, or when the store does not have the claim, it is an update and costs history. Safe to repeat
  * with the same `requestId`.
- * @throws {EngineError} invalid_request; store_unavailable; no_worker when no worker confirmed: the server may still
+ * @throws {ConversationError} invalid_request; store_unavailable; no_worker when no worker confirmed: the server may still
  *   pass the request to the next worker, so repeat it with the same `requestId`
  */
 export async function claimCall(
@@ -44,7 +44,7 @@ export async function claimCall(
   const actor = parts.stamp(options.actor);
   const ref = refOf(target, parts.tenant);
   const said = (verdict: ClaimVerdict): ClaimOutcome => ({
-    ...toldOnce(verdict, options.requestId),
+    ...withoutOwnDuplicate(verdict, options.requestId),
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
     requestId,
   });
@@ -79,14 +79,14 @@ function leaseField(leaseMs: number | undefined): { leaseMs?: number } {
 
 /** Undefined if only the workflow can decide. */
 export async function renewInStore(
-  { holders, door }: ClaimParts,
+  { leases, gateway }: ClaimParts,
   call: CallRef,
   asked: { readonly claimId?: string; readonly leaseMs?: number; readonly actor: StampedActor },
 ): Promise<ClaimVerdict | undefined> {
   const { claimId, leaseMs, actor } = asked;
-  if (claimId === undefined || holders === undefined) return undefined;
+  if (claimId === undefined || leases === undefined) return undefined;
   try {
-    const leaseUntil = await holders.renew({
+    const leaseUntil = await leases.renew({
       call,
       claimId,
       holder: actor.id,
@@ -95,7 +95,7 @@ export async function renewInStore(
     if (leaseUntil === undefined) return undefined;
     return { verdict: 'accepted', toolCallId: call.toolCallId, claimId, leaseUntil };
   } catch (error) {
-    throw door.toEngineError(error);
+    throw gateway.toConversationError(error);
   }
 }
 
@@ -109,11 +109,11 @@ export async function claimOf(
   },
 ): Promise<ClaimVerdict> {
   const input: ClaimToolCallInput = { toolCallId: ref.toolCallId, ...asked };
-  const verdict = await askAboutCall<ClaimVerdict>(parts, ref, {
+  const verdict = await updateCall<ClaimVerdict>(parts, ref, {
     operation: 'claimToolCall',
     requestId: asked.requestId,
     actor: asked.actor,
-    send: (updateId) => parts.door.update(ref, 'claimToolCall', { input, updateId }),
+    send: (updateId) => parts.gateway.update(ref, 'claimToolCall', { input, updateId }),
     unconfirmed: 'The claim was not confirmed, and may still count',
   });
   if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);

@@ -10,7 +10,7 @@ type Repeated<Verdict> = Extract<
  * the id that was created: the request accepted under it was an earlier try of this very call, whose reply was lost, as
  * when its run rolled over. With a given id, a `duplicate` is returned as it is.
  */
-export function toldOnce<Verdict extends { readonly verdict: string }>(
+export function withoutOwnDuplicate<Verdict extends { readonly verdict: string }>(
   verdict: Verdict,
   given: string | undefined,
 ): Verdict | Repeated<Verdict>['first'] {

@@ -8,8 +8,8 @@ import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
 import { checkRequestId, durationMs } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
 import type { ExtendOptions, ExtendOutcome, ResolveTarget } from '../api/types.js';
-import { askAboutCall } from './call-update.js';
-import { toldOnce } from './duplicates.js';
+import { updateCall } from './call-update.js';
+import { withoutOwnDuplicate } from './duplicates.js';
 import { type ResolveParts, refOf } from './resolve.js';
 
 /**
@@ -20,7 +20,7 @@ import { type ResolveParts, refOf } from './resolve.js';
  * | `invalid` | not later than the present deadline, or beyond the caps; the problem names the latest one |
  *
  * Safe to repeat with the same `requestId`.
- * @throws {EngineError} invalid_request; no_worker when no worker confirmed: the server may still pass the request to
+ * @throws {ConversationError} invalid_request; no_worker when no worker confirmed: the server may still pass the request to
  *   the next worker, so repeat it with the same `requestId`
  */
 export async function extendCall(
@@ -32,18 +32,18 @@ export async function extendCall(
   const actor = parts.stamp(options.actor);
   const ref = refOf(target, parts.tenant);
   const said = (verdict: ExtendVerdict): ExtendOutcome => ({
-    ...toldOnce(verdict, options.requestId),
+    ...withoutOwnDuplicate(verdict, options.requestId),
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
     requestId,
   });
   if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
   const { toolCallId } = ref;
   const input: ExtendToolCallInput = { toolCallId, requestId, actor, ...endOf(options) };
-  const verdict = await askAboutCall<ExtendVerdict>(parts, ref, {
+  const verdict = await updateCall<ExtendVerdict>(parts, ref, {
     operation: 'extendToolCall',
     requestId,
     actor,
-    send: (updateId) => parts.door.update(ref, 'extendToolCall', { input, updateId }),
+    send: (updateId) => parts.gateway.update(ref, 'extendToolCall', { input, updateId }),
     unconfirmed: 'Moving the deadline was not confirmed, and may still happen',
   });
   if (verdict.verdict === 'accepted') parts.known.note(ref, verdict.seq);

@@ -3,7 +3,7 @@
  * repeat it.
  */
 import { conversationKey } from '../../protocol/values/ids.js';
-import type { LeaseRenewal } from '../ports/holders.js';
+import type { LeaseRenewal } from '../ports/leases.js';
 
 /**
  * Milliseconds. Small against a lease of minutes, large against reports of progress; progress of a holder that has lost

@@ -10,7 +10,7 @@ import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import type { CallRef } from '../../protocol/values/ids.js';
 import { isBoundedJson, type Json, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type {
   ProgressOptions,
   ProgressOutcome,
@@ -25,7 +25,7 @@ import { refOf } from './resolve.js';
  * the lease as well: in the store, or, while the store does not have the claim, by an update every few seconds
  * (`RecentRenewals`), each of which costs history. Refused unless the caller holds the call, and its tool declares
  * `streaming`.
- * @throws {EngineError} invalid_request if this client has no event log; store_unavailable; no_worker when no worker
+ * @throws {ConversationError} invalid_request if this client has no event log; store_unavailable; no_worker when no worker
  *   confirmed
  */
 export async function reportProgress(
@@ -41,16 +41,19 @@ export async function reportProgress(
     httpStatus: VERDICT_HTTP_STATUS[verdict.verdict],
   });
   if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
-  const { holders } = parts;
-  if (holders === undefined)
-    throw new EngineError('invalid_request', 'Progress needs a client with holders: the event log');
+  const { leases } = parts;
+  if (leases === undefined)
+    throw new ConversationError(
+      'invalid_request',
+      'Progress needs a client with holders: the event log',
+    );
   const problems = payloadProblems(payload);
   if (problems.length > 0) return said({ verdict: 'invalid', problems });
   const held = await heldCall(parts, ref, { claimId: options.claimId, actor });
   if ('verdict' in held) return said(held);
   const { entry, leaseUntil } = held;
   const { toolCallId, name, turnId } = entry;
-  holders.show(ref, { type: 'tool_progress', turnId, toolCallId, name, payload });
+  leases.show(ref, { type: 'tool_progress', turnId, toolCallId, name, payload });
   return said({ verdict: 'accepted', toolCallId, leaseUntil });
 }
 
@@ -113,7 +116,7 @@ function payloadProblems(payload: Json): readonly FieldProblem[] {
 
 /** The call as the log has it; at least as new as this client's own claims. */
 async function pendingCall(
-  { reader, known, door }: ClaimParts,
+  { reader, known, gateway }: ClaimParts,
   ref: CallRef,
 ): Promise<PendingCall | Extract<ProgressVerdict, { verdict: 'unknown' | 'stale' }>> {
   try {
@@ -122,7 +125,7 @@ async function pendingCall(
     const entry = snapshot.pending.find(({ toolCallId }) => toolCallId === ref.toolCallId);
     return entry ?? { verdict: 'stale', why: 'not_waiting' };
   } catch (error) {
-    throw door.toEngineError(error);
+    throw gateway.toConversationError(error);
   }
 }
 

@@ -22,18 +22,18 @@ import { DEFAULT_RESULT_TIMEOUT } from '../messages/turn.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { endedVerdict } from '../reading/ended-calls.js';
 import { verdictFromLog, verdictTrace } from '../reading/log-search.js';
-import type { KnownSeqs } from '../reading/read-your-writes.js';
+import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
 import { isUnanswered, refusalOf } from '../temporal/errors.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
-import { toldOnce } from './duplicates.js';
+import { withoutOwnDuplicate } from './duplicates.js';
 
 export interface ResolveParts {
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;
   readonly tenant: string;
-  readonly known: KnownSeqs;
+  readonly known: ReadYourWrites;
   readonly stamp: (actor: ResolveOptions['actor']) => StampedActor;
 }
 
@@ -55,7 +55,7 @@ interface Attempt {
  *
  * Safe to repeat with the same `requestId`: the second call returns `duplicate` and records nothing.
  *
- * @throws {EngineError} invalid_request for an unusable request id; temporal_unreachable when not even a signal could
+ * @throws {ConversationError} invalid_request for an unusable request id; temporal_unreachable when not even a signal could
  *   be left
  */
 export async function resolveCall(
@@ -69,7 +69,7 @@ export async function resolveCall(
   const actor = parts.stamp(options.actor);
   const ref = refOf(target, parts.tenant);
   const said = (verdict: Verdict): ResolveOutcome =>
-    outcomeOf(toldOnce(verdict, options.requestId), requestId);
+    outcomeOf(withoutOwnDuplicate(verdict, options.requestId), requestId);
   if (ref === undefined) return said({ verdict: 'unknown', what: 'conversation' });
   const problems = transportProblems(resolution);
   if (problems.length > 0) return said({ verdict: 'invalid', problems });
@@ -106,11 +106,11 @@ async function ask(
   attempt: Attempt,
   budgetMs?: number,
 ): Promise<Verdict | undefined> {
-  const { door } = parts;
+  const { gateway } = parts;
   const { ref, input, updateId } = attempt;
   try {
-    const tried = await door.confirm(
-      () => door.update(ref, 'resolveToolCall', { input, updateId }),
+    const tried = await gateway.confirm(
+      () => gateway.update(ref, 'resolveToolCall', { input, updateId }),
       budgetMs,
       ref,
     );
@@ -125,17 +125,17 @@ async function leaveAsSignal(
   attempt: Attempt,
   said: (verdict: Verdict) => ResolveOutcome,
 ): Promise<ResolveOutcome> {
-  const { door } = parts;
+  const { gateway } = parts;
   const { ref, input } = attempt;
   const { requestId } = input;
   const ended = await endedVerdict(parts.reader, ref, input);
   if (ended !== undefined) return said(noted(parts, ref, ended));
   try {
-    await door.signal(ref, 'resolveToolCall', input);
+    await gateway.signal(ref, 'resolveToolCall', input);
   } catch (error) {
     return said(await verdictOf(parts, attempt, error));
   }
-  const { reason, text } = await door.whyUnanswered(ref);
+  const { reason, text } = await gateway.whyUnanswered(ref);
   return {
     ...outcomeOf({ verdict: 'queued', requestId, reason }, requestId),
     warning: text,
@@ -157,8 +157,8 @@ async function finalVerdict(
   const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const trace = new SignalTrace(parts, ref, verdictTrace(input));
   const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
-    const look = await trace.look().catch((error: unknown) => {
-      throw parts.door.toEngineError(error);
+    const look = await trace.find().catch((error: unknown) => {
+      throw parts.gateway.toConversationError(error);
     });
     if (look.status === 'found') return noted(parts, ref, look.value);
     // Only a few refusals of a call are recorded; if the call has ended, an update would add nothing.
@@ -176,14 +176,14 @@ async function finalVerdict(
 async function verdictOf(parts: ResolveParts, attempt: Attempt, error: unknown): Promise<Verdict> {
   const refusal = refusalOf(error);
   if (refusal?.type === 'verdict') return refusal.detail as Verdict;
-  if (!(error instanceof WorkflowNotFoundError)) throw parts.door.toEngineError(error);
+  if (!(error instanceof WorkflowNotFoundError)) throw parts.gateway.toConversationError(error);
   const { ref, input } = attempt;
   try {
     return await verdictFromLog(parts.reader, ref, input);
   } catch (cause) {
     // A run that may be gone and a log that cannot be read do not prove that the conversation never existed.
     if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
-    throw parts.door.toEngineError(cause);
+    throw parts.gateway.toConversationError(cause);
   }
 }
 

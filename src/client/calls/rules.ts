@@ -6,21 +6,21 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { checkRequestId } from '../api/checks.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { RevokeOptions } from '../api/types.js';
-import type { KnownSeqs } from '../reading/read-your-writes.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { ReadYourWrites } from '../reading/read-your-writes.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
 export interface RevokeParts {
   readonly key: ConversationKey;
-  readonly door: Door;
-  readonly known: KnownSeqs;
+  readonly gateway: TemporalGateway;
+  readonly known: ReadYourWrites;
   readonly stamp: (actor: RevokeOptions['actor']) => StampedActor;
 }
 
 /**
  * Revokes a rule. A repeat finds no such rule, unless it has the same `requestId` and reaches the same run.
- * @throws {EngineError} unknown_rule; conversation_closed when it does not run; no_worker when no worker confirmed: the
+ * @throws {ConversationError} unknown_rule; conversation_closed when it does not run; no_worker when no worker confirmed: the
  *   server may still pass the request to the next worker, so repeat it with the same `requestId`
  */
 export async function revokeRule(
@@ -28,7 +28,7 @@ export async function revokeRule(
   ruleId: string,
   options: RevokeOptions,
 ): Promise<RevokeRuleReply> {
-  const { key, door, known } = parts;
+  const { key, gateway, known } = parts;
   const requestId = checkRequestId(options.requestId ?? randomUUID());
   const actor = parts.stamp(options.actor);
   const updateId = updateIdFor({
@@ -39,19 +39,26 @@ export async function revokeRule(
   });
   const update = { input: { ruleId, requestId, actor }, updateId };
   try {
-    const tried = await door.confirm(() => door.update(key, 'revokeRule', update), undefined, key);
+    const tried = await gateway.confirm(
+      () => gateway.update(key, 'revokeRule', update),
+      undefined,
+      key,
+    );
     if (tried.confirmed) {
       known.note(key, tried.value.seq);
       return tried.value;
     }
-    const why = await door.whyUnanswered(key);
+    const why = await gateway.whyUnanswered(key);
     const text = `Revoking was not confirmed, and may still happen when a worker answers. ${why.text}`;
-    throw new EngineError(why.reason, text, { cause: tried.cause });
+    throw new ConversationError(why.reason, text, { cause: tried.cause });
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
-    if ((await door.describe(key)) === undefined)
-      throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
-    throw new EngineError(
+    if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
+    if ((await gateway.describe(key)) === undefined)
+      throw new ConversationError(
+        'unknown_conversation',
+        `No conversation "${key.conversationId}"`,
+      );
+    throw new ConversationError(
       'conversation_closed',
       'The conversation is closed, so its rules are no longer in use',
     );

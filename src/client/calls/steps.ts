@@ -19,24 +19,24 @@ import { type ConversationKey, parseStepId, type StepId } from '../../protocol/v
 import { isBoundedJson } from '../../protocol/values/json.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { checkRequestId } from '../api/checks.js';
-import { EngineError, invalidField } from '../api/errors.js';
+import { ConversationError, invalidField } from '../api/errors.js';
 import type { BatchOutcome, ResolveOptions } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { verdictFromLog } from '../reading/log-search.js';
-import type { KnownSeqs } from '../reading/read-your-writes.js';
+import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { isUnanswered, refusalOf } from '../temporal/errors.js';
-import type { Door } from '../temporal/temporal-gateway.js';
-import { toldOnce } from './duplicates.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
+import { withoutOwnDuplicate } from './duplicates.js';
 
 export interface StepParts {
   readonly key: ConversationKey;
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;
-  readonly known: KnownSeqs;
+  readonly known: ReadYourWrites;
   readonly stamp: (actor: ResolveOptions['actor']) => StampedActor;
 }
 
-/** @throws {EngineError} unknown_step */
+/** @throws {ConversationError} unknown_step */
 export async function readStep(
   parts: Pick<StepParts, 'key' | 'reader'>,
   stepId: StepId,
@@ -49,7 +49,10 @@ export async function readStep(
   const turnRuns = step?.turnId === snapshot.turn?.turnId;
   const found = stepContinuation(events, { conversationId, stepId, turnRuns });
   if (found !== undefined) return found;
-  throw new EngineError('unknown_step', `No step "${stepId.slice(0, 200)}" has asked for calls`);
+  throw new ConversationError(
+    'unknown_step',
+    `No step "${stepId.slice(0, 200)}" has asked for calls`,
+  );
 }
 
 type NamedBatch = ResolveBatchInput & { readonly requestId: string };
@@ -59,7 +62,7 @@ const MAX_BATCH_DEPTH = 4;
 
 /**
  * Sends the results of a step. See `BatchVerdict` for the verdicts. Safe to repeat with the same `requestId`.
- * @throws {EngineError} invalid_request; no_worker when no worker confirmed: the server may still pass the set to the
+ * @throws {ConversationError} invalid_request; no_worker when no worker confirmed: the server may still pass the set to the
  *   next worker, so repeat it with the same `requestId`
  */
 export async function resolveStep(
@@ -84,33 +87,33 @@ export async function resolveStep(
   const verdict = await ask(parts, { input, updateId });
   if (verdict.verdict === 'accepted') known.note(key, verdict.seq);
   if (verdict.verdict === 'duplicate') known.note(key, verdict.first.seq);
-  const told = toldOnce(verdict, options.requestId);
+  const told = withoutOwnDuplicate(verdict, options.requestId);
   return { ...told, httpStatus: BATCH_HTTP_STATUS[told.verdict], requestId };
 }
 
 async function ask(
-  { key, door, reader }: StepParts,
+  { key, gateway, reader }: StepParts,
   update: { readonly input: NamedBatch; readonly updateId: string },
 ): Promise<BatchVerdict> {
   try {
-    const tried = await door.confirm(
-      () => door.update(key, 'resolveBatch', update),
+    const tried = await gateway.confirm(
+      () => gateway.update(key, 'resolveBatch', update),
       undefined,
       key,
     );
     if (tried.confirmed) return tried.value;
-    const why = await door.whyUnanswered(key);
+    const why = await gateway.whyUnanswered(key);
     const text = `The results were not confirmed, and may still be taken when a worker answers. ${why.text}`;
-    throw new EngineError(why.reason, text, { cause: tried.cause });
+    throw new ConversationError(why.reason, text, { cause: tried.cause });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'verdict') return refusal.detail as BatchVerdict;
-    if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+    if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
     try {
       return await verdictOfLog(reader, key, update.input);
     } catch (cause) {
       if (isUnanswered(cause)) return { verdict: 'unknown', what: 'conversation' };
-      throw door.toEngineError(cause);
+      throw gateway.toConversationError(cause);
     }
   }
 }

@@ -13,15 +13,15 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { DeleteOutcome } from '../api/types.js';
 import type { DeletionsPort, StoredAt } from '../ports/deletions.js';
 import type { Execution, Executions } from '../temporal/executions.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { pauseFor } from '../temporal/waiting.js';
 
 export interface DeleteParts {
-  readonly door: Pick<Door, 'confirm' | 'toEngineError'>;
+  readonly gateway: Pick<TemporalGateway, 'confirm' | 'toConversationError'>;
   readonly executions: Executions;
   readonly deletions: DeletionsPort;
   readonly actor: StampedActor;
@@ -40,7 +40,7 @@ export interface DeleteRequest {
 
 /**
  * Undefined when the conversation has changed (`onlyClosedAt`). Safe to repeat.
- * @throws {EngineError} unknown_conversation when neither Temporal nor the store has it (any more);
+ * @throws {ConversationError} unknown_conversation when neither Temporal nor the store has it (any more);
  *   temporal_unreachable, store_unavailable: repeat it, or leave it to the workers, which continue it
  */
 export async function deleteConversation(
@@ -51,7 +51,7 @@ export async function deleteConversation(
   try {
     return await deleteParts(parts, key, request);
   } catch (error) {
-    throw parts.door.toEngineError(error);
+    throw parts.gateway.toConversationError(error);
   }
 }
 
@@ -88,7 +88,7 @@ async function begun(
     );
   if (onlyClosedAt !== undefined && runs.some(({ isRunning }) => isRunning)) return undefined;
   if (runs.length === 0 && !(await deletions.isKnown(key)))
-    throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
+    throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
   const runIds = await deletions.begin({
     tenant,
     conversationId,
@@ -122,7 +122,7 @@ class Meant {
 }
 
 async function endCurrent(parts: DeleteParts, key: ConversationKey, meant: Meant): Promise<void> {
-  const { door, executions, actor } = parts;
+  const { gateway, executions, actor } = parts;
   const running = async (): Promise<Execution | undefined> => {
     const newest = await executions.newest(key);
     return newest?.isRunning === true ? meant.of([newest])[0] : undefined;
@@ -131,7 +131,7 @@ async function endCurrent(parts: DeleteParts, key: ConversationKey, meant: Meant
   if (current === undefined) return;
   const { firstRunId } = current;
   try {
-    const closing = await door.confirm(() => executions.close(key, { firstRunId, actor }));
+    const closing = await gateway.confirm(() => executions.close(key, { firstRunId, actor }));
     const hasEnded = async (): Promise<boolean> => (await running()) === undefined;
     if (closing.confirmed && (await waitUntil(CLOSE_PATIENCE_MS, hasEnded))) return;
   } catch (error) {
@@ -154,7 +154,7 @@ const AT_ONCE = 8;
 
 /**
  * Deletes all data of a tenant in the store and in Temporal; resolves to the number of conversations. A repeat
- * finishes. @throws {EngineError}
+ * finishes. @throws {ConversationError}
  */
 export async function deleteTenant(
   parts: DeleteParts,
@@ -179,7 +179,7 @@ export async function deleteTenant(
       }
       await Promise.all(chunk.map(work));
     } catch (error) {
-      throw parts.door.toEngineError(error);
+      throw parts.gateway.toConversationError(error);
     }
   }
   return { deleted };
@@ -199,6 +199,7 @@ async function* leftOf(
 
 /** The list may be outdated: the conversation may be deleted by now. */
 function unlessUnknown(error: unknown): undefined {
-  if (EngineError.isInstance(error) && error.code === 'unknown_conversation') return undefined;
+  if (ConversationError.isInstance(error) && error.code === 'unknown_conversation')
+    return undefined;
   throw error;
 }

@@ -1,6 +1,6 @@
 /** Finds the agent of a message among those that workers published. Checked before a conversation starts. */
 import type { AgentManifest } from '../../protocol/conversation/agents.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { AgentSource } from '../ports/agents.js';
 
 /** All known manifests. */
@@ -12,19 +12,19 @@ export async function listAgents(source: AgentSource): Promise<readonly AgentMan
 /**
  * The manifest of an agent that a worker serves, or of one while there is no worker at all: its messages then wait for
  * one.
- * @throws {EngineError} agent_not_served, since when; unknown_agent, listing the known ones.
+ * @throws {ConversationError} agent_not_served, since when; unknown_agent, listing the known ones.
  */
 export async function findServedAgent(source: AgentSource, name: string): Promise<AgentManifest> {
   const manifest = await findAgent(source, name);
   const { notServedSince } = manifest;
   if (notServedSince === undefined) return manifest;
-  throw new EngineError(
+  throw new ConversationError(
     'agent_not_served',
     `Workers are running, and none of them has served agent "${name}" since ${notServedSince}. Start one that does (npx colloquy worker --agents <module>), and send the message again`,
   );
 }
 
-/** @throws {EngineError} unknown_agent, listing the known ones. */
+/** @throws {ConversationError} unknown_agent, listing the known ones. */
 export async function findAgent(source: AgentSource, name: string): Promise<AgentManifest> {
   const manifests = await listAgents(source);
   const found = manifests.find((manifest) => manifest.name === name);
@@ -33,7 +33,7 @@ export async function findAgent(source: AgentSource, name: string): Promise<Agen
     manifests.length === 0
       ? 'No agent is known yet: start a worker (npx colloquy worker --agents <module>) on the same event log'
       : `Known agents: ${manifests.map((manifest) => manifest.name).join(', ')}`;
-  throw new EngineError('unknown_agent', `No agent is named "${name}". ${known}`, {
+  throw new ConversationError('unknown_agent', `No agent is named "${name}". ${known}`, {
     problems: [{ path: '/agent', message: known }],
   });
 }

@@ -9,16 +9,16 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import { checkKey, checkRequestId } from '../api/checks.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { CancelOptions, CancelOutcome } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
-import type { KnownSeqs } from '../reading/read-your-writes.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { ReadYourWrites } from '../reading/read-your-writes.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
 export interface ControlParts {
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;
-  readonly known: KnownSeqs;
+  readonly known: ReadYourWrites;
   readonly stamp: (actor: CancelOptions['actor']) => StampedActor;
 }
 
@@ -32,11 +32,11 @@ export class Control {
   /**
    * Stops the running turn, or only the named one. If there is none, the outcome is `cancelled: false`. Without a
    * worker the stop is left as a signal and the outcome is `queued`.
-   * @throws {EngineError} unknown_conversation
+   * @throws {ConversationError} unknown_conversation
    */
   async cancel(key: ConversationKey, options: CancelOptions = {}): Promise<CancelOutcome> {
     checkKey(key);
-    const { door, known, stamp } = this.#parts;
+    const { gateway, known, stamp } = this.#parts;
     const requestId = checkRequestId(options.requestId ?? randomUUID());
     const actor = stamp(options.actor);
     const input: CancelTurnInput = {
@@ -52,8 +52,8 @@ export class Control {
       ...(options.turnId === undefined ? {} : { callId: options.turnId }),
     });
     try {
-      const tried = await door.confirm(
-        () => door.update(key, 'cancelTurn', { input, updateId }),
+      const tried = await gateway.confirm(
+        () => gateway.update(key, 'cancelTurn', { input, updateId }),
         undefined,
         key,
       );
@@ -61,19 +61,19 @@ export class Control {
         known.note(key, tried.value.seq);
         return { status: 'done', ...tried.value };
       }
-      await door.signal(key, 'cancelTurn', input);
+      await gateway.signal(key, 'cancelTurn', input);
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+      if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
       await this.#assertExists(key);
       return { status: 'done', cancelled: false };
     }
-    const { reason, text } = await door.whyUnanswered(key);
+    const { reason, text } = await gateway.whyUnanswered(key);
     return { status: 'queued', requestId, reason, warning: text };
   }
 
   /**
    * Closes the conversation; its log stays. For a closed one, the reply is the same.
-   * @throws {EngineError} unknown_conversation; no_worker when no worker confirmed: the server may still pass the
+   * @throws {ConversationError} unknown_conversation; no_worker when no worker confirmed: the server may still pass the
    *   request to the next worker, so read the state before closing again
    */
   async close(
@@ -81,13 +81,13 @@ export class Control {
     actor?: CancelOptions['actor'],
   ): Promise<CloseConversationReply> {
     checkKey(key);
-    const { door, reader, known, stamp } = this.#parts;
+    const { gateway, reader, known, stamp } = this.#parts;
     const requestId = randomUUID();
     const updateId = updateIdFor({ operation: 'closeConversation', requestId });
     const input = { requestId, actor: stamp(actor) };
     try {
-      const tried = await door.confirm(
-        () => door.update(key, 'closeConversation', { input, updateId }),
+      const tried = await gateway.confirm(
+        () => gateway.update(key, 'closeConversation', { input, updateId }),
         undefined,
         key,
       );
@@ -95,11 +95,11 @@ export class Control {
         known.note(key, tried.value.seq);
         return tried.value;
       }
-      const why = await door.whyUnanswered(key);
+      const why = await gateway.whyUnanswered(key);
       const text = `Closing was not confirmed, and may still happen when a worker answers. ${why.text}`;
-      throw new EngineError(why.reason, text, { cause: tried.cause });
+      throw new ConversationError(why.reason, text, { cause: tried.cause });
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw door.toEngineError(error);
+      if (!(error instanceof WorkflowNotFoundError)) throw gateway.toConversationError(error);
       await this.#assertExists(key);
       const snapshot = await reader.snapshot(key).catch(() => undefined);
       return { closed: true, seq: snapshot?.seq ?? 0 };
@@ -108,12 +108,12 @@ export class Control {
 
   /** Distinguishes a closed conversation from one that never existed. Called only after a refusal. */
   async #assertExists(key: ConversationKey): Promise<void> {
-    const { door, reader } = this.#parts;
-    if ((await door.describe(key)) !== undefined) return;
+    const { gateway, reader } = this.#parts;
+    if ((await gateway.describe(key)) !== undefined) return;
     const logged = await reader.snapshot(key).catch((error: unknown) => {
-      throw door.toEngineError(error);
+      throw gateway.toConversationError(error);
     });
     if (logged !== undefined) return;
-    throw new EngineError('unknown_conversation', `No conversation "${key.conversationId}"`);
+    throw new ConversationError('unknown_conversation', `No conversation "${key.conversationId}"`);
   }
 }

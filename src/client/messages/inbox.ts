@@ -8,30 +8,33 @@ import type { InboxEventInput, InboxEventReply } from '../../protocol/conversati
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { EngineError } from '../api/errors.js';
-import type { Delivered } from '../api/types.js';
+import { ConversationError } from '../api/errors.js';
+import type { EventSent } from '../api/types.js';
 import { isClosedRun, refusalOf } from '../temporal/errors.js';
 import type { StartRequest } from '../temporal/start-options.js';
 import { isClosedInLog, type SendParts } from './send.js';
 
-export interface DeliverRequest {
+export interface SendEventRequest {
   readonly key: ConversationKey;
   readonly manifest: AgentManifest;
   readonly input: InboxEventInput & { readonly actor: StampedActor };
 }
 
-/** @throws {EngineError} invalid_request with every field that breaks a rule. */
+/** @throws {ConversationError} invalid_request with every field that breaks a rule. */
 export function checkEvent(input: InboxEventInput): void {
   const problems = inboxFieldProblems(input);
   const [first] = problems;
   if (first === undefined) return;
   const why = `${first.path.slice(1)} ${first.message}`;
-  throw new EngineError('invalid_request', `The event cannot be sent: ${why}`, { problems });
+  throw new ConversationError('invalid_request', `The event cannot be sent: ${why}`, { problems });
 }
 
-/** @throws {EngineError} with the code of the refusal; temporal_unreachable when not even a signal could be left. */
-export async function deliverEvent(parts: SendParts, request: DeliverRequest): Promise<Delivered> {
-  const { door } = parts;
+/** @throws {ConversationError} with the code of the refusal; temporal_unreachable when not even a signal could be left. */
+export async function sendInboxEvent(
+  parts: SendParts,
+  request: SendEventRequest,
+): Promise<EventSent> {
+  const { gateway } = parts;
   const { key, manifest, input } = request;
   const { eventId } = input;
   const start: StartRequest = {
@@ -48,21 +51,25 @@ export async function deliverEvent(parts: SendParts, request: DeliverRequest): P
   };
   if (await isClosedInLog(parts, request)) throw closed(key);
   try {
-    const tried = await door.confirm(() => door.sendWithStart<'inboxEvent'>(start), undefined, key);
+    const tried = await gateway.confirm(
+      () => gateway.sendWithStart<'inboxEvent'>(start),
+      undefined,
+      key,
+    );
     if (tried.confirmed) return { status: 'admitted', ...tried.value, duplicate: false };
-    await door.signalWithStart(start);
-    const { reason, text } = await door.whyUnanswered(key);
+    await gateway.signalWithStart(start);
+    const { reason, text } = await gateway.whyUnanswered(key);
     return { status: 'queued', eventId, reason, warning: text };
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.type === 'duplicate')
       return { status: 'admitted', ...(refusal.detail as InboxEventReply), duplicate: true };
     if (refusal === undefined && isClosedRun(error)) throw closed(key, error);
-    throw door.toEngineError(error);
+    throw gateway.toConversationError(error);
   }
 }
 
-function closed(key: ConversationKey, cause?: unknown): EngineError {
+function closed(key: ConversationKey, cause?: unknown): ConversationError {
   const text = `Conversation "${key.conversationId}" is closed; a message with reopen opens it again`;
-  return new EngineError('conversation_closed', text, { cause });
+  return new ConversationError('conversation_closed', text, { cause });
 }

@@ -7,11 +7,11 @@ import type { ConversationState } from '../../core/state/state.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { isRecord, utf8Bytes } from '../../protocol/values/json.js';
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { allEvents } from '../reading/log-search.js';
 import { isUnanswered } from '../temporal/errors.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
 /**
  * Bytes of the restored state. It is part of one payload, of which the server takes 2 MiB; settings and envelope need
@@ -20,32 +20,32 @@ import type { Door } from '../temporal/temporal-gateway.js';
 export const MAX_SEED_BYTES = 1_800_000;
 
 interface ReopenParts {
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;
 }
 
 /**
  * The state to continue with.
- * @throws {EngineError} agent_mismatch; conversation_closed when there is no log or the rest is too large to carry;
+ * @throws {ConversationError} agent_mismatch; conversation_closed when there is no log or the rest is too large to carry;
  *   no_worker when only a worker could read the last turns
  */
-export async function seedFor(
+export async function restoreStateFor(
   parts: ReopenParts,
   key: ConversationKey,
   agent: string,
 ): Promise<CarriedState> {
-  const carried = await readSeed(parts, key);
+  const carried = await readRestoreState(parts, key);
   if (carried === undefined)
-    throw new EngineError(
+    throw new ConversationError(
       'conversation_closed',
       `Conversation "${key.conversationId}" is closed and its log is not in the store, so it cannot be opened again`,
     );
   const owner = isRecord(carried.state) ? carried.state['agent'] : undefined;
   if (typeof owner === 'string' && owner !== agent)
-    throw new EngineError('agent_mismatch', `The conversation belongs to agent "${owner}"`, {
+    throw new ConversationError('agent_mismatch', `The conversation belongs to agent "${owner}"`, {
       problems: [{ path: '/agent', message: `must be "${owner}"` }],
     });
-  return boundedSeed(key, { ...carried, reopened: true });
+  return boundedRestoreState(key, { ...carried, reopened: true });
 }
 
 /**
@@ -60,17 +60,17 @@ export async function wasEverAdmitted(
   return false;
 }
 
-async function readSeed(
-  { door, reader }: ReopenParts,
+async function readRestoreState(
+  { gateway, reader }: ReopenParts,
   key: ConversationKey,
 ): Promise<CarriedState | undefined> {
   try {
-    return await reader.seed(key);
+    return await reader.restoreState(key);
   } catch (error) {
-    const cause = door.toEngineError(error);
+    const cause = gateway.toConversationError(error);
     if (!isUnanswered(cause)) throw cause;
-    const text = `Conversation "${key.conversationId}" cannot be opened again yet: its last turns are not in the log, and cannot be read until a worker runs. ${(await door.whyUnanswered(key)).text}`;
-    throw new EngineError(cause.code, text, { cause: error });
+    const text = `Conversation "${key.conversationId}" cannot be opened again yet: its last turns are not in the log, and cannot be read until a worker runs. ${(await gateway.whyUnanswered(key)).text}`;
+    throw new ConversationError(cause.code, text, { cause: error });
   }
 }
 
@@ -78,7 +78,7 @@ async function readSeed(
  * Drops the oldest whole turns of a state that is too large, like a roll-over; the log keeps them, and records how
  * many.
  */
-function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState {
+function boundedRestoreState(key: ConversationKey, carried: CarriedState): CarriedState {
   if (bytesOf(carried) <= MAX_SEED_BYTES) return carried;
   if (isState(carried.state)) {
     const state = stateIn(carried);
@@ -97,7 +97,7 @@ function boundedSeed(key: ConversationKey, carried: CarriedState): CarriedState 
     };
     if (bytesOf(smaller) <= MAX_SEED_BYTES) return smaller;
   }
-  throw new EngineError(
+  throw new ConversationError(
     'conversation_closed',
     `Conversation "${key.conversationId}" cannot be opened again: its state besides the transcript is over ${MAX_SEED_BYTES} bytes. Begin another one`,
   );

@@ -19,17 +19,17 @@ import { FAILURES, isFailureCode } from '../../protocol/failures/failures.js';
 import type { MessageRefused } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { findMessage } from '../reading/log-search.js';
-import type { KnownSeqs } from '../reading/read-your-writes.js';
+import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import type { SignalTrace, Trace } from '../reading/signal-outcome.js';
 import { isClosedRun, refusalOf } from '../temporal/errors.js';
 import { isOpenRun } from '../temporal/executions.js';
 import type { StartPolicy, StartRequest } from '../temporal/start-options.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { within } from '../temporal/waiting.js';
-import { seedFor, wasEverAdmitted } from './reopen.js';
+import { restoreStateFor, wasEverAdmitted } from './reopen.js';
 
 export interface SendRequest {
   readonly key: ConversationKey;
@@ -44,7 +44,7 @@ export type SendReply =
   | { readonly status: 'queued' };
 
 export interface SendParts {
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;
   /** The event log, if there is one: it has conversations that Temporal has forgotten. */
   readonly log: ConversationReader | undefined;
@@ -71,13 +71,13 @@ export function messageUpdateId(requestId: string, actorId: string): string {
   });
 }
 
-/** @throws {EngineError} with the code of the refusal; temporal_unreachable when not even a signal could be left. */
+/** @throws {ConversationError} with the code of the refusal; temporal_unreachable when not even a signal could be left. */
 export async function sendMessage(
-  parts: SendParts & { readonly known: KnownSeqs },
+  parts: SendParts & { readonly known: ReadYourWrites },
   request: SendRequest,
 ): Promise<SendReply> {
   if (parts.known.of(request.key) > 0) {
-    const reply = await tryToContinue(parts.door, request);
+    const reply = await tryToContinue(parts.gateway, request);
     if (reply !== undefined) return reply;
   }
   let start: StartPolicy | SendReply = (await isClosedInLog(parts, request))
@@ -86,12 +86,12 @@ export async function sendMessage(
   for (let round = 1; ; round += 1) {
     if ('status' in start) return start;
     try {
-      return await tryOnce(parts.door, { ...request, start });
+      return await tryOnce(parts.gateway, { ...request, start });
     } catch (error) {
       const reply = duplicateOf(error);
       if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
       if (round >= roundsOf(error) || !mayStartAgain(error, request))
-        throw parts.door.toEngineError(error);
+        throw parts.gateway.toConversationError(error);
     }
     if (round > 1) await sleep(ROUND_PAUSE_MS * round);
     start = await startAgain(parts, request);
@@ -120,10 +120,10 @@ export function refusalTrace(requestId: string): Trace<MessageRefused> {
   };
 }
 
-function refusedError({ code }: MessageRefused): EngineError {
+function refusedError({ code }: MessageRefused): ConversationError {
   const known = isFailureCode(code) ? code : 'internal';
   const { title } = FAILURES[known];
-  return new EngineError(known, `A worker refused the message: ${title}`);
+  return new ConversationError(known, `A worker refused the message: ${title}`);
 }
 
 /**
@@ -135,16 +135,16 @@ export async function confirmMessage(
   request: SendRequest,
   budgetMs: number,
 ): Promise<SendReply | undefined> {
-  const { door, reader, trace } = parts;
+  const { gateway, reader, trace } = parts;
   const { key, input, updateId } = request;
   try {
     // A recorded refusal is final: an update could make the same message a new one. A refusal that was only counted,
     // not recorded, was reported to no caller: the update lets the conversation judge the message by its present state.
-    const look = await trace.look();
+    const look = await trace.find();
     if (look.status === 'found') throw refusedError(look.value);
     if (look.status === 'away') return undefined;
-    const tried = await door.confirm(
-      () => door.update(key, 'sendMessage', { input, updateId }),
+    const tried = await gateway.confirm(
+      () => gateway.update(key, 'sendMessage', { input, updateId }),
       budgetMs,
       key,
     );
@@ -154,7 +154,7 @@ export async function confirmMessage(
   } catch (error) {
     const reply = duplicateOf(error);
     if (reply !== undefined) return { status: 'admitted', reply, duplicate: false };
-    if (!isClosedRun(error)) throw door.toEngineError(error);
+    if (!isClosedRun(error)) throw gateway.toConversationError(error);
     const logged = await findMessage(reader, key, input);
     if (logged !== undefined) return { status: 'admitted', reply: logged, duplicate: false };
     throw closed(key, error);
@@ -165,32 +165,35 @@ export async function confirmMessage(
  * Continues a conversation that this process used a moment ago: the conversation exists, so no read is needed, and a
  * plain update costs the server less than one that could start it. Undefined when it no longer exists, or is closed.
  */
-async function tryToContinue(door: Door, request: SendRequest): Promise<SendReply | undefined> {
+async function tryToContinue(
+  gateway: TemporalGateway,
+  request: SendRequest,
+): Promise<SendReply | undefined> {
   const { key, input, updateId } = request;
   try {
-    const tried = await door.confirm(
-      () => door.update(key, 'sendMessage', { input, updateId }),
+    const tried = await gateway.confirm(
+      () => gateway.update(key, 'sendMessage', { input, updateId }),
       undefined,
       key,
     );
     if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
-    await door.signalWithStart(asQueued({ ...request, start: FRESH }));
+    await gateway.signalWithStart(asQueued({ ...request, start: FRESH }));
     return { status: 'queued' };
   } catch (error) {
     const reply = duplicateOf(error);
     if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
     if (mayStartAgain(error, request)) return undefined;
-    throw door.toEngineError(error);
+    throw gateway.toConversationError(error);
   }
 }
 
 async function tryOnce(
-  door: Door,
+  gateway: TemporalGateway,
   request: StartRequest & { readonly input: SendMessageInput },
 ): Promise<SendReply> {
-  const tried = await door.confirm(() => door.sendWithStart(request), undefined, request.key);
+  const tried = await gateway.confirm(() => gateway.sendWithStart(request), undefined, request.key);
   if (tried.confirmed) return { status: 'admitted', reply: tried.value, duplicate: false };
-  await door.signalWithStart(asQueued(request));
+  await gateway.signalWithStart(asQueued(request));
   return { status: 'queued' };
 }
 
@@ -214,19 +217,19 @@ function mayStartAgain(error: unknown, request: SendRequest): boolean {
  * message.
  */
 export async function isClosedInLog(
-  { door, log }: SendParts,
+  { gateway, log }: SendParts,
   request: Pick<SendRequest, 'key'>,
 ): Promise<boolean> {
-  const snapshot = log === undefined ? undefined : await lookUp(log, request.key);
+  const snapshot = log === undefined ? undefined : await findOutcome(log, request.key);
   if (snapshot?.status !== 'closed') return false;
   // The log may lag behind a conversation that was opened again just now.
-  return !isOpenRun(await door.describe(request.key));
+  return !isOpenRun(await gateway.describe(request.key));
 }
 
 /**
  * The stored snapshot; undefined when there is none, or when the log is down or slow: the log must not block a turn.
  */
-export async function lookUp(
+export async function findOutcome(
   log: ConversationReader,
   key: ConversationKey,
 ): Promise<ConversationSnapshot | undefined> {
@@ -238,11 +241,11 @@ async function startAgain(
   parts: SendParts,
   request: SendRequest,
 ): Promise<StartPolicy | SendReply> {
-  const { door, reader } = parts;
+  const { gateway, reader } = parts;
   const { key, input } = request;
-  const run = await door.describe(key);
+  const run = await gateway.describe(key);
   if (isOpenRun(run)) return FRESH;
-  if (run === undefined && (await door.wasDeleted(key))) return { reuse: 'ALLOW_DUPLICATE' };
+  if (run === undefined && (await gateway.wasDeleted(key))) return { reuse: 'ALLOW_DUPLICATE' };
   // No run exists, and the log has no closed conversation.
   if (run === undefined && !(await isClosedInLog(parts, request))) return FRESH;
   if (run?.status.name === 'FAILED' && (await hadNothing(parts, key, run.runId)))
@@ -250,21 +253,24 @@ async function startAgain(
   const reply = await findMessage(reader, key, input).catch(() => undefined);
   if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
   if (!request.reopen) throw closed(key);
-  return { reuse: 'ALLOW_DUPLICATE', carried: await seedFor(parts, key, request.manifest.name) };
+  return {
+    reuse: 'ALLOW_DUPLICATE',
+    carried: await restoreStateFor(parts, key, request.manifest.name),
+  };
 }
 
 /** The last run admitted nothing, nor did any run before it, so that a fresh start loses nothing. */
 async function hadNothing(
-  { door, log }: SendParts,
+  { gateway, log }: SendParts,
   key: ConversationKey,
   runId: string,
 ): Promise<boolean> {
-  if ((await door.failureType(key, runId)) !== 'not_admitted') return false;
+  if ((await gateway.failureType(key, runId)) !== 'not_admitted') return false;
   return log === undefined || !(await wasEverAdmitted(log, key));
 }
 
-function closed(key: ConversationKey, cause?: unknown): EngineError {
-  return new EngineError(
+function closed(key: ConversationKey, cause?: unknown): ConversationError {
+  return new ConversationError(
     'conversation_closed',
     `Conversation "${key.conversationId}" is closed. Send with reopen: true to go on with it`,
     { cause },

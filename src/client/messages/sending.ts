@@ -11,13 +11,13 @@ import type { QueuedMessage, SendOptions, Sent, Turn } from '../api/types.js';
 import type { AgentSource } from '../ports/agents.js';
 import type { ConversationReader } from '../ports/reader.js';
 import { SignalTrace } from '../reading/signal-outcome.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { repeatUntil } from '../temporal/waiting.js';
 import { findServedAgent } from './agents.js';
 import {
   asQueued,
   confirmMessage,
-  lookUp,
+  findOutcome,
   messageUpdateId,
   refusalTrace,
   type SendReply,
@@ -30,7 +30,7 @@ export interface SendingParts extends TurnParts {
   /** The agent's name, if the caller passed one. */
   readonly agent: string | undefined;
   readonly agents: AgentSource;
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly log: ConversationReader | undefined;
   readonly stamp: (actor: SendOptions['actor']) => StampedActor;
 }
@@ -84,10 +84,14 @@ export async function agentNameOf(parts: SendingParts): Promise<string> {
 /**
  * The agent by the log, else by the memo of the newest run: the log may lag behind, and a description needs no worker.
  */
-export async function knownAgentOf({ key, log, door }: SendingParts): Promise<string | undefined> {
-  const logged = log === undefined ? undefined : await lookUp(log, key);
+export async function knownAgentOf({
+  key,
+  log,
+  gateway,
+}: SendingParts): Promise<string | undefined> {
+  const logged = log === undefined ? undefined : await findOutcome(log, key);
   if (logged !== undefined) return logged.agent;
-  const run = await door.describe(key);
+  const run = await gateway.describe(key);
   const agent = run?.memo?.['agent'];
   return typeof agent === 'string' ? agent : undefined;
 }
@@ -103,7 +107,7 @@ function admitted(
 
 async function queued(parts: SendingParts, request: SendRequest): Promise<QueuedMessage> {
   const { requestId } = request.input;
-  const { key, door } = parts;
+  const { key, gateway } = parts;
   const trace = new SignalTrace(parts, key, refusalTrace(requestId));
   const final: QueuedMessage['final'] = async (options = {}) => {
     const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
@@ -112,7 +116,7 @@ async function queued(parts: SendingParts, request: SendRequest): Promise<Queued
     );
     return reply?.status === 'admitted' ? admitted(parts, reply, requestId) : undefined;
   };
-  const { reason, text } = await door.whyUnanswered(key);
+  const { reason, text } = await gateway.whyUnanswered(key);
   return {
     status: 'queued',
     conversationId: key.conversationId,

@@ -2,10 +2,10 @@
 import type { SendMessageReply, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import { durationMs } from '../api/checks.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type { ResultOptions, Turn, TurnHandle } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
-import type { KnownSeqs } from '../reading/read-your-writes.js';
+import type { ReadYourWrites } from '../reading/read-your-writes.js';
 import { fromTemporal } from '../temporal/errors.js';
 import type { Control } from './control.js';
 
@@ -21,7 +21,7 @@ const LAG_MS = 2_000;
 export interface TurnParts {
   readonly reader: ConversationReader;
   readonly control: Control;
-  readonly known: KnownSeqs;
+  readonly known: ReadYourWrites;
   readonly key: ConversationKey;
 }
 
@@ -34,7 +34,7 @@ export function attachTurn(parts: TurnParts, turnId: TurnId): TurnHandle {
     result: async (options) => {
       const result = await resultWithin(parts, turnId, options ?? {});
       if (result !== undefined) return result;
-      throw new EngineError(
+      throw new ConversationError(
         'unknown_turn',
         `No turn "${turnId}" is known in conversation "${key.conversationId}"`,
       );

@@ -2,7 +2,7 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
 import { MAX_INFLATED_SUM_BYTES } from '../../protocol/limits/service-limits.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 
 export type { PayloadCodec } from '@temporalio/common';
 
@@ -14,7 +14,7 @@ export interface JsonPayload {
 /**
  * Passes payloads through all codecs: `encode` first to last, `decode` last to first. Rejects with the error of a
  * codec.
- * @throws {EngineError} body_too_large when a codec adds more than 32 MiB to the payloads together
+ * @throws {ConversationError} body_too_large when a codec adds more than 32 MiB to the payloads together
  */
 export async function throughCodecs(
   codecs: readonly PayloadCodec[],
@@ -34,7 +34,7 @@ export async function throughCodecs(
 /** Codecs of the application have bounds of their own, or none. */
 function checkGrowth(bytes: number): void {
   if (bytes > MAX_INFLATED_SUM_BYTES)
-    throw new EngineError(
+    throw new ConversationError(
       'body_too_large',
       `A codec may add at most ${MAX_INFLATED_SUM_BYTES} bytes to the payloads of a request, got ${bytes}`,
     );

@@ -100,7 +100,7 @@ export interface ConversationReader {
    * workflow.
    * @throws an error whose `code` is `no_worker` when the store lacks the end of the log and no worker returns it.
    */
-  seed(key: ConversationKey): Promise<CarriedState | undefined>;
+  restoreState(key: ConversationKey): Promise<CarriedState | undefined>;
   /** The events of one turn, in order; none when it is not known. */
   turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]>;
   findTurn(turnId: TurnId): Promise<ConversationKey | undefined>;

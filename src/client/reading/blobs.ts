@@ -3,10 +3,10 @@
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
 import type { BlobRef } from '../../protocol/values/blobs.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
-import { EngineError, invalidField } from '../api/errors.js';
+import { ConversationError, invalidField } from '../api/errors.js';
 import type { BlobRange, BlobRead, BlobsPort } from '../ports/blobs.js';
 
-/** @throws {EngineError} unknown_blob, also if no store is configured; errors of the store */
+/** @throws {ConversationError} unknown_blob, also if no store is configured; errors of the store */
 export async function readBlob(
   blobs: BlobsPort | undefined,
   key: ConversationKey,
@@ -16,7 +16,7 @@ export async function readBlob(
   const found = await blobs?.get(key, id, range);
   if (found !== undefined) return found;
   const reason = blobs === undefined ? '; no blob store is configured here' : '';
-  throw new EngineError(
+  throw new ConversationError(
     'unknown_blob',
     `Conversation "${key.conversationId}" has no stored value "${id}"${reason}`,
   );
@@ -24,7 +24,7 @@ export async function readBlob(
 
 /**
  * Stores a file for the attachments of a message. Safe to repeat: the same bytes have the same reference.
- * @throws {EngineError} invalid_request; body_too_large; store_unavailable, also if no store is configured
+ * @throws {ConversationError} invalid_request; body_too_large; store_unavailable, also if no store is configured
  */
 export async function storeFile(
   blobs: BlobsPort | undefined,
@@ -34,11 +34,11 @@ export async function storeFile(
   if (!((content as unknown) instanceof Uint8Array) || content.byteLength === 0)
     throw invalidField('', 'must be the bytes of a file, at least one');
   if (content.byteLength > MAX_BLOB_BYTES)
-    throw new EngineError(
+    throw new ConversationError(
       'body_too_large',
       `A file may have at most ${MAX_BLOB_BYTES} bytes, got ${content.byteLength}`,
     );
   if (blobs?.put === undefined)
-    throw new EngineError('store_unavailable', 'No blob store is configured here');
+    throw new ConversationError('store_unavailable', 'No blob store is configured here');
   return await blobs.put(key, { type: 'application/octet-stream', content });
 }

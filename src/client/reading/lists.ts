@@ -11,7 +11,7 @@ import type { ConversationPage, ConversationReader, ListedBy } from '../ports/re
 
 const MAX_PAGE = 1_000;
 
-/** @throws {EngineError} invalid_request naming the option */
+/** @throws {ConversationError} invalid_request naming the option */
 export async function listConversations(
   reader: ConversationReader,
   own: { readonly tenant: string; readonly channel: Channel },

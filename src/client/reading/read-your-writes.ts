@@ -4,7 +4,7 @@ import { type ConversationKey, conversationKey } from '../../protocol/values/ids
 /** A dropped conversation costs a read that may be some hundred milliseconds old, so the bound may be small. */
 const MAX_CONVERSATIONS = 10_000;
 
-export class KnownSeqs {
+export class ReadYourWrites {
   /** In the order of use: the first is the least recently used. */
   readonly #seqs = new Map<string, number>();
   readonly #limit: number;

@@ -7,12 +7,12 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { ConversationReader, LogCursor } from '../ports/reader.js';
 import { isUnanswered } from '../temporal/errors.js';
 import { isOpenRun } from '../temporal/executions.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 
 /** Folds the events that concern the input: the outcome found so far, after one more event. */
 export type Trace<Found> = (found: Found | undefined, event: CanonicalEvent) => Found | undefined;
 
-export type Look<Found> =
+export type SignalOutcome<Found> =
   | { readonly status: 'found'; readonly value: Found }
   /** All recorded events were read, and none concerns the input. */
   | { readonly status: 'nothing' }
@@ -20,7 +20,7 @@ export type Look<Found> =
   | { readonly status: 'away' };
 
 interface TraceParts {
-  readonly door: Door;
+  readonly gateway: TemporalGateway;
   readonly reader: ConversationReader;
 }
 
@@ -37,8 +37,8 @@ export class SignalTrace<Found> {
     this.#trace = trace;
   }
 
-  /** Each call continues where the last one ended. @throws {EngineError} errors of the server */
-  async look(): Promise<Look<Found>> {
+  /** Each call continues where the last one ended. @throws {ConversationError} errors of the server */
+  async find(): Promise<SignalOutcome<Found>> {
     // A log that cannot be read hides no event of the present run: the workflow has those, too.
     await this.#readLog().catch(() => undefined);
     const tail = await this.#readTail();
@@ -65,7 +65,7 @@ export class SignalTrace<Found> {
     let after = this.#after?.seq ?? 0;
     try {
       for (let more = true; more; ) {
-        const page = await this.#parts.door.query(this.#key, 'events', { after });
+        const page = await this.#parts.gateway.query(this.#key, 'events', { after });
         if (page === undefined) return { found, away: false };
         for (const event of page.events) found = this.#trace(found, event);
         after = page.events.at(-1)?.seq ?? after;
@@ -75,7 +75,7 @@ export class SignalTrace<Found> {
     } catch (error) {
       if (!isUnanswered(error)) throw error;
       // A run that is over judges nothing any more: an outcome that is not recorded by now never will be.
-      const run = await this.#parts.door.describe(this.#key);
+      const run = await this.#parts.gateway.describe(this.#key);
       return { found, away: isOpenRun(run) };
     }
   }

@@ -10,7 +10,7 @@ import { QUERY_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import { type CanonicalEvent, type TurnEnded, turnIdOf } from '../../protocol/log/events.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import type {
   BeforePosition,
   ConversationPage,
@@ -20,7 +20,7 @@ import type {
   WatchFrame,
 } from '../ports/reader.js';
 import { isUnanswered } from '../temporal/errors.js';
-import type { Door } from '../temporal/temporal-gateway.js';
+import type { TemporalGateway } from '../temporal/temporal-gateway.js';
 import { pauseFor, repeatUntil } from '../temporal/waiting.js';
 
 const FIRST_PAUSE_MS = 250;
@@ -58,14 +58,14 @@ export function resultOfEnd(event: TurnEnded & { readonly seq: number }): TurnRe
 }
 
 export class WorkflowReader implements ConversationReader {
-  readonly #door: Door;
+  readonly #gateway: TemporalGateway;
 
-  constructor(door: Door) {
-    this.#door = door;
+  constructor(gateway: TemporalGateway) {
+    this.#gateway = gateway;
   }
 
   async snapshot(key: ConversationKey): Promise<ConversationSnapshot | undefined> {
-    return await this.#door.query(key, 'snapshot');
+    return await this.#gateway.query(key, 'snapshot');
   }
 
   async events(
@@ -74,7 +74,10 @@ export class WorkflowReader implements ConversationReader {
   ): Promise<LogPage | undefined> {
     if (options.before !== undefined) return await this.#before(key, options.before, options.limit);
     const after = options.after?.seq ?? 0;
-    const page = await this.#door.query(key, 'events', { after, maxBytes: MAX_EVENT_PAGE_BYTES });
+    const page = await this.#gateway.query(key, 'events', {
+      after,
+      maxBytes: MAX_EVENT_PAGE_BYTES,
+    });
     if (page === undefined) return undefined;
     const events = options.limit === undefined ? page.events : page.events.slice(0, options.limit);
     return {
@@ -129,17 +132,17 @@ export class WorkflowReader implements ConversationReader {
     }
   }
 
-  /** @throws {EngineError} store_unavailable always: each workflow knows of itself only. */
+  /** @throws {ConversationError} store_unavailable always: each workflow knows of itself only. */
   list(): Promise<ConversationPage> {
     const text = 'Listing conversations needs the event log: give the client a reader';
-    return Promise.reject(new EngineError('store_unavailable', text));
+    return Promise.reject(new ConversationError('store_unavailable', text));
   }
 
-  /** @throws {EngineError} store_unavailable always: a run that is gone cannot be queried. */
-  seed(): Promise<CarriedState | undefined> {
+  /** @throws {ConversationError} store_unavailable always: a run that is gone cannot be queried. */
+  restoreState(): Promise<CarriedState | undefined> {
     const text =
       'Opening a closed conversation again needs the event log: give the client a reader';
-    return Promise.reject(new EngineError('store_unavailable', text));
+    return Promise.reject(new ConversationError('store_unavailable', text));
   }
 
   /** Events of the turn in the present run. */

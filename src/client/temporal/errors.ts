@@ -1,5 +1,5 @@
 /**
- * Converts errors of the Temporal client to `EngineError`, whose `code` is a row of the failure table. Runs in
+ * Converts errors of the Temporal client to `ConversationError`, whose `code` is a row of the failure table. Runs in
  * application processes. No other file converts them.
  */
 
@@ -17,7 +17,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { isFailureCode } from '../../protocol/failures/failures.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { EngineError, fieldOf } from '../api/errors.js';
+import { ConversationError, fieldOf } from '../api/errors.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import type { Listening } from '../workers/listening.js';
 import { isRefusal } from '../workers/listening.js';
@@ -95,33 +95,33 @@ export function isClosedRun(error: unknown): boolean {
 /** True when the conversation exists, but no worker of it answered: none polls, or its workflow fails. */
 export function isUnanswered(error: unknown): boolean {
   return (
-    EngineError.isInstance(error) &&
+    ConversationError.isInstance(error) &&
     (error.code === 'no_worker' || error.code === 'workflow_failing')
   );
 }
 
-/** Converts any error of a Temporal call to an EngineError; an EngineError stays as it is. */
-export function fromTemporal(error: unknown, context: ServerSeen = {}): EngineError {
-  if (EngineError.isInstance(error)) return error;
+/** Converts any error of a Temporal call to an ConversationError; an ConversationError stays as it is. */
+export function fromTemporal(error: unknown, context: ServerSeen = {}): ConversationError {
+  if (ConversationError.isInstance(error)) return error;
   const refusal = refusalOf(error);
   if (refusal !== undefined) return fromRefusal(refusal, error);
   if (error instanceof WorkflowNotFoundError)
-    return new EngineError('unknown_conversation', 'No such conversation', { cause: error });
+    return new ConversationError('unknown_conversation', 'No such conversation', { cause: error });
   if (error instanceof QueryNotRegisteredError)
-    return new EngineError('no_worker', `The worker does not answer: ${error.message}`, {
+    return new ConversationError('no_worker', `The worker does not answer: ${error.message}`, {
       cause: error,
     });
   const code = grpcCodeOf(error);
   if (code === GRPC.unavailable || isUnconfirmed(error)) return unreachable(context, error);
   if (code === GRPC.invalidArgument && /search attribute/i.test(causeTexts(error)))
-    return new EngineError(
+    return new ConversationError(
       'internal',
       `The server does not know the search attributes. Register them (${devServerCommand()} does), or pass searchAttributes: false`,
       { cause: error },
     );
   const own = fieldOf(error, 'code');
-  if (isFailureCode(own)) return new EngineError(own, messageOf(error), { cause: error });
-  return new EngineError('internal', messageOf(error), { cause: error });
+  if (isFailureCode(own)) return new ConversationError(own, messageOf(error), { cause: error });
+  return new ConversationError('internal', messageOf(error), { cause: error });
 }
 
 /** The state of the server when it did not answer. */
@@ -132,13 +132,16 @@ export interface ServerSeen {
 }
 
 /** The Temporal server did not answer. The text says how to start one only if nothing listens. */
-export function unreachable({ address, listening }: ServerSeen, cause?: unknown): EngineError {
+export function unreachable(
+  { address, listening }: ServerSeen,
+  cause?: unknown,
+): ConversationError {
   const where = address === undefined ? '' : ` at ${address}`;
   const text =
     listening === 'nothing' || isRefusal(cause)
       ? `No Temporal server listens${where}. Start one with ${devServerCommand()}, or set TEMPORAL_ADDRESS`
       : `The Temporal server${where} did not answer in time: it may be overloaded, paused or cut off. Try again`;
-  return new EngineError('temporal_unreachable', text, { cause });
+  return new ConversationError('temporal_unreachable', text, { cause });
 }
 
 export function messageOf(error: unknown): string {
@@ -148,14 +151,14 @@ export function messageOf(error: unknown): string {
 function fromRefusal(
   refusal: { type: string; message: string; detail: unknown },
   cause: unknown,
-): EngineError {
+): ConversationError {
   const detail = isRecord(refusal.detail) ? refusal.detail : {};
   const message = typeof detail['message'] === 'string' ? detail['message'] : refusal.message;
   const problems = Array.isArray(detail['problems'])
     ? (detail['problems'] as FieldProblem[])
     : undefined;
   const code = isFailureCode(refusal.type) ? refusal.type : 'internal';
-  return new EngineError(code, message, { cause, problems });
+  return new ConversationError(code, message, { cause, problems });
 }
 
 function causeTexts(error: unknown): string {

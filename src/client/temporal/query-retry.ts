@@ -14,7 +14,7 @@ const LAST_PAUSE_MS = 200;
  * Queries until the answer is not that refusal. The caller sets a deadline around all tries: a query that arrived with
  * its task is answered, and the task runs as soon as a worker is free.
  */
-export async function askAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+export async function retryQuery<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1)
     try {
       return await ask();

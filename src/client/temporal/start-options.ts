@@ -12,7 +12,7 @@ import { shownText } from '../../core/view/shown-text.js';
 import type { AgentManifest, AgentSettings } from '../../protocol/conversation/agents.js';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { InboxEventInput } from '../../protocol/conversation/inbox.js';
-import { SPILL_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
+import { OFFLOAD_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
 import { openSearchStatus } from '../../protocol/conversation/statuses.js';
 import {
   ROLL_OVER_HISTORY_EVENTS,
@@ -67,7 +67,7 @@ export function startOptions(
     model: manifest.model,
     ...(start.carried === undefined ? {} : { carried: start.carried }),
     ...(defaults.searchAttributes ? {} : { searchAttributes: false }),
-    spill: SPILL_BOUNDS,
+    offload: OFFLOAD_BOUNDS,
     rollOver: { events: ROLL_OVER_HISTORY_EVENTS },
   };
   return {

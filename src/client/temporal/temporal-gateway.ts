@@ -25,14 +25,14 @@ import {
   WORKFLOW_TYPE,
 } from '../../protocol/workflow/messaging.js';
 import { checkTexts } from '../api/checks.js';
-import { EngineError } from '../api/errors.js';
+import { ConversationError } from '../api/errors.js';
 import { type Listening, listeningAt } from '../workers/listening.js';
 import { missingWorkerText } from '../workers/worker-hint.js';
 import { fromTemporal, GRPC, grpcCodeOf, isTransient, isUnconfirmed, refusalOf } from './errors.js';
 import { isOpenRun } from './executions.js';
 import { troubleOf } from './find-trouble.js';
 import { Pace } from './pace.js';
-import { askAgain } from './query-retry.js';
+import { retryQuery } from './query-retry.js';
 import {
   type ConversationWorkflow,
   type StartDefaults,
@@ -54,7 +54,7 @@ export type Attempted<Value> =
   | { readonly confirmed: true; readonly value: Value }
   | { readonly confirmed: false; readonly cause: unknown };
 
-export interface DoorOptions {
+export interface TemporalGatewayOptions {
   readonly temporal: Client;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
@@ -66,18 +66,18 @@ export interface DoorOptions {
   readonly patience?: (() => number) | undefined;
 }
 
-export class Door {
+export class TemporalGateway {
   readonly taskQueue: string;
   readonly #temporal: Client;
   readonly #startDefaults: StartDefaults;
-  readonly #deletedRun: DoorOptions['deletedRun'];
+  readonly #deletedRun: TemporalGatewayOptions['deletedRun'];
   readonly #pace = new Pace();
-  readonly #onTrouble: DoorOptions['onTrouble'];
+  readonly #onTrouble: TemporalGatewayOptions['onTrouble'];
   readonly #patience: () => number;
   #answeredAt: number | undefined;
   #listening: Listening | undefined;
 
-  constructor(options: DoorOptions) {
+  constructor(options: TemporalGatewayOptions) {
     this.#temporal = options.temporal;
     this.taskQueue = options.taskQueue;
     this.#deletedRun = options.deletedRun;
@@ -190,7 +190,7 @@ export class Door {
     await this.#within(SIGNAL_DEADLINE_MS, () => this.#handle(key).signal(SIGNALS[name], input));
   }
 
-  /** Undefined when Temporal does not have the conversation. @throws {EngineError} no_worker when no worker answers. */
+  /** Undefined when Temporal does not have the conversation. @throws {ConversationError} no_worker when no worker answers. */
   async query<Name extends keyof QueryTypes>(
     key: ConversationKey,
     name: Name,
@@ -199,7 +199,7 @@ export class Door {
     const handle = this.#handle(key);
     try {
       return await this.#within(QUERY_DEADLINE_MS, () =>
-        askAgain(() =>
+        retryQuery(() =>
           input === undefined
             ? handle.query<QueryTypes[Name]['reply']>(QUERIES[name])
             : handle.query<QueryTypes[Name]['reply'], [QueryTypes[Name]['input']]>(
@@ -210,9 +210,9 @@ export class Door {
       );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
-      if (!isUnconfirmed(error) && !isTransient(error)) throw this.toEngineError(error);
+      if (!isUnconfirmed(error) && !isTransient(error)) throw this.toConversationError(error);
       const { reason, text } = await this.whyUnanswered(key);
-      throw new EngineError(reason, text, { cause: error });
+      throw new ConversationError(reason, text, { cause: error });
     }
   }
 
@@ -244,7 +244,7 @@ export class Door {
       return await this.#within(UPDATE_DEADLINE_MS, () => this.#handle(key).describe());
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
-      throw this.toEngineError(error);
+      throw this.toConversationError(error);
     }
   }
 
@@ -262,7 +262,7 @@ export class Door {
     }
   }
 
-  /** Resolves when the server answers. @throws {EngineError} temporal_unreachable */
+  /** Resolves when the server answers. @throws {ConversationError} temporal_unreachable */
   async ping(): Promise<void> {
     await this.#within(QUERY_DEADLINE_MS, () => this.#temporal.workflowService.getSystemInfo({}));
   }
@@ -298,7 +298,7 @@ export class Door {
     });
   }
 
-  toEngineError(error: unknown): EngineError {
+  toConversationError(error: unknown): ConversationError {
     return fromTemporal(error, {
       address: addressOf(this.#temporal),
       listening: this.#listening,
@@ -317,13 +317,13 @@ export class Door {
         throw new WorkflowUpdateRPCTimeoutOrCancelledError('The server did not answer in time');
       });
     } catch (error) {
-      if (isUnconfirmed(error)) await this.#lookWhoListens();
+      if (isUnconfirmed(error)) await this.#whoListens();
       throw error;
     }
   }
 
   /** Finds out why the time ran out. If the connection stands, it was the worker that did not answer. */
-  async #lookWhoListens(): Promise<void> {
+  async #whoListens(): Promise<void> {
     const address = addressOf(this.#temporal);
     const isConnected = connectivityOf(this.#temporal) === READY;
     this.#listening = address === undefined || isConnected ? undefined : await listeningAt(address);

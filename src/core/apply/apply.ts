@@ -13,7 +13,7 @@ import { stateIn } from '../context/carry-over.js';
 import { summarized, withoutOldest } from '../context/transcript.js';
 import { withRefusal } from '../memory/refusals.js';
 import type { ConversationState } from '../state/state.js';
-import { isNoise } from '../state/update.js';
+import { isTelemetry } from '../state/update.js';
 import { addUsage } from '../state/usage.js';
 import {
   callPlanned,
@@ -25,7 +25,7 @@ import {
   toolResult,
 } from './calls.js';
 import { definitionChanged, inputMigrated } from './definitions.js';
-import { asideEnded, withInboxEvent } from './inbox.js';
+import { backgroundEnded, withInboxEvent } from './inbox.js';
 import { suspensionChanged } from './offers.js';
 import { startedState } from './started.js';
 import { runChanged } from './tool-runs.js';
@@ -51,7 +51,7 @@ export function apply(
     throw new TypeError(`a log must begin with conversation_started, not ${event.type}`);
   // The state in `events_lost` includes the gap and possibly a few of the events after it.
   if (event.seq <= state.lastSeq || event.type === 'events_lost') return state;
-  const updatedAt = isNoise(event) ? state.updatedAt : event.at;
+  const updatedAt = isTelemetry(event) ? state.updatedAt : event.at;
   return { ...changed(state, event), lastSeq: event.seq, updatedAt };
 }
 
@@ -89,7 +89,7 @@ function changed(state: ConversationState, event: LaterEvent): ConversationState
     case 'rule_revoked':
       return rulesChanged(state, event);
     case 'inbox_event':
-      return withInboxEvent(asideEnded(state, event), event);
+      return withInboxEvent(backgroundEnded(state, event), event);
     case 'expired':
     case 'suspension_expiring':
     case 'extended':

@@ -20,7 +20,7 @@ import type { Json } from '../../protocol/values/json.js';
 import { entersOnDecline } from '../calls/ask.js';
 import { withoutClaim } from '../calls/claim.js';
 import { endingCode } from '../calls/definitions.js';
-import { askerOf, keptAside, lateCall, takesLate } from '../calls/detached.js';
+import { askerOf, keptInBackground, lateCall, takesLate } from '../calls/detached.js';
 import { filesOf } from '../calls/results.js';
 import { isCounted, withSpent } from '../calls/turn-limits.js';
 import { withResults } from '../context/transcript.js';
@@ -82,7 +82,7 @@ export function suspended(
     ({ reopenUntil: _used, reverted: _shown, ...call }) => ({
       ...call,
       suspension,
-      status: call.aside === 'detached' ? 'detached' : AWAITING[suspension.kind],
+      status: call.background === 'detached' ? 'detached' : AWAITING[suspension.kind],
       since: event.seq,
       ...(suspension.kind === 'approval' ? { gateWaited: true } : {}),
     }),
@@ -98,7 +98,7 @@ export function resolved(
     const { suspension: closed, ...rest } = call;
     return {
       ...rest,
-      status: call.aside === undefined ? 'running' : call.status,
+      status: call.background === undefined ? 'running' : call.status,
       since: seq,
       resolvedBy: actor.id,
       resolvedAt: at,
@@ -248,7 +248,7 @@ function stepEnded(state: ConversationState): ConversationState {
         ...(result.provenance === 'untrusted' ? { provenance: result.provenance } : {}),
       });
   }
-  return nextStep(withResults({ ...state, calls: keptAside(state) }, turn, parts));
+  return nextStep(withResults({ ...state, calls: keptInBackground(state) }, turn, parts));
 }
 
 /** Counts a call that may run, where a limit needs the count. */
@@ -292,7 +292,7 @@ export function detached(
     ...(entry.asker === undefined ? askerOf(plan, state.turn) : {}),
     ...(suspension === undefined ? {} : { suspension: { ...suspension, detached: true } }),
     plan,
-    aside: 'detached',
+    background: 'detached',
     status: 'detached',
     ack,
   }));

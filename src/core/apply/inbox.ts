@@ -50,7 +50,7 @@ export function withInboxRead(state: ConversationState, turnId: string): Convers
 }
 
 /** Ends a detached or late call; one that has expired may still be answered once. */
-export function asideEnded(
+export function backgroundEnded(
   state: ConversationState,
   event: Stamped<InboxEvent>,
 ): ConversationState {
@@ -70,10 +70,10 @@ export function asideEnded(
     ...endingCode(result),
   };
   const tombstones = [...state.tombstones, tombstone].slice(-MAX_TOMBSTONES);
-  const { aside, suspension: _closed, answer: _taken, ...rest } = call;
+  const { background, suspension: _closed, answer: _taken, ...rest } = call;
   const ended: CallState = { ...rest, status: result.status, result: call.result ?? result };
-  const left = aside === 'detached' ? lateCall(ended) : ended;
+  const left = background === 'detached' ? lateCall(ended) : ended;
   const { [toolCallId]: _gone, ...others } = state.calls;
-  const stays = left.aside !== undefined || state.turn?.callIds.includes(toolCallId) === true;
+  const stays = left.background !== undefined || state.turn?.callIds.includes(toolCallId) === true;
   return { ...state, tombstones, calls: stays ? { ...state.calls, [toolCallId]: left } : others };
 }

@@ -12,7 +12,7 @@ import type {
   TurnStarted,
   UserMessageEvent,
 } from '../../protocol/log/events.js';
-import { keptAside } from '../calls/detached.js';
+import { keptInBackground } from '../calls/detached.js';
 import { withMessage } from '../context/transcript.js';
 import { messageDigest } from '../input/attachments.js';
 import type { CallState, ConversationState, TurnState } from '../state/state.js';
@@ -155,7 +155,7 @@ export function turnEnded(before: ConversationState, event: TurnEnded): Conversa
   if (state.turn?.turnId !== event.turnId) return { ...state, queue };
   // A message that no model call of the turn has read is read by the next turn's model call.
   const { turn: _ended, ...rest } = withSteering(state);
-  return { ...rest, queue, calls: keptAside(state) };
+  return { ...rest, queue, calls: keptInBackground(state) };
 }
 
 export function limitReached(

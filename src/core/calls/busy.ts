@@ -46,15 +46,15 @@ function questionsOpen(state: ConversationState): readonly CallState[] {
   const isGoingOn = turn?.phase === 'tools' && turn.cancel === undefined && turn.stop === undefined;
   if (settings.whileWaiting !== 'detach' || !isGoingOn) return [];
   return stepCalls(state).filter(
-    ({ aside, suspension }) =>
-      aside === undefined && suspension !== undefined && OF_PEOPLE.includes(suspension.kind),
+    ({ background, suspension }) =>
+      background === undefined && suspension !== undefined && OF_PEOPLE.includes(suspension.kind),
   );
 }
 
 /**
  * The calls that keep a message waiting, up to the limit of detached calls; those beyond the limit stay in the step.
  */
-export function dueAside(state: ConversationState): readonly CallState[] {
+export function dueInBackground(state: ConversationState): readonly CallState[] {
   if (!isMessageWaiting(state)) return [];
   const room = Math.max(0, MAX_DETACHED_CALLS - detachedCalls(state).length);
   return questionsOpen(state).slice(0, room);

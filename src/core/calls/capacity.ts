@@ -17,7 +17,7 @@ const sizes = new WeakMap<CallState, number>();
  * The error result of a call that would have to wait but exceeds the capacity; undefined when it fits. A single call
  * always fits. Judged when a call starts to wait, with each question that it asks, and when it is detached.
  */
-export function noRoomResult(
+export function noCapacityResult(
   state: ConversationState,
   call: Pick<CallState, 'plan'> & Partial<CallState>,
   suspension?: Suspension,
@@ -37,8 +37,8 @@ export function noRoomResult(
   return { status: 'errored', envelope: { ok: false, error }, provenance: 'trusted' };
 }
 
-function isWaiting({ suspension, aside }: CallState): boolean {
-  return suspension !== undefined || aside === 'detached';
+function isWaiting({ suspension, background }: CallState): boolean {
+  return suspension !== undefined || background === 'detached';
 }
 
 /**

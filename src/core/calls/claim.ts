@@ -40,7 +40,7 @@ export function endOfWait({ claimBy, deadline }: Suspension): string {
  * End of the claim timeout of a suspension that opens now. None for one that opens again: a client has answered it
  * before.
  */
-export function graceOf(
+export function claimTimeoutOf(
   call: CallState,
   wait: { readonly kind: SuspensionKind; readonly deadline: string; readonly nowMs: number },
 ): Pick<Suspension, 'claimBy'> {
@@ -55,11 +55,11 @@ export function graceOf(
  * The claim timeout after the deadline has moved. The timeout is independent of the deadline: it ends later only where
  * the old deadline had cut it short.
  */
-export function graceAfter(call: CallState, deadline: string): Pick<Suspension, 'claimBy'> {
+export function claimDeadlineAfter(call: CallState, deadline: string): Pick<Suspension, 'claimBy'> {
   const { suspension } = call;
   if (suspension?.claimBy === undefined) return {};
   const { kind, openedAt, claimBy } = suspension;
-  const grace = graceOf(call, { kind, deadline, nowMs: Date.parse(openedAt) });
+  const grace = claimTimeoutOf(call, { kind, deadline, nowMs: Date.parse(openedAt) });
   return grace.claimBy === claimBy ? {} : grace;
 }
 
@@ -98,10 +98,10 @@ export function withoutClaim<Wait extends Suspension>(wait: Wait): Wait {
  * later.
  */
 export function clientWait(call: CallState): ClientCallWait | undefined {
-  const { plan, result, answer, aside, suspension } = call;
+  const { plan, result, answer, background, suspension } = call;
   if (plan.executor !== 'client' || plan.error !== undefined || plan.unplanned !== undefined)
     return undefined;
-  if (result !== undefined || answer !== undefined || aside !== undefined) return undefined;
+  if (result !== undefined || answer !== undefined || background !== undefined) return undefined;
   if (suspension?.kind === 'client_execution') return 'client';
   return needsPreflight(call) ? 'preflight' : 'approval';
 }

@@ -4,25 +4,26 @@ import type { ToolResult } from '../../protocol/calls/results.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import { MAX_DETACHED_CALLS, MAX_LATE_CALLS } from '../../protocol/limits/limits.js';
 import type { CallState, ConversationState, TurnState } from '../state/state.js';
-import { noRoomResult } from './capacity.js';
+import { noCapacityResult } from './capacity.js';
 
 type Calls = ConversationState['calls'];
 
-export function asideCalls(state: ConversationState): readonly CallState[] {
-  return Object.values(state.calls).filter((call) => call.aside !== undefined);
+export function backgroundCalls(state: ConversationState): readonly CallState[] {
+  return Object.values(state.calls).filter((call) => call.background !== undefined);
 }
 
 export function detachedCalls(state: ConversationState): readonly CallState[] {
-  return asideCalls(state).filter((call) => call.aside === 'detached');
+  return backgroundCalls(state).filter((call) => call.background === 'detached');
 }
 
 /**
  * The calls that outlive their step and their turn: detached ones, late ones whose answer is being checked, and the
  * `MAX_LATE_CALLS` that expired last.
  */
-export function keptAside(state: ConversationState): Calls {
-  const kept = Object.entries(state.calls).filter(([, call]) => call.aside !== undefined);
-  const isDue = ({ aside, answer }: CallState): boolean => aside === 'late' && answer === undefined;
+export function keptInBackground(state: ConversationState): Calls {
+  const kept = Object.entries(state.calls).filter(([, call]) => call.background !== undefined);
+  const isDue = ({ background, answer }: CallState): boolean =>
+    background === 'late' && answer === undefined;
   const late = kept.filter(([, call]) => isDue(call)).map(([, call]) => call.since);
   const oldest = late.sort((left, right) => right - left)[MAX_LATE_CALLS - 1] ?? 0;
   return Object.fromEntries(kept.filter(([, call]) => !isDue(call) || call.since >= oldest));
@@ -51,13 +52,13 @@ export function lateCall(call: CallState): CallState {
   const { closedWait, plan } = call;
   if (closedWait === undefined || call.status !== 'expired') return call;
   const { input: _input, raw: _raw, ...rest } = plan;
-  return { ...call, plan: rest, aside: 'late', closedWait: { ...closedWait, prompt: null } };
+  return { ...call, plan: rest, background: 'late', closedWait: { ...closedWait, prompt: null } };
 }
 
 /** The immediate result of a detached call, or the error when the capacity for detached calls is used up. */
 export function detachResult(state: ConversationState, plan: PlannedCall): ToolResult {
   const { toolCallId } = plan;
-  const noRoom = noRoomResult(state, state.calls[toolCallId] ?? { plan });
+  const noRoom = noCapacityResult(state, state.calls[toolCallId] ?? { plan });
   if (noRoom !== undefined) return noRoom;
   if (detachedCalls(state).length >= MAX_DETACHED_CALLS)
     return {

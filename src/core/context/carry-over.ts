@@ -3,7 +3,10 @@
  * part that is offloaded to the blob store. Pure.
  */
 import type { Message } from '../../protocol/conversation/messages.js';
-import type { CarriedMemory, SpillBounds } from '../../protocol/conversation/offloaded-messages.js';
+import type {
+  CarriedMemory,
+  OffloadBounds,
+} from '../../protocol/conversation/offloaded-messages.js';
 import { CARRIED_VERSION } from '../../protocol/conversation/offloaded-messages.js';
 import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
@@ -12,7 +15,7 @@ import {
 import { utf8Bytes } from '../../protocol/values/json.js';
 import type { CallModelInput } from '../../protocol/workflow/activities.js';
 import type { ConversationState } from '../state/state.js';
-import type { SpillPlan } from './offloaded.js';
+import type { OffloadPlan } from './offloaded.js';
 import { carriedTranscript, restoredTranscript, sizeInPayload, storedEnd } from './offloaded.js';
 import { messageBytes } from './transcript.js';
 import type { TurnSpan } from './turn-spans.js';
@@ -101,7 +104,10 @@ function droppedWithin(
  * The messages to offload. Undefined when the messages that would be carried are within bounds, or cannot be offloaded:
  * only turns that have ended can, and finished steps of the one in progress.
  */
-export function spillPlan(state: ConversationState, bounds: SpillBounds): SpillPlan | undefined {
+export function offloadPlan(
+  state: ConversationState,
+  bounds: OffloadBounds,
+): OffloadPlan | undefined {
   const { transcript } = state;
   // Messages that the roll-over drops in any case are not offloaded first.
   const kept = headLength(transcript) + droppedWithin(state, MAX_STORED_TRANSCRIPT_BYTES);

@@ -79,13 +79,13 @@ function goesOn(part: StoredPart, { chunk, index }: Place): boolean {
  * Messages to offload, whole turns or finished steps that follow each other; `chunks` has the number of messages of
  * each chunk.
  */
-export interface SpillPlan {
+export interface OffloadPlan {
   readonly messages: readonly Message[];
   readonly chunks: readonly number[];
 }
 
-export interface Spilled {
-  readonly plan: SpillPlan;
+export interface Offloaded {
+  readonly plan: OffloadPlan;
   /** Blob id of each chunk. */
   readonly ids: readonly string[];
 }
@@ -94,7 +94,7 @@ export interface Spilled {
  * The state with placeholders for the offloaded messages; unchanged when some of them have left the transcript in the
  * meantime.
  */
-export function withStored(state: ConversationState, { plan, ids }: Spilled): ConversationState {
+export function withStored(state: ConversationState, { plan, ids }: Offloaded): ConversationState {
   const transcript = [...state.transcript];
   const [first] = plan.messages;
   let at = first === undefined ? -1 : transcript.indexOf(first);
@@ -104,7 +104,7 @@ export function withStored(state: ConversationState, { plan, ids }: Spilled): Co
     const messages = transcript.slice(at, at + count);
     const chunk: ChunkRef = { id: ids[ordinal] ?? '', ...extentOf(state, { at, count }) };
     const turns = turnsOf(messages, open);
-    transcript.splice(at, count, ...standIns({ ...chunk, at, from: 0, turns }));
+    transcript.splice(at, count, ...placeholdersOf({ ...chunk, at, from: 0, turns }));
     at += count;
   }
   return { ...state, transcript };
@@ -162,7 +162,7 @@ export function carriedTranscript(state: ConversationState): CarriedTranscript {
 /** The inverse of `carriedTranscript`. */
 export function restoredTranscript({ messages, chunks }: CarriedTranscript): readonly Message[] {
   const transcript = [...messages];
-  for (const chunk of chunks) transcript.splice(chunk.at, 0, ...standIns(chunk));
+  for (const chunk of chunks) transcript.splice(chunk.at, 0, ...placeholdersOf(chunk));
   return transcript;
 }
 
@@ -214,13 +214,13 @@ function carriedMessage(message: Message, isOpen: boolean): CarriedMessage {
   };
 }
 
-function standIns(carried: CarriedChunk): readonly Message[] {
+function placeholdersOf(carried: CarriedChunk): readonly Message[] {
   const { at: _at, from, turns, ...chunk } = carried;
   let index = from;
   return turns.flatMap(({ turnId, lastId, messages }) =>
     messages.map((message, ordinal) => {
       const isLast = ordinal === messages.length - 1;
-      const standIn = standInFor(message, { turnId, id: isLast ? lastId : '' });
+      const standIn = placeholderFor(message, { turnId, id: isLast ? lastId : '' });
       measured(standIn, message.bytes);
       places.set(standIn, { chunk, index });
       index += 1;
@@ -229,7 +229,7 @@ function standIns(carried: CarriedChunk): readonly Message[] {
   );
 }
 
-function standInFor(
+function placeholderFor(
   { role, calls = [], results = [] }: CarriedMessage,
   own: Pick<Message, 'id' | 'turnId'>,
 ): Message {
@@ -250,11 +250,11 @@ function standInFor(
         ...(results.length === 0 ? {} : { providerResults: results }),
       };
     case 'tool':
-      return { role, ...own, step: 0, parts: results.map(resultStandIn) };
+      return { role, ...own, step: 0, parts: results.map(resultPlaceholder) };
   }
 }
 
-function resultStandIn({ toolCallId, name, ok, provenance }: EarlierResult): ToolResultPart {
+function resultPlaceholder({ toolCallId, name, ok, provenance }: EarlierResult): ToolResultPart {
   return {
     type: 'tool_result',
     toolCallId,

@@ -1,7 +1,7 @@
 /** The part of the transcript that fits into one payload, and so is sent to the worker of a model call. Pure. */
 
 import type { Message } from '../../protocol/conversation/messages.js';
-import type { SpillBounds } from '../../protocol/conversation/offloaded-messages.js';
+import type { OffloadBounds } from '../../protocol/conversation/offloaded-messages.js';
 import { MAX_STORED_TRANSCRIPT_BYTES, MAX_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { ConversationState } from '../state/state.js';
 import { isStored, sizeInPayload } from './offloaded.js';
@@ -63,14 +63,14 @@ export function turnTooLong(state: ConversationState): boolean {
  * True when the next model call of the turn in progress has to wait until finished steps are offloaded: the other
  * messages would not fit into its input.
  */
-export function needsRoom(state: ConversationState): boolean {
+export function needsOffload(state: ConversationState): boolean {
   const { turn } = state;
   const goesOn = turn?.phase === 'model' && turn.cancel === undefined && turn.stop === undefined;
   return goesOn && isTurnOver(state, MAX_TRANSCRIPT_BYTES, unstoredBytes);
 }
 
 /** True when finished steps of the turn in progress should be offloaded soon. */
-export function isCrowded(state: ConversationState, bounds: SpillBounds | undefined): boolean {
+export function isCrowded(state: ConversationState, bounds: OffloadBounds | undefined): boolean {
   const { turnBytes = Infinity } = bounds ?? {};
   if (state.turn?.phase !== 'model') return false;
   return isTurnOver(state, turnBytes, unstoredBytes);

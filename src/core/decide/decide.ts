@@ -13,15 +13,15 @@ import type { Suspension, SuspensionKind } from '../../protocol/calls/suspension
 import { TEXTS } from '../../protocol/failures/texts.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
 import type { Json } from '../../protocol/values/json.js';
-import { dueAside } from '../calls/busy.js';
+import { dueInBackground } from '../calls/busy.js';
 import { warningAt } from '../calls/clocks.js';
 import { isToBeChecked } from '../calls/definitions.js';
-import { asideCalls, detachResult } from '../calls/detached.js';
+import { backgroundCalls, detachResult } from '../calls/detached.js';
 import { needsPreflight } from '../calls/preflight.js';
 import { ruleFor } from '../calls/remembered-decisions.js';
 import { answeredResult } from '../calls/results.js';
 import { limitOf, turnDeadline } from '../calls/turn-limits.js';
-import { needsRoom } from '../context/request-window.js';
+import { needsOffload } from '../context/request-window.js';
 import type { CallState, ConversationState, TurnState } from '../state/state.js';
 import { isFinal, stepCalls } from '../state/state.js';
 import type { Effect, TimerEffect } from './effects.js';
@@ -31,7 +31,9 @@ import { decidePreflight, decideServerCall } from './tool-runs.js';
 /** The effects that should be under way in this state, in a stable order. */
 export function decide(state: ConversationState): readonly Effect[] {
   if (state.closed) return [];
-  const beside = asideCalls(state).flatMap((call) => ruledCall(state, call) ?? decideCall(call));
+  const beside = backgroundCalls(state).flatMap(
+    (call) => ruledCall(state, call) ?? decideCall(call),
+  );
   return [...decideAttended(state), ...beside, ...decideSummary(state)];
 }
 
@@ -61,7 +63,7 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
         return [{ type: 'abort_model', turnId, step }];
       const limit = limitOf(state, turn);
       if (limit !== undefined) return [{ type: 'stop_at_limit', turnId, limit }];
-      return [{ type: needsRoom(state) ? 'make_room' : 'call_model', turnId, step }];
+      return [{ type: needsOffload(state) ? 'make_room' : 'call_model', turnId, step }];
     }
     case 'tools':
       return turn.stop === undefined
@@ -71,10 +73,10 @@ function decideTurn(state: ConversationState, turn: TurnState): readonly Effect[
 }
 
 function decideStep(state: ConversationState): readonly Effect[] {
-  const aside = dueAside(state);
-  return aside.length === 0
+  const background = dueInBackground(state);
+  return background.length === 0
     ? dueCalls(state).flatMap((call) => stepEffects(state, call))
-    : aside.map(({ plan: { toolCallId } }) => ({ type: 'set_aside', toolCallId }));
+    : background.map(({ plan: { toolCallId } }) => ({ type: 'set_aside', toolCallId }));
 }
 
 /**
@@ -82,7 +84,7 @@ function decideStep(state: ConversationState): readonly Effect[] {
  * the step any more.
  */
 function dueCalls(state: ConversationState): readonly CallState[] {
-  const calls = stepCalls(state).filter(({ aside }) => aside === undefined);
+  const calls = stepCalls(state).filter(({ background }) => background === undefined);
   if (state.settings.toolExecution !== 'sequential') return calls;
   return calls.filter(({ result }) => result === undefined).slice(0, 1);
 }
@@ -105,7 +107,7 @@ function ruledCall(state: ConversationState, call: CallState): readonly Effect[]
 
 /** The effects that one call needs now. */
 export function decideCall(call: CallState): readonly Effect[] {
-  const isAnsweredLate = call.aside === 'late' && call.answer !== undefined;
+  const isAnsweredLate = call.background === 'late' && call.answer !== undefined;
   if (isFinal(call.status) && call.result !== undefined && !isAnsweredLate) return [];
   const { plan, suspension } = call;
   const { toolCallId } = plan;
@@ -223,7 +225,7 @@ export function isUnchecked({ plan, ask }: CallState, resolution: Resolution): b
 /** Whether the resolution that was accepted under a request id still waits for a worker's check. */
 export function awaitsCheck(call: CallState, requestId: string): boolean {
   const { answer, edit, ask } = call;
-  if (call.result !== undefined && call.aside !== 'late') return false;
+  if (call.result !== undefined && call.background !== 'late') return false;
   if (edit !== undefined) return edit.requestId === requestId;
   if (answer?.requestId !== requestId) return false;
   const isChecked = answer.checked === true && ask?.question.byCode !== true;

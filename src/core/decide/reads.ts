@@ -40,7 +40,7 @@ export function wantedReads(state: ConversationState): readonly CallState[] {
   return decide(state).flatMap((effect) => {
     if (effect.type !== 'run_tool' || effect.run !== 1) return [];
     const call = state.calls[effect.toolCallId];
-    return call !== undefined && call.aside === undefined && isRead(call.plan) ? [call] : [];
+    return call !== undefined && call.background === undefined && isRead(call.plan) ? [call] : [];
   });
 }
 

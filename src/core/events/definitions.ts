@@ -40,7 +40,7 @@ export function changedEvent(
 }
 
 export function migratedEvent(call: CallState, migrated: MigratedCall): InputMigrated {
-  const { plan, turnId, aside } = call;
+  const { plan, turnId, background } = call;
   const { toolCallId, name, executor, definition: from = '' } = plan;
   return {
     type: 'input_migrated',
@@ -48,7 +48,7 @@ export function migratedEvent(call: CallState, migrated: MigratedCall): InputMig
     ...migrated,
     approval: stricter(plan.approval, migrated.approval),
     ...(plan.preflight === true ? { preflight: true } : {}),
-    ...(aside === 'detached' ? { detached: true as const } : {}),
+    ...(background === 'detached' ? { detached: true as const } : {}),
   };
 }
 

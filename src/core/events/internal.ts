@@ -1,7 +1,7 @@
 /** Events of internal effects, which need no activity. Pure. */
 import type { EventBody } from '../../protocol/log/events.js';
 import { SYSTEM_ACTOR } from '../../protocol/values/actors.js';
-import { noRoomResult } from '../calls/capacity.js';
+import { noCapacityResult } from '../calls/capacity.js';
 import { detachResult } from '../calls/detached.js';
 import type { InternalEffect } from '../decide/effects.js';
 import type { ConversationState } from '../state/state.js';
@@ -30,7 +30,7 @@ export function internalEvents(
       const call = state.calls[effect.toolCallId];
       if (call === undefined) return [];
       const event = suspensionEvent(call, effect.kind, nowMs);
-      const noRoom = noRoomResult(state, call, event.suspension);
+      const noRoom = noCapacityResult(state, call, event.suspension);
       return [noRoom === undefined ? event : resultEvent(call, noRoom)];
     }
     case 'apply_rule': {

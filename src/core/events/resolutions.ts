@@ -256,7 +256,7 @@ export function editCheckedEvents(
       ? undefined
       : outsideReason(audience, edit.actor, requestersOf(state, call));
   if (outside !== undefined) return revert([{ path: PATH, message: `as edited, ${outside}` }]);
-  const beside = call.aside === 'detached' ? { detached: true as const } : {};
+  const beside = call.background === 'detached' ? { detached: true as const } : {};
   const edited = { ...beside, turnId, toolCallId, name, executor, requestId, input, argsDigest };
   const judgedBy = definition === undefined ? {} : { definition };
   return [{ type: 'input_edited', ...edited, ...judgedBy }];

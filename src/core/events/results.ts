@@ -10,7 +10,7 @@ import type { CallState, TurnState } from '../state/state.js';
 
 /** The only result of a call; for a detached or late call it is an inbox event. */
 export function resultEvent(call: CallState, result: ToolResult): EventBody {
-  if (call.aside !== undefined) return asideResultEvent(call, result);
+  if (call.background !== undefined) return backgroundResultEvent(call, result);
   const { turnId, plan } = call;
   const { toolCallId, name } = plan;
   return { type: 'tool_result', turnId, toolCallId, name, result: withNotice(plan, result) };
@@ -38,10 +38,10 @@ export function turnEndedEvent(
  * The outcome of a detached or late call as an inbox event. The id is derived from the call, so that the outcome is
  * recorded only once.
  */
-export function asideResultEvent(call: CallState, result: ToolResult): InboxEvent {
-  const { plan, turnId, asker, aside } = call;
+export function backgroundResultEvent(call: CallState, result: ToolResult): InboxEvent {
+  const { plan, turnId, asker, background } = call;
   const { toolCallId, name, mode } = plan;
-  const suffix = aside === 'late' && mode === 'detach' ? ':late' : '';
+  const suffix = background === 'late' && mode === 'detach' ? ':late' : '';
   const actor: StampedActor = result.actor ?? SYSTEM_ACTOR;
   return {
     type: 'inbox_event',

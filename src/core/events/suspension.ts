@@ -7,7 +7,7 @@ import type { EventBody } from '../../protocol/log/events.js';
 import type { Audience } from '../../protocol/values/audience.js';
 import { askAudience, askFields } from '../calls/ask.js';
 import { audienceOf } from '../calls/audience.js';
-import { CLAIMABLE, graceOf } from '../calls/claim.js';
+import { CLAIMABLE, claimTimeoutOf } from '../calls/claim.js';
 import { waitEndOf } from '../calls/clocks.js';
 import { offeredDefinition } from '../calls/definitions.js';
 import type { CallState } from '../state/state.js';
@@ -40,11 +40,11 @@ export function suspensionEvent(
       ...(kind === 'approval' && call.revised === true ? { revised: true as const } : {}),
       ...offeredDefinition(call, kind),
       ...askFields(call, kind),
-      ...(call.aside === 'detached' ? { detached: true as const } : {}),
+      ...(call.background === 'detached' ? { detached: true as const } : {}),
       ...(call.reverted === undefined ? {} : { reverted: call.reverted }),
       openedAt: isoOf(nowMs),
       ...end,
-      ...graceOf(call, { kind, deadline: end.deadline, nowMs }),
+      ...claimTimeoutOf(call, { kind, deadline: end.deadline, nowMs }),
       ...(plan.streaming === true && CLAIMABLE.includes(kind) ? { streaming: true as const } : {}),
     },
   };

@@ -18,7 +18,7 @@ import type {
 } from '../../protocol/workflow/activities.js';
 import { toolAsked } from '../apply/tool-runs.js';
 import { runOf } from '../calls/ask.js';
-import { noRoomResult } from '../calls/capacity.js';
+import { noCapacityResult } from '../calls/capacity.js';
 import { isToolChanged } from '../calls/definitions.js';
 import type { Loss } from '../calls/results.js';
 import { errorResult, isHeld, ranResult } from '../calls/results.js';
@@ -42,9 +42,9 @@ export function toolFinishedEvents(
     return [resultEvent(call, errorResult('errored', error))];
   }
   if (isToolChanged(outcome)) return toolChangedEvents(call, outcome);
-  if ('ask' in outcome) return withRoom(state, call, askedEvents(call, outcome.ask));
+  if ('ask' in outcome) return withCapacity(state, call, askedEvents(call, outcome.ask));
   if ('refused' in outcome) return answerRefusedEvents(call, outcome);
-  const loss = lossTold(call, outcome);
+  const loss = lossText(call, outcome);
   if (loss !== undefined) return toolLostEvents(call, loss);
   return [resultEvent(call, ranResult(call.plan, outcome))];
 }
@@ -64,7 +64,7 @@ function toolChangedEvents(call: CallState, { changed }: ToolChanged): readonly 
 /**
  * Refuses a question that exceeds the capacity before it is recorded: until its step ends, a call holds its question.
  */
-function withRoom(
+function withCapacity(
   state: ConversationState,
   call: CallState,
   events: readonly EventBody[],
@@ -75,7 +75,7 @@ function withRoom(
   const then = { seq: 0, at: isoOf(0) };
   const asked = toolAsked(state, { ...event, ...then }).calls[event.toolCallId] ?? call;
   const { suspension } = suspensionEvent(asked, 'elicitation', 0);
-  const noRoom = noRoomResult(state, asked, suspension);
+  const noRoom = noCapacityResult(state, asked, suspension);
   return noRoom === undefined ? events : [resultEvent(call, noRoom)];
 }
 
@@ -157,7 +157,7 @@ export function notPlannedEvents(call: CallState, { message }: Loss): readonly E
  * Detects a `once` call that was not run because its activity was delivered again: handled like a lost run that a
  * worker reports.
  */
-export function lossTold(call: CallState, outcome: ToolEnded): Loss | undefined {
+export function lossText(call: CallState, outcome: ToolEnded): Loss | undefined {
   const { envelope } = outcome;
   return isHeld(call.plan) && !envelope.ok && envelope.error.code === 'outcome_unknown'
     ? { timedOut: false, message: 'the call was delivered a second time' }

@@ -49,7 +49,7 @@ export function cancelledResults(
   actor: StampedActor,
 ): readonly EventBody[] {
   return stepCalls(state)
-    .filter((call) => call.aside === undefined && !isFinal(call.status))
+    .filter((call) => call.background === undefined && !isFinal(call.status))
     .map((call) => resultEvent(call, cancelledResult(actor)));
 }
 

@@ -157,7 +157,7 @@ function staleVerdict(
 
 /** Whether the call has expired and no late answer was accepted yet. */
 function isOpenLate(call: CallState): boolean {
-  return call.aside === 'late' && call.answer === undefined;
+  return call.background === 'late' && call.answer === undefined;
 }
 
 export function invalid(path: string, message: string): Extract<Verdict, { verdict: 'invalid' }> {

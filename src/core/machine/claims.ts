@@ -46,7 +46,7 @@ export function leaseLost(
  * Handles the fired timer of a claim timeout. Safe to repeat, and when the call was claimed or has ended in the
  * meantime.
  */
-export function graceOver(
+export function claimTimedOut(
   machine: ConversationMachine,
   grace: { readonly toolCallId: string; readonly deadline: string },
 ): void {

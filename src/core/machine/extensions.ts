@@ -1,7 +1,7 @@
 /** Lets the machine move deadlines, and announce them before they pass. Pure. */
 import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
 import type { EventBody } from '../../protocol/log/events.js';
-import { graceAfter } from '../calls/claim.js';
+import { claimDeadlineAfter } from '../calls/claim.js';
 import type { ExtendRefusal } from '../judge/extensions.js';
 import { judgeExtension } from '../judge/extensions.js';
 import type { ConversationMachine } from './machine.js';
@@ -17,7 +17,7 @@ export function extendToolCall(machine: ConversationMachine, input: unknown): Ex
     turnId: call.turnId,
     toolCallId,
     ...end,
-    ...graceAfter(call, end.deadline),
+    ...claimDeadlineAfter(call, end.deadline),
     previousDeadline: call.suspension?.deadline ?? end.deadline,
     requestId,
     actor,

@@ -41,8 +41,8 @@ import type {
 import { apply } from '../apply/apply.js';
 import type { Loss } from '../calls/results.js';
 import { droppedAtRollOver } from '../context/carry-over.js';
-import { type Spilled, withStored } from '../context/offloaded.js';
-import { needsRoom, turnTooLongText } from '../context/request-window.js';
+import { type Offloaded, withStored } from '../context/offloaded.js';
+import { needsOffload, turnTooLongText } from '../context/request-window.js';
 import { decide, decideCall, isUnchecked } from '../decide/decide.js';
 import { type ExternalEffect, isInternal } from '../decide/effects.js';
 import { definitionCheckedEvents, definitionNotCheckedEvents } from '../events/definitions.js';
@@ -345,14 +345,14 @@ export class ConversationMachine {
    * Marks the bodies of these messages as offloaded to the blob store. Not an event: the content of the conversation is
    * unchanged.
    */
-  stored(spilled: Spilled): void {
-    this.#log.replace(withStored(this.state, spilled));
+  stored(offloaded: Offloaded): void {
+    this.#log.replace(withStored(this.state, offloaded));
   }
 
   /** Outcome of `make_room` when nothing could be offloaded: the turn fails. */
-  noRoom(): void {
+  endForCapacity(): void {
     const { turn } = this.state;
-    if (turn === undefined || !needsRoom(this.state)) return;
+    if (turn === undefined || !needsOffload(this.state)) return;
     const message = turnTooLongText(this.state);
     this.modelFailed(turn, { code: 'model_context_too_long', message });
   }
@@ -365,7 +365,7 @@ export class ConversationMachine {
 
   #forOpenCall(callId: string, events: (call: CallState) => readonly EventBody[]): void {
     const call = Object.hasOwn(this.state.calls, callId) ? this.state.calls[callId] : undefined;
-    if (call === undefined || (call.result !== undefined && call.aside !== 'late')) return;
+    if (call === undefined || (call.result !== undefined && call.background !== 'late')) return;
     this.#log.commit(events(call));
     this.#log.settle();
   }

@@ -1,7 +1,7 @@
 /** Handles a fired timer. Safe to repeat, and when the subject of the timer has ended. */
 
 import type { TimerEffect } from '../decide/effects.js';
-import { graceOver } from './claims.js';
+import { claimTimedOut } from './claims.js';
 import { warningDue } from './extensions.js';
 import type { ConversationMachine } from './machine.js';
 
@@ -11,7 +11,7 @@ export function timerFired(machine: ConversationMachine, timer: TimerEffect): vo
       machine.deadlinePassed(timer.toolCallId, timer.deadline);
       return;
     case 'await_claim':
-      graceOver(machine, timer);
+      claimTimedOut(machine, timer);
       return;
     case 'await_turn_limit':
       machine.turnTimePassed(timer.turnId);

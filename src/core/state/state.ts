@@ -79,7 +79,7 @@ export interface CallState {
   /** The deadline for which `suspension_expiring` was recorded. */
   readonly warned?: string;
   /** The model has a result already, and the outcome of the call becomes new input: see `calls/detached.ts`. */
-  readonly aside?: 'detached' | 'late';
+  readonly background?: 'detached' | 'late';
   /** The immediate result of a detached call. */
   readonly ack?: ToolResult;
   /**
@@ -250,7 +250,7 @@ export function stepCalls(state: ConversationState): readonly CallState[] {
 export function shownCalls(state: ConversationState): readonly CallState[] {
   const inStep = stepCalls(state);
   const beside = Object.values(state.calls).filter(
-    (call) => call.aside !== undefined && !inStep.includes(call),
+    (call) => call.background !== undefined && !inStep.includes(call),
   );
   return beside.length === 0 ? inStep : [...inStep, ...beside];
 }

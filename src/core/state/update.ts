@@ -31,6 +31,6 @@ export function remember(state: ConversationState, request: RememberedRequest): 
 }
 
 /** Refusals and summaries are recorded, but do not count as activity: they must not keep an idle conversation open. */
-export function isNoise({ type }: CanonicalEvent): boolean {
+export function isTelemetry({ type }: CanonicalEvent): boolean {
   return type === 'resolution_refused' || type === 'message_refused' || type === 'summary';
 }

@@ -73,11 +73,11 @@ function more(count: number, what = ''): string {
   return count > 0 ? ` … ${count} more${what}` : '';
 }
 
-interface Room {
+interface TextBudget {
   left: number;
 }
 
-function written(value: unknown, room: Room, depth: number): string {
+function written(value: unknown, room: TextBudget, depth: number): string {
   const inner = depth < MAX_DEPTH ? room : { left: 0 };
   const below = (item: unknown): string => written(item, room, depth + 1);
   if (Array.isArray(value)) return `[${listed(value, inner, below)}]`;
@@ -91,7 +91,11 @@ function written(value: unknown, room: Room, depth: number): string {
   return text;
 }
 
-function listed<Item>(items: readonly Item[], room: Room, write: (item: Item) => string): string {
+function listed<Item>(
+  items: readonly Item[],
+  room: TextBudget,
+  write: (item: Item) => string,
+): string {
   const parts: string[] = [];
   for (const item of items) {
     if (room.left <= 0) break;
@@ -102,7 +106,7 @@ function listed<Item>(items: readonly Item[], room: Room, write: (item: Item) =>
 }
 
 /** Keeps at least the first 20 characters. */
-function cutString(text: string, { left }: Room): string {
+function cutString(text: string, { left }: TextBudget): string {
   const kept = cut(text, Math.max(20, Math.min(MAX_TEXT_CHARS, left)));
   return `${JSON.stringify(kept)}${more(text.length - kept.length, ' characters')}`;
 }

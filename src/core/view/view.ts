@@ -16,7 +16,7 @@ import type {
 } from '../../protocol/log/events.js';
 import type { TurnId } from '../../protocol/values/ids.js';
 import { stepIdFor } from '../../protocol/values/ids.js';
-import { isNoise } from '../state/update.js';
+import { isTelemetry } from '../state/update.js';
 import { addUsage, NO_USAGE, takenBy } from '../state/usage.js';
 import { callChanged } from './calls.js';
 
@@ -47,7 +47,7 @@ export function foldView(
   // The snapshot of `events_lost` includes the gap and possibly a few of the events after it.
   if (event.seq <= view.seq) return view;
   const next = withStatus(changed(view, event));
-  return { ...next, seq: event.seq, updatedAt: isNoise(event) ? view.updatedAt : event.at };
+  return { ...next, seq: event.seq, updatedAt: isTelemetry(event) ? view.updatedAt : event.at };
 }
 
 type LaterEvent = Exclude<CanonicalEvent, { type: 'conversation_started' }>;

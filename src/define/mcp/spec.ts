@@ -9,7 +9,7 @@ import type { UntypedServices } from '../tool/context.js';
 import type { ApprovalRequest, ToolPolicy } from '../tool/policy.js';
 
 /** Arguments of resolvers of secrets. Called in the worker; the return values go to the server and nowhere else. */
-export interface McpMeans<Services = UntypedServices> {
+export interface McpDeps<Services = UntypedServices> {
   readonly services: Services;
   /** The server refused the value given last: return a newer one than a cached token. */
   readonly refused: boolean;
@@ -29,7 +29,7 @@ export interface McpCaller {
 /** A value, or a function that returns it, called anew for every request (`token`, `headers`) or start (`env`). */
 export type Resolved<Value, Services> =
   | Value
-  | ((means: McpMeans<Services>) => Value | Promise<Value>);
+  | ((deps: McpDeps<Services>) => Value | Promise<Value>);
 
 /** Time-outs of an MCP server and of each call of its tools. */
 export interface McpTimeouts {

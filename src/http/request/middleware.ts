@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { checkTexts } from '../../client/api/checks.js';
-import { EngineError } from '../../client/api/errors.js';
+import { ConversationError } from '../../client/api/errors.js';
 import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
 import { register } from '../../watchdog/operations.js';
 import type { AppDeps } from './deps.js';
@@ -93,7 +93,7 @@ function refuseType(request: Request, response: Response): void {
   const got = type === undefined ? 'no content type' : `"${type}"`;
   sendProblem(
     response,
-    new EngineError(
+    new ConversationError(
       'unsupported_media_type',
       `Send JSON with content-type: application/json, got ${got}`,
     ),

@@ -21,12 +21,12 @@
  * @see https://www.w3.org/TR/fetch-metadata/
  */
 import type { Request, RequestHandler, Response } from 'express';
-import { EngineError, invalidField } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { HOST_NAME_RULE, isHostName, isLoopbackName, nameOfHost } from '../../net/hosts.js';
 import type { AppDeps } from './deps.js';
 import { sendProblem } from './problem.js';
 
-type Means = Pick<AppDeps, 'allowedHosts' | 'tenantsOf' | 'log'>;
+type Deps = Pick<AppDeps, 'allowedHosts' | 'tenantsOf' | 'log'>;
 
 interface Refusal {
   /**
@@ -46,21 +46,21 @@ const SITE_RULE =
   'must be same-origin or none, unless CORS or allowedHosts allow the origin of the page';
 
 /** Different refusals that are logged; a page that varies its name must not fill the log. */
-const TOLD_AT_MOST = 100;
+const MAX_LOGGED = 100;
 /** Characters that are logged and returned of a header, which the sender has chosen. */
 const SHOWN_CHARS = 200;
 
 /**
  * Must stand after the middleware that sets CORS headers: an origin that the response allows by name is allowed here.
- * @throws {EngineError} invalid_request when an entry of `allowedHosts` is not a host name
+ * @throws {ConversationError} invalid_request when an entry of `allowedHosts` is not a host name
  */
-export function refuseOtherSites(means: Means): RequestHandler {
-  const allowed = allowedNames(means);
-  const told = new Set<string>();
+export function refuseOtherSites(deps: Deps): RequestHandler {
+  const allowed = allowedNames(deps);
+  const logged = new Set<string>();
   return (request, response, next) => {
     const refusal =
-      hostRefusal(means, request, allowed) ??
-      (hasToken(means, request) ? undefined : originRefusal(request, response, allowed));
+      hostRefusal(deps, request, allowed) ??
+      (hasToken(deps, request) ? undefined : originRefusal(request, response, allowed));
     if (refusal === undefined) {
       next();
       return;
@@ -69,8 +69,8 @@ export function refuseOtherSites(means: Means): RequestHandler {
     const value = refusal.value.slice(0, SHOWN_CHARS);
     const message = `${rule}, got ${JSON.stringify(value)}`;
     const what = `${code} ${value} ${request.get('origin') ?? ''}`;
-    if (told.size < TOLD_AT_MOST && !told.has(what)) {
-      told.add(what);
+    if (logged.size < MAX_LOGGED && !logged.has(what)) {
+      logged.add(what);
       const line = {
         header,
         value,
@@ -78,17 +78,20 @@ export function refuseOtherSites(means: Means): RequestHandler {
         path: request.path,
         ...pageOf(request),
       };
-      means.log?.warn(
+      deps.log?.warn(
         line,
         'refused a request that a page of another site may have sent; logged once',
       );
     }
     const problems = [{ path: header, message }];
-    sendProblem(response, new EngineError(code, `${header} ${message}. ${WAY_OUT}`, { problems }));
+    sendProblem(
+      response,
+      new ConversationError(code, `${header} ${message}. ${WAY_OUT}`, { problems }),
+    );
   };
 }
 
-function allowedNames({ allowedHosts = [] }: Means): ReadonlySet<string> {
+function allowedNames({ allowedHosts = [] }: Deps): ReadonlySet<string> {
   for (const [index, name] of allowedHosts.entries())
     if (!isHostName(name)) throw invalidField(`/allowedHosts/${index}`, HOST_NAME_RULE);
   return new Set(allowedHosts.map((name) => name.toLowerCase()));
@@ -99,13 +102,13 @@ function allowedNames({ allowedHosts = [] }: Means): ReadonlySet<string> {
  * origin may set them.
  */
 function hostRefusal(
-  means: Means,
+  deps: Deps,
   request: Request,
   allowed: ReadonlySet<string>,
 ): Refusal | undefined {
   const { host } = request.headers;
   // A request without `Host` is a probe by HTTP/1.0; every browser sends the header.
-  if (means.tenantsOf !== undefined || host === undefined) return undefined;
+  if (deps.tenantsOf !== undefined || host === undefined) return undefined;
   const name = nameOfHost(host);
   if (name !== undefined && (isLoopbackName(name) || allowed.has(name))) return undefined;
   return { code: 'host_not_allowed', header: 'Host', value: host, rule: HOST_RULE };
@@ -115,8 +118,8 @@ function hostRefusal(
  * True for a request with a bearer token where the application checks tokens. Elsewhere a token proves nothing, and
  * CORS for every origin (`*`) is enough to send one.
  */
-function hasToken(means: Means, request: Request): boolean {
-  return means.tenantsOf !== undefined && /^bearer /i.test(request.get('authorization') ?? '');
+function hasToken(deps: Deps, request: Request): boolean {
+  return deps.tenantsOf !== undefined && /^bearer /i.test(request.get('authorization') ?? '');
 }
 
 function originRefusal(

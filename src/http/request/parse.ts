@@ -4,14 +4,14 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { type Duration, durationMs } from '../../client/api/checks.js';
-import { EngineError, invalidField } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import type { ActorSchema } from './schemas.js';
 
-/** @throws {EngineError} invalid_request with a JSON Pointer for every field that breaks a rule */
+/** @throws {ConversationError} invalid_request with a JSON Pointer for every field that breaks a rule */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   request: Request,
@@ -25,7 +25,7 @@ export function parseBody<Schema extends z.ZodType>(
   );
 }
 
-/** @throws {EngineError} invalid_request naming the query parameter */
+/** @throws {ConversationError} invalid_request naming the query parameter */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,
   request: Request,
@@ -43,7 +43,7 @@ export function pathParameter(request: Request, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns `Idempotency-Key`, or the body's `requestId`. @throws {EngineError} invalid_request if they differ */
+/** Returns `Idempotency-Key`, or the body's `requestId`. @throws {ConversationError} invalid_request if they differ */
 export function requestIdOf(request: Request, inBody: string | undefined): { requestId?: string } {
   const header = request.get('idempotency-key');
   if (header === undefined) return inBody === undefined ? {} : { requestId: inBody };
@@ -67,7 +67,7 @@ export function actorOf(claimed: z.output<typeof ActorSchema> | undefined): Stam
 }
 
 /**
- * Milliseconds of `?timeout=20s`, at most 30 s: clients that wait longer use the event stream. @throws {EngineError}
+ * Milliseconds of `?timeout=20s`, at most 30 s: clients that wait longer use the event stream. @throws {ConversationError}
  * invalid_request
  */
 export function timeoutOf(text: string | undefined, otherwiseMs: number): number {
@@ -92,11 +92,11 @@ export function goneSignal(request: Request): AbortSignal {
   return gone.signal;
 }
 
-function invalid(message: string, problems: readonly FieldProblem[]): EngineError {
+function invalid(message: string, problems: readonly FieldProblem[]): ConversationError {
   const [first] = problems;
   const detail =
     first === undefined ? message : `${message}: ${first.path || 'it'} ${first.message}`;
-  return new EngineError('invalid_request', detail, { problems });
+  return new ConversationError('invalid_request', detail, { problems });
 }
 
 type Path = readonly PropertyKey[];

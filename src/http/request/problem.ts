@@ -1,6 +1,6 @@
 /** Turns errors into RFC 9457 problem documents. No other file makes a response of an error. */
 import type { ErrorRequestHandler, Response } from 'express';
-import { EngineError } from '../../client/api/errors.js';
+import { ConversationError } from '../../client/api/errors.js';
 import { fromTemporal } from '../../client/temporal/errors.js';
 import { FAILURES, type FailureCode } from '../../protocol/failures/failures.js';
 import { MAX_HTTP_BODY_BYTES } from '../../protocol/limits/service-limits.js';
@@ -20,7 +20,7 @@ export interface ProblemDocument {
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
 }
 
-export function problemOf(error: EngineError): ProblemDocument {
+export function problemOf(error: ConversationError): ProblemDocument {
   const { title, httpStatus } = FAILURES[error.code];
   return {
     type: `urn:colloquy:problem:${error.code}`,
@@ -39,7 +39,7 @@ export function problemOf(error: EngineError): ProblemDocument {
 /** Sends a problem, with further members where a route has some (`verdict`). */
 export function sendProblem(
   response: Response,
-  error: EngineError,
+  error: ConversationError,
   extension: Readonly<Record<string, unknown>> = {},
 ): void {
   const { retryable, httpStatus } = FAILURES[error.code];
@@ -68,11 +68,11 @@ export function problemHandler(deps: Pick<AppDeps, 'log'>): ErrorRequestHandler 
  * Converts errors of express and its body parser, which carry an HTTP status and, mostly, a type. Undefined for other
  * errors.
  */
-function fromHttp(thrown: unknown): EngineError | undefined {
-  if (!(thrown instanceof Error) || EngineError.isInstance(thrown)) return undefined;
+function fromHttp(thrown: unknown): ConversationError | undefined {
+  if (!(thrown instanceof Error) || ConversationError.isInstance(thrown)) return undefined;
   const { status, type, limit } = thrown as Error & Readonly<Record<string, unknown>>;
-  const made = (code: FailureCode, message: string): EngineError =>
-    new EngineError(code, message, { cause: thrown });
+  const made = (code: FailureCode, message: string): ConversationError =>
+    new ConversationError(code, message, { cause: thrown });
   if (type === 'entity.parse.failed')
     return made('malformed_json', `The body is not JSON: ${thrown.message}`);
   if (status === 413)

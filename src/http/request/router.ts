@@ -1,6 +1,6 @@
 /** Routes as a table: one handler per path and method. Every other method is answered 405 with `Allow`. */
 import type { NextFunction, Request, Response, Router } from 'express';
-import { EngineError } from '../../client/api/errors.js';
+import { ConversationError } from '../../client/api/errors.js';
 import { sendProblem } from './problem.js';
 
 export type Method = 'get' | 'post' | 'delete';
@@ -29,7 +29,7 @@ export function addRoute(
       response.status(204).end();
       return;
     }
-    const error = new EngineError(
+    const error = new ConversationError(
       'method_not_allowed',
       `${request.method} is not possible on ${request.baseUrl}${request.path}. Allowed: ${allow}`,
     );

@@ -3,7 +3,7 @@
  * answer does not depend on its existence.
  */
 import type { Request } from 'express';
-import { EngineError } from '../../client/api/errors.js';
+import { ConversationError } from '../../client/api/errors.js';
 import type { Conversation } from '../../client/conversation.js';
 import { type ConversationKey, idProblem } from '../../protocol/values/ids.js';
 import type { AppDeps } from './deps.js';
@@ -15,20 +15,20 @@ export function tenantsOf(deps: AppDeps, request: Request): readonly string[] {
 }
 
 /**
- * For requests that name no existing conversation. @throws {EngineError} forbidden for a tenant that is not the
+ * For requests that name no existing conversation. @throws {ConversationError} forbidden for a tenant that is not the
  * caller's
  */
 export function tenantOf(deps: AppDeps, request: Request): string {
   const tenant = meantTenant(deps, request);
   if (tenant !== undefined) return tenant;
   const message = 'must be a tenant whose conversations the caller may name';
-  throw new EngineError('forbidden', `?tenant ${message}`, {
+  throw new ConversationError('forbidden', `?tenant ${message}`, {
     problems: [{ path: '?tenant', message }],
   });
 }
 
 /**
- * The conversation of the path. @throws {EngineError} unknown_conversation, also for any conversation of a tenant that
+ * The conversation of the path. @throws {ConversationError} unknown_conversation, also for any conversation of a tenant that
  * is not the caller's
  */
 export function keyOf(deps: AppDeps, request: Request): ConversationKey {
@@ -36,14 +36,14 @@ export function keyOf(deps: AppDeps, request: Request): ConversationKey {
   const problem = idProblem('id', conversationId);
   // An id that breaks the rules of ids names no conversation.
   if (problem !== undefined)
-    throw new EngineError('unknown_conversation', `No such conversation: ${problem}`);
+    throw new ConversationError('unknown_conversation', `No such conversation: ${problem}`);
   const tenant = meantTenant(deps, request);
   if (tenant === undefined)
-    throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
+    throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
   return { tenant, conversationId };
 }
 
-/** The same, as a handle of the client. @throws {EngineError} as `keyOf` */
+/** The same, as a handle of the client. @throws {ConversationError} as `keyOf` */
 export function conversationOf(
   deps: AppDeps,
   request: Request,

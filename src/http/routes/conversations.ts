@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
 import { checkMessage } from '../../client/api/checks.js';
-import { EngineError, invalidField } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { Sent } from '../../client/api/types.js';
 import type { Conversation } from '../../client/conversation.js';
 import type { ListedBy } from '../../client/ports/reader.js';
@@ -91,7 +91,7 @@ export function addConversationRoutes(router: Router, deps: AppDeps): void {
  * Checks that the conversation exists. The server is asked about one that the store does not have yet: a conversation
  * must not be "unknown" that was created a moment ago or while no worker runs, that was closed while the store was
  * down, or that is missing from a restored store.
- * @throws {EngineError} unknown_conversation, temporal_unreachable, store_unavailable
+ * @throws {ConversationError} unknown_conversation, temporal_unreachable, store_unavailable
  */
 export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise<void> {
   if ((await deps.reader.snapshot(key)) !== undefined) return;
@@ -101,7 +101,7 @@ export async function requireBegun(deps: AppDeps, key: ConversationKey): Promise
   // `atLeastSeq` only where a run exists: the read takes a second to give up when no worker reports events.
   const isKnown = await conversation.exists();
   if (isKnown && (await deps.reader.snapshot(key, { atLeastSeq: 1 })) !== undefined) return;
-  throw new EngineError('unknown_conversation', `No conversation "${conversationId}"`);
+  throw new ConversationError('unknown_conversation', `No conversation "${conversationId}"`);
 }
 
 async function list(deps: AppDeps, request: Request, response: Response): Promise<void> {
@@ -177,7 +177,7 @@ async function send(deps: AppDeps, request: Request, response: Response): Promis
   const wait = waitOf(request);
   const conversation = conversationOf(deps, request, { agent: body.agent });
   if (!(await conversation.exists()))
-    throw new EngineError(
+    throw new ConversationError(
       'unknown_conversation',
       `No conversation "${conversation.id}". Create one with POST /v1/conversations`,
     );
@@ -237,11 +237,15 @@ function checkTextField(path: '/message' | '/message/text' | '/text', text: stri
   try {
     checkMessage({ text });
   } catch (error) {
-    if (!EngineError.isInstance(error) || error.problems === undefined) throw error;
+    if (!ConversationError.isInstance(error) || error.problems === undefined) throw error;
     const problems = error.problems.map((problem) => ({ ...problem, path }));
-    throw new EngineError('invalid_request', `${path.slice(1)} ${problems[0]?.message ?? ''}`, {
-      problems,
-    });
+    throw new ConversationError(
+      'invalid_request',
+      `${path.slice(1)} ${problems[0]?.message ?? ''}`,
+      {
+        problems,
+      },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /** The log of a conversation: as pages, or as an event stream with live events between the recorded ones. */
 import type { Request, Response, Router } from 'express';
-import { EngineError, invalidField } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { BeforePosition, LogCursor } from '../../client/ports/reader.js';
 import { formatCursor } from '../../protocol/values/cursor.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -43,7 +43,7 @@ function lastEventId(request: Request): LogCursor | undefined {
   const parsed = LastEventIdSchema.safeParse(header);
   if (parsed.success) return parsed.data;
   const message = 'must be an id that this stream has sent, such as "1-42"';
-  throw new EngineError('invalid_request', `Last-Event-ID ${message}`, {
+  throw new ConversationError('invalid_request', `Last-Event-ID ${message}`, {
     problems: [{ path: 'Last-Event-ID', message }],
   });
 }

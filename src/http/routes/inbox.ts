@@ -1,6 +1,6 @@
 /** Takes events of other systems. Each event id enters the conversation once, for the model to read. */
 import type { Request, Response, Router } from 'express';
-import { EngineError, invalidField } from '../../client/api/errors.js';
+import { ConversationError, invalidField } from '../../client/api/errors.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';
@@ -17,23 +17,23 @@ import { conversationOf } from '../request/tenants.js';
 export function addInboxRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/conversations/:id/inbox', {
     post: async (request, response) => {
-      await deliver(deps, request, response);
+      await sendInboxEvent(deps, request, response);
     },
   });
 }
 
-async function deliver(deps: AppDeps, request: Request, response: Response): Promise<void> {
+async function sendInboxEvent(deps: AppDeps, request: Request, response: Response): Promise<void> {
   const { agent, actor, kind, payload, ...body } = parseBody(InboxEventSchema, request);
   const eventId = eventIdOf(request, body.eventId);
   const conversation = conversationOf(deps, request, { agent });
   const conversationId = conversation.id;
   if (agent === undefined && !(await conversation.exists()))
-    throw new EngineError(
+    throw new ConversationError(
       'unknown_conversation',
       `No conversation "${conversationId}". With an agent, the event starts one`,
     );
   const event = { eventId, kind, payload };
-  const delivered = await conversation.deliver(event, { actor: actorOf(actor) });
+  const delivered = await conversation.sendEvent(event, { actor: actorOf(actor) });
   response.status(delivered.status === 'queued' ? 202 : 200).json({ conversationId, ...delivered });
 }
 

@@ -1,7 +1,7 @@
 /** Turns by their id alone: ids are unique over all conversations, so a job can come back for its result. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Router } from 'express';
-import { EngineError } from '../../client/api/errors.js';
+import { ConversationError } from '../../client/api/errors.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { AppDeps } from '../request/deps.js';
 import { goneSignal, parseQuery, pathParameter, timeoutOf } from '../request/parse.js';
@@ -12,8 +12,8 @@ import { tenantsOf } from '../request/tenants.js';
 /**
  * Store reads for a turn id: a turn that was admitted a moment ago reaches the store within some hundred milliseconds.
  */
-const LOOKS = 5;
-const LOOK_PAUSE_MS = 150;
+const POLLS = 5;
+const POLL_PAUSE_MS = 150;
 
 export function addTurnRoutes(router: Router, deps: AppDeps): void {
   addRoute(router, '/v1/turns/:turnId', {
@@ -22,7 +22,8 @@ export function addTurnRoutes(router: Router, deps: AppDeps): void {
       const timeoutMs = timeoutOf(timeout, 0);
       const turnId = pathParameter(request, 'turnId');
       const key = await find(deps, turnId, tenantsOf(deps, request));
-      if (key === undefined) throw new EngineError('unknown_turn', `No turn "${turnId}" is known`);
+      if (key === undefined)
+        throw new ConversationError('unknown_turn', `No turn "${turnId}" is known`);
       const { conversationId } = key;
       // Read through the client, which knows the events that this process received: an answered call no longer counts
       // as waiting.
@@ -43,10 +44,10 @@ async function find(
   turnId: string,
   tenants: readonly string[],
 ): Promise<ConversationKey | undefined> {
-  for (let look = 1; ; look += 1) {
+  for (let poll = 1; ; poll += 1) {
     const key = await deps.reader.findTurn(turnId);
     if (key !== undefined && tenants.includes(key.tenant)) return key;
-    if (look === LOOKS) return undefined;
-    await sleep(LOOK_PAUSE_MS);
+    if (poll === POLLS) return undefined;
+    await sleep(POLL_PAUSE_MS);
   }
 }

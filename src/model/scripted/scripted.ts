@@ -61,8 +61,8 @@ const HANG_LISTENERS = new WeakMap<AbortSignalLike, () => void>();
  * Sets a listener for when the call with this signal reaches `hangs()`, so that a test driver need not wait for the
  * call.
  */
-export function onHang(signal: AbortSignalLike, told: () => void): void {
-  HANG_LISTENERS.set(signal, told);
+export function onHang(signal: AbortSignalLike, listener: () => void): void {
+  HANG_LISTENERS.set(signal, listener);
 }
 
 /** The model never answers; the call ends when it is aborted. */

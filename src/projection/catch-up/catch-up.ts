@@ -262,11 +262,11 @@ function wantedOf(target: Target, after: number): EventsWanted {
 
 /** Without a hint, the worker that held the run may be gone. */
 function patienceOf(looked: Target | Round): { readonly patient?: true } {
-  const isLook = 'after' in looked ? looked.patient === true : isLookFor(looked);
-  return isLook ? { patient: true } : {};
+  const isCheck = 'after' in looked ? looked.patient === true : isCheckFor(looked);
+  return isCheck ? { patient: true } : {};
 }
 
-function isLookFor({ seq, doubt }: Target): boolean {
+function isCheckFor({ seq, doubt }: Target): boolean {
   return seq === undefined || doubt === true;
 }
 

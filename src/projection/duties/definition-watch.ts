@@ -23,7 +23,7 @@ import { updateIdFor } from '../../protocol/workflow/update-ids.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import { Gate } from '../source/semaphore.js';
+import { Semaphore } from '../source/semaphore.js';
 
 /** An agent of this worker. */
 export interface ServedAgent {
@@ -67,7 +67,7 @@ export class DefinitionWatch {
   readonly #deps: Required<DefinitionWatchDeps>;
   readonly #id: string;
   readonly #outages: Outages;
-  readonly #gate = new Gate(TOLD_AT_ONCE);
+  readonly #gate = new Semaphore(TOLD_AT_ONCE);
   readonly #passes: Passes;
   /** Agents whose waiting calls are all offered by this worker's definitions. */
   readonly #done = new Set<string>();
@@ -107,12 +107,12 @@ export class DefinitionWatch {
       const others = workers.map((worker) => worker.agents[agent.name]);
       const isAgreed = others.every((digest) => digest === undefined || digest === agent.digest);
       if (!isAgreed) this.#done.delete(agent.name);
-      else if (!this.#done.has(agent.name)) changed += await this.#lookThrough(agent);
+      else if (!this.#done.has(agent.name)) changed += await this.#checkAll(agent);
     }
     return changed;
   }
 
-  async #lookThrough(agent: ServedAgent): Promise<number> {
+  async #checkAll(agent: ServedAgent): Promise<number> {
     const { log } = this.#deps;
     const lock = { name: `definitions:${agent.name}`, holder: this.#id };
     if (!(await log.acquireLease({ ...lock, ttlMs: LOCK_MS }))) return 0;
@@ -125,7 +125,7 @@ export class DefinitionWatch {
           const found = page.conversations.flatMap((one) =>
             one.pending
               .filter(({ kind }) => kind === pendingKind)
-              .map((call) => this.#gate.run(() => this.#look(one, call, agent))),
+              .map((call) => this.#gate.run(() => this.#checkCall(one, call, agent))),
           );
           for (const outcome of await Promise.all(found)) {
             if (outcome === 'changed') changed += 1;
@@ -142,7 +142,7 @@ export class DefinitionWatch {
   }
 
   /** `left`: the next pass checks the call again. */
-  async #look(
+  async #checkCall(
     { tenant, conversationId }: ConversationKey,
     { toolCallId, name, definition, claim }: PendingCall,
     agent: ServedAgent,

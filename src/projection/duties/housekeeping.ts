@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import type { DeleteOutcome } from '../../client/api/types.js';
 import { deleteConversation } from '../../client/deletion/delete.js';
 import { Executions } from '../../client/temporal/executions.js';
-import { Door } from '../../client/temporal/temporal-gateway.js';
+import { TemporalGateway } from '../../client/temporal/temporal-gateway.js';
 import {
   DELETIONS_AT_ONCE,
   DELETIONS_PER_PASS,
@@ -21,7 +21,7 @@ import type { ClosedHead, ConversationLists } from '../../store/ports/lists.js';
 import type { OpenLog } from '../source/open-log.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { SILENT } from '../source/outages.js';
-import { Gate } from '../source/semaphore.js';
+import { Semaphore } from '../source/semaphore.js';
 import { createDeletions } from './deletions.js';
 
 /** `deleteConversation` of the client: undefined when the conversation has changed since. */
@@ -56,7 +56,7 @@ export interface HousekeepingReport {
 
 export class Housekeeping {
   readonly #deps: HousekeepingDeps;
-  readonly #gate = new Gate(DELETIONS_AT_ONCE);
+  readonly #gate = new Semaphore(DELETIONS_AT_ONCE);
 
   constructor(deps: HousekeepingDeps) {
     this.#deps = deps;
@@ -118,7 +118,7 @@ export function createHousekeeping(
 ): Housekeeping {
   const { client, opened, taskQueue, ...rest } = deps;
   const parts = {
-    door: new Door({ temporal: client, taskQueue, searchAttributes: true }),
+    gateway: new TemporalGateway({ temporal: client, taskQueue, searchAttributes: true }),
     executions: new Executions(client),
     deletions: createDeletions(opened),
     actor: SYSTEM_ACTOR,

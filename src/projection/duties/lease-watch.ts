@@ -18,7 +18,7 @@ import type { CallLease } from '../../store/ports/leases.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { Outages, type ProjectionLogger, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import { Gate } from '../source/semaphore.js';
+import { Semaphore } from '../source/semaphore.js';
 
 /**
  * Reports a lapsed lease. `unknown`: the conversation does not run, or does not have such a claim. Rejects when no
@@ -47,7 +47,7 @@ export class LeaseWatch {
   readonly #deps: Required<LeaseWatchDeps>;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
-  readonly #gate = new Gate(TOLD_AT_ONCE);
+  readonly #gate = new Semaphore(TOLD_AT_ONCE);
   readonly #passes: Passes;
 
   constructor(deps: LeaseWatchDeps) {
@@ -80,7 +80,7 @@ export class LeaseWatch {
     const { log, intervalMs } = this.#deps;
     const lock = { name: LOCK, holder: this.#holder, ttlMs: intervalMs * LOCK_INTERVALS };
     if (!(await log.acquireLease(lock))) return undefined;
-    let told = 0;
+    let signalled = 0;
     for (let after: CallLease | undefined; ; ) {
       const page = await log.lapsedCallLeases({
         limit: PAGE_SIZE,
@@ -89,9 +89,9 @@ export class LeaseWatch {
       const outcomes = await Promise.all(
         page.map((lease) => this.#gate.run(async () => await this.#tell(lease))),
       );
-      told += outcomes.filter((isTold) => isTold).length;
+      signalled += outcomes.filter((isTold) => isTold).length;
       after = page.at(-1);
-      if (after === undefined || page.length < PAGE_SIZE) return told;
+      if (after === undefined || page.length < PAGE_SIZE) return signalled;
     }
   }
 

@@ -18,12 +18,12 @@ export interface StoreWatchDeps {
   /** Id of the event log of this process. */
   readonly storeId: string;
   /** Workers of the task queue with another event log; may reject. */
-  readonly look: () => Promise<readonly WorkerElsewhere[]>;
+  readonly check: () => Promise<readonly WorkerElsewhere[]>;
   /** The newest events of a run; may reject. Absent = histories are not checked. */
   readonly newest?: (run: Run) => Promise<readonly HistoryEvent[]>;
   readonly logger: ProjectionLogger;
   /** @defaultValue 15000 */
-  readonly lookMs?: number;
+  readonly checkMs?: number;
   /** @defaultValue 1000 */
   readonly settleMs?: number;
 }
@@ -40,15 +40,15 @@ export class StoreWatch {
   #sampling: Promise<void> | undefined;
 
   constructor(deps: StoreWatchDeps) {
-    this.#deps = { lookMs: LOOK_MS, settleMs: SETTLE_MS, ...deps };
+    this.#deps = { checkMs: LOOK_MS, settleMs: SETTLE_MS, ...deps };
   }
 
   /** Checks at once, and then repeatedly. Does not keep the process alive. */
   start(): void {
     this.#looking = (async () => {
       while (!this.#isStopped) {
-        await this.look();
-        await this.#pause(this.#deps.lookMs);
+        await this.run();
+        await this.#pause(this.#deps.checkMs);
       }
     })();
   }
@@ -60,9 +60,9 @@ export class StoreWatch {
   }
 
   /** One check of the workers. Never throws: other code reports whether Temporal is available. */
-  async look(): Promise<void> {
-    const { storeId, look, logger } = this.#deps;
-    const seen = await look().catch(() => undefined);
+  async run(): Promise<void> {
+    const { storeId, check, logger } = this.#deps;
+    const seen = await check().catch(() => undefined);
     if (seen === undefined || this.#isStopped) return;
     const others = new Set(seen.map((worker) => worker.storeId));
     if ([...others].some((id) => !this.#workers.has(id)))
@@ -76,11 +76,11 @@ export class StoreWatch {
 
   /**
    * Notes that a run of a conversation has moved on, so that a client may have written to it. Checks its history a
-   * moment later, or that of a run that moves on meanwhile; one check in `lookMs`, however many runs move on. Never
+   * moment later, or that of a run that moves on meanwhile; one check in `checkMs`, however many runs move on. Never
    * throws.
    */
   moved(run: Run): void {
-    const { newest, lookMs, settleMs } = this.#deps;
+    const { newest, checkMs, settleMs } = this.#deps;
     if (newest === undefined) return;
     this.#latest = run;
     if (this.#isSampling || this.#isStopped) return;
@@ -91,7 +91,7 @@ export class StoreWatch {
         const latest: Run = this.#latest;
         this.#latest = undefined;
         this.#judge(await newest(latest).catch(() => []));
-        await this.#pause(lookMs);
+        await this.#pause(checkMs);
       }
       this.#isSampling = false;
     })();

@@ -39,15 +39,15 @@ export class TroubleWatch {
     if (isNews) logger.warn(textOf(key, trouble), { conversation: conversationKey(key), trouble });
   }
 
-  /** Checks every marked conversation again, and counts. `look` rejects if the server does not answer. */
-  async recheck(look: (key: ConversationKey) => Promise<Trouble | undefined>): Promise<void> {
+  /** Checks every marked conversation again, and counts. `describe` rejects if the server does not answer. */
+  async recheck(describe: (key: ConversationKey) => Promise<Trouble | undefined>): Promise<void> {
     const { log, count } = this.#deps;
     const counts = { failing: 0, slow: 0 };
     for (const { tenant, conversationId, trouble: before } of await log.troubles({
       limit: RECHECKED,
     })) {
       const key = { tenant, conversationId };
-      const now = await look(key).catch(() => before);
+      const now = await describe(key).catch(() => before);
       if (now === undefined) await this.#cleared(key);
       else {
         counts[now.kind] += 1;

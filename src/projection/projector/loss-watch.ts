@@ -16,7 +16,7 @@ export interface LossWatchDeps {
   /** Id under which this worker announces itself. */
   readonly id: string;
   /** Searches for events that a lost worker may not have stored. Must not reject. */
-  readonly look: () => Promise<unknown>;
+  readonly check: () => Promise<unknown>;
   /** @defaultValue `WORKER_BEAT_MS` */
   readonly beatMs?: number;
 }
@@ -57,7 +57,7 @@ export class LossWatch {
     const before = this.#silent;
     this.#silent = silent;
     if (before === undefined || [...silent].every((other) => before.has(other))) return false;
-    this.#looking = this.#deps.look();
+    this.#looking = this.#deps.check();
     return true;
   }
 }

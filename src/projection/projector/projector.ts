@@ -19,7 +19,7 @@ import type { Progress, Target } from '../catch-up/catch-up.js';
 import { CatchUp } from '../catch-up/catch-up.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
-import { Gate } from '../source/semaphore.js';
+import { Semaphore } from '../source/semaphore.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import { type Doubt, SettledDoubts } from './settled-doubts.js';
 
@@ -71,7 +71,7 @@ export class Projector {
   readonly #deps: Required<ProjectorDeps>;
   readonly #catchUp: CatchUp;
   readonly #outages: Outages;
-  readonly #gate = new Gate(MAX_QUERIES_AT_ONCE);
+  readonly #gate = new Semaphore(MAX_QUERIES_AT_ONCE);
   readonly #settled = new SettledDoubts();
   readonly #lanes = new Map<string, Lane>();
   #draining = false;
@@ -87,10 +87,10 @@ export class Projector {
     const { runId, seq, urgency, tenant, conversationId, doubt } = hint;
     const key = { tenant, conversationId };
     if (doubt === true) {
-      if (!this.#settled.has({ runId, seq })) this.look(key, { runId, seq, doubt });
+      if (!this.#settled.has({ runId, seq })) this.check(key, { runId, seq, doubt });
       return;
     }
-    this.#deps.source.told?.(hint);
+    this.#deps.source.pushed?.(hint);
     this.#want(key, { runId, seq, urgency });
   }
 
@@ -98,7 +98,7 @@ export class Projector {
    * Catches up with one conversation at once, and again while it does not answer: for events that may have been lost
    * with another worker. Never throws, never waits; repeats are free.
    */
-  look(key: ConversationKey, target: Target): void {
+  check(key: ConversationKey, target: Target): void {
     this.#want(key, { ...target, urgency: 'now' });
   }
 
@@ -211,7 +211,7 @@ export class Projector {
     const { wanted } = lane;
     const { urgency = 'later', again } = wanted ?? {};
     const delayMs = PROJECTION_DELAY_MS + this.#lanes.size * DELAY_PER_LANE_MS;
-    if (wanted !== undefined && isLook(wanted)) return 0;
+    if (wanted !== undefined && isCheck(wanted)) return 0;
     if (wanted?.soon === true) return Math.min(delayMs, SOON_MS);
     const isLater = urgency === 'later' || again === true;
     if (isLater || this.#deps.live.watched(lane.key) === undefined)
@@ -284,7 +284,7 @@ function doubtOf({ doubt, runId, seq }: Wanted): Doubt | undefined {
 }
 
 /** True for events that may have been lost long ago: a delay gains nothing. */
-function isLook(wanted: Wanted): boolean {
+function isCheck(wanted: Wanted): boolean {
   return isDoubtful(wanted) && wanted.again !== true;
 }
 

@@ -10,8 +10,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   SWEEP_BEAT_MS,
+  SWEEP_CHECKS,
   SWEEP_INTERVAL_MS,
-  SWEEP_LOOKS,
   SWEEP_PAUSE_MS,
   SWEEP_RECENT_LOOKS,
   SWEEP_RECENT_MS,
@@ -25,7 +25,7 @@ import type { TroubleWatch } from '../duties/trouble-watch.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
 import { Passes } from '../source/passes.js';
-import { Gate } from '../source/semaphore.js';
+import { Semaphore } from '../source/semaphore.js';
 import type { EndedBy, WorkflowDescription, WorkflowSource } from '../source/workflow-source.js';
 import { ClosedSearch } from './closed-search.js';
 import type { Projector } from './projector.js';
@@ -37,8 +37,8 @@ export interface SweepDeps {
   readonly logger?: ProjectionLogger;
   /** @defaultValue `SWEEP_INTERVAL_MS` */
   readonly intervalMs?: number;
-  /** Maximum of conversations described in one pass. @defaultValue `SWEEP_LOOKS` */
-  readonly looksPerPass?: number;
+  /** Maximum of conversations described in one pass. @defaultValue `SWEEP_CHECKS` */
+  readonly checksPerPass?: number;
   /** Keeps marks of conversations whose tasks never complete. Absent: there are none. */
   readonly troubles?: TroubleWatch | undefined;
   /** Further duties of a leader after each pass. */
@@ -71,7 +71,7 @@ const LEASE_BEATS = 3;
 const LOOKS_A_LEASE = 100;
 /** Keys in one statement to the store. */
 const KEYS_AT_ONCE = 500;
-const LOOKS_AT_ONCE = 8;
+const CHECKS_AT_ONCE = 8;
 /** Conversations that the store does not have are searched for less often: listing costs the server more. */
 const SEARCH_EVERY_PASSES = 10;
 const MAX_REPORTED = 10_000;
@@ -85,7 +85,7 @@ export class Sweep {
   #openAfter: OpenHead | undefined;
   readonly #holder = randomUUID();
   readonly #outages: Outages;
-  readonly #gate = new Gate(LOOKS_AT_ONCE);
+  readonly #gate = new Semaphore(CHECKS_AT_ONCE);
   readonly #reported = new Set<string>();
   readonly #closed: ClosedSearch;
   readonly #beats: Passes;
@@ -98,7 +98,7 @@ export class Sweep {
     this.#deps = {
       logger: SILENT,
       intervalMs: SWEEP_INTERVAL_MS,
-      looksPerPass: SWEEP_LOOKS,
+      checksPerPass: SWEEP_CHECKS,
       afterPass: () => Promise.resolve(),
       troubles: undefined,
       ...deps,
@@ -140,7 +140,7 @@ export class Sweep {
       if (from > 0 && !(await this.#lead())) return undefined;
       const findings = heads
         .slice(from, from + LOOKS_A_LEASE)
-        .map((head) => this.#gate.run(async () => await this.#look(head)));
+        .map((head) => this.#gate.run(async () => await this.#check(head)));
       for (const finding of await Promise.all(findings)) counts[finding] += 1;
     }
     const { still, asked, gone, endedSilently, failed } = counts;
@@ -190,15 +190,15 @@ export class Sweep {
 
   /** S1: two statements for any number of conversations. */
   async #chosen(): Promise<readonly OpenHead[]> {
-    const { log, looksPerPass } = this.#deps;
-    const recentLimit = Math.min(SWEEP_RECENT_LOOKS, Math.ceil((looksPerPass * 2) / 3));
+    const { log, checksPerPass } = this.#deps;
+    const recentLimit = Math.min(SWEEP_RECENT_LOOKS, Math.ceil((checksPerPass * 2) / 3));
     const recent = await log.recentHeads({
       limit: recentLimit,
       withinMs: SWEEP_RECENT_MS,
       ...(this.#recentAfter === undefined ? {} : { after: this.#recentAfter }),
     });
     this.#recentAfter = recent.length < recentLimit ? undefined : recent.at(-1);
-    const limit = looksPerPass - recent.length;
+    const limit = checksPerPass - recent.length;
     const { tenant, conversationId } = this.#openAfter ?? {};
     const inTurn = await log.openHeads({
       limit,
@@ -212,7 +212,7 @@ export class Sweep {
     ];
   }
 
-  async #look(head: OpenHead): Promise<Finding> {
+  async #check(head: OpenHead): Promise<Finding> {
     const { log, source, projector } = this.#deps;
     try {
       const found = await source.describe(head);

@@ -7,7 +7,7 @@ const MAX_POLL_MS = 1_000;
 /** A watcher that does not read keeps this many messages; older ones are dropped. */
 const MAX_KEPT_MESSAGES = 2_000;
 
-export interface WakerOptions {
+export interface ChangeWaiterOptions {
   readonly live: LiveChannel | undefined;
   readonly key: ConversationKey;
   readonly signal?: AbortSignal | undefined;
@@ -18,7 +18,7 @@ export interface WakerOptions {
   readonly keepMessages?: boolean;
 }
 
-export class Waker {
+export class ChangeWaiter {
   readonly #signal: AbortSignal | undefined;
   readonly #subscribe: () => () => void;
   #stop: () => void;
@@ -29,7 +29,7 @@ export class Waker {
   #pollAt: number;
 
   /** Subscribes at once, so that nothing is missed between a read of the store and the wait. */
-  constructor(options: WakerOptions) {
+  constructor(options: ChangeWaiterOptions) {
     const { live, key, signal, keepMessages = false } = options;
     this.#signal = signal;
     this.#pollAt = performance.now() + this.#pollMs;

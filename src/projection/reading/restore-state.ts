@@ -4,17 +4,17 @@
  * stored are in the blob store, and missing ones are made from the log when they are read (decision 24).
  */
 import { apply, applyAll } from '../../core/apply/apply.js';
-import { carriedMemory, spillPlan } from '../../core/context/carry-over.js';
+import { carriedMemory, offloadPlan } from '../../core/context/carry-over.js';
 import { chunkIdsIn, withStored } from '../../core/context/offloaded.js';
 import type { ConversationState } from '../../core/state/state.js';
-import { SPILL_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
+import { OFFLOAD_BOUNDS } from '../../protocol/conversation/offloaded-messages.js';
 import { MAX_CARRIED_TRANSCRIPT_BYTES } from '../../protocol/limits/limits.js';
 import type { CanonicalEvent } from '../../protocol/log/events.js';
 import type { CarriedState } from '../../protocol/workflow/messaging.js';
 import { chunkIdOf } from './transcript-chunks.js';
 
 /** Undefined when the log is empty. */
-export function seedOf(events: readonly CanonicalEvent[]): CarriedState | undefined {
+export function restoreStateOf(events: readonly CanonicalEvent[]): CarriedState | undefined {
   const plain = applyAll(events);
   if (plain === undefined) return undefined;
   const { state, before } = isLarge(plain) ? storedAsByRuns(events, plain) : carriedWhole(plain);
@@ -63,7 +63,7 @@ function isBeginning(event: CanonicalEvent, state: ConversationState): boolean {
 }
 
 function withNames(state: ConversationState): ConversationState {
-  const plan = spillPlan(state, SPILL_BOUNDS);
+  const plan = offloadPlan(state, OFFLOAD_BOUNDS);
   if (plan === undefined) return state;
   let from = 0;
   const ids = plan.chunks.map((count) => {

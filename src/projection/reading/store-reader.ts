@@ -25,8 +25,8 @@ import type { EventLog } from '../../store/ports/log.js';
 import type { LogHead } from '../../store/ports/log-head.js';
 import { completeLog } from '../catch-up/complete-log.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
-import { Waker } from './change-waiter.js';
-import { seedOf } from './restore-state.js';
+import { ChangeWaiter } from './change-waiter.js';
+import { restoreStateOf } from './restore-state.js';
 import { waitForTurn } from './turn-result.js';
 import { readAfter, readBefore, watchLog } from './watch-log.js';
 
@@ -140,7 +140,7 @@ class StoreReader implements ConversationReader {
     return watchLog({ log: this.#log, live: this.#live }, key, options);
   }
 
-  async seed(key: ConversationKey): Promise<CarriedState | undefined> {
+  async restoreState(key: ConversationKey): Promise<CarriedState | undefined> {
     if (this.#source !== undefined)
       await completeLog({ log: this.#log, live: this.#live, source: this.#source }, key);
     const events: CanonicalEvent[] = [];
@@ -155,7 +155,7 @@ class StoreReader implements ConversationReader {
       events.push(...read.events);
       more = read.more;
     }
-    return seedOf(events);
+    return restoreStateOf(events);
   }
 
   async turnEvents(key: ConversationKey, turnId: TurnId): Promise<readonly CanonicalEvent[]> {
@@ -190,17 +190,17 @@ class StoreReader implements ConversationReader {
   /** Waits for the projector: every reader can read stored events, and only one caller the reply of a query. */
   async #waitFor(key: ConversationKey, seq: number): Promise<LogHead | undefined> {
     const giveUpAt = performance.now() + QUERY_DEADLINE_MS;
-    const waker = new Waker({ live: this.#live, key });
+    const waiter = new ChangeWaiter({ live: this.#live, key });
     try {
       for (;;) {
         const head = await this.#log.head(key);
         const leftMs = giveUpAt - performance.now();
         if ((head?.lastSeq ?? 0) >= seq || leftMs <= 0) return head;
-        waker.looked(true);
-        await waker.wait(leftMs);
+        waiter.looked(true);
+        await waiter.wait(leftMs);
       }
     } finally {
-      waker.close();
+      waiter.close();
     }
   }
 

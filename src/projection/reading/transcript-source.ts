@@ -1,6 +1,6 @@
 /** Queries messages of a transcript from the run that holds them: for workers without a cached transcript. */
 import type { Client } from '@temporalio/client';
-import { askAgain } from '../../client/temporal/query-retry.js';
+import { retryQuery } from '../../client/temporal/query-retry.js';
 import { TRANSCRIPT_DEADLINE_MS } from '../../protocol/limits/service-limits.js';
 import type { TranscriptQuery, TranscriptSlice } from '../../protocol/workflow/activities.js';
 import { QUERIES } from '../../protocol/workflow/messaging.js';
@@ -16,7 +16,7 @@ export async function fetchTranscript(
 ): Promise<TranscriptSlice> {
   const handle = client.workflow.getHandle(run.workflowId, run.runId);
   return await client.withDeadline(Date.now() + TRANSCRIPT_DEADLINE_MS, () =>
-    askAgain(() =>
+    retryQuery(() =>
       handle.query<TranscriptSlice, [TranscriptQuery]>(QUERIES.transcriptSlice, query),
     ),
   );

@@ -6,7 +6,7 @@ import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 import type { EventLog } from '../../store/ports/log.js';
 import { resultOfLostTurn } from '../catch-up/lost-turn.js';
-import { Waker } from './change-waiter.js';
+import { ChangeWaiter } from './change-waiter.js';
 
 export interface TurnWait {
   readonly key: ConversationKey;
@@ -29,7 +29,7 @@ export async function waitForTurn(
 ): Promise<TurnResult | undefined> {
   const { key, turnId, signal } = wait;
   const giveUpAt = performance.now() + wait.timeoutMs;
-  const waker = new Waker({ live: deps.live, key, signal });
+  const waiter = new ChangeWaiter({ live: deps.live, key, signal });
   let lookedAt: string | undefined;
   let isKnown = false;
   try {
@@ -54,11 +54,11 @@ export async function waitForTurn(
       const leftMs = giveUpAt - performance.now();
       if (leftMs <= 0 || signal?.aborted === true)
         return isKnown ? { status: 'timeout', turnId } : undefined;
-      waker.looked(hasMoved);
-      await waker.wait(leftMs);
+      waiter.looked(hasMoved);
+      await waiter.wait(leftMs);
     }
   } finally {
-    waker.close();
+    waiter.close();
   }
 }
 

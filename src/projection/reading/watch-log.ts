@@ -5,7 +5,7 @@ import type { ConversationKey } from '../../protocol/values/ids.js';
 import type { LiveChannel, LiveMessage } from '../../store/ports/live.js';
 import type { EventLog, EventsRead } from '../../store/ports/log.js';
 import { StoreUnavailable } from '../../store/ports/log.js';
-import { Waker } from './change-waiter.js';
+import { ChangeWaiter } from './change-waiter.js';
 import { LiveTail } from './live-tail.js';
 
 const PAGE_EVENTS = 200;
@@ -64,9 +64,9 @@ export async function* watchLog(
   options: { readonly after?: LogCursor | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<WatchFrame, void, undefined> {
   const { signal } = options;
-  const waker = new Waker({ live: deps.live, key, signal, keepMessages: true });
+  const waiter = new ChangeWaiter({ live: deps.live, key, signal, keepMessages: true });
   const tail = new LiveTail(() => {
-    waker.joinAgain();
+    waiter.joinAgain();
   });
   let cursor = options.after;
   let hasLooked = false;
@@ -83,12 +83,12 @@ export async function* watchLog(
           yield { type: 'event', cursor, event };
           if (isAborted(signal)) return;
         }
-        waker.looked((read?.events.length ?? 0) > 0);
+        waiter.looked((read?.events.length ?? 0) > 0);
         isReadDue = read?.more === true;
         if (isReadDue) continue;
       }
       // Here the tail is reached.
-      for (let message = waker.take(); message !== undefined; message = waker.take()) {
+      for (let message = waiter.take(); message !== undefined; message = waiter.take()) {
         isReadDue = isAhead(message, cursor);
         if (isReadDue) break;
         if (message.type === 'appended') continue;
@@ -98,12 +98,12 @@ export async function* watchLog(
         }
       }
       if (!isReadDue) {
-        await waker.wait();
-        isReadDue = waker.isPollDue();
+        await waiter.wait();
+        isReadDue = waiter.isPollDue();
       }
     }
   } finally {
-    waker.close();
+    waiter.close();
   }
 }
 

@@ -3,24 +3,27 @@
  * workflow.
  */
 
-import { ToldEvents } from './pushed-events.js';
-import type { IsCommitted } from './task-commit.js';
+import { PushedEvents } from './pushed-events.js';
+import type { IsTaskCompleted } from './task-commit.js';
 import type { WorkflowSource } from './workflow-source.js';
 
-export function createToldSource(source: WorkflowSource, isCommitted: IsCommitted): WorkflowSource {
-  const told = new ToldEvents();
+export function createEventSource(
+  source: WorkflowSource,
+  isCommitted: IsTaskCompleted,
+): WorkflowSource {
+  const pushed = new PushedEvents();
   return {
     ...source,
-    told: (hint) => {
-      told.take(hint);
+    pushed: (hint) => {
+      pushed.take(hint);
     },
     events: async (key, query) => {
       const { runId, after, upTo } = query;
       if (runId !== undefined && upTo !== undefined) {
-        const found = told.page(key, { runId, after, upTo });
+        const found = pushed.page(key, { runId, after, upTo });
         if (found !== undefined) {
-          const { page, task, toldAt } = found;
-          if (await isCommitted(key, { runId, task, toldAt })) return page;
+          const { page, task, pushedAt: pushedAt } = found;
+          if (await isCommitted(key, { runId, task, pushedAt: pushedAt })) return page;
         }
       }
       return await source.events(key, query);

@@ -13,7 +13,7 @@ const UNKNOWN_FROM = 3;
 const UNKNOWN_FOR_MS = 60_000;
 
 /** One per worker: its findings about the server hold for all its callers. */
-export class HistoryLooks {
+export class HistoryProbe {
   readonly #client: Client;
   readonly #outages: Outages;
   #hasAnswered = false;

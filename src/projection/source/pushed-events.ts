@@ -17,62 +17,62 @@ import type { TaskAttempt } from './history-tail.js';
 const MAX_CONVERSATIONS = 2_000;
 const MAX_EVENTS = 500;
 
-interface Told {
+interface PushedTask {
   readonly runId: string;
   /** The task that pushed the newest event. */
   readonly task: TaskAttempt;
   /** By `performance.now()`. */
-  readonly toldAt: number;
+  readonly pushedAt: number;
   readonly events: readonly CanonicalEvent[];
 }
 
-export interface ToldPage {
+export interface PushedPage {
   readonly page: EventsPage;
   readonly task: TaskAttempt;
-  readonly toldAt: number;
+  readonly pushedAt: number;
 }
 
-export class ToldEvents {
-  readonly #told = new Map<string, Told>();
+export class PushedEvents {
+  readonly #tasks = new Map<string, PushedTask>();
 
   take(hint: Hint): void {
     const name = conversationKey(hint);
-    const before = this.#told.get(name);
-    this.#told.delete(name);
-    const { runId, told } = hint;
-    const first = told?.events[0];
-    if (told === undefined || first === undefined) return;
+    const before = this.#tasks.get(name);
+    this.#tasks.delete(name);
+    const { runId, pushed: pushed } = hint;
+    const first = pushed?.events[0];
+    if (pushed === undefined || first === undefined) return;
     const kept = before?.runId === runId ? before.events : [];
-    const earlier = kept.filter(({ seq }) => seq >= told.liveFrom && seq < first.seq);
+    const earlier = kept.filter(({ seq }) => seq >= pushed.liveFrom && seq < first.seq);
     const isWhole = earlier.at(-1)?.seq === first.seq - 1;
-    const events = isWhole ? [...earlier, ...told.events] : told.events;
+    const events = isWhole ? [...earlier, ...pushed.events] : pushed.events;
     if (events.length > MAX_EVENTS) return;
-    const { task: id, startedAt } = told;
-    this.#told.set(name, { runId, task: { id, startedAt }, toldAt: performance.now(), events });
-    if (this.#told.size <= MAX_CONVERSATIONS) return;
-    const oldest = this.#told.keys().next();
-    if (oldest.done !== true) this.#told.delete(oldest.value);
+    const { task: id, startedAt } = pushed;
+    this.#tasks.set(name, { runId, task: { id, startedAt }, pushedAt: performance.now(), events });
+    if (this.#tasks.size <= MAX_CONVERSATIONS) return;
+    const oldest = this.#tasks.keys().next();
+    if (oldest.done !== true) this.#tasks.delete(oldest.value);
   }
 
   /** Everything after a seq, if it was pushed without a gap and at least through `upTo`. */
   page(
     key: ConversationKey,
     query: { readonly runId: string; readonly after: number; readonly upTo: number },
-  ): ToldPage | undefined {
+  ): PushedPage | undefined {
     const name = conversationKey(key);
-    const told = this.#told.get(name);
-    const first = told?.events[0];
-    const last = told?.events.at(-1);
-    if (told === undefined || first === undefined || last === undefined) return undefined;
+    const pushed = this.#tasks.get(name);
+    const first = pushed?.events[0];
+    const last = pushed?.events.at(-1);
+    if (pushed === undefined || first === undefined || last === undefined) return undefined;
     const { runId, after, upTo } = query;
-    if (told.runId !== runId || first.seq > after + 1 || last.seq < upTo) return undefined;
-    const events = told.events.filter(({ seq }) => seq > after);
+    if (pushed.runId !== runId || first.seq > after + 1 || last.seq < upTo) return undefined;
+    const events = pushed.events.filter(({ seq }) => seq > after);
     // Older events are not requested again, unless an error occurs, and then by query.
-    this.#told.set(name, { ...told, events });
+    this.#tasks.set(name, { ...pushed, events });
     return {
       page: { events, lastSeq: last.seq, firstSeq: first.seq, more: false },
-      task: told.task,
-      toldAt: told.toldAt,
+      task: pushed.task,
+      pushedAt: pushed.pushedAt,
     };
   }
 }

@@ -1,5 +1,5 @@
 /** Lets a bounded number of tasks run at once; the others wait in line. */
-export class Gate {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -9,40 +9,43 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationKey } from '../../protocol/values/ids.js';
 import { workflowIdFor } from '../../protocol/values/ids.js';
-import type { HistoryLooks } from './history-probe.js';
+import type { HistoryProbe } from './history-probe.js';
 import { idOf, isCompletedBy, type TaskAttempt } from './history-tail.js';
 
 export interface TaskOfRun {
   readonly runId: string;
   readonly task: TaskAttempt;
   /** By `performance.now()`: since then its completion is on its way. */
-  readonly toldAt: number;
+  readonly pushedAt: number;
 }
 
 /** False also when the history does not show it. Never throws. */
-export type IsCommitted = (key: ConversationKey, target: TaskOfRun) => Promise<boolean>;
+export type IsTaskCompleted = (key: ConversationKey, target: TaskOfRun) => Promise<boolean>;
 
 export interface CommittedOptions {
   /** The identity in this worker's completions; must be unique to it. */
   readonly identity: string;
 }
 
-const MAX_LOOKS = 6;
+const MAX_READS = 6;
 const MIN_WAIT_MS = 1;
 const MAX_WAIT_MS = 60;
 
-type Look = 'yes' | 'no' | 'not_yet';
+type Finding = 'yes' | 'no' | 'not_yet';
 
 /**
  * A hint is given just before its task is sent to the server, so the first read waits about as long as the completion
  * took lately: longer after a read that came too early, a little shorter after one that did not. A read that meets the
  * server while it processes the completion is not too early: the server answers it after that.
  */
-export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions): IsCommitted {
+export function createIsTaskCompleted(
+  probe: HistoryProbe,
+  options: CommittedOptions,
+): IsTaskCompleted {
   const { identity } = options;
   let waitMs = MIN_WAIT_MS;
-  const look = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Look> => {
-    for await (const events of looks.tail({ workflowId: workflowIdFor(key), runId })) {
+  const find = async (key: ConversationKey, { runId, task }: TaskOfRun): Promise<Finding> => {
+    for await (const events of probe.tail({ workflowId: workflowIdFor(key), runId })) {
       const [newest] = events;
       if (newest === undefined || idOf(newest) <= task.id) return 'not_yet';
       const isCompleted = isCompletedBy(identity, task, events);
@@ -51,15 +54,15 @@ export function createIsCommitted(looks: HistoryLooks, options: CommittedOptions
     return 'no';
   };
   return async (key, target) => {
-    if (looks.isUseless) return false;
+    if (probe.isUseless) return false;
     try {
-      for (let looked = 1; looked <= MAX_LOOKS; looked += 1) {
-        const leftMs = looked === 1 ? target.toldAt + waitMs - performance.now() : waitMs;
+      for (let tried = 1; tried <= MAX_READS; tried += 1) {
+        const leftMs = tried === 1 ? target.pushedAt + waitMs - performance.now() : waitMs;
         if (leftMs > 0) await sleep(leftMs);
-        const found = await look(key, target);
+        const found = await find(key, target);
         if (found === 'not_yet') waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
         else {
-          if (looked === 1) waitMs = Math.max(waitMs * 0.95, MIN_WAIT_MS);
+          if (tried === 1) waitMs = Math.max(waitMs * 0.95, MIN_WAIT_MS);
           return found === 'yes';
         }
       }

@@ -14,7 +14,7 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { requiredTsToDate } from '@temporalio/common/lib/time.js';
 import { isOpenRun } from '../../client/temporal/executions.js';
 import { REPORTED_PROBLEMS, troubleOf } from '../../client/temporal/find-trouble.js';
-import { askAgain } from '../../client/temporal/query-retry.js';
+import { retryQuery } from '../../client/temporal/query-retry.js';
 import { QUERY_DEADLINE_MS, STICKY_TIMEOUT_MS } from '../../protocol/limits/service-limits.js';
 import type { RunEnded } from '../../protocol/log/events.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -105,7 +105,7 @@ export interface WorkflowSource {
    */
   startOf?(key: ConversationKey, runId: string): Promise<RunStart | undefined>;
   /** Takes the events of a hint, for later pages. Never throws. Absent if every page is queried. */
-  told?(hint: Hint): void;
+  pushed?(hint: Hint): void;
   /** Conversations whose workflows run now. Absent if the source cannot list. */
   running?(): AsyncIterable<ConversationKey>;
   /**
@@ -136,18 +136,18 @@ const ENDED_BY_CODES: readonly number[] = [3, 5, 7];
 
 /**
  * Reads through a Temporal client; each query has 1 s (`QUERY_DEADLINE_MS`, a patient one 2 s), because a workflow
- * buffers only one, every other request `lookDeadlineMs`.
+ * buffers only one, every other request `checkDeadlineMs`.
  */
 export function createWorkflowSource(
   client: Client,
-  options: { readonly lookDeadlineMs?: number } = {},
+  options: { readonly checkDeadlineMs?: number } = {},
 ): WorkflowSource {
-  const { lookDeadlineMs = LOOK_DEADLINE_MS } = options;
-  const look = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    await client.withDeadline(Date.now() + lookDeadlineMs, work);
+  const { checkDeadlineMs = LOOK_DEADLINE_MS } = options;
+  const withDeadline = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    await client.withDeadline(Date.now() + checkDeadlineMs, work);
   const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
     await client.withDeadline(Date.now() + target.deadlineMs, () =>
-      askAgain(() =>
+      retryQuery(() =>
         asked
           .getHandle(target.workflowId, target.runId)
           .query<EventsPage, [EventsQuery]>(QUERIES.events, { after }),
@@ -171,10 +171,10 @@ export function createWorkflowSource(
     describe: async (key) => {
       try {
         const handle = client.workflow.getHandle(workflowIdFor(key));
-        const run = await look(() => handle.describe());
+        const run = await withDeadline(() => handle.describe());
         const { runId, historyLength, status, closeTime } = run;
         const endedBy = ENDED_BY[status.name];
-        const trouble = await look(() => troubleOf(client, run));
+        const trouble = await withDeadline(() => troubleOf(client, run));
         return {
           runId,
           historyLength,
@@ -188,32 +188,36 @@ export function createWorkflowSource(
         throw error;
       }
     },
-    previousRun: async (key, runId) => await previousRun(client, look, { key, runId }),
-    startOf: async (key, runId) => await startOf(client, look, { key, runId }),
+    previousRun: async (key, runId) => await previousRun(client, withDeadline, { key, runId }),
+    startOf: async (key, runId) => await startOf(client, withDeadline, { key, runId }),
     reported: () =>
-      listed(client, look, `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`),
-    running: () => listed(client, look, `ExecutionStatus = 'Running'`),
-    closed: () => listed(client, look, `ExecutionStatus IN ('Completed', 'Canceled')`),
+      listed(
+        client,
+        withDeadline,
+        `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`,
+      ),
+    running: () => listed(client, withDeadline, `ExecutionStatus = 'Running'`),
+    closed: () => listed(client, withDeadline, `ExecutionStatus IN ('Completed', 'Canceled')`),
   };
 }
 
 /** Newest first, 1,000 in a call. */
 async function* listed(
   client: Client,
-  look: Look,
+  withDeadline: WithDeadline,
   condition: string,
 ): AsyncGenerator<ConversationKey, void, undefined> {
   const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ${condition}`;
   const runs = client.workflow.list({ query })[Symbol.asyncIterator]();
   for (;;) {
-    const next = await look(() => runs.next());
+    const next = await withDeadline(() => runs.next());
     if (next.done === true) return;
     const key = parseWorkflowId(next.value.workflowId);
     if (key !== undefined) yield key;
   }
 }
 
-type Look = <Result>(work: () => Promise<Result>) => Promise<Result>;
+type WithDeadline = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 interface Run {
   readonly key: ConversationKey;
@@ -221,8 +225,8 @@ interface Run {
 }
 
 /** The event with which a run began. @throws errors of the server: NOT_FOUND for a run that it does not have */
-async function firstEvent(client: Client, look: Look, { key, runId }: Run) {
-  const { history } = await look(() =>
+async function firstEvent(client: Client, withDeadline: WithDeadline, { key, runId }: Run) {
+  const { history } = await withDeadline(() =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace: client.options.namespace,
       execution: { workflowId: workflowIdFor(key), runId },
@@ -232,9 +236,13 @@ async function firstEvent(client: Client, look: Look, { key, runId }: Run) {
   return history?.events?.[0];
 }
 
-async function startOf(client: Client, look: Look, run: Run): Promise<RunStart | undefined> {
+async function startOf(
+  client: Client,
+  withDeadline: WithDeadline,
+  run: Run,
+): Promise<RunStart | undefined> {
   try {
-    const event = await firstEvent(client, look, run);
+    const event = await firstEvent(client, withDeadline, run);
     const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
     const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
     const carried = isRecord(input) ? (input['carried'] as CarriedState | undefined) : undefined;
@@ -248,16 +256,18 @@ async function startOf(client: Client, look: Look, run: Run): Promise<RunStart |
 
 async function previousRun(
   client: Client,
-  look: Look,
+  withDeadline: WithDeadline,
   { key, runId }: Run,
 ): Promise<string | undefined> {
   const workflowId = workflowIdFor(key);
   try {
-    const event = await firstEvent(client, look, { key, runId });
+    const event = await firstEvent(client, withDeadline, { key, runId });
     const started = event?.workflowExecutionStartedEventAttributes;
     const continuedFrom = started?.continuedExecutionRunId ?? '';
     if (continuedFrom !== '') return continuedFrom;
-    const { startTime } = await look(() => client.workflow.getHandle(workflowId, runId).describe());
+    const { startTime } = await withDeadline(() =>
+      client.workflow.getHandle(workflowId, runId).describe(),
+    );
     // The first run of its chain; a conversation that was closed and opened again has earlier chains.
     let newest: { readonly runId: string; readonly startTime: Date } | undefined;
     for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))

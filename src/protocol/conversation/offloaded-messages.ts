@@ -7,10 +7,10 @@
 
 import type { EarlierResult } from '../calls/results.js';
 import {
-  SPILL_CHUNK_BYTES,
-  SPILL_FROM_BYTES,
-  SPILL_KEEP_BYTES,
-  SPILL_TURN_BYTES,
+  OFFLOAD_CHUNK_BYTES,
+  OFFLOAD_FROM_BYTES,
+  OFFLOAD_KEEP_BYTES,
+  OFFLOAD_TURN_BYTES,
 } from '../limits/limits.js';
 import { isBlobId } from '../values/blobs.js';
 import type { ConversationKey, MessageId, ToolCallId, TurnId } from '../values/ids.js';
@@ -69,7 +69,7 @@ export interface CarriedMessage {
  * Bounds of offloading at a roll-over, each a number from 1. Pinned when the conversation starts, since the decisions
  * of a run depend on them.
  */
-export interface SpillBounds {
+export interface OffloadBounds {
   /** Offloads once the messages that would be carried inline have this many bytes. */
   readonly fromBytes: number;
   /** Bytes of the newest turns that stay inline. */
@@ -83,14 +83,14 @@ export interface SpillBounds {
   readonly turnBytes?: number;
 }
 
-export const SPILL_BOUNDS: SpillBounds = {
-  fromBytes: SPILL_FROM_BYTES,
-  keepBytes: SPILL_KEEP_BYTES,
-  chunkBytes: SPILL_CHUNK_BYTES,
-  turnBytes: SPILL_TURN_BYTES,
+export const OFFLOAD_BOUNDS: OffloadBounds = {
+  fromBytes: OFFLOAD_FROM_BYTES,
+  keepBytes: OFFLOAD_KEEP_BYTES,
+  chunkBytes: OFFLOAD_CHUNK_BYTES,
+  turnBytes: OFFLOAD_TURN_BYTES,
 };
 
-export interface SpillTranscriptInput extends ConversationKey {
+export interface OffloadTranscriptInput extends ConversationKey {
   /** The messages: those of the epoch from one place to another (exclusive), and `transcriptHash` over them alone. */
   readonly messages: {
     readonly epoch: number;
@@ -106,16 +106,16 @@ export interface SpillTranscriptInput extends ConversationKey {
    * Earlier orders without an answer, which may have been carried out all the same: their chunks that are not among the
    * new ones are removed. Absent when there are none.
    */
-  readonly untold?: readonly Pick<SpillTranscriptInput, 'messages' | 'chunks'>[];
+  readonly unacknowledged?: readonly Pick<OffloadTranscriptInput, 'messages' | 'chunks'>[];
 }
 
 /** An order to offload messages that got no answer: its first message, and the number of messages for each chunk. */
-export interface UntoldSpill {
+export interface UnacknowledgedOffload {
   readonly firstId: MessageId;
   readonly chunks: readonly number[];
 }
 
-export interface SpillTranscriptResult {
+export interface OffloadTranscriptResult {
   /** Ids of the chunks, in order. Absent when this worker has no blob store. */
   readonly ids?: readonly string[];
 }

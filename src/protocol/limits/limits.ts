@@ -135,16 +135,16 @@ export const MAX_CARRIED_TRANSCRIPT_BYTES = 1024 * 1024;
  * Messages that a roll-over carries inline; above this it offloads. They are in history twice (the end of a run, the
  * start of the next), and a run has some 500 KB of new ones: with this bound the carried part stays a small part of it.
  */
-export const SPILL_FROM_BYTES = 64 * 1024;
+export const OFFLOAD_FROM_BYTES = 64 * 1024;
 /** Bytes of the newest turns that stay inline when older ones are offloaded. */
-export const SPILL_KEEP_BYTES = 32 * 1024;
+export const OFFLOAD_KEEP_BYTES = 32 * 1024;
 /** One chunk of offloaded messages: a transcript has few of them, and one is read quickly. */
-export const SPILL_CHUNK_BYTES = 256 * 1024;
+export const OFFLOAD_CHUNK_BYTES = 256 * 1024;
 /**
  * Bytes of messages of the running turn from which a roll-over between two steps offloads its finished steps: half of
  * what can be sent to a model call, so that a usual step cannot exceed that bound first.
  */
-export const SPILL_TURN_BYTES = 700 * 1024;
+export const OFFLOAD_TURN_BYTES = 700 * 1024;
 /**
  * Results of one step in one message, unless a single one is larger; more of them become several messages, each of
  * which fits into a query's answer.

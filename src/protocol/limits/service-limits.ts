@@ -170,14 +170,14 @@ export const SWEEP_INTERVAL_MS = 30_000;
  * Descriptions of workflows that one pass of the sweep requests from Temporal: 10 a second, however many conversations
  * wait.
  */
-export const SWEEP_LOOKS = 300;
+export const SWEEP_CHECKS = 300;
 /** Part of these for conversations with an event stored within the last `SWEEP_RECENT_MS`; the others take turns. */
 export const SWEEP_RECENT_LOOKS = 200;
 /**
  * Workers that start at once share one check of what a lost worker may have left: one in this time, over all of them.
  * All readers get what it finds.
  */
-export const START_LOOK_INTERVAL_MS = 1_000;
+export const STARTUP_CHECK_INTERVAL_MS = 1_000;
 /**
  * The lease of the sweep is renewed this often, and lost after three missed renewals, so that a dead leader is replaced
  * soon.

@@ -22,8 +22,8 @@ import type { FailedAttempt, ModelSpend, OpenRequest } from '../conversation/att
 import type { ContextMark, ModelContext } from '../conversation/context.js';
 import { type AssistantPart, earlierResult, type Message } from '../conversation/messages.js';
 import type {
-  SpillTranscriptInput,
-  SpillTranscriptResult,
+  OffloadTranscriptInput,
+  OffloadTranscriptResult,
   StoredPart,
   TranscriptPiece,
 } from '../conversation/offloaded-messages.js';
@@ -352,5 +352,5 @@ export interface ConversationActivities {
   checkDefinition(input: CheckDefinitionInput): Promise<CheckDefinitionResult>;
   summarize(input: SummarizeInput): Promise<SummarizeResult>;
   flushLog(input: FlushLogInput): Promise<FlushLogResult>;
-  spillTranscript(input: SpillTranscriptInput): Promise<SpillTranscriptResult>;
+  offloadTranscript(input: OffloadTranscriptInput): Promise<OffloadTranscriptResult>;
 }

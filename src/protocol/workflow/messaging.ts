@@ -29,8 +29,8 @@ import type {
 import type { InboxEventInput, InboxEventReply } from '../conversation/inbox.js';
 import type {
   CarriedMemory,
-  SpillBounds,
-  UntoldSpill,
+  OffloadBounds,
+  UnacknowledgedOffload,
 } from '../conversation/offloaded-messages.js';
 import type { CanonicalEvent } from '../log/events.js';
 import type { Urgency } from '../log/urgency.js';
@@ -111,7 +111,7 @@ export interface ConversationInput extends ConversationKey {
   /** False where the server has no search attributes registered. */
   readonly searchAttributes?: boolean;
   /** Bounds from which old messages are offloaded. Absent: they never are. */
-  readonly spill?: SpillBounds;
+  readonly offload?: OffloadBounds;
   /** Bounds of one run, beside the server's own suggestion; each optional. */
   readonly rollOver?: RollOverBounds;
 }
@@ -135,7 +135,7 @@ export interface CarriedState extends CarriedMemory {
    * Orders to offload without an answer, whose chunks may exist under ids that the run does not know. Absent when there
    * are none.
    */
-  readonly untold?: readonly UntoldSpill[];
+  readonly unacknowledged?: readonly UnacknowledgedOffload[];
   /** Events that the store has not confirmed yet. */
   readonly events: readonly CanonicalEvent[];
   readonly reopened?: true;
@@ -169,7 +169,7 @@ export interface Hint extends ConversationKey {
   readonly runId: string;
   readonly urgency: Urgency;
   /** The events behind the hint, with their workflow task; absent when they are too many to be sent along. */
-  readonly told?: ToldEvents;
+  readonly pushed?: PushedTaskEvents;
   /**
    * Present when there is nothing new, but the run was replayed, or refused an input, so that readers may see less than
    * this. Checked at once, and by a query only where the store has less.
@@ -178,7 +178,7 @@ export interface Hint extends ConversationKey {
 }
 
 /** Events sent along with a hint. They count only once the history shows that exactly this task was completed. */
-export interface ToldEvents {
+export interface PushedTaskEvents {
   /** Id of the history event with which the task was started; the next event shows whether it was completed. */
   readonly task: number;
   /** Milliseconds since 1970 of that event; distinguishes attempts, since those after the first share its id. */

@@ -9,8 +9,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 import type { LiveMessage, Watch } from '../ports/live.js';
+import { onLines, sendInterest } from './framing.js';
 import type { LiveSubscriptions } from './subscriptions.js';
-import { onLines, sendInterest } from './wire.js';
 
 export class LiveListener {
   readonly path: string;

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 
 import { conversationKey } from '../../protocol/values/ids.js';
 import type { LiveMessage, Watch } from '../ports/live.js';
-import { Outlet } from './outlet.js';
-import { onLines } from './wire.js';
+import { onLines } from './framing.js';
+import { Outlet } from './socket-writer.js';
 
 /**
  * Age in milliseconds of a socket that is removed as a leftover, of a listener that died before its socket was ready.

@@ -23,7 +23,7 @@ import {
 } from '../../tools/model-input/structured-output.js';
 import { planCalls } from '../../tools/plan/plan.js';
 import { providerCallsOf } from '../../tools/plan/provider-calls.js';
-import { type LocalMeans, policyMeansOf } from './local-means.js';
+import { type LocalDeps, policyDepsOf } from './local-deps.js';
 import { summarizeHere } from './local-summary.js';
 
 type ModelAnswer =
@@ -51,9 +51,9 @@ function callerOf(
 }
 
 export class LocalModel<Services> {
-  readonly #local: LocalMeans<Services>;
+  readonly #local: LocalDeps<Services>;
 
-  constructor(local: LocalMeans<Services>) {
+  constructor(local: LocalDeps<Services>) {
     this.#local = local;
   }
 
@@ -94,12 +94,12 @@ export class LocalModel<Services> {
       if ('tooLong' in answer) return refusal('model_context_too_long', answer.tooLong);
       const { response, context, output, outputProblem } = answer;
       const shown = providerCallsOf(response);
-      const means = policyMeansOf(this.#local, state, at);
-      const results = [...means.results, ...providerResultsOf(shown.providerCalls)];
+      const deps = policyDepsOf(this.#local, state, at);
+      const results = [...deps.results, ...providerResultsOf(shown.providerCalls)];
       const calls = await planCalls({
         agent,
         calls: response.calls,
-        means: { ...means, results },
+        deps: { ...deps, results },
       });
       const { parts, model, finishReason } = response;
       // A model that plays the agent's own costs as much as that one.

@@ -24,17 +24,17 @@ import { runToolCall } from '../../tools/run/run.js';
 import type { ToolRun } from '../../tools/run/tool-run.js';
 import { entryFields } from '../../tools/shared/entry.js';
 import { toolLogger } from '../../tools/shared/tool-logger.js';
-import { type LocalMeans, policyMeansOf, requesterOf } from './local-means.js';
+import { type LocalDeps, policyDepsOf, requesterOf } from './local-deps.js';
 import { LocalResults } from './local-results.js';
 
 /** The same as the engine's. */
 const MAX_RECONCILE_ATTEMPTS = 5;
 
 export class LocalWork<Services> {
-  readonly #local: LocalMeans<Services>;
+  readonly #local: LocalDeps<Services>;
   readonly #results: LocalResults;
 
-  constructor(local: LocalMeans<Services>) {
+  constructor(local: LocalDeps<Services>) {
     this.#local = local;
     this.#results = new LocalResults(local.agent);
   }
@@ -46,7 +46,7 @@ export class LocalWork<Services> {
     const [planned] = await planCalls({
       agent: this.#local.agent,
       calls: [{ id: toolCallId, name, argumentsJson: unplanned?.argumentsJson ?? '' }],
-      means: policyMeansOf(this.#local, state, call),
+      deps: policyDepsOf(this.#local, state, call),
     });
     return planned?.plan ?? call.plan;
   }
@@ -112,9 +112,9 @@ export class LocalWork<Services> {
       const message = TEXTS.noLongerAvailable(name);
       return { outcome: 'ended', error: { code: 'not_available', message } };
     }
-    const means = policyMeansOf(this.#local, state, call);
+    const deps = policyDepsOf(this.#local, state, call);
     const planned = { toolCallId, name, ...plannedInput(call) };
-    return checkCall({ agent: this.#local.agent, tool, call: planned, means, signal });
+    return checkCall({ agent: this.#local.agent, tool, call: planned, deps, signal });
   }
 
   /** The offer of a call by the present definition; undefined where the agent does not have its tool. */
@@ -189,8 +189,8 @@ export class LocalWork<Services> {
     if (tool === undefined) {
       return { ok: false, ended: goneTool(call.plan.name) };
     }
-    const means = policyMeansOf(this.#local, state, call);
-    return checkEdit({ agent: this.#local.agent, tool, toolCallId, input, means });
+    const deps = policyDepsOf(this.#local, state, call);
+    return checkEdit({ agent: this.#local.agent, tool, toolCallId, input, deps });
   }
 
   #toolOf(call: CallState): Tool<Services> | undefined {

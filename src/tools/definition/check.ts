@@ -31,7 +31,7 @@ export interface DefinitionQuestion extends Omit<PolicyQuestion, 'input' | 'tool
  * @throws the reason of `signal` once that fires.
  */
 export async function checkCall(question: DefinitionQuestion): Promise<CheckDefinitionResult> {
-  const { agent, tool, call, means, signal } = question;
+  const { agent, tool, call, deps, signal } = question;
   const judged = await judgeInput(tool, call);
   if (judged.runs) return { outcome: 'same' };
   const { definition, problem } = judged;
@@ -41,7 +41,7 @@ export async function checkCall(question: DefinitionQuestion): Promise<CheckDefi
   }
   const { toolCallId, raw = call.input, definition: from = '' } = call;
   const migrated = await migrateCall({
-    ...{ agent, tool, toolCallId, means, raw, from, problem, signal },
+    ...{ agent, tool, toolCallId, deps, raw, from, problem, signal },
   });
   return 'error' in migrated
     ? { outcome: 'ended', definition, error: migrated.error }

@@ -34,14 +34,14 @@ export interface Migration extends Omit<PolicyQuestion, 'input'> {
 export async function migrateCall(
   migration: Migration,
 ): Promise<MigratedCall | { readonly error: ToolResultError }> {
-  const { agent, tool, toolCallId, means } = migration;
+  const { agent, tool, toolCallId, deps } = migration;
   const carried = await carriedOver(migration);
   if ('problem' in carried) {
     const message = TEXTS.definitionChanged(tool.name, carried.problem);
     return { error: { code: 'definition_changed', message } };
   }
   const { given, input } = carried;
-  const policy = await decidePolicies({ agent, tool, toolCallId, input, means });
+  const policy = await decidePolicies({ agent, tool, toolCallId, input, deps });
   if (!policy.ok) return { error: policy.error };
   const { approval, answerAudience } = policy;
   return {

@@ -31,14 +31,14 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export async function requestOf(
   plan: HttpPlan,
   input: Json,
-  means: { readonly ctx: CallContext<never>; readonly secrets: Secrets },
+  deps: { readonly ctx: CallContext<never>; readonly secrets: Secrets },
 ): Promise<HttpRequest> {
   const fields: Readonly<Record<string, unknown>> = isRecord(input) ? input : {};
   const body = bodyOf(plan, fields);
-  const headers = { ...(await headersOf(plan, fields, means)), ...body.headers };
+  const headers = { ...(await headersOf(plan, fields, deps)), ...body.headers };
   return {
     method: plan.method,
-    url: await urlOf(plan, fields, means.secrets),
+    url: await urlOf(plan, fields, deps.secrets),
     headers,
     body: body.text,
   };

@@ -49,15 +49,15 @@ export async function runHttp(
 
 async function answerTo(
   request: HttpRequest,
-  means: {
+  deps: {
     readonly tool: HttpTool;
     readonly ctx: CallContext<never>;
     readonly secrets: Secrets;
     readonly connections: Connections;
   },
 ) {
-  const { ctx, secrets, connections } = means;
-  const { http } = means.tool;
+  const { ctx, secrets, connections } = deps;
+  const { http } = deps.tool;
   const { host } = request.url;
   // The worker's own signal, independent of the types of a front end.
   const signal = ctx.signal;

@@ -155,7 +155,7 @@ async function oneRound(
     before?.kind === 'replay' ? before.answered : [],
   );
   const pushed = new PushedQuestions(answers, pushModeOf(callee));
-  const call = new LiveCall(pushed, (means) => send(callee, request, { ...means, pushed }));
+  const call = new LiveCall(pushed, (deps) => send(callee, request, { ...deps, pushed }));
   return await roundEnd(callee, call, ctx);
 }
 
@@ -253,10 +253,10 @@ interface Sending {
 async function send(
   callee: Callee,
   request: CallRequest,
-  { pushed, ...means }: Sending,
+  { pushed, ...deps }: Sending,
 ): Promise<unknown> {
   const { connection, tool } = callee;
-  const all = { ...means, definition: tool.definition, openCall: pushed };
+  const all = { ...deps, definition: tool.definition, openCall: pushed };
   const session = await sessionOf(callee);
   try {
     return await connection.call(session, request, all);

@@ -13,7 +13,7 @@ import type { HeldPlace } from './session/questions.js';
 
 type Onlooker = Pick<ToolContext<never>, 'signal' | 'progress'>;
 
-interface CallMeans {
+interface HeldCallDeps {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Json) => void;
 }
@@ -26,7 +26,7 @@ export class LiveCall {
   readonly #stop = new AbortController();
   #onlooker: Onlooker | undefined;
 
-  constructor(pushed: PushedQuestions, send: (means: CallMeans) => Promise<unknown>) {
+  constructor(pushed: PushedQuestions, send: (deps: HeldCallDeps) => Promise<unknown>) {
     this.pushed = pushed;
     this.answer = send({
       signal: AbortSignal.any([this.#stop.signal, pushed.signal]),

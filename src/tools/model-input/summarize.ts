@@ -114,7 +114,7 @@ function readable(
   let tokens = count(told) + count(TEXTS.summaryInstructions);
   let to = head.length;
   for (const span of turnSpans(messages)) {
-    const text = messages.slice(span.from, span.to).map(toldOf).join('\n');
+    const text = messages.slice(span.from, span.to).map(summaryTextOf).join('\n');
     tokens += count(text);
     const isFirst = to === head.length;
     if (tokens > maxTokens && !isFirst) break;
@@ -124,14 +124,14 @@ function readable(
   return { covered: to === head.length ? [] : messages.slice(0, to), told };
 }
 
-function toldOf({ role, parts }: Message): string {
+function summaryTextOf({ role, parts }: Message): string {
   const told: readonly AnyPart[] = parts;
-  return told.map((part) => shortened(partTold(role, part), MAX_MESSAGE_CHARS)).join('\n');
+  return told.map((part) => shortened(partText(role, part), MAX_MESSAGE_CHARS)).join('\n');
 }
 
 type AnyPart = UserPart | AssistantPart | ToolResultPart;
 
-function partTold(role: Message['role'], part: AnyPart): string {
+function partText(role: Message['role'], part: AnyPart): string {
   switch (part.type) {
     case 'text':
       return `${role === 'user' ? 'User' : 'Assistant'}: ${part.text}`;

@@ -23,7 +23,7 @@ import type { CallModelResult } from '../../protocol/workflow/activities.js';
 import { definitionOf } from '../definition/digest.js';
 import { argsDigest, parseArguments, rawOf, tooLarge, validInput } from '../shared/arguments.js';
 import { toJson } from '../shared/normalise.js';
-import { decidePolicies, type PolicyMeans } from '../shared/policy.js';
+import { decidePolicies, type PolicyDeps } from '../shared/policy.js';
 
 type PlannedCalls = CallModelResult['calls'];
 
@@ -37,7 +37,7 @@ export const MAX_UNKNOWN_NAME_CHARS = 128;
 export async function planCalls(request: {
   readonly agent: AnyAgent;
   readonly calls: readonly RequestedCall[];
-  readonly means: PolicyMeans;
+  readonly deps: PolicyDeps;
 }): Promise<PlannedCalls> {
   const { agent, calls } = request;
   const isSequential = agent.settings.toolExecution === 'sequential';
@@ -54,7 +54,7 @@ export async function planCalls(request: {
 }
 
 async function planCall(
-  { agent, means }: { readonly agent: AnyAgent; readonly means: PolicyMeans },
+  { agent, deps }: { readonly agent: AnyAgent; readonly deps: PolicyDeps },
   call: RequestedCall,
   index: number,
 ): Promise<PlannedCall> {
@@ -78,7 +78,7 @@ async function planCall(
   const { value } = input;
   const raw = rawOf(parsed.value as Json, value);
   const valid = { ...plan, input: value, ...raw, argsDigest: argsDigest(value) };
-  const question = { agent, tool, toolCallId: call.id, input: value, means };
+  const question = { agent, tool, toolCallId: call.id, input: value, deps };
   const { ok: _ok, ...policy } = await decidePolicies(question);
   return { ...valid, ...policy };
 }

@@ -21,7 +21,7 @@ import { isRecord, type Json } from '../../protocol/values/json.js';
 import { logException, type ToolPhase, toolLogger } from './tool-logger.js';
 
 /** The context of a policy without the call: the requester, and the worker's services. */
-export type PolicyMeans = Omit<PolicyContext<never>, 'toolCallId' | 'logger'> & {
+export type PolicyDeps = Omit<PolicyContext<never>, 'toolCallId' | 'logger'> & {
   readonly logger: Logger;
   /** Time limit of each policy in milliseconds. @defaultValue POLICY_TIMEOUT_MS */
   readonly timeoutMs?: number;
@@ -33,7 +33,7 @@ export interface PolicyQuestion {
   readonly toolCallId: string;
   /** The validated input; each policy gets its own copy. */
   readonly input: Json;
-  readonly means: PolicyMeans;
+  readonly deps: PolicyDeps;
 }
 
 export type PolicyOutcome =
@@ -85,8 +85,8 @@ async function evaluate(
   phase: ToolPhase,
   decide: (ctx: PolicyContext<never>) => unknown,
 ): Promise<Decision> {
-  const { means, toolCallId, tool } = question;
-  const { timeoutMs = POLICY_TIMEOUT_MS, ...rest } = means;
+  const { deps, toolCallId, tool } = question;
+  const { timeoutMs = POLICY_TIMEOUT_MS, ...rest } = deps;
   const { logger, conversationId, turnId } = rest;
   const call = { conversationId, turnId, toolCallId };
   const results = structuredClone(rest.results);
@@ -173,7 +173,7 @@ function joined(question: PolicyQuestion, decisions: readonly Decision[]): Polic
   const gated = MAY_BE_GATED[tool.executor];
   const audience = joinAudiences(gated ? audiences : [tool.audience, ...audiences]);
   if (audience === 'nobody') {
-    question.means.logger.warn('policies leave no possible approver; the call does not run', {
+    question.deps.logger.warn('policies leave no possible approver; the call does not run', {
       tool: tool.name,
     });
     return failed(tool);

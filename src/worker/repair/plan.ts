@@ -177,10 +177,10 @@ export function isOutdated(
   const recovery = later.findIndex(
     (event) => event.workflowExecutionSignaledEventAttributes?.signalName === SIGNALS.recover,
   );
-  return later.slice(0, recovery === -1 ? later.length : recovery).some(isTold);
+  return later.slice(0, recovery === -1 ? later.length : recovery).some(isDelivered);
 }
 
-function isTold(event: HistoryEvent): boolean {
+function isDelivered(event: HistoryEvent): boolean {
   return (
     (event.workflowExecutionSignaledEventAttributes ??
       event.workflowExecutionUpdateAcceptedEventAttributes ??

@@ -4,7 +4,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 import type { HistoryEvent } from '../../projection/source/history-tail.js';
 import { firstLineOf } from '../../protocol/values/trouble.js';
 import { HINT_SINK } from '../../protocol/workflow/messaging.js';
-import { UnguardedWorker } from '../sdk-workarounds/unguarded-worker.js';
+import { UnguardedWorker } from '../sdk-workarounds/worker-without-vm-timeout.js';
 import { PAYLOAD_CONVERTER_PATH, workflowCode } from '../temporal/bundle.js';
 import { type DoneTask, through } from './history.js';
 

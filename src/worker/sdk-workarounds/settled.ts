@@ -1,5 +1,5 @@
 /** Checks whether the events that a worker holds of a run are in the history for good (decision 19). */
-import type { HistoryLooks } from '../../projection/source/history-probe.js';
+import type { HistoryProbe } from '../../projection/source/history-probe.js';
 import {
   type HistoryEvent,
   idOf,
@@ -60,12 +60,12 @@ const END_OF_RUN: readonly (keyof HistoryEvent)[] = [
 ];
 
 /** Reads the history once for each question. */
-export function createIsSettled(looks: HistoryLooks, { identity }: SettledOptions): IsSettled {
+export function createIsSettled(probe: HistoryProbe, { identity }: SettledOptions): IsSettled {
   return async (run, held) => {
     const { lastId, decidedIn } = held;
-    if (looks.isUseless) return true;
+    if (probe.isUseless) return true;
     try {
-      for await (const events of looks.tail(run)) {
+      for await (const events of probe.tail(run)) {
         const [newest] = events;
         if (newest === undefined) return false;
         if (isOneOf(END_OF_RUN, newest) && idOf(newest) === lastId) return true;
@@ -77,7 +77,7 @@ export function createIsSettled(looks: HistoryLooks, { identity }: SettledOption
         if (isEnd === true && isDecided === true) return true;
       }
     } catch {
-      return looks.isUseless;
+      return probe.isUseless;
     }
     return false;
   };

@@ -32,7 +32,7 @@ export class WorkflowStuck extends Error {
 
 interface Step {
   readonly runId: string;
-  looks: number;
+  checks: number;
 }
 
 export class StuckWatch {
@@ -41,7 +41,7 @@ export class StuckWatch {
   /** Never resolves. @throws WorkflowStuck */
   readonly stuck: Promise<never>;
 
-  constructor({ lookMs = LOOK_MS, looks = LOOKS } = {}) {
+  constructor({ checkMs = LOOK_MS, checks = LOOKS } = {}) {
     let tell = (_error: WorkflowStuck): void => undefined;
     this.stuck = new Promise<never>((_, reject) => {
       tell = reject;
@@ -50,10 +50,10 @@ export class StuckWatch {
     this.stuck.catch(() => undefined);
     this.#timer = setInterval(() => {
       for (const step of this.#steps) {
-        step.looks += 1;
-        if (step.looks > looks) tell(new WorkflowStuck(step.runId, (lookMs * looks) / 1_000));
+        step.checks += 1;
+        if (step.checks > checks) tell(new WorkflowStuck(step.runId, (checkMs * checks) / 1_000));
       }
-    }, lookMs).unref();
+    }, checkMs).unref();
   }
 
   /** Wraps a creator: the steps of its workflows are watched. */
@@ -71,7 +71,7 @@ export class StuckWatch {
   #watched(workflow: Workflow, runId: string): Workflow {
     return {
       activate: async (activation) => {
-        const step = { runId, looks: 0 };
+        const step = { runId, checks: 0 };
         this.#steps.add(step);
         try {
           return await workflow.activate(activation);

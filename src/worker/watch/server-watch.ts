@@ -31,7 +31,7 @@ export class ServerWatch {
     const { everyMs } = this.#deps;
     this.#looking = (async () => {
       while (!signal.aborted) {
-        await this.look();
+        await this.check();
         await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
       }
     })();
@@ -44,7 +44,7 @@ export class ServerWatch {
   }
 
   /** Makes one check. Never throws. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { ping, address, logger } = this.#deps;
     try {
       await ping();

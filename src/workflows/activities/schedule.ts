@@ -103,15 +103,15 @@ export const FLUSH_BEFORE_ROLL_OVER: ActivityOptions = {
  * One short try beside `FLUSH_BEFORE_ROLL_OVER`: the store gets one more request, and messages that it does not take
  * are carried over.
  */
-export const SPILL_TRANSCRIPT: ActivityOptions = {
+export const OFFLOAD_TRANSCRIPT: ActivityOptions = {
   startToCloseTimeout: '3s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { maximumAttempts: 1 },
 };
 
 /** Used when the turn cannot continue without offloading: the request may hold megabytes. */
-export const SPILL_WHATEVER_IT_TAKES: ActivityOptions = {
-  ...SPILL_TRANSCRIPT,
+export const OFFLOAD_UNLIMITED_RETRIES: ActivityOptions = {
+  ...OFFLOAD_TRANSCRIPT,
   startToCloseTimeout: '20s',
 };
 

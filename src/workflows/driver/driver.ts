@@ -91,7 +91,7 @@ export class Driver {
     for (const { effect } of this.#underWay.values())
       if (
         effect.type === 'run_tool' &&
-        this.#machine.state.calls[effect.toolCallId]?.aside !== undefined
+        this.#machine.state.calls[effect.toolCallId]?.background !== undefined
       )
         return true;
     return false;

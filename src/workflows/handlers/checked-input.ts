@@ -20,7 +20,7 @@ export function checkedInput(input: ConversationInput): ConversationInput {
     idProblem('agent', given['agent']) ??
     settingsProblem(given['settings']) ??
     boundsProblem('rollOver', given['rollOver']) ??
-    boundsProblem('spill', given['spill']) ??
+    boundsProblem('offload', given['offload']) ??
     carriedProblem(given['carried']);
   if (problem !== undefined)
     throw ApplicationFailure.nonRetryable(

@@ -7,9 +7,9 @@ import {
   refuseLeaseLoss,
 } from '../../core/machine/claims.js';
 import { UPDATES } from '../../protocol/workflow/messaging.js';
-import { type DoorsOptions, refuse } from './handler.js';
+import { type HandlerOptions, refuse } from './handler.js';
 
-export function openClaimDoors({ machine, wake, countUpdate }: DoorsOptions): void {
+export function registerClaims({ machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.claimToolCall),
     (input) => {

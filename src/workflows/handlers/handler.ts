@@ -8,7 +8,7 @@ import type { ConversationMachine } from '../../core/machine/machine.js';
 import type { FailureCode } from '../../protocol/failures/failures.js';
 import type { EventLogOfRun } from '../log/event-log.js';
 
-export interface DoorsOptions {
+export interface HandlerOptions {
   readonly machine: ConversationMachine;
   readonly log: EventLogOfRun;
   /** Called when an input may have changed the state. */

@@ -17,25 +17,25 @@ import { isAccepted } from '../../protocol/calls/resolutions.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { QUERIES, SIGNALS, UPDATES } from '../../protocol/workflow/messaging.js';
 import { transcriptSlice } from '../transcript/transcript-window.js';
-import { openClaimDoors } from './claims.js';
-import { type DoorsOptions, refuse, throwRefusal } from './handler.js';
-import { openOfferDoor } from './offers.js';
-import { openBatchDoor, openCallDoors, openInboxDoor, openRuleDoor } from './tool-calls.js';
+import { registerClaims } from './claims.js';
+import { type HandlerOptions, refuse, throwRefusal } from './handler.js';
+import { registerOffers } from './offers.js';
+import { registerBatches, registerCalls, registerInbox, registerRules } from './tool-calls.js';
 
 /** Registers every handler. Must be called synchronously in the first activation. */
-export function openDoors(options: DoorsOptions): void {
-  openUpdates(options);
-  openCallDoors(options);
-  openClaimDoors(options);
-  openOfferDoor(options);
-  openBatchDoor(options);
-  openInboxDoor(options);
-  openRuleDoor(options);
-  openSignals(options);
-  openQueries(options);
+export function registerHandlers(options: HandlerOptions): void {
+  registerUpdates(options);
+  registerCalls(options);
+  registerClaims(options);
+  registerOffers(options);
+  registerBatches(options);
+  registerInbox(options);
+  registerRules(options);
+  registerSignals(options);
+  registerQueries(options);
 }
 
-function openUpdates(options: DoorsOptions): void {
+function registerUpdates(options: HandlerOptions): void {
   const { machine, wake, countUpdate } = options;
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.sendMessage),
@@ -93,9 +93,9 @@ function openUpdates(options: DoorsOptions): void {
   );
 }
 
-function openSignals(options: DoorsOptions): void {
+function registerSignals(options: HandlerOptions): void {
   const { machine, wake, countSignal } = options;
-  const door = (name: string, description: string, take: (input: unknown) => void): void => {
+  const signal = (name: string, description: string, take: (input: unknown) => void): void => {
     const handler = (input: unknown): void => {
       countSignal();
       take(input);
@@ -103,22 +103,22 @@ function openSignals(options: DoorsOptions): void {
     };
     setHandler(defineSignal<[unknown]>(name), handler, { description });
   };
-  door(SIGNALS.sendMessage, 'The same as the update, with no reply', (input) => {
+  signal(SIGNALS.sendMessage, 'The same as the update, with no reply', (input) => {
     machine.sendMessageBySignal(input);
   });
-  door(SIGNALS.resolveToolCall, 'The same as the update, with no reply', (input) => {
+  signal(SIGNALS.resolveToolCall, 'The same as the update, with no reply', (input) => {
     machine.resolveBySignal(input);
   });
-  door(SIGNALS.inboxEvent, 'The same as the update, with no reply', (input) => {
+  signal(SIGNALS.inboxEvent, 'The same as the update, with no reply', (input) => {
     takeInboxSignal(machine, input);
   });
-  door(SIGNALS.cancelTurn, 'The same as the update, with no reply', (input) => {
+  signal(SIGNALS.cancelTurn, 'The same as the update, with no reply', (input) => {
     machine.cancelTurn(input);
   });
-  door(SIGNALS.rollOver, 'Continue in a new run at the next quiet point', () => {
+  signal(SIGNALS.rollOver, 'Continue in a new run at the next quiet point', () => {
     options.requestRollOver();
   });
-  door(SIGNALS.recover, 'From `colloquy repair`, after a reset', (input) => {
+  signal(SIGNALS.recover, 'From `colloquy repair`, after a reset', (input) => {
     options.recover(input);
   });
   // Without a default, the SDK would buffer unknown signals for a handler that never comes.
@@ -128,7 +128,7 @@ function openSignals(options: DoorsOptions): void {
   });
 }
 
-function openQueries(options: DoorsOptions): void {
+function registerQueries(options: HandlerOptions): void {
   const { machine, log: events } = options;
   setHandler(defineQuery<unknown>(QUERIES.snapshot), () => snapshotOf(machine.state), {
     description: 'State of the conversation, with what is pending',

@@ -2,9 +2,9 @@
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { changeSuspension, refuseOffer } from '../../core/machine/offers.js';
 import { UPDATES } from '../../protocol/workflow/messaging.js';
-import { type DoorsOptions, refuse } from './handler.js';
+import { type HandlerOptions, refuse } from './handler.js';
 
-export function openOfferDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+export function registerOffers({ machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.changeSuspension),
     (input) => {

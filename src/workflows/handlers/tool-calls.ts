@@ -10,9 +10,9 @@ import { extendToolCall, refuseExtension } from '../../core/machine/extensions.j
 import { takeInboxEvent } from '../../core/machine/inbox.js';
 import { revokeRule } from '../../core/machine/rules.js';
 import { UPDATES } from '../../protocol/workflow/messaging.js';
-import { type DoorsOptions, refuse, throwRefusal } from './handler.js';
+import { type HandlerOptions, refuse, throwRefusal } from './handler.js';
 
-export function openRuleDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+export function registerRules({ machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.revokeRule),
     (input) => {
@@ -32,7 +32,7 @@ export function openRuleDoor({ machine, wake, countUpdate }: DoorsOptions): void
   );
 }
 
-export function openCallDoors({ machine, wake, countUpdate }: DoorsOptions): void {
+export function registerCalls({ machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.extendToolCall),
     (input) => {
@@ -53,7 +53,7 @@ export function openCallDoors({ machine, wake, countUpdate }: DoorsOptions): voi
   );
 }
 
-export function openBatchDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+export function registerBatches({ machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.resolveBatch),
     (input) => {
@@ -74,7 +74,7 @@ export function openBatchDoor({ machine, wake, countUpdate }: DoorsOptions): voi
   );
 }
 
-export function openInboxDoor({ machine, wake, countUpdate }: DoorsOptions): void {
+export function registerInbox({ machine, wake, countUpdate }: HandlerOptions): void {
   setHandler(
     defineUpdate<unknown, [unknown]>(UPDATES.inboxEvent),
     (input) => {

@@ -16,7 +16,7 @@ interface HintSinks extends Sinks {
 const sinks = proxySinks<HintSinks>();
 
 /** Most events that a hint carries. The projector fetches more than these by query, in pages. */
-const MAX_TOLD_EVENTS = 200;
+const MAX_PUSHED_EVENTS = 200;
 
 export class EventLogOfRun {
   readonly #tenant: string;
@@ -86,7 +86,12 @@ export class EventLogOfRun {
     } else {
       const events = this.after(this.#hintedSeq);
       // The clock of a workflow is the start time of its task.
-      const told = { task: historyLength, startedAt: Date.now(), liveFrom: this.#liveFrom, events };
+      const pushed = {
+        task: historyLength,
+        startedAt: Date.now(),
+        liveFrom: this.#liveFrom,
+        events,
+      };
       const { [HINT_SINK]: sink } = sinks;
       sink.hint({
         tenant: this.#tenant,
@@ -94,7 +99,7 @@ export class EventLogOfRun {
         seq: this.#lastSeq,
         runId,
         urgency: isWaiting ? 'now' : this.#urgency,
-        ...(events.length > MAX_TOLD_EVENTS ? {} : { told }),
+        ...(events.length > MAX_PUSHED_EVENTS ? {} : { pushed: pushed }),
       });
     }
     this.#hintedSeq = this.#lastSeq;

@@ -27,7 +27,7 @@ interface Task {
   readonly commands: number;
 }
 
-export class TaskSeal {
+export class TaskMarker {
   #before: Task = { startedId: 0, commands: 0 };
   #task: Task = { startedId: 0, commands: 0 };
   /** Started by one marker and cancelled by the next: each costs one event, and at most one timer is open. */
@@ -35,14 +35,14 @@ export class TaskSeal {
 
   /** Records that the task has commands of its own, which leave this many events. */
   acted(events = 1): void {
-    this.#look();
+    this.#update();
     const { startedId, commands } = this.#task;
     this.#task = { startedId, commands: commands + events };
   }
 
   /** Called when everything that follows from the task's input has been started. */
   close(): void {
-    this.#look();
+    this.#update();
     if (this.#task.commands > 0 || this.#isNextToCommands()) return;
     this.acted();
     const open = this.#timer;
@@ -67,7 +67,7 @@ export class TaskSeal {
     scope.run(() => sleep(MAX_WAIT_MS, { summary: SUMMARY })).then(over, over);
   }
 
-  #look(): void {
+  #update(): void {
     const { historyLength } = workflowInfo();
     if (historyLength === this.#task.startedId) return;
     this.#before = this.#task;

@@ -8,7 +8,7 @@ import type { ConversationState } from '../../core/state/state.js';
 import { isoOf } from '../../core/state/time.js';
 import {
   CARRIED_VERSION,
-  type UntoldSpill,
+  type UnacknowledgedOffload,
 } from '../../protocol/conversation/offloaded-messages.js';
 import type { CanonicalEvent, ConversationStarted } from '../../protocol/log/events.js';
 import { chainOf } from '../../protocol/values/ids.js';
@@ -41,7 +41,7 @@ interface NotInState {
   /** Every chunk that may be in the store. */
   readonly knownChunks: ReadonlySet<string>;
   /** Orders to store that were not acknowledged. */
-  readonly untold: readonly UntoldSpill[];
+  readonly unacknowledged: readonly UnacknowledgedOffload[];
 }
 
 /** Returns the input of the next run: the state as it is, and the events that the store has not confirmed. */
@@ -51,7 +51,7 @@ export function nextInput(
   rest: NotInState,
 ): ConversationInput {
   const { tenant, conversationId, agent, settings, model, searchAttributes } = input;
-  const { spill, rollOver } = input;
+  const { offload, rollOver } = input;
   return {
     tenant,
     conversationId,
@@ -59,7 +59,7 @@ export function nextInput(
     settings,
     ...(model === undefined ? {} : { model }),
     ...(searchAttributes === undefined ? {} : { searchAttributes }),
-    ...(spill === undefined ? {} : { spill }),
+    ...(offload === undefined ? {} : { offload }),
     ...(rollOver === undefined ? {} : { rollOver }),
     carried: carriedState(withPackedMemory(state), rest),
   };
@@ -72,6 +72,6 @@ function carriedState(state: ConversationState, rest: NotInState): CarriedState 
     ...carriedMemory(state),
     events: rest.unconfirmed,
     ...(unusedChunks.length === 0 ? {} : { unusedChunks }),
-    ...(rest.untold.length === 0 ? {} : { untold: rest.untold }),
+    ...(rest.unacknowledged.length === 0 ? {} : { unacknowledged: rest.unacknowledged }),
   };
 }

@@ -1,46 +1,46 @@
 /** Has old messages stored before a run ends, if the input of the run sets bounds for that (decision 24). */
 import { isCancellation } from '@temporalio/workflow';
-import { spillPlan } from '../../core/context/carry-over.js';
+import { offloadPlan } from '../../core/context/carry-over.js';
 import {
   chunkIdsIn,
   isStored,
-  type Spilled,
-  type SpillPlan,
+  type Offloaded,
+  type OffloadPlan,
 } from '../../core/context/offloaded.js';
-import { needsRoom } from '../../core/context/request-window.js';
+import { needsOffload } from '../../core/context/request-window.js';
 import type { ConversationState } from '../../core/state/state.js';
 import {
   areChunkIds,
-  type SpillTranscriptInput,
-  type UntoldSpill,
+  type OffloadTranscriptInput,
+  type UnacknowledgedOffload,
 } from '../../protocol/conversation/offloaded-messages.js';
 import { transcriptHash } from '../../protocol/workflow/activities.js';
 import type { ConversationInput } from '../../protocol/workflow/messaging.js';
 import {
   activities,
-  SPILL_TRANSCRIPT,
-  SPILL_WHATEVER_IT_TAKES,
+  OFFLOAD_TRANSCRIPT,
+  OFFLOAD_UNLIMITED_RETRIES,
   summaryOf,
 } from '../activities/schedule.js';
 
 /** Bounds the carried orders when the store never answers. */
-const MAX_UNTOLD = 8;
+const MAX_UNACKNOWLEDGED = 8;
 
-const NOTHING: SpillPlan = { messages: [], chunks: [] };
+const NOTHING: OffloadPlan = { messages: [], chunks: [] };
 
-export class Spill {
+export class TranscriptOffload {
   readonly #input: ConversationInput;
   /** Every chunk that may be in the store. */
   readonly #known: Set<string>;
-  #untold: readonly UntoldSpill[];
+  #unacknowledged: readonly UnacknowledgedOffload[];
   #failed = false;
   #isPossible: boolean;
 
   constructor(input: ConversationInput) {
     this.#input = input;
-    const { chunks = [], unusedChunks = [], untold = [] } = input.carried ?? {};
-    this.#untold = untold;
-    this.#isPossible = input.spill !== undefined;
+    const { chunks = [], unusedChunks = [], unacknowledged = [] } = input.carried ?? {};
+    this.#unacknowledged = unacknowledged;
+    this.#isPossible = input.offload !== undefined;
     this.#known = new Set([...chunks.map(({ id }) => id), ...unusedChunks]);
   }
 
@@ -49,8 +49,8 @@ export class Spill {
   }
 
   /** Orders that may have been carried out without an acknowledgement. */
-  get untold(): readonly UntoldSpill[] {
-    return this.#untold;
+  get unacknowledged(): readonly UnacknowledgedOffload[] {
+    return this.#unacknowledged;
   }
 
   /**
@@ -71,51 +71,53 @@ export class Spill {
    * state, or to undefined when nothing is known to be stored: then everything is carried over. Rejects only when the
    * workflow is cancelled.
    */
-  begin(state: ConversationState): Promise<Spilled | undefined> | undefined {
-    const { spill, tenant, conversationId } = this.#input;
-    if (spill === undefined) return undefined;
-    const plan = spillPlan(state, spill);
+  begin(state: ConversationState): Promise<Offloaded | undefined> | undefined {
+    const { offload, tenant, conversationId } = this.#input;
+    if (offload === undefined) return undefined;
+    const plan = offloadPlan(state, offload);
     const used = chunkIdsIn(state.transcript);
     const unused = [...this.#known].filter((id) => !used.has(id));
-    const untold = this.#untold.flatMap((order) => orderOf(state, order) ?? []);
-    if (plan === undefined && unused.length === 0 && untold.length === 0) return undefined;
+    const unacknowledged = this.#unacknowledged.flatMap((order) => orderOf(state, order) ?? []);
+    if (plan === undefined && unused.length === 0 && unacknowledged.length === 0) return undefined;
     const about = {
       tenant,
       conversationId,
       ...wanted(state, plan ?? NOTHING),
       ...(unused.length === 0 ? {} : { unused }),
-      ...(untold.length === 0 ? {} : { untold }),
+      ...(unacknowledged.length === 0 ? {} : { unacknowledged }),
     };
-    const storing = this.#store(about, plan, needsRoom(state));
+    const storing = this.#store(about, plan, needsOffload(state));
     // The caller awaits this promise later; until then a rejection must not count as unhandled.
     storing.catch(() => undefined);
     return storing;
   }
 
   /** Keeps the order as unacknowledged: worker and store may have carried it out all the same. */
-  #noAnswer(plan: SpillPlan | undefined): void {
+  #noAnswer(plan: OffloadPlan | undefined): void {
     const firstId = plan?.messages[0]?.id;
     if (plan === undefined || firstId === undefined) return;
-    this.#untold = [...this.#untold, { firstId, chunks: plan.chunks }].slice(-MAX_UNTOLD);
+    this.#unacknowledged = [...this.#unacknowledged, { firstId, chunks: plan.chunks }].slice(
+      -MAX_UNACKNOWLEDGED,
+    );
   }
 
   async #store(
-    input: SpillTranscriptInput,
-    plan: SpillPlan | undefined,
+    input: OffloadTranscriptInput,
+    plan: OffloadPlan | undefined,
     isNeeded: boolean,
-  ): Promise<Spilled | undefined> {
+  ): Promise<Offloaded | undefined> {
     const count = plan?.messages.length ?? 0;
     this.#failed = false;
     const options = {
-      ...(isNeeded ? SPILL_WHATEVER_IT_TAKES : SPILL_TRANSCRIPT),
+      ...(isNeeded ? OFFLOAD_UNLIMITED_RETRIES : OFFLOAD_TRANSCRIPT),
       summary: summaryOf(`${count} messages to be stored`),
     };
     try {
-      const { ids } = await activities.spillTranscript.executeWithOptions(options, [input]);
+      const { ids } = await activities.offloadTranscript.executeWithOptions(options, [input]);
       this.#isPossible = areChunkIds(ids, input.chunks.length);
       if (!areChunkIds(ids, input.chunks.length)) return undefined;
       // An order whose messages have left the transcript can no longer be resolved.
-      this.#untold = [];
+      this.#unacknowledged = [];
       for (const id of input.unused ?? []) this.#known.delete(id);
       for (const id of ids) this.#known.add(id);
       return plan === undefined ? undefined : { plan, ids };
@@ -131,8 +133,8 @@ export class Spill {
 /** Undefined when the messages of the order are not all in the transcript unchanged. */
 function orderOf(
   state: ConversationState,
-  { firstId, chunks }: UntoldSpill,
-): Pick<SpillTranscriptInput, 'messages' | 'chunks'> | undefined {
+  { firstId, chunks }: UnacknowledgedOffload,
+): Pick<OffloadTranscriptInput, 'messages' | 'chunks'> | undefined {
   const from = state.transcript.findIndex((message) => message.id === firstId);
   const count = chunks.reduce((sum, messages) => sum + messages, 0);
   const messages = from < 0 ? [] : state.transcript.slice(from, from + count);
@@ -142,8 +144,8 @@ function orderOf(
 
 function wanted(
   { transcript, forgotten = 0 }: ConversationState,
-  { messages, chunks }: SpillPlan,
-): Pick<SpillTranscriptInput, 'messages' | 'chunks'> {
+  { messages, chunks }: OffloadPlan,
+): Pick<OffloadTranscriptInput, 'messages' | 'chunks'> {
   const [first] = messages;
   const from = first === undefined ? 0 : transcript.indexOf(first);
   let hash = '';

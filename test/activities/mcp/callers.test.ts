@@ -1,6 +1,6 @@
 /** For whom a worker calls the tools of an MCP server, and what the server says of credentials. */
 import { describe, expect, it } from 'vitest';
-import type { McpHttpServerSpec, McpMeans } from '../../../src/define/mcp/spec.js';
+import type { McpDeps, McpHttpServerSpec } from '../../../src/define/mcp/spec.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer, startOldMcpServer } from '../../support/mcp/servers.js';
@@ -16,7 +16,7 @@ async function kit(more: More, start = startMcpServer) {
 }
 
 const user = (id: string, verified = true) => ({ id, verified, channel: 'api' as const });
-const tokenOf = ({ caller }: McpMeans): string => {
+const tokenOf = ({ caller }: McpDeps): string => {
   if (caller === undefined) return 'tok_of_worker';
   const { tenant, requester } = caller;
   return `tok_of_${tenant}_${requester === undefined ? 'all' : requester.id}${requester?.verified === false ? '_so_it_says' : ''}`;

@@ -8,7 +8,7 @@ import { summarizable } from '../../../src/core/context/summaries.js';
 import { withMessage } from '../../../src/core/context/transcript.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
-import type { SpillTranscriptInput } from '../../../src/protocol/conversation/offloaded-messages.js';
+import type { OffloadTranscriptInput } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { TranscriptQuery } from '../../../src/protocol/workflow/activities.js';
 import { StoreUnavailable } from '../../../src/store/ports/log.js';
 import {
@@ -217,7 +217,7 @@ describe('a transcript of which roll-overs have stored the oldest turns', () => 
 });
 
 /** What a workflow orders for these messages, all in chunks of so many. */
-function order(messages: readonly Message[], chunks: readonly number[]): SpillTranscriptInput {
+function order(messages: readonly Message[], chunks: readonly number[]): OffloadTranscriptInput {
   return { ...key, messages: orderOf(aConversationState(messages), 0), chunks };
 }
 
@@ -240,13 +240,13 @@ describe('storing the oldest turns', () => {
     const [first] = turns(4);
     expect(first).toBeDefined();
     const input = { ...order(turns(4), [8, 8]), unused: ['a'.repeat(64)] };
-    const { ids = [] } = await environment().run(activities.spillTranscript, input);
+    const { ids = [] } = await environment().run(activities.offloadTranscript, input);
     expect(ids.map((id) => shelf.chunks.get(id))).toEqual([
       turns(4).slice(0, 8),
       turns(4).slice(8),
     ]);
     const again = { ...input, unused: ids };
-    expect(await environment().run(activities.spillTranscript, again)).toEqual({ ids });
+    expect(await environment().run(activities.offloadTranscript, again)).toEqual({ ids });
     expect(removed).toEqual(['a'.repeat(64)]);
   });
 
@@ -258,7 +258,7 @@ describe('storing the oldest turns', () => {
     const { activities } = setUp({ chunks, fetchTranscript });
     const input = order(messages, [8]);
     const wrong = { ...input, messages: { ...input.messages, to: 16 } };
-    await expect(environment().run(activities.spillTranscript, wrong)).rejects.toMatchObject({
+    await expect(environment().run(activities.offloadTranscript, wrong)).rejects.toMatchObject({
       type: expect.stringMatching(/^(store_unavailable|transcript_miss)$/) as string,
     });
   });
@@ -267,10 +267,10 @@ describe('storing the oldest turns', () => {
     const shelf = new Shelf();
     const { activities } = setUp({ chunks: chunksOf(shelf), fetchTranscript });
     const before = order(turns(3), [8, 4]);
-    const { ids: stored = [] } = await environment().run(activities.spillTranscript, before);
+    const { ids: stored = [] } = await environment().run(activities.offloadTranscript, before);
     removed.length = 0;
-    const input = { ...order(turns(4), [8, 8]), untold: [before, order(turns(2, 7), [8])] };
-    const { ids } = await environment().run(activities.spillTranscript, input);
+    const input = { ...order(turns(4), [8, 8]), unacknowledged: [before, order(turns(2, 7), [8])] };
+    const { ids } = await environment().run(activities.offloadTranscript, input);
     expect(ids?.[0]).toBe(stored[0]);
     expect(removed).toEqual([stored[1]]);
   });
@@ -279,7 +279,7 @@ describe('storing the oldest turns', () => {
     const without = { ...chunksOf(new Shelf()), put: () => Promise.resolve(undefined) };
     const { activities } = setUp({ chunks: without, fetchTranscript });
     const input = order(turns(4), [16]);
-    expect(await environment().run(activities.spillTranscript, input)).toEqual({});
+    expect(await environment().run(activities.offloadTranscript, input)).toEqual({});
   });
 });
 

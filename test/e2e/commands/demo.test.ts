@@ -71,7 +71,7 @@ describe('the demo', () => {
     const shown = await fetch(`${url.origin}/api/v1/namespaces/default/workflows/${id}`);
     expect([(await fetch(url)).status, shown.status]).toEqual([200, 200]);
     if (keeps) demo.kill('SIGINT');
-    expect(await demo.ended).toBe(0);
+    expect(await demo.ended, demo.stderr()).toBe(0);
     await untilNoneLeft(mark);
   });
 
@@ -83,7 +83,7 @@ describe('the demo', () => {
     });
     await demo.prints(/suspension approval/);
     demo.kill('SIGINT');
-    expect(await demo.ended).toBe(1);
+    expect(await demo.ended, demo.stderr()).toBe(1);
     expect(demo.stderr()).toContain('interrupted by SIGINT');
     await untilNoneLeft(mark);
   });

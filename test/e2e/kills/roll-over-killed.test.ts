@@ -251,9 +251,9 @@ describe('a worker that is killed in one roll-over after the other', () => {
 });
 
 describe('a worker that is killed while a roll-over stores the oldest turns', () => {
-  const spillDone = (talk: Talk) => (call: GatedCall) =>
-    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('spillTranscript');
-  const points = [spillDone, taskAfterFlush(2)];
+  const offloadDone = (talk: Talk) => (call: GatedCall) =>
+    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('offloadTranscript');
+  const points = [offloadDone, taskAfterFlush(2)];
   const notesOf = (id: string) =>
     [1, 2, 3].map((ordinal) => `${id} note ${ordinal}: ${`${ordinal}`.repeat(120_000)}`);
   const talks = (): readonly Talk[] => points.map((_, index) => world.talk(`long${index}`));
@@ -274,7 +274,7 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
       await untilHeld(world, talk, held);
       // A flush that is lost with the worker leaves more unconfirmed than a roll-over carries, which then has to wait.
       await until('at most the storing is under way', () => underWay(talk), {
-        holds: (names) => names.every((name) => name === 'spillTranscript'),
+        holds: (names) => names.every((name) => name === 'offloadTranscript'),
         timeoutMs: 60_000,
       });
       const text = `do ${talk.id}.4: glance`;
@@ -301,9 +301,9 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
 });
 
 describe('a worker that is killed while a roll-over stores steps of the turn that runs', () => {
-  const spillDone = (talk: Talk) => (call: GatedCall) =>
-    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('spillTranscript');
-  const points = [spillDone, taskAfterFlush(2)];
+  const offloadDone = (talk: Talk) => (call: GatedCall) =>
+    isAbout(talk, 'RespondActivityTaskCompleted')(call) && call.body.includes('offloadTranscript');
+  const points = [offloadDone, taskAfterFlush(2)];
   const plan = (id: string): string => `do ${id}.1: ${'dump '.repeat(8)}| glance`;
 
   it.each([0, 1])(
@@ -315,7 +315,7 @@ describe('a worker that is killed while a roll-over stores steps of the turn tha
       await talk.begin('hoarder', plan(talk.id));
       await untilHeld(world, talk, held);
       await until('at most the storing is under way', () => underWay(talk), {
-        holds: (names) => names.every((name) => name === 'spillTranscript'),
+        holds: (names) => names.every((name) => name === 'offloadTranscript'),
         timeoutMs: 60_000,
       });
       await world.stack.worker().kill();

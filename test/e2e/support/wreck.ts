@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type OpenLog, openEventLog } from 'colloquy/log';
 import { expect } from 'vitest';
-import { askAgain } from '../../../src/client/temporal/query-retry.js';
+import { retryQuery } from '../../../src/client/temporal/query-retry.js';
 import { applyAll } from '../../../src/core/apply/apply.js';
 import { snapshotOf } from '../../../src/core/view/snapshot.js';
 import type { ConversationSnapshot } from '../../../src/protocol/conversation/conversation.js';
@@ -48,7 +48,7 @@ export function askAbout({ temporal, talk }: World, ids: readonly string[]): () 
 
 export async function workflowOf(world: World, talk: Talk): Promise<ConversationSnapshot> {
   const handle = world.temporal.workflow.getHandle(talk.workflowId);
-  return await askAgain(() => handle.query<ConversationSnapshot>('snapshot'));
+  return await retryQuery(() => handle.query<ConversationSnapshot>('snapshot'));
 }
 
 /** The log in the store, once it has all that the workflow knows and so many turns have ended. */

@@ -73,7 +73,7 @@ async function tenants(allowed: readonly string[] = ['acme', 'beta']) {
       agents: [SUPPORT],
       reader,
       blobs: recorded({ get: () => none, put: () => Promise.reject(new Error('full')) }),
-      holders: recorded({ renew: () => none, show: () => undefined }),
+      leases: recorded({ renew: () => none, show: () => undefined }),
       deletions: recorded({
         isKnown: () => Promise.resolve(true),
         isDeletedRun: () => Promise.resolve(false),

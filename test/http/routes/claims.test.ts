@@ -1,6 +1,6 @@
 /** Claims and progress over HTTP: the body is the verdict, the status is the verdict's. */
 import { expect, test } from 'vitest';
-import type { HoldersPort, LeaseRenewal } from '../../../src/client/ports/holders.js';
+import type { LeaseRenewal, LeasesPort } from '../../../src/client/ports/leases.js';
 import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
 import type { ToolProgress } from '../../../src/protocol/log/live-events.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
@@ -27,7 +27,7 @@ const CLAIMED: EventBody = {
   actor: { ...ANN, verified: false, channel: 'api' },
 };
 
-class FakeHolders implements HoldersPort {
+class FakeHolders implements LeasesPort {
   readonly renewals: LeaseRenewal[] = [];
   readonly shown: ToolProgress[] = [];
   until: string | undefined = '2030-01-01T00:09:00.000Z';

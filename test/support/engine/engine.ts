@@ -23,11 +23,11 @@ import type {
   Turn,
 } from '../../../src/client/index.js';
 import { CompressionCodec, ConversationClient } from '../../../src/client/index.js';
-import { askAgain } from '../../../src/client/temporal/query-retry.js';
+import { retryQuery } from '../../../src/client/temporal/query-retry.js';
 import { type Agent, manifestOf } from '../../../src/define/define-agent.js';
 import type { Logger } from '../../../src/define/tool/context.js';
 import { createDeletions } from '../../../src/projection/duties/deletions.js';
-import { createHolders } from '../../../src/projection/duties/holders.js';
+import { createLeases } from '../../../src/projection/duties/leases.js';
 import type { EventLogChoice, OpenLog } from '../../../src/projection/index.js';
 import { createStoreReader, openEventLog } from '../../../src/projection/index.js';
 import { createWorkflowSource } from '../../../src/projection/source/workflow-source.js';
@@ -131,7 +131,7 @@ export class Engine {
     const { log, live } = parts.opened;
     const source = createWorkflowSource(patientClient(parts.temporal, isServed));
     this.reader = createStoreReader({ log, live, source });
-    const holders = createHolders({ log, live });
+    const holders = createLeases({ log, live });
     const whole = {
       ...common,
       reader: this.reader,
@@ -229,7 +229,7 @@ export class Engine {
   /** Asks again when the answer is lost, or refused: the time-skipping server drops a query now and then. */
   async query<Reply>(id: string, name: string, ...args: unknown[]): Promise<Reply> {
     const ask = (): Promise<Reply> =>
-      askAgain(() => this.handle({ id }).query<Reply, unknown[]>(name, ...args));
+      retryQuery(() => this.handle({ id }).query<Reply, unknown[]>(name, ...args));
     for (let left = QUERY_TRIES; ; left -= 1) {
       try {
         return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS * PATIENCE, ask);

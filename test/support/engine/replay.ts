@@ -2,7 +2,7 @@
 import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { CompressionCodec } from '../../../src/client/payloads/payload-codec.js';
 import { HINT_SINK } from '../../../src/protocol/workflow/messaging.js';
-import { UnguardedWorker } from '../../../src/worker/sdk-workarounds/unguarded-worker.js';
+import { UnguardedWorker } from '../../../src/worker/sdk-workarounds/worker-without-vm-timeout.js';
 import './quiet.js';
 import '../typescript-hooks.mjs';
 import { CONVERTER } from './workflow-bundle.js';

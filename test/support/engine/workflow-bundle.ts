@@ -24,7 +24,7 @@ export async function bundleFromSource(...modules: readonly string[]): Promise<s
     workflowInterceptorModules: [`${SRC}workflows/sandbox/interceptors.ts`, ...modules],
     payloadConverterPath: CONVERTER,
     preloadModules: [
-      'workflows/sandbox/untraced-promises',
+      'workflows/sandbox/disable-promise-stacks',
       'core/machine/machine',
       'core/machine/opening',
     ].map((module) => `${SRC}${module}.ts`),

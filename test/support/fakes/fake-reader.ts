@@ -134,7 +134,7 @@ export class FakeReader implements ConversationReader {
     }
   }
 
-  seed(): Promise<CarriedState | undefined> {
+  restoreState(): Promise<CarriedState | undefined> {
     if (this.seedFailure !== undefined) return Promise.reject(this.seedFailure);
     return Promise.resolve(this.carried);
   }

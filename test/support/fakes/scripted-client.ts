@@ -1,6 +1,6 @@
 /** A conversation client over a scripted Temporal client. */
 
-import { EngineError } from '../../../src/client/api/errors.js';
+import { ConversationError } from '../../../src/client/api/errors.js';
 import type { ConversationClientOptions } from '../../../src/client/api/types.js';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import { SUPPORT } from '../samples/sample-log.js';
@@ -20,12 +20,13 @@ export function setUp(script: Script, options: Partial<ConversationClientOptions
   };
 }
 
-/** The EngineError that a call is refused with. */
-export async function failureOf(promise: Promise<unknown>): Promise<EngineError> {
+/** The ConversationError that a call is refused with. */
+export async function failureOf(promise: Promise<unknown>): Promise<ConversationError> {
   const error: unknown = await promise.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!EngineError.isInstance(error)) throw new Error(`no EngineError: ${String(error)}`);
+  if (!ConversationError.isInstance(error))
+    throw new Error(`no ConversationError: ${String(error)}`);
   return error;
 }

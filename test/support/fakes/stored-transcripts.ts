@@ -1,6 +1,6 @@
 /** Transcripts that grow, are summarised, and of which roll-overs store the oldest turns: beside them what they are without that. */
 import * as fc from 'fast-check';
-import { spillPlan } from '../../../src/core/context/carry-over.js';
+import { offloadPlan } from '../../../src/core/context/carry-over.js';
 import {
   carriedTranscript,
   piecesOf,
@@ -15,8 +15,8 @@ import type { Message } from '../../../src/protocol/conversation/messages.js';
 import {
   chunkText,
   isStoredPart,
-  type SpillBounds,
-  type SpillTranscriptInput,
+  type OffloadBounds,
+  type OffloadTranscriptInput,
   type StoredPart,
 } from '../../../src/protocol/conversation/offloaded-messages.js';
 import { SYSTEM_ACTOR } from '../../../src/protocol/values/actors.js';
@@ -57,18 +57,18 @@ export class Shelf {
   }
 
   /** The state as the next run has it, after a roll-over that stores what is over these bounds. */
-  rolledOver(state: ConversationState, bounds: SpillBounds): ConversationState {
-    const plan = spillPlan(state, bounds);
+  rolledOver(state: ConversationState, bounds: OffloadBounds): ConversationState {
+    const plan = offloadPlan(state, bounds);
     let from = 0;
     const ids = plan?.chunks.map((count) => {
       from += count;
       return this.put(plan.messages.slice(from - count, from));
     });
-    const spilled =
+    const offloaded =
       plan === undefined || ids === undefined ? state : withStored(state, { plan, ids });
-    const { messages, chunks } = carriedTranscript(spilled);
+    const { messages, chunks } = carriedTranscript(offloaded);
     const carried = JSON.parse(
-      JSON.stringify({ state: { ...spilled, transcript: messages }, chunks }),
+      JSON.stringify({ state: { ...offloaded, transcript: messages }, chunks }),
     ) as { state: ConversationState; chunks: typeof chunks };
     const transcript = restoredTranscript({
       messages: carried.state.transcript,
@@ -135,7 +135,7 @@ export function orderOf(
   { transcript, forgotten = 0 }: ConversationState,
   from: number,
   to = transcript.length,
-): SpillTranscriptInput['messages'] {
+): OffloadTranscriptInput['messages'] {
   let hash = '';
   for (const message of transcript.slice(from, to))
     hash = transcriptHash(hash, JSON.stringify(message));
@@ -150,7 +150,7 @@ export type Happening =
       readonly chars: number;
       readonly runs: boolean;
     }
-  | (SpillBounds & { readonly what: 'roll_over' })
+  | (OffloadBounds & { readonly what: 'roll_over' })
   | { readonly what: 'summary' | 'left_out'; readonly turns: number };
 
 const aHappening: fc.Arbitrary<Happening> = fc.oneof(

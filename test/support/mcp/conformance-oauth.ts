@@ -16,7 +16,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { McpMeans } from '../../../src/define/mcp/spec.js';
+import type { McpDeps } from '../../../src/define/mcp/spec.js';
 
 /** What a scenario tells its client, such as credentials. */
 export type Context = Readonly<Record<string, string | undefined>>;
@@ -144,7 +144,7 @@ function providerOf(
 export function tokenResolver(scenario: string, url: string, context: Context) {
   let provider: OAuthClientProvider | undefined;
   let wanted: string | undefined;
-  return async ({ refused, challenge = '' }: McpMeans): Promise<string | undefined> => {
+  return async ({ refused, challenge = '' }: McpDeps): Promise<string | undefined> => {
     if (!refused) return (await provider?.tokens())?.access_token;
     const headers = { 'www-authenticate': challenge };
     const said = extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));

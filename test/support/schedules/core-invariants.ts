@@ -1,7 +1,7 @@
 /** What must hold of a conversation after every input, whatever it was. */
 import { isDeepStrictEqual } from 'node:util';
 import { applyAll } from '../../../src/core/apply/apply.js';
-import { asideCalls } from '../../../src/core/calls/detached.js';
+import { backgroundCalls } from '../../../src/core/calls/detached.js';
 import { decide } from '../../../src/core/decide/decide.js';
 import { effectKey, isInternal } from '../../../src/core/decide/effects.js';
 import { withPackedMemory } from '../../../src/core/memory/packed-memory.js';
@@ -55,7 +55,7 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   hold('effects have keys of their own', new Set(wanted).size, wanted.length);
   // A summary is made beside everything else, also when nobody says anything.
   const keys = wanted.filter((key) => !key.startsWith('summarize:'));
-  const works = state.turn !== undefined || asideCalls(state).some(isAtWork);
+  const works = state.turn !== undefined || backgroundCalls(state).some(isAtWork);
   const ungated = decide(state).filter(
     (effect) => effect.type === 'run_tool' && !mayRun(state.calls[effect.toolCallId]),
   );
@@ -82,8 +82,8 @@ function keepsWaiting({ settings, turn, queue, calls }: ConversationState): bool
   if (settings.whileWaiting !== 'detach') return false;
   if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
   const isWaiting = (turn.steering ?? []).length > 0 || queue.some(({ patient }) => !patient);
-  const isAsked = ({ aside, suspension }: CallState): boolean =>
-    aside === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
+  const isAsked = ({ background, suspension }: CallState): boolean =>
+    background === undefined && ['approval', 'elicitation'].includes(suspension?.kind ?? '');
   return isWaiting && Object.values(calls).some(isAsked);
 }
 
@@ -93,8 +93,8 @@ function mayRun(call: CallState | undefined): boolean {
 }
 
 /** A call that expired waits for nobody, but takes what comes. */
-function isAtWork({ aside, answer }: CallState): boolean {
-  return aside === 'detached' || answer !== undefined;
+function isAtWork({ background, answer }: CallState): boolean {
+  return background === 'detached' || answer !== undefined;
 }
 
 /** The view at every prefix of the log equals the snapshot of the state at that prefix. */

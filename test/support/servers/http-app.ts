@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 import { ConversationClient } from '../../../src/client/conversation-client.js';
 import type { BlobsPort } from '../../../src/client/ports/blobs.js';
-import type { HoldersPort } from '../../../src/client/ports/holders.js';
+import type { LeasesPort } from '../../../src/client/ports/leases.js';
 import { createApp } from '../../../src/http/app.js';
 import { type HttpServer, serve } from '../../../src/http/listen.js';
 import type { AppDeps } from '../../../src/http/request/deps.js';
@@ -34,7 +34,7 @@ export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
   clientOptions: {
-    readonly holders?: HoldersPort;
+    readonly holders?: LeasesPort;
     readonly blobs?: BlobsPort;
     readonly storeId?: () => Promise<string>;
     /** As the server describes the task queue. */

@@ -1,7 +1,7 @@
 /** JSON Schemas that somebody gives: a keyword with a value that it cannot have is named, at every level. */
 import { describe, expect, it } from 'vitest';
 import { checkMessage } from '../../../src/client/api/checks.js';
-import { EngineError } from '../../../src/client/api/errors.js';
+import { ConversationError } from '../../../src/client/api/errors.js';
 import { schemaFormProblems } from '../../../src/json-schema/shape.js';
 import type { SendMessageInput } from '../../../src/protocol/conversation/conversation.js';
 import { actor } from '../../support/builders/core-builders.js';
@@ -61,7 +61,7 @@ describe('the form of a JSON Schema', () => {
     const refused = () => {
       checkMessage(message(inObject({ type: 'strang' })));
     };
-    expect(refused).toThrow(EngineError);
+    expect(refused).toThrow(ConversationError);
     expect(refused).toThrow('/properties/field/type: must be "object"');
     expect(() => {
       checkMessage(message(inObject({ type: 'string' })));

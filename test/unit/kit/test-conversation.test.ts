@@ -50,7 +50,7 @@ describe('a conversation under test', () => {
         problems: [{ path: '/text', message: 'must not be blank' }],
       }),
     );
-    await expect(t.deliver({ eventId: 'e', kind: 'a b', payload: 1 })).rejects.toThrow(
+    await expect(t.sendEvent({ eventId: 'e', kind: 'a b', payload: 1 })).rejects.toThrow(
       /invalid_request: .+\(\/kind must be a word such as "payment\.settled"\)$/,
     );
   });

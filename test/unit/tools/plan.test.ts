@@ -6,7 +6,7 @@ import { type AnyAgent, defineAgent } from '../../../src/define/define-agent.js'
 import { defineTool, jsonSchema } from '../../../src/index.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import { planCalls } from '../../../src/tools/plan/plan.js';
-import { policyMeans as means } from '../../support/schedules/policy-means.js';
+import { policyMeans as deps } from '../../support/schedules/policy-deps.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
 const search = defineTool({
@@ -67,7 +67,7 @@ const agent = defineAgent({
 async function plan(name: string, args: unknown, from: AnyAgent = agent): Promise<PlannedCall> {
   const argumentsJson = typeof args === 'string' ? args : JSON.stringify(args);
   const calls = [{ id: 'call_1', name, argumentsJson }];
-  const [call] = await planCalls({ agent: from, calls, means });
+  const [call] = await planCalls({ agent: from, calls, deps });
   expect(call?.argumentsJson).toBe(argumentsJson);
   return call!.plan;
 }
@@ -201,7 +201,7 @@ describe('a call that cannot run gets an error result at once:', () => {
       name: 'cart',
       argumentsJson: '{}',
     }));
-    const planned = await planCalls({ agent, calls, means });
+    const planned = await planCalls({ agent, calls, deps });
     expect(planned.map(({ plan: { toolCallId } }) => toolCallId)).toEqual(
       calls.map(({ id }) => id),
     );

@@ -9,7 +9,7 @@ import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { Audience } from '../../../src/protocol/values/audience.js';
 import { joinAudiences } from '../../../src/protocol/values/audience.js';
 import { planCalls } from '../../../src/tools/plan/plan.js';
-import { policyMeans } from '../../support/schedules/policy-means.js';
+import { policyMeans } from '../../support/schedules/policy-deps.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
 type Policy = NonNullable<AgentSpec<unknown>['toolPolicy']>;
@@ -32,7 +32,7 @@ async function planOf(
   const policy = toolPolicy === undefined ? {} : { toolPolicy: toolPolicy as Policy };
   const agent = defineAgent({ name: 'a', model, instructions: 'Help.', tools: [tool], ...policy });
   const calls = [{ id: 'c1', name: tool.name, argumentsJson: JSON.stringify(args) }];
-  const [planned] = await planCalls({ agent, calls, means: { ...policyMeans, timeoutMs } });
+  const [planned] = await planCalls({ agent, calls, deps: { ...policyMeans, timeoutMs } });
   return planned!.plan;
 }
 

@@ -16,15 +16,15 @@ it('a worker says once that Temporal is gone, and once that it is back', async (
       },
     },
   });
-  await watch.look();
+  await watch.check();
   isAway = true;
-  await watch.look();
+  await watch.check();
   expect(said, 'one that was missed may be a busy machine').toEqual([]);
-  for (let times = 0; times < 9; times += 1) await watch.look();
+  for (let times = 0; times < 9; times += 1) await watch.check();
   expect(said).toEqual([
     expect.stringMatching(/^warn: Temporal at 127\.0\.0\.1:7233 does not answer\. .*refused/),
   ]);
   isAway = false;
-  for (let times = 0; times < 3; times += 1) await watch.look();
+  for (let times = 0; times < 3; times += 1) await watch.check();
   expect(said.slice(1)).toEqual(['info: Temporal at 127.0.0.1:7233 answers again']);
 });

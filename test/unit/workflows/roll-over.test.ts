@@ -108,7 +108,7 @@ describe('what is carried', () => {
     expect(canCarry(m.state, [])).toBe(false);
     m.resolve('q', { type: 'answer', value: 'yes' });
     expect(canCarry(m.state, [])).toBe(false);
-    m.machine.noRoom();
+    m.machine.endForCapacity();
     expect(m.last('turn_ended').error).toMatchObject({ code: 'model_context_too_long' });
     expect(canCarry(m.state, [])).toBe(true);
   });

@@ -83,7 +83,7 @@ function noting(log: EventLog, called: string[]): EventLog {
 
 /** As if another worker led: the look at the start and the sweep are left to it. */
 async function leaveTheRestToOthers(log: EventLog): Promise<void> {
-  for (const name of ['sweep', 'start-look'])
+  for (const name of ['sweep', 'startup-check'])
     await log.acquireLease({ name, holder: 'another', ttlMs: 60_000 });
 }
 
@@ -180,6 +180,6 @@ test('a worker that holds the run says so after each refusal, and leaves no hist
     seq,
     doubt: true,
   });
-  expect(hints.every(({ told }) => told === undefined)).toBe(true);
+  expect(hints.every(({ pushed: told }) => told === undefined)).toBe(true);
   expect((await engine.handle(talk).describe()).historyLength).toBe(length);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EngineError } from '../../../src/client/index.js';
+import { ConversationError } from '../../../src/client/index.js';
 import { SIGNALS } from '../../../src/protocol/workflow/messaging.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
@@ -66,7 +66,8 @@ test('messages, answers and queries that come at once, by update and by signal, 
         return await talk.send(text, { requestId });
       } catch (error) {
         // What nobody could confirm is repeated under its request id.
-        if (!EngineError.isInstance(error) || error.code !== 'temporal_unreachable') throw error;
+        if (!ConversationError.isInstance(error) || error.code !== 'temporal_unreachable')
+          throw error;
       }
   };
   for (let number = 1; number < MESSAGES; number += 1) {

@@ -12,7 +12,7 @@ import {
 import { openEventLog } from '../../../src/projection/index.js';
 import {
   CARRIED_VERSION,
-  type SpillTranscriptInput,
+  type OffloadTranscriptInput,
 } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
 import { type ConversationInput, WORKFLOW_TYPE } from '../../../src/protocol/workflow/messaging.js';
@@ -96,11 +96,11 @@ function inputOf(events: readonly HistoryEvent[]): ConversationInput {
   return defaultPayloadConverter.fromPayload<ConversationInput>(payload);
 }
 
-function spillsIn(events: readonly HistoryEvent[]): readonly SpillTranscriptInput[] {
+function offloadsIn(events: readonly HistoryEvent[]): readonly OffloadTranscriptInput[] {
   return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
     const [payload] = scheduled?.input?.payloads ?? [];
-    return scheduled?.activityType?.name === 'spillTranscript' && payload
-      ? [defaultPayloadConverter.fromPayload<SpillTranscriptInput>(payload)]
+    return scheduled?.activityType?.name === 'offloadTranscript' && payload
+      ? [defaultPayloadConverter.fromPayload<OffloadTranscriptInput>(payload)]
       : [];
   });
 }
@@ -130,7 +130,7 @@ test('run after run costs the same history, however long the conversation is; no
   expect(second).toBeGreaterThan(20 * RESULT_BYTES);
   // What is remembered of ended calls, up to a thousand, is all that grows.
   expect(Math.abs(third - second)).toBeLessThan(0.1 * second);
-  const stored = runs.flatMap(spillsIn).map(({ messages }) => messages);
+  const stored = runs.flatMap(offloadsIn).map(({ messages }) => messages);
   for (const [index, { from }] of stored.entries())
     expect(from).toBe(index === 0 ? 0 : stored[index - 1]?.to);
   const seen = model.requests.at(-1)?.messages ?? [];
@@ -228,9 +228,9 @@ test('what was stored without an answer is found by the next roll-over, and remo
   await turns(engine, talk, 2);
   await rollOver(engine, talk);
   const [, second, third] = (await runsOf(engine, talk)).map(inputOf);
-  expect(second?.carried).toMatchObject({ untold: [expect.anything()] });
+  expect(second?.carried).toMatchObject({ unacknowledged: [expect.anything()] });
   expect(second?.carried).not.toHaveProperty('chunks');
-  expect(third?.carried).not.toHaveProperty('untold');
+  expect(third?.carried).not.toHaveProperty('unacknowledged');
   const used = third?.carried?.chunks?.map(({ id }) => id) ?? [];
   expect(used).not.toContain(left);
   expect([...(await chunksOf(blobs))].sort()).toEqual([...used].sort());
@@ -255,7 +255,7 @@ test('a summary takes the place of stored turns, and what nothing refers to any 
     ...keyOf(talk),
     agent: agent.name,
     settings: agent.settings,
-    spill: { fromBytes: 600, keepBytes: 300, chunkBytes: 1_500 },
+    offload: { fromBytes: 600, keepBytes: 300, chunkBytes: 1_500 },
   };
   const { taskQueue, temporal } = engine;
   const workflowId = engine.workflowId(talk);

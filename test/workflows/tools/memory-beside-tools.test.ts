@@ -7,7 +7,7 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import type { ScriptedCall } from '../../../src/model/scripted/types.js';
 import { openEventLog } from '../../../src/projection/index.js';
-import { SPILL_TURN_BYTES } from '../../../src/protocol/limits/limits.js';
+import { OFFLOAD_TURN_BYTES } from '../../../src/protocol/limits/limits.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replays } from '../../support/engine/replays.js';
 import { dig, KB } from '../../support/histories/digging.js';
@@ -57,7 +57,7 @@ const digs = (count: number, bytes: number): readonly ScriptedCall[] =>
 /** How often this run was told to store something. */
 async function tries(engine: Engine, talk: Conversation): Promise<number> {
   const lines = await engine.history.lines(engine.workflowId(talk));
-  return lines.filter((line) => line.includes('spillTranscript')).length;
+  return lines.filter((line) => line.includes('offloadTranscript')).length;
 }
 
 test('without a blob store a turn that needs room fails at once, also while a detached tool runs, whose result comes all the same', async () => {
@@ -96,7 +96,7 @@ test('with one it waits for the tool, and goes on in the next run with all that 
   await until('it waits', () => engine.history.lines(engine.workflowId(talk)), {
     holds: (lines) =>
       lines.lastIndexOf('TimerStarted') >
-      lines.findIndex((line) => line.includes('spillTranscript')),
+      lines.findIndex((line) => line.includes('offloadTranscript')),
   });
   expect(model.requests).toHaveLength(1);
   held.release();
@@ -116,7 +116,7 @@ test('with one it waits for the tool, and goes on in the next run with all that 
 });
 
 test('where there is none, one try is enough to know it', async () => {
-  expect(4 * 190 * KB).toBeGreaterThan(SPILL_TURN_BYTES);
+  expect(4 * 190 * KB).toBeGreaterThan(OFFLOAD_TURN_BYTES);
   const steps = Array.from({ length: 30 }, () => callsAll(digs(1, 10)));
   const model = script(callsAll(digs(4, 190 * KB)), ...steps, says('Done'));
   const eventLog = await withoutBlobs();

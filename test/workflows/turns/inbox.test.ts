@@ -127,20 +127,20 @@ test('an event of another system starts a conversation, and its copies and imita
   const engine = await startEngine({ agents: [agentOf(model)], services: undefined });
   const talk = engine.client.conversation('evented', { agent: 'desk' });
   const event = { eventId: 'evt-1', kind: 'payment.settled', payload: { cents: 5 } };
-  const first = await talk.deliver(event);
+  const first = await talk.sendEvent(event);
   expect(first).toMatchObject({ status: 'admitted', duplicate: false });
   await engine.idle(talk);
-  expect(await talk.deliver(event)).toMatchObject({ status: 'admitted', duplicate: true });
-  await expect(talk.deliver({ ...event, payload: 6 })).rejects.toMatchObject({
+  expect(await talk.sendEvent(event)).toMatchObject({ status: 'admitted', duplicate: true });
+  await expect(talk.sendEvent({ ...event, payload: 6 })).rejects.toMatchObject({
     code: 'invalid_request',
     problems: [{ path: '/eventId' }],
   });
-  await expect(talk.deliver({ ...event, eventId: 'tr:call_1' })).rejects.toMatchObject({
+  await expect(talk.sendEvent({ ...event, eventId: 'tr:call_1' })).rejects.toMatchObject({
     code: 'invalid_request',
   });
   expect(model.requests).toHaveLength(1);
   await talk.close();
-  await expect(talk.deliver({ ...event, eventId: 'evt-2' })).rejects.toMatchObject({
+  await expect(talk.sendEvent({ ...event, eventId: 'evt-2' })).rejects.toMatchObject({
     code: 'conversation_closed',
   });
 });

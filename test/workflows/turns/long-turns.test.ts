@@ -156,7 +156,7 @@ async function withStoreAway(model: Agent['model']) {
 const waitsForStore = (engine: Engine, talk: Conversation) =>
   until('it waits for the store', () => engine.history.lines(engine.workflowId(talk)), {
     holds: (lines) => {
-      const tried = lines.findIndex((line) => line.includes('spillTranscript'));
+      const tried = lines.findIndex((line) => line.includes('offloadTranscript'));
       return tried >= 0 && lines.lastIndexOf('TimerStarted') > tried;
     },
   });
@@ -164,7 +164,7 @@ const waitsForStore = (engine: Engine, talk: Conversation) =>
 /** How long it has waited for the store, each time. */
 async function pausesOf(engine: Engine, talk: Conversation): Promise<readonly string[]> {
   const events = await engine.history.events(engine.workflowId(talk));
-  const tried = events.findIndex((event) => lineOf(event).includes('spillTranscript'));
+  const tried = events.findIndex((event) => lineOf(event).includes('offloadTranscript'));
   return events.slice(tried).flatMap(({ timerStartedEventAttributes }) => {
     const { seconds } = timerStartedEventAttributes?.startToFireTimeout ?? {};
     // Others wait for days.

@@ -80,9 +80,9 @@ export class PostgresDatabase implements Queries {
       await migrate({ url, schema: database.schema, where: database.#where, logger });
       return database;
     } catch (error) {
-      const told = database.#translated(error);
+      const translated = database.#translated(error);
       await database.close();
-      throw told instanceof StoreUnavailable ? told : database.#unavailable(error);
+      throw translated instanceof StoreUnavailable ? translated : database.#unavailable(error);
     }
   }
 

@@ -77,7 +77,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       );
   } catch (error) {
     if (sqlState(error) !== LOCK_TIMED_OUT) throw error;
-    const by = await holdersOf(client, schema).catch(() => '');
+    const by = await lockHoldersOf(client, schema).catch(() => '');
     throw new StoreUnavailable(
       `The event log ${where} cannot be brought to this version: tables that have to be changed were locked for ${LOCK_TIMEOUT_S} s${by}. Let that transaction end, or end it with pg_terminate_backend, and start again`,
       { cause: error },
@@ -109,7 +109,7 @@ async function takeTurn(
  * The transactions that had a table locked for as long as this one waited. Their statements are left out, because
  * this store must not publish them.
  */
-async function holdersOf(client: Client, schema: string): Promise<string> {
+async function lockHoldersOf(client: Client, schema: string): Promise<string> {
   await client.query('ROLLBACK');
   const { rows } = await client.query<{ holder: string }>(
     `SELECT format('%s by process %s (%s, %s)', string_agg(DISTINCT relname, ', '), pid, nullif(application_name, ''),

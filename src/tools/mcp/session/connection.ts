@@ -42,7 +42,7 @@ export interface CallRequest {
   readonly requestState?: string;
 }
 
-export interface CallMeans {
+export interface CallDeps {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Json) => void;
   /** The listed definition, if the tool was listed. */
@@ -98,8 +98,8 @@ export class McpConnection {
   }
 
   /** Sends one request. @throws errors of the client */
-  async call(session: Session, request: CallRequest, means: CallMeans): Promise<unknown> {
-    const { signal, onProgress, definition, openCall } = means;
+  async call(session: Session, request: CallRequest, deps: CallDeps): Promise<unknown> {
+    const { signal, onProgress, definition, openCall } = deps;
     const { client, openCalls } = session;
     openCalls.add(openCall);
     let shownAt = -Infinity;

@@ -5,7 +5,7 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { MAX_MCP_CHALLENGE_CHARS } from '../../../define/mcp/limits.js';
-import type { McpCaller, McpMeans, Resolved } from '../../../define/mcp/spec.js';
+import type { McpCaller, McpDeps, Resolved } from '../../../define/mcp/spec.js';
 import type { AnyMcpServer } from '../../../define/mcp-server.js';
 import type { Logger } from '../../../define/tool/context.js';
 import type { Redactor } from '../../shared/redact.js';
@@ -23,7 +23,7 @@ export interface CredentialsNeeds {
 }
 
 /** The additional arguments of resolvers. */
-type Why = Pick<McpMeans, 'refused' | 'challenge'>;
+type Why = Pick<McpDeps, 'refused' | 'challenge'>;
 
 /** Sends with the token and headers of the server's declaration. */
 export function fetchWithCredentials(needs: CredentialsNeeds, send: FetchLike): FetchLike {
@@ -62,14 +62,14 @@ export async function resolved<Value>(
   why: Why,
 ): Promise<Value | undefined> {
   if (typeof value !== 'function') return value;
-  const means = {
+  const deps = {
     // The type of the agent guarantees these services; they are only passed on.
     services: services as never,
     ...why,
     ...(caller === undefined ? {} : { caller }),
-  } satisfies McpMeans<never>;
+  } satisfies McpDeps<never>;
   try {
-    return await (value as (means: McpMeans<never>) => Value | Promise<Value>)(means);
+    return await (value as (deps: McpDeps<never>) => Value | Promise<Value>)(deps);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     logger.warn('MCP credentials not given', { mcpServer: server.name, reason });

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingCall, Resolution } from 'colloquy';
 import type { Conversation, ConversationClient } from 'colloquy/client';
-import { askAgain } from '../../../../src/client/temporal/query-retry.js';
+import { retryQuery } from '../../../../src/client/temporal/query-retry.js';
 import type { ConversationSnapshot } from '../../../../src/protocol/conversation/conversation.js';
 import { until } from '../../../support/until.js';
 import type { Talk } from '../talk.js';
@@ -124,7 +124,7 @@ export class RandomTalk {
     const { temporal } = this.#world;
     const handle = temporal.workflow.getHandle(this.talk.workflowId);
     return await temporal.withDeadline(Date.now() + QUERY_MS, () =>
-      askAgain(() => handle.query<ConversationSnapshot>('snapshot')),
+      retryQuery(() => handle.query<ConversationSnapshot>('snapshot')),
     );
   }
 
@@ -315,7 +315,7 @@ export class RandomTalk {
         this.trail.note({ what: 'event', door, id, said: 'sent' });
       } else
         await noting(this.trail, { what: 'event', door, id }, async () =>
-          saidIn({ ...(await this.#conversation.deliver(event)) }),
+          saidIn({ ...(await this.#conversation.sendEvent(event)) }),
         );
     };
     this.#again.push(deliver);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KnownSeqs } from '../../../../src/client/reading/read-your-writes.js';
+import { ReadYourWrites } from '../../../../src/client/reading/read-your-writes.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
 import { setUp } from '../../../support/fakes/scripted-client.js';
 import { CALL, sampleLog, TURN } from '../../../support/samples/sample-log.js';
@@ -54,7 +54,7 @@ describe('what a client was told', () => {
   });
 
   it('is never less than before, however late a reply of a repeat comes', () => {
-    const known = new KnownSeqs();
+    const known = new ReadYourWrites();
     known.note(key('a'), 7);
     known.note(key('a'), 3);
     known.note(key('a'), undefined);
@@ -62,7 +62,7 @@ describe('what a client was told', () => {
   });
 
   it('is forgotten first for the conversation that was not heard of for longest', () => {
-    const known = new KnownSeqs(2);
+    const known = new ReadYourWrites(2);
     known.note(key('a'), 1);
     known.note(key('b'), 2);
     known.note(key('a'), 1);

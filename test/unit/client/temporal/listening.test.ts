@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Door } from '../../../../src/client/temporal/temporal-gateway.js';
+import { TemporalGateway } from '../../../../src/client/temporal/temporal-gateway.js';
 import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
 import { connectClient } from '../../../../src/worker/temporal/connection.js';
 
@@ -29,18 +29,18 @@ async function freeAddress(): Promise<string> {
   return address;
 }
 
-function doorTo(address: string): Door {
+function doorTo(address: string): TemporalGateway {
   const connection = Connection.lazy({ address });
   onTestFinished(() => connection.close());
   const temporal = new Client({ connection });
-  return new Door({ temporal, taskQueue: 'q', searchAttributes: false });
+  return new TemporalGateway({ temporal, taskQueue: 'q', searchAttributes: false });
 }
 
-async function saidBy(door: Door): Promise<string> {
+async function saidBy(gateway: TemporalGateway): Promise<string> {
   try {
-    await door.ping();
+    await gateway.ping();
   } catch (error) {
-    return door.toEngineError(error).message;
+    return gateway.toConversationError(error).message;
   }
   throw new Error('the server answered');
 }

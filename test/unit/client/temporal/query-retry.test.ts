@@ -1,6 +1,6 @@
 /** Queries that a worker refused, whatever its version. */
 import { expect, it } from 'vitest';
-import { askAgain, isQueryRefused } from '../../../../src/client/temporal/query-retry.js';
+import { isQueryRefused, retryQuery } from '../../../../src/client/temporal/query-retry.js';
 import { QUERY_REFUSED } from '../../../../src/protocol/workflow/query-refusal.js';
 
 const BEFORE = [
@@ -12,7 +12,7 @@ it.each([...BEFORE, QUERY_REFUSED])(
   'a query that was refused is asked again: "%s"',
   async (text) => {
     let asked = 0;
-    const answer = await askAgain(() => {
+    const answer = await retryQuery(() => {
       asked += 1;
       return asked === 1 ? Promise.reject(new Error(text)) : Promise.resolve('answer');
     });
@@ -22,7 +22,7 @@ it.each([...BEFORE, QUERY_REFUSED])(
 
 it('what a query fails with otherwise is told at once', async () => {
   const broken = () => Promise.reject(new Error('no such query'));
-  await expect(askAgain(broken)).rejects.toThrow('no such query');
+  await expect(retryQuery(broken)).rejects.toThrow('no such query');
   expect(isQueryRefused(QUERY_REFUSED)).toBe(false);
 });
 

@@ -4,24 +4,28 @@ import {
   carriedBytes,
   carriedMemory,
   droppedAtRollOver,
-  spillPlan,
+  offloadPlan,
   stateIn,
 } from '../../../../src/core/context/carry-over.js';
 import { isStored, piecesOf, storedEnd } from '../../../../src/core/context/offloaded.js';
-import { isCrowded, needsRoom, visibleFrom } from '../../../../src/core/context/request-window.js';
+import {
+  isCrowded,
+  needsOffload,
+  visibleFrom,
+} from '../../../../src/core/context/request-window.js';
 import { messageBytes, withMessage } from '../../../../src/core/context/transcript.js';
 import { turnResults } from '../../../../src/core/context/turn-results.js';
 import type { ConversationState } from '../../../../src/core/state/state.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import {
   isStoredPart,
-  SPILL_BOUNDS,
+  OFFLOAD_BOUNDS,
 } from '../../../../src/protocol/conversation/offloaded-messages.js';
 import {
   MAX_RESULTS_MESSAGE_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
   MAX_TRANSCRIPT_BYTES,
-  SPILL_TURN_BYTES,
+  OFFLOAD_TURN_BYTES,
 } from '../../../../src/protocol/limits/limits.js';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { aTurn, running, Shelf } from '../../../support/fakes/stored-transcripts.js';
@@ -52,7 +56,7 @@ function worked(steps: readonly (readonly number[])[]): MachineUnderTest {
 describe('the steps of a running turn that a roll-over stores', () => {
   it('are finished ones, each with all results of its calls, after the turns before it', () => {
     const state = inThird();
-    const plan = spillPlan(state, BOUNDS);
+    const plan = offloadPlan(state, BOUNDS);
     const stored = plan?.messages ?? [];
     expect(stored).toEqual(state.transcript.slice(0, stored.length));
     expect(stored.at(-1)?.role).toBe('tool');
@@ -67,7 +71,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     // Calls that wait for somebody: they and all behind them stay.
     const ask = state.transcript.findLastIndex(({ role }) => role === 'assistant');
     const waiting = { ...state, transcript: state.transcript.slice(0, ask + 1) };
-    const least = spillPlan(waiting, { ...BOUNDS, fromBytes: 1, keepBytes: 1 });
+    const least = offloadPlan(waiting, { ...BOUNDS, fromBytes: 1, keepBytes: 1 });
     expect(least?.messages).toEqual(state.transcript.slice(0, ask));
   });
 
@@ -106,13 +110,13 @@ describe('the steps of a running turn that a roll-over stores', () => {
 
   it('are to be stored from half of what can be sent, and before the next model call from all of that', () => {
     const small = worked([[190 * KB, 190 * KB]]).state;
-    expect([isCrowded(small, SPILL_BOUNDS), needsRoom(small)]).toEqual([false, false]);
+    expect([isCrowded(small, OFFLOAD_BOUNDS), needsOffload(small)]).toEqual([false, false]);
     const crowded = worked([
       [190 * KB, 190 * KB],
       [190 * KB, 190 * KB],
     ]);
-    expect(crowded.state.transcriptBytes).toBeGreaterThan(SPILL_TURN_BYTES);
-    expect([isCrowded(crowded.state, SPILL_BOUNDS), needsRoom(crowded.state)]).toEqual([
+    expect(crowded.state.transcriptBytes).toBeGreaterThan(OFFLOAD_TURN_BYTES);
+    expect([isCrowded(crowded.state, OFFLOAD_BOUNDS), needsOffload(crowded.state)]).toEqual([
       true,
       false,
     ]);
@@ -123,28 +127,28 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(over.state.transcriptBytes).toBeGreaterThan(MAX_TRANSCRIPT_BYTES);
     expect(over.effectTypes()).toEqual(['make_room']);
     const shelf = new Shelf();
-    const next = shelf.rolledOver(over.state, SPILL_BOUNDS);
-    expect([isCrowded(next, SPILL_BOUNDS), needsRoom(next)]).toEqual([false, false]);
+    const next = shelf.rolledOver(over.state, OFFLOAD_BOUNDS);
+    expect([isCrowded(next, OFFLOAD_BOUNDS), needsOffload(next)]).toEqual([false, false]);
     expect([droppedAtRollOver(next), visibleFrom(next)]).toEqual([0, 0]);
     expect(carriedBytes(next)).toBeLessThan(64 * KB);
     // Whoever stops the turn does not wait for a store.
     over.machine.cancelTurn({ actor: { id: 'ann' }, requestId: 'stop' });
     expect(over.effectTypes()).toEqual(['abort_model']);
-    over.machine.noRoom();
+    over.machine.endForCapacity();
     expect(over.state.turn?.cancel).toBeDefined();
   });
 
   it('are no way out when they cannot be stored: the turn fails with both numbers, the next goes on', () => {
     const m = worked(Array.from({ length: 4 }, () => [190 * KB, 190 * KB]));
     const { transcriptBytes } = m.state;
-    m.machine.noRoom();
+    m.machine.endForCapacity();
     expect(m.last('turn_ended').error).toEqual({
       code: 'model_context_too_long',
       message: `The messages of the turn have ${transcriptBytes} bytes; at most ${MAX_TRANSCRIPT_BYTES} can be sent to a model call, and the others could not be stored`,
     });
     m.send('and now?');
     expect(m.effectTypes()).toEqual(['call_model']);
-    m.machine.noRoom();
+    m.machine.endForCapacity();
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
@@ -156,7 +160,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     m.model(modelCalls([watch, ...ids.map((id) => plannedCall(id))]));
     for (const id of ids) m.tool(id, 'y'.repeat(190 * KB));
     expect(m.effectTypes()).toEqual(['make_room', 'run_tool']);
-    m.machine.noRoom();
+    m.machine.endForCapacity();
     expect(m.last('turn_ended').error?.code).toBe('model_context_too_long');
     expect(m.effectTypes()).toEqual(['run_tool']);
     m.tool('watch', 'seen');
@@ -174,7 +178,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     );
     for (const message of turn.slice(0, -1)) {
       state = withMessage(state, message);
-      if (isCrowded(state, SPILL_BOUNDS)) state = shelf.rolledOver(state, SPILL_BOUNDS);
+      if (isCrowded(state, OFFLOAD_BOUNDS)) state = shelf.rolledOver(state, OFFLOAD_BOUNDS);
     }
     expect(state.transcriptBytes).toBeGreaterThan(MAX_STORED_TRANSCRIPT_BYTES);
     expect(droppedAtRollOver(state)).toBe(0);

@@ -5,7 +5,7 @@ import {
   carriedBytes,
   droppedAtRollOver,
   heldBytesOf,
-  spillPlan,
+  offloadPlan,
 } from '../../../../src/core/context/carry-over.js';
 import { carriedTranscript, isStored, storedEnd } from '../../../../src/core/context/offloaded.js';
 import { visibleFrom, visibleTranscript } from '../../../../src/core/context/request-window.js';
@@ -19,9 +19,9 @@ import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
   MAX_TOMBSTONES,
-  SPILL_CHUNK_BYTES,
-  SPILL_FROM_BYTES,
-  SPILL_KEEP_BYTES,
+  OFFLOAD_CHUNK_BYTES,
+  OFFLOAD_FROM_BYTES,
+  OFFLOAD_KEEP_BYTES,
 } from '../../../../src/protocol/limits/limits.js';
 import { utf8Bytes } from '../../../../src/protocol/values/json.js';
 import {
@@ -36,9 +36,9 @@ import { aConversationState } from '../../../support/samples/transcripts.js';
 
 const BOUNDS = { fromBytes: 2_000, keepBytes: 500, chunkBytes: 2_000 };
 const DEFAULTS = {
-  fromBytes: SPILL_FROM_BYTES,
-  keepBytes: SPILL_KEEP_BYTES,
-  chunkBytes: SPILL_CHUNK_BYTES,
+  fromBytes: OFFLOAD_FROM_BYTES,
+  keepBytes: OFFLOAD_KEEP_BYTES,
+  chunkBytes: OFFLOAD_CHUNK_BYTES,
 };
 
 function turns(count: number, steps: readonly number[], chars: number): readonly Message[] {
@@ -105,7 +105,7 @@ describe('the oldest turns that a roll-over stores', () => {
 
   it('are whole turns, as many as it takes, in chunks of the bound; the newest ones stay', () => {
     const state = aConversationState(turns(40, [1], 600));
-    const plan = spillPlan(state, { fromBytes: 9_000, keepBytes: 5_000, chunkBytes: 12_000 });
+    const plan = offloadPlan(state, { fromBytes: 9_000, keepBytes: 5_000, chunkBytes: 12_000 });
     const kept = state.transcript.slice(plan?.messages.length);
     const bytes = kept.reduce((sum, message) => sum + messageBytes(message), 0);
     expect(bytes).toBeLessThanOrEqual(5_000);
@@ -125,11 +125,11 @@ describe('the oldest turns that a roll-over stores', () => {
 
   it('are none when the bound is not reached', () => {
     const state = aConversationState(turns(3, [3], 3_000));
-    expect(spillPlan(state, { ...BOUNDS, fromBytes: 1e9 })).toBeUndefined();
+    expect(offloadPlan(state, { ...BOUNDS, fromBytes: 1e9 })).toBeUndefined();
   });
 
   it('are chunks of their own where a turn is larger than a chunk', () => {
-    const plan = spillPlan(aConversationState(turns(3, [3], 3_000)), BOUNDS);
+    const plan = offloadPlan(aConversationState(turns(3, [3], 3_000)), BOUNDS);
     expect(new Set(plan?.messages.map(({ turnId }) => turnId))).toEqual(
       new Set(['t1', 't2', 't3']),
     );
@@ -142,9 +142,9 @@ describe('the oldest turns that a roll-over stores', () => {
     const shelf = new Shelf();
     const next = shelf.rolledOver(state, DEFAULTS);
     const { messages, chunks } = carriedTranscript(next);
-    expect(utf8Bytes(JSON.stringify(messages))).toBeLessThan(SPILL_KEEP_BYTES);
+    expect(utf8Bytes(JSON.stringify(messages))).toBeLessThan(OFFLOAD_KEEP_BYTES);
     expect(utf8Bytes(JSON.stringify(chunks))).toBeLessThan(0.1 * state.transcriptBytes);
-    expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + SPILL_KEEP_BYTES);
+    expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + OFFLOAD_KEEP_BYTES);
     expect(carriedBytes(state)).toBeGreaterThan(0.9 * MAX_CARRIED_TRANSCRIPT_BYTES);
   });
 
@@ -157,7 +157,7 @@ describe('the oldest turns that a roll-over stores', () => {
     const next = shelf.rolledOver(state, DEFAULTS);
     expect(droppedAtRollOver(next)).toBe(0);
     expect(shelf.whole(visibleTranscript(next))).toEqual(state.transcript);
-    expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + SPILL_KEEP_BYTES);
+    expect(carriedBytes(next)).toBeLessThan(0.1 * state.transcriptBytes + OFFLOAD_KEEP_BYTES);
     expect(heldBytesOf(next)).toEqual({ heldBytes: MAX_STORED_TRANSCRIPT_BYTES });
   });
 
@@ -165,7 +165,7 @@ describe('the oldest turns that a roll-over stores', () => {
     const shelf = new Shelf();
     const state = aConversationState(turns(560, [10], 1_300));
     expect(state.transcriptBytes).toBeGreaterThan(MAX_STORED_TRANSCRIPT_BYTES);
-    const next = shelf.rolledOver(state, { ...DEFAULTS, chunkBytes: 4 * SPILL_CHUNK_BYTES });
+    const next = shelf.rolledOver(state, { ...DEFAULTS, chunkBytes: 4 * OFFLOAD_CHUNK_BYTES });
     const dropped = droppedAtRollOver(next);
     expect(dropped).toBeGreaterThan(0);
     const kept = next.transcript.slice(dropped);

@@ -113,7 +113,7 @@ describe('the transcript', () => {
     m.mark();
     m.tool('b', 'y'.repeat(800 * KB));
     expect(m.effectTypes()).toEqual(['make_room']);
-    m.machine.noRoom();
+    m.machine.endForCapacity();
     expect(m.types()).toEqual(['tool_result', 'turn_ended']);
     expect(m.last('turn_ended')).toMatchObject({
       status: 'failed',
@@ -157,7 +157,7 @@ describe('a roll-over', () => {
     const calls = Array.from({ length: 12 }, (_, index) => plannedCall(`c${index}`));
     m.model(modelCalls(calls));
     for (const call of calls) m.tool(call.toolCallId, 'y'.repeat(200 * KB));
-    m.machine.noRoom();
+    m.machine.endForCapacity();
     expect(m.state.turn).toBeUndefined();
     expect(carriedBytes(m.state)).toBeLessThan(MAX_CARRIED_STATE_BYTES);
     m.rollOver();

@@ -1,5 +1,5 @@
 /** Every way to claim, renew, lose or ignore a claim, in every state of the offer that it is about. */
-import { claimToolCall, graceOver, leaseLost } from '../../../../src/core/machine/claims.js';
+import { claimTimedOut, claimToolCall, leaseLost } from '../../../../src/core/machine/claims.js';
 import {
   ANSWER_MS,
   APPROVE,
@@ -61,10 +61,10 @@ const INPUTS = {
   lostOfOther: losing(() => ({ claimId: 'claim_1_x' })),
   lostOfGarbage: losing(() => ({ toolCallId: {}, seq: 'now' })),
   grace: happening((m) => {
-    graceOver(m.machine, { toolCallId: 'c', deadline: wait(m)?.claimBy ?? m.clock.iso() });
+    claimTimedOut(m.machine, { toolCallId: 'c', deadline: wait(m)?.claimBy ?? m.clock.iso() });
   }),
   oldGrace: happening((m) => {
-    graceOver(m.machine, { toolCallId: 'c', deadline: '2020-01-01T00:00:00.000Z' });
+    claimTimedOut(m.machine, { toolCallId: 'c', deadline: '2020-01-01T00:00:00.000Z' });
   }),
 } satisfies Record<string, TableInput>;
 type Input = keyof typeof INPUTS;

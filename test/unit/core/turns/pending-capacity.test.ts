@@ -32,7 +32,7 @@ function gated(count: number, bytes: number): readonly PlannedCall[] {
 /** Of the calls that wait, or are detached, as a roll-over carries them. */
 function held({ state }: MachineUnderTest): number {
   const waiting = Object.values(state.calls).filter(
-    ({ suspension, aside }) => suspension !== undefined || aside === 'detached',
+    ({ suspension, background }) => suspension !== undefined || background === 'detached',
   );
   return waiting.reduce((sum, call) => sum + utf8Bytes(JSON.stringify(call)), 0);
 }

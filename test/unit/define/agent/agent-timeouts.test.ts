@@ -11,7 +11,7 @@ import {
 import { callsAll, says, script } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
 import { planCalls } from '../../../../src/tools/plan/plan.js';
-import { policyMeans } from '../../../support/schedules/policy-means.js';
+import { policyMeans } from '../../../support/schedules/policy-deps.js';
 
 const MINUTE = 60_000;
 const base = { description: 'Does it.', input: z.object({}) };
@@ -37,7 +37,7 @@ async function clocksOf(
 ): Promise<readonly object[]> {
   const agent = agentOf(timeouts, tools);
   const asked = tools.map(({ name }) => ({ id: name, name, argumentsJson: '{}' }));
-  const planned = await planCalls({ agent, calls: asked, means: policyMeans });
+  const planned = await planCalls({ agent, calls: asked, deps: policyMeans });
   return planned.map(({ plan }) => plan.timeouts);
 }
 
@@ -113,7 +113,7 @@ describe('the clocks of an agent', () => {
     const planned = await planCalls({
       agent: { ...agent, tools: [listed] },
       calls: [{ id: 'a', name: 'listed', argumentsJson: '{}' }],
-      means: policyMeans,
+      deps: policyMeans,
     });
     expect(planned[0]?.plan.timeouts.runMs).toBe(5 * MINUTE);
   });

@@ -225,7 +225,7 @@ describe('events that no store and no run has any more', () => {
     if (run !== undefined)
       source.set({ ...run, events: [...run.events, ...end], status: 'closed' });
     await projector.flush(KEY, end[0]?.seq ?? 0);
-    expect(await reader.seed(KEY)).toEqual({
+    expect(await reader.restoreState(KEY)).toEqual({
       ...carriedMemory(stateAfter([...ALL, ...behind, ...end])),
       events: [],
       reopened: true,

@@ -21,7 +21,7 @@ describe('rebuilding a closed conversation', () => {
     await store(OTHER, 'run-b');
     await store(stamped([closes()], { from: 17 }), 'run-b');
     const events = [...LOG.slice(0, 6), ...OTHER, ...stamped([closes()], { from: 17 })];
-    expect(await reader.seed(KEY)).toEqual({
+    expect(await reader.restoreState(KEY)).toEqual({
       version: 1,
       state: applyAll(events),
       events: [],
@@ -35,7 +35,7 @@ describe('rebuilding a closed conversation', () => {
     await store(LOG.slice(0, 3));
     source.pageSize = 4;
     source.set({ runId: 'run-a', events: whole, status: 'closed' });
-    expect((await reader.seed(KEY))?.state).toEqual(applyAll(whole));
+    expect((await reader.restoreState(KEY))?.state).toEqual(applyAll(whole));
     expect(await rows()).toEqual(outline(whole));
   });
 
@@ -45,7 +45,7 @@ describe('rebuilding a closed conversation', () => {
     await store(whole);
     source.set({ runId: 'run-a', events: whole, status: 'closed' });
     source.failing = true;
-    expect((await reader.seed(KEY))?.state).toEqual(applyAll(whole));
+    expect((await reader.restoreState(KEY))?.state).toEqual(applyAll(whole));
     expect(source.queries).toHaveLength(0);
   });
 
@@ -54,7 +54,7 @@ describe('rebuilding a closed conversation', () => {
     await store(LOG.slice(0, 3));
     source.set({ runId: 'run-a', events: LOG, status: 'closed' });
     source.failing = true;
-    await expect(reader.seed(KEY)).rejects.toMatchObject({
+    await expect(reader.restoreState(KEY)).rejects.toMatchObject({
       name: 'LogIncomplete',
       code: 'no_worker',
     });
@@ -63,14 +63,14 @@ describe('rebuilding a closed conversation', () => {
   it('takes the store for all there is when Temporal knows the conversation no more', async () => {
     const { reader, store } = await aReader({ withSource: true });
     await store(LOG);
-    expect((await reader.seed(KEY))?.state).toEqual(applyAll(LOG));
+    expect((await reader.restoreState(KEY))?.state).toEqual(applyAll(LOG));
   });
 
   it('takes the store for all there is when the run was ended from outside', async () => {
     const { reader, source, store, rows } = await aReader({ withSource: true });
     await store(LOG.slice(0, 8));
     source.set({ runId: 'run-a', events: LOG, endedBy: 'terminated' });
-    const seed = await reader.seed(KEY);
+    const seed = await reader.restoreState(KEY);
     expect(seed?.state).toMatchObject({ closed: true, lastSeq: 9 });
     expect(await rows()).toEqual([...outline(LOG.slice(0, 8)), '9:run_ended']);
   });

@@ -25,7 +25,7 @@ function watching() {
   const looked: string[] = [];
   const watch = new StoreWatch({
     storeId: MINE,
-    look: async () => {
+    check: async () => {
       if (seen.workers instanceof Error) throw seen.workers;
       return await Promise.resolve(seen.workers);
     },
@@ -33,7 +33,7 @@ function watching() {
       looked.push(runId);
       return await Promise.resolve(seen.events);
     },
-    lookMs: 20,
+    checkMs: 20,
     settleMs: 1,
     logger: {
       info: (message) => {
@@ -79,17 +79,17 @@ describe('the identity of a process', () => {
 describe('workers that keep another event log', () => {
   it('are told once, with the way out, and once more when they are gone', async () => {
     const { watch, said, seen } = watching();
-    await watch.look();
+    await watch.run();
     seen.workers = [worker(THEIRS), worker(THEIRS)];
-    await watch.look();
-    await watch.look();
+    await watch.run();
+    await watch.run();
     expect(said).toEqual([expect.stringContaining(`another event log (store ${THEIRS})`)]);
     expect(said[0]).toContain('COLLOQUY_DATABASE_URL');
     seen.workers = new Error('Temporal is away');
-    await watch.look();
+    await watch.run();
     seen.workers = [];
-    await watch.look();
-    await watch.look();
+    await watch.run();
+    await watch.run();
     expect(said.slice(1)).toEqual([
       'info: All workers of the task queue keep the event log of this process again',
     ]);
@@ -98,9 +98,9 @@ describe('workers that keep another event log', () => {
   it('are told anew when another one comes', async () => {
     const { watch, said, seen } = watching();
     seen.workers = [worker(THEIRS)];
-    await watch.look();
+    await watch.run();
     seen.workers = [worker(THEIRS), worker('aaaaaaaaaaaa')];
-    await watch.look();
+    await watch.run();
     expect(said).toHaveLength(2);
     expect(said[1]).toContain('aaaaaaaaaaaa');
   });

@@ -17,7 +17,7 @@ class FakePresence {
         },
         silentWorkers: () => Promise.resolve(this.silent),
       },
-      look: async () => {
+      check: async () => {
         this.looks += 1;
       },
       ...(beatMs === undefined ? {} : { beatMs }),
@@ -58,7 +58,7 @@ describe('a worker that watches others', () => {
         },
         silentWorkers: () => Promise.resolve(presence.silent),
       },
-      look: async () => {
+      check: async () => {
         presence.looks += 1;
       },
     });

@@ -140,7 +140,7 @@ describe('the sweep', () => {
         };
       },
     });
-    const sweep = new Sweep({ log: counted, source, projector, looksPerPass: 30 });
+    const sweep = new Sweep({ log: counted, source, projector, checksPerPass: 30 });
     const looked: string[] = [];
     const describe = source.describe.bind(source);
     source.describe = async (key) => {

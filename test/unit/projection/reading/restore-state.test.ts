@@ -1,18 +1,18 @@
 /** What a closed conversation goes on with: all that it held, by the names under which it lies beside the log. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { spillPlan, stateIn } from '../../../../src/core/context/carry-over.js';
+import { offloadPlan, stateIn } from '../../../../src/core/context/carry-over.js';
 import { piecesOf } from '../../../../src/core/context/offloaded.js';
-import { seedOf } from '../../../../src/projection/reading/restore-state.js';
+import { restoreStateOf } from '../../../../src/projection/reading/restore-state.js';
 import { TranscriptChunks } from '../../../../src/projection/reading/transcript-chunks.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import {
   isStoredPart,
-  SPILL_BOUNDS,
+  OFFLOAD_BOUNDS,
 } from '../../../../src/protocol/conversation/offloaded-messages.js';
 import {
   MAX_CARRIED_TRANSCRIPT_BYTES,
   MAX_STORED_TRANSCRIPT_BYTES,
-  SPILL_KEEP_BYTES,
+  OFFLOAD_KEEP_BYTES,
 } from '../../../../src/protocol/limits/limits.js';
 import { utf8Bytes } from '../../../../src/protocol/values/json.js';
 import type { CarriedState } from '../../../../src/protocol/workflow/messaging.js';
@@ -41,7 +41,7 @@ function says(m: MachineUnderTest, turns: number): void {
 
 /** As a run does before it ends; `put` absent: its store is away. */
 async function rollsOver(m: MachineUnderTest, put?: TranscriptChunks): Promise<void> {
-  const plan = spillPlan(m.state, SPILL_BOUNDS);
+  const plan = offloadPlan(m.state, OFFLOAD_BOUNDS);
   if (plan === undefined) throw new Error('nothing to store');
   const ids: string[] = [];
   let from = 0;
@@ -74,7 +74,7 @@ async function idsIn({ blobs }: Stores): Promise<readonly string[]> {
 
 function seedIn(m: MachineUnderTest): CarriedState {
   m.machine.close('requested');
-  const seed = seedOf(m.events);
+  const seed = restoreStateOf(m.events);
   if (seed === undefined) throw new Error('the log is empty');
   return JSON.parse(JSON.stringify(seed)) as CarriedState;
 }
@@ -85,7 +85,7 @@ const said = (m: MachineUnderTest): readonly Message[] =>
 
 describe('what a closed conversation is opened again with', () => {
   it('is nothing without a log, and everything as it is while that is no more than a roll-over carries', () => {
-    expect(seedOf([])).toBeUndefined();
+    expect(restoreStateOf([])).toBeUndefined();
     const m = aMachine();
     says(m, 3);
     const seed = seedIn(m);
@@ -106,7 +106,7 @@ describe('what a closed conversation is opened again with', () => {
     expect(m.state.transcriptBytes).toBeGreaterThan(3 * MAX_CARRIED_TRANSCRIPT_BYTES);
     const before = await idsIn(all);
     const seed = seedIn(m);
-    expect(utf8Bytes(JSON.stringify(seed))).toBeLessThan(2 * SPILL_KEEP_BYTES);
+    expect(utf8Bytes(JSON.stringify(seed))).toBeLessThan(2 * OFFLOAD_KEEP_BYTES);
     const named = seed.chunks?.map(({ id }) => id) ?? [];
     expect(before.filter((id) => !named.includes(id))).toEqual([]);
     expect(await readBack(all, m, seed)).toEqual(whole);
@@ -171,7 +171,7 @@ describe('what a closed conversation is opened again with', () => {
     says(m, 5);
     m.send('go');
     m.model(modelCalls([plannedCall('c1')], 'y'.repeat(300 * 1024)));
-    const seed = seedOf(m.events);
+    const seed = restoreStateOf(m.events);
     const last = seed === undefined ? undefined : stateIn(seed).transcript.at(-1);
     expect(last?.parts.at(-1)).toMatchObject({ type: 'tool_call', name: 'server.tool' });
   });

@@ -1,6 +1,6 @@
 /** What the log is told of looks at the ends of histories, and for how long a server is not asked. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { HistoryLooks } from '../../../../src/projection/source/history-probe.js';
+import { HistoryProbe } from '../../../../src/projection/source/history-probe.js';
 import { completed, fakeHistory, type Look, timer } from '../../../support/fakes/fake-history.js';
 
 const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
@@ -18,7 +18,7 @@ function setUp(...answers: readonly Look[]) {
     (message: string, fields: Record<string, unknown> = {}) => {
       lines.push([level, message.split(';')[0], fields['reason']]);
     };
-  const looks = new HistoryLooks(client, { info: note('info'), warn: note('warn') });
+  const looks = new HistoryProbe(client, { info: note('info'), warn: note('warn') });
   const look = async (times = 1): Promise<void> => {
     for (let looked = 1; looked <= times; looked += 1)
       try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createToldSource } from '../../../../src/projection/source/event-source.js';
-import { ToldEvents } from '../../../../src/projection/source/pushed-events.js';
+import { createEventSource } from '../../../../src/projection/source/event-source.js';
+import { PushedEvents } from '../../../../src/projection/source/pushed-events.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import type { Hint } from '../../../../src/protocol/workflow/messaging.js';
 import { FakeSource } from '../../../support/fakes/fake-source.js';
@@ -21,28 +21,28 @@ function hint(
     runId: RUN,
     seq,
     urgency: 'later',
-    told: { task, startedAt: STARTED_AT, liveFrom, events },
+    pushed: { task, startedAt: STARTED_AT, liveFrom, events },
   };
 }
 
-function seqsOf(told: ToldEvents, after: number, upTo: number, runId = RUN) {
+function seqsOf(told: PushedEvents, after: number, upTo: number, runId = RUN) {
   return told.page(KEY, { runId, after, upTo })?.page.events.map(({ seq }) => seq);
 }
 
 describe('events that tasks told', () => {
   it('are joined over hints, and told by the newest task', () => {
-    const told = new ToldEvents();
+    const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 2), { task: 3 }));
     told.take(hint(LOG.slice(2, 5), { task: 9 }));
     expect(told.page(KEY, { runId: RUN, after: 0, upTo: 5 })).toEqual({
       page: { events: LOG.slice(0, 5), firstSeq: 1, lastSeq: 5, more: false },
       task: { id: 9, startedAt: STARTED_AT },
-      toldAt: expect.any(Number) as number,
+      pushedAt: expect.any(Number) as number,
     });
   });
 
   it('are told again by a task that is tried again, and the later telling counts', () => {
-    const told = new ToldEvents();
+    const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 5)));
     const others = LOG.slice(2, 4).map((event) => ({ ...event, at: '2031-01-01T00:00:00.000Z' }));
     told.take(hint(others));
@@ -53,7 +53,7 @@ describe('events that tasks told', () => {
   });
 
   it('are not vouched for by an instance that only replayed them', () => {
-    const told = new ToldEvents();
+    const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 3)));
     told.take(hint(LOG.slice(3, 5), { task: 12, liveFrom: 4 }));
     expect(seqsOf(told, 0, 5)).toBeUndefined();
@@ -65,24 +65,24 @@ describe('events that tasks told', () => {
     ['that begin later than what is asked for', 0, 5, RUN],
     ['that do not go as far', 3, 9, RUN],
   ])('do not answer for events %s', (_what, after, upTo, runId) => {
-    const told = new ToldEvents();
+    const told = new PushedEvents();
     told.take(hint(LOG.slice(3, 5)));
     expect(seqsOf(told, after, upTo, runId)).toBeUndefined();
   });
 
   it('are forgotten when a hint comes without them, or after a gap', () => {
-    const told = new ToldEvents();
+    const told = new PushedEvents();
     told.take(hint(LOG.slice(0, 2)));
     told.take(hint(LOG.slice(4, 5)));
     expect(seqsOf(told, 0, 5)).toBeUndefined();
     expect(seqsOf(told, 4, 5)).toEqual([5]);
-    const { told: _, ...bare } = hint(LOG.slice(5, 6));
+    const { pushed: _, ...bare } = hint(LOG.slice(5, 6));
     told.take(bare);
     expect(seqsOf(told, 4, 5)).toBeUndefined();
   });
 
   it('keep their bounds', () => {
-    const told = new ToldEvents();
+    const told = new PushedEvents();
     const [first] = LOG;
     if (first === undefined) throw new Error('an empty log');
     told.take(hint(Array.from({ length: 501 }, (_, index) => ({ ...first, seq: index + 1 }))));
@@ -101,12 +101,12 @@ describe('a source with told events', () => {
     const asked = new FakeSource();
     asked.set({ runId: RUN, events: LOG });
     looks.length = 0;
-    const source = createToldSource(asked, async (key, target) => {
+    const source = createEventSource(asked, async (key, target) => {
       looks.push({ key, target });
       await Promise.resolve();
       return isCommitted;
     });
-    source.told?.(hint(LOG.slice(0, 5), { task: 7 }));
+    source.pushed?.(hint(LOG.slice(0, 5), { task: 7 }));
     return { source, asked };
   };
 
@@ -119,7 +119,7 @@ describe('a source with told events', () => {
         target: {
           runId: RUN,
           task: { id: 7, startedAt: STARTED_AT },
-          toldAt: expect.any(Number) as number,
+          pushedAt: expect.any(Number) as number,
         },
       },
     ]);
@@ -128,12 +128,12 @@ describe('a source with told events', () => {
 
   it('still counts when more has been told meanwhile', async () => {
     const asked = new FakeSource();
-    const source = createToldSource(asked, async () => {
+    const source = createEventSource(asked, async () => {
       await Promise.resolve();
-      source.told?.(hint(LOG.slice(3, 5), { task: 12 }));
+      source.pushed?.(hint(LOG.slice(3, 5), { task: 12 }));
       return true;
     });
-    source.told?.(hint(LOG.slice(0, 3)));
+    source.pushed?.(hint(LOG.slice(0, 3)));
     expect((await source.events(KEY, { ...query, upTo: 3 })).events).toEqual(LOG.slice(0, 3));
     expect(asked.queries).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { HistoryLooks } from '../../../../src/projection/source/history-probe.js';
-import { createIsCommitted } from '../../../../src/projection/source/task-commit.js';
+import { HistoryProbe } from '../../../../src/projection/source/history-probe.js';
+import { createIsTaskCompleted } from '../../../../src/projection/source/task-commit.js';
 import {
   completed,
   fakeHistory,
@@ -13,11 +13,11 @@ import {
 } from '../../../support/fakes/fake-history.js';
 import { KEY } from '../../../support/samples/log-events.js';
 
-const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, toldAt: 0 };
+const TARGET = { runId: 'run-a', task: { id: 6, startedAt: STARTED_AT }, pushedAt: 0 };
 
 function server(...looks: readonly Look[]) {
   const { client, asked } = fakeHistory(...looks);
-  return { isCommitted: createIsCommitted(new HistoryLooks(client), { identity: ME }), asked };
+  return { isCommitted: createIsTaskCompleted(new HistoryProbe(client), { identity: ME }), asked };
 }
 
 describe('whether a task was committed', () => {
@@ -70,7 +70,7 @@ describe('whether a task was committed', () => {
       vi.useRealTimers();
     });
     const { isCommitted, asked } = server([[completed(7), started(6)]]);
-    const found = isCommitted(KEY, { ...TARGET, toldAt: performance.now() - agoMs });
+    const found = isCommitted(KEY, { ...TARGET, pushedAt: performance.now() - agoMs });
     await nextTurnOfLoop();
     expect(asked).toHaveLength(atOnce);
     await vi.advanceTimersByTimeAsync(1);

@@ -25,7 +25,7 @@ it('gives up on a server that never answers, whatever it is asked', async () => 
   onTestFinished(async () => {
     await connection.close();
   });
-  const source = createWorkflowSource(new Client({ connection }), { lookDeadlineMs: 200 });
+  const source = createWorkflowSource(new Client({ connection }), { checkDeadlineMs: 200 });
   const before = performance.now();
   const listed = source.running?.()[Symbol.asyncIterator]();
   const results = await Promise.allSettled([

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { HistoryLooks } from '../../../../src/projection/source/history-probe.js';
+import { HistoryProbe } from '../../../../src/projection/source/history-probe.js';
 import { createIsSettled } from '../../../../src/worker/sdk-workarounds/settled.js';
 import {
   completed,
@@ -29,7 +29,7 @@ const SIXTH = { lastId: 6, decidedIn: { id: 6, startedAt: STARTED_AT } } as cons
 
 function server(...looks: readonly Look[]) {
   const { client, asked } = fakeHistory(...looks);
-  return { isSettled: createIsSettled(new HistoryLooks(client), { identity: ME }), asked };
+  return { isSettled: createIsSettled(new HistoryProbe(client), { identity: ME }), asked };
 }
 
 describe('what a worker holds of a run is settled', () => {

@@ -1,12 +1,12 @@
 /** The client's holders port over the event log and its live channel. */
-import type { HoldersPort } from '../../client/ports/holders.js';
+import type { LeasesPort } from '../../client/ports/leases.js';
 import type { CallLeases } from '../../store/ports/leases.js';
 import type { LiveChannel } from '../../store/ports/live.js';
 
-export function createHolders(deps: {
+export function createLeases(deps: {
   readonly log: Pick<CallLeases, 'renewCallLease'>;
   readonly live: LiveChannel;
-}): HoldersPort {
+}): LeasesPort {
   return {
     renew: async (renewal) => (await deps.log.renewCallLease(renewal))?.leaseUntil,
     show: ({ tenant, conversationId }, event) => {

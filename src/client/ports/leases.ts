@@ -12,7 +12,7 @@ export interface LeaseRenewal {
   readonly leaseMs?: number;
 }
 
-export interface HoldersPort {
+export interface LeasesPort {
   /** The new end of the lease, ISO 8601; undefined when the store does not have such a claim (yet, or any more). */
   renew(renewal: LeaseRenewal): Promise<string | undefined>;
   /** Publishes progress to watchers of the conversation. May be lost; never throws. */

@@ -1,6 +1,6 @@
 /** How long a turn waits for a store that it cannot go on without. */
 import { beforeEach, expect, it, vi } from 'vitest';
-import { RoomPauses } from '../../../src/workflows/transcript/memory-pressure.js';
+import { OffloadPauses } from '../../../src/workflows/transcript/offload-pauses.js';
 
 const timers = vi.hoisted(() => ({ begun: [] as { ms: number; fire: () => void }[] }));
 vi.mock(import('@temporalio/workflow'), async (original) => ({
@@ -17,7 +17,7 @@ beforeEach(() => {
 
 it('pauses are longer and longer, some four minutes in all, and begin anew once the turn went on', async () => {
   let over = 0;
-  const room = new RoomPauses(() => {
+  const room = new OffloadPauses(() => {
     over += 1;
   });
   const pauses = async (): Promise<number> => {

@@ -4,7 +4,7 @@
  * Behaves like the given constructor otherwise: `instanceof`, subclasses, static members and errors with a message are
  * unchanged.
  */
-export function untraced(traced: ErrorConstructor): ErrorConstructor {
+export function disablePromiseStacks(traced: ErrorConstructor): ErrorConstructor {
   const own: ErrorConstructor = new Proxy(traced, {
     construct: (target, given: unknown[], newTarget) => {
       if (newTarget !== own) return Reflect.construct(target, given, newTarget) as object;

@@ -5,6 +5,6 @@
  * keep their trace, because they have a message. This module is preloaded, because it must run before everything else
  * in the sandbox.
  */
-import { untraced } from './untraced.js';
+import { disablePromiseStacks } from './promise-stacks.js';
 
-globalThis.Error = untraced(Error);
+globalThis.Error = disablePromiseStacks(Error);

@@ -1,9 +1,9 @@
 /** What policies are handed besides the call, where a test plans calls without a worker. */
-import type { PolicyMeans } from '../../../src/tools/shared/policy.js';
+import type { PolicyDeps } from '../../../src/tools/shared/policy.js';
 
 const quiet = (): void => undefined;
 
-export const policyMeans: PolicyMeans = {
+export const policyMeans: PolicyDeps = {
   agent: 'support',
   tenant: 'default',
   conversationId: 'c-1',

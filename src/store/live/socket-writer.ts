@@ -9,7 +9,7 @@
 import type { Socket } from 'node:net';
 import type { LiveEvent } from '../../protocol/log/live-events.js';
 import type { LiveMessage } from '../ports/live.js';
-import { canTake, sendLine } from './wire.js';
+import { canTake, sendLine } from './framing.js';
 
 /** Events of calls that began. The next message takes them along; a reader cannot notice a delay this short. */
 const RIDES_ALONG: readonly LiveEvent['type'][] = ['model_call_started', 'tool_call_started'];

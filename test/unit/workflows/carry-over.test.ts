@@ -12,7 +12,7 @@ const INPUT: ConversationInput = {
   agent: 'support',
   settings: settings(),
 };
-const REST = { unconfirmed: [], knownChunks: new Set<string>(), untold: [] };
+const REST = { unconfirmed: [], knownChunks: new Set<string>(), unacknowledged: [] };
 
 /** With an ended call, and the requests of a message and of an answer. */
 function state(): ReturnType<typeof aMachineWith>['state'] {

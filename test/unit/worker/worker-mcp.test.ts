@@ -1,7 +1,7 @@
 /** What a worker holds calls of MCP servers open with: a queue of its own, and the connections. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { mcpMeans } from '../../../src/worker/mcp-means.js';
-import { OwnQueue, type QueueWorker } from '../../../src/worker/own-queue.js';
+import { workerMcp } from '../../../src/worker/worker-mcp.js';
+import { type QueueWorker, WorkerQueue } from '../../../src/worker/worker-queue.js';
 
 /** A worker whose run ends when the test says so. */
 class ControlledWorker implements QueueWorker {
@@ -56,8 +56,8 @@ function setUp() {
   return { made, faults, create, error, logger, taskQueue: 'all' };
 }
 
-const queue = ({ create, logger, taskQueue }: ReturnType<typeof setUp>): OwnQueue =>
-  new OwnQueue(taskQueue, { create, logger });
+const queue = ({ create, logger, taskQueue }: ReturnType<typeof setUp>): WorkerQueue =>
+  new WorkerQueue(taskQueue, { create, logger });
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -120,8 +120,8 @@ describe('the queue that a worker alone polls', () => {
 describe('a worker that stops', () => {
   it('keeps its connections to MCP servers until the runs of held calls are drained', async () => {
     const order: string[] = [];
-    const { close, mcp } = mcpMeans({ ...setUp(), services: undefined });
-    vi.spyOn(OwnQueue.prototype, 'stop').mockImplementation(async () => {
+    const { close, mcp } = workerMcp({ ...setUp(), services: undefined });
+    vi.spyOn(WorkerQueue.prototype, 'stop').mockImplementation(async () => {
       order.push('draining');
       await TURN();
       order.push('drained');

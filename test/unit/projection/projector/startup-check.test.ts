@@ -1,7 +1,7 @@
 /** What a worker looks at when it starts: what workers that were lost told nobody. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { StartLook } from '../../../../src/projection/projector/start-look.js';
+import { StartupCheck } from '../../../../src/projection/projector/startup-check.js';
 import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
 import { aProjection } from '../setup.js';
@@ -11,7 +11,7 @@ const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 async function aStart(options: { readonly intervalMs?: number; readonly looks?: number } = {}) {
   const projection = await aProjection();
   const { log, source, projector, logger } = projection;
-  const create = () => new StartLook({ log, source, projector, logger, ...options });
+  const create = () => new StartupCheck({ log, source, projector, logger, ...options });
   return { ...projection, create, look: create() };
 }
 

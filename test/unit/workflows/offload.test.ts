@@ -1,9 +1,9 @@
 /** How long the store is given to take what a run leaves behind. */
 import { beforeEach, expect, it, vi } from 'vitest';
-import { needsRoom } from '../../../src/core/context/request-window.js';
-import { SPILL_BOUNDS } from '../../../src/protocol/conversation/offloaded-messages.js';
+import { needsOffload } from '../../../src/core/context/request-window.js';
+import { OFFLOAD_BOUNDS } from '../../../src/protocol/conversation/offloaded-messages.js';
 import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
-import { Spill } from '../../../src/workflows/transcript/offload.js';
+import { TranscriptOffload } from '../../../src/workflows/transcript/offload.js';
 import { modelCalls, plannedCall } from '../../support/builders/core-builders.js';
 import { aMachine, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
@@ -15,7 +15,7 @@ vi.mock(import('../../../src/workflows/activities/schedule.js'), async (original
     store.deadlines.push(options.startToCloseTimeout);
     return Promise.resolve(store.answer());
   };
-  return { ...schedule, activities: { spillTranscript: { executeWithOptions } } as never };
+  return { ...schedule, activities: { offloadTranscript: { executeWithOptions } } as never };
 });
 
 beforeEach(() => {
@@ -32,16 +32,16 @@ function worked(calls: number): MachineUnderTest {
   return m;
 }
 
-function aSpill({ state }: MachineUnderTest): Spill {
+function anOffload({ state }: MachineUnderTest): TranscriptOffload {
   const { tenant, conversationId, agent, settings } = state;
   const input: ConversationInput = {
     tenant,
     conversationId,
     agent,
     settings,
-    spill: SPILL_BOUNDS,
+    offload: OFFLOAD_BOUNDS,
   };
-  return new Spill(input);
+  return new TranscriptOffload(input);
 }
 
 it.each([
@@ -49,18 +49,18 @@ it.each([
   ['twenty where the turn cannot go on without', 9, true, '20s'],
 ])('is %s', async (_how, calls, isNeeded, deadline) => {
   const m = worked(calls);
-  expect(needsRoom(m.state)).toBe(isNeeded);
-  await aSpill(m).begin(m.state);
+  expect(needsOffload(m.state)).toBe(isNeeded);
+  await anOffload(m).begin(m.state);
   expect(store.deadlines).toEqual([deadline]);
 });
 
 it('is no use to give it again once it is known that there is none, and a failure says nothing of that', async () => {
   const m = worked(9);
-  const spill = aSpill(m);
+  const offload = anOffload(m);
   store.answer = () => Promise.reject(new Error('away'));
-  expect(await spill.begin(m.state)).toBeUndefined();
-  expect([spill.possible, spill.failed]).toEqual([true, true]);
+  expect(await offload.begin(m.state)).toBeUndefined();
+  expect([offload.possible, offload.failed]).toEqual([true, true]);
   store.answer = () => ({});
-  expect(await spill.begin(m.state)).toBeUndefined();
-  expect([spill.possible, spill.failed]).toEqual([false, false]);
+  expect(await offload.begin(m.state)).toBeUndefined();
+  expect([offload.possible, offload.failed]).toEqual([false, false]);
 });

@@ -1,9 +1,9 @@
 /** The MCP servers of a worker, with the task queue for runs that continue calls which this worker holds open. */
 import type { Logger } from '../define/tool/context.js';
 import { McpServers } from '../tools/mcp/servers.js';
-import { OwnQueue, type QueueWorker } from './own-queue.js';
+import { type QueueWorker, WorkerQueue } from './worker-queue.js';
 
-interface McpMeansOptions {
+interface WorkerMcpOptions {
   readonly services: unknown;
   readonly logger: Logger;
   /** The task queue of all workers. */
@@ -12,15 +12,15 @@ interface McpMeansOptions {
   readonly create: (taskQueue: string) => Promise<QueueWorker>;
 }
 
-export interface McpMeans {
+export interface WorkerMcp {
   readonly mcp: McpServers;
   /** Called once the main worker has stopped. Never throws. */
   close(): Promise<void>;
 }
 
 /** Opens no connection yet. */
-export function mcpMeans({ services, logger, taskQueue, create }: McpMeansOptions): McpMeans {
-  const own = new OwnQueue(taskQueue, { create, logger });
+export function workerMcp({ services, logger, taskQueue, create }: WorkerMcpOptions): WorkerMcp {
+  const own = new WorkerQueue(taskQueue, { create, logger });
   const mcp = new McpServers({ services, logger, ownQueue: () => own.poll() });
   return {
     mcp,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Outlet } from '../../../src/store/live/outlet.js';
+import { Outlet } from '../../../src/store/live/socket-writer.js';
 import type { LiveMessage } from '../../../src/store/ports/live.js';
 import { begun, delta } from '../../support/samples/live-messages.js';
 import { KEY } from '../../support/samples/log-events.js';

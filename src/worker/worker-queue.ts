@@ -9,7 +9,7 @@ import type { Logger } from '../define/tool/context.js';
 /** The part of a Temporal worker that is used here, before it is run. */
 export type QueueWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
-interface OwnQueueMeans {
+interface WorkerQueueDeps {
   /** Creates a worker for the queue, without running it. */
   readonly create: (taskQueue: string) => Promise<QueueWorker>;
   readonly logger: Logger;
@@ -20,16 +20,16 @@ interface Polling {
   readonly ended: Promise<void>;
 }
 
-export class OwnQueue {
+export class WorkerQueue {
   readonly #name: string;
-  readonly #means: OwnQueueMeans;
+  readonly #deps: WorkerQueueDeps;
   #polling: Promise<Polling> | undefined;
   #isStopped = false;
 
   /** `taskQueue`: the task queue of all workers. */
-  constructor(taskQueue: string, means: OwnQueueMeans) {
+  constructor(taskQueue: string, deps: WorkerQueueDeps) {
     this.#name = `${taskQueue}-held-${randomBytes(8).toString('hex')}`;
-    this.#means = means;
+    this.#deps = deps;
   }
 
   /**
@@ -70,14 +70,14 @@ export class OwnQueue {
           this.#polling = undefined;
           const reason = error instanceof Error ? error.message : String(error);
           const about = { taskQueue: this.#name, reason };
-          this.#means.logger.error("this worker's own task queue is not polled", about);
+          this.#deps.logger.error("this worker's own task queue is not polled", about);
         },
       );
     return polling;
   }
 
   async #start(): Promise<Polling> {
-    const worker = await this.#means.create(this.#name);
+    const worker = await this.#deps.create(this.#name);
     return { worker, ended: worker.run() };
   }
 }

@@ -5,7 +5,7 @@ import type { Agent } from '../../define/define-agent.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import type { PolicyMeans } from '../../tools/shared/policy.js';
+import type { PolicyDeps } from '../../tools/shared/policy.js';
 import type { TestConversationOptions } from './test-options.js';
 
 const QUIET: Logger = {
@@ -15,7 +15,7 @@ const QUIET: Logger = {
   error: () => undefined,
 };
 
-export interface LocalMeans<Services> {
+export interface LocalDeps<Services> {
   /** Replaced by a deploy. */
   agent: Agent<Services>;
   /** Plays the agent's own model. */
@@ -24,20 +24,20 @@ export interface LocalMeans<Services> {
   readonly logger: Logger;
 }
 
-export function localMeans<Services>(
+export function localDeps<Services>(
   agent: Agent<Services>,
   options: TestConversationOptions<Services>,
-): LocalMeans<Services> {
+): LocalDeps<Services> {
   const { model = agent.model, services, logger = QUIET } = options;
   return { agent, model, services: services as Services, logger };
 }
 
 /** The context of policies for a call, or for the running model call. */
-export function policyMeansOf<Services>(
-  { services, logger }: LocalMeans<Services>,
+export function policyDepsOf<Services>(
+  { services, logger }: LocalDeps<Services>,
   state: ConversationState,
   of: Pick<CallState, 'turnId' | 'step' | 'asker'>,
-): PolicyMeans {
+): PolicyDeps {
   const { agent, tenant, conversationId } = state;
   const { turnId, step } = of;
   return {

@@ -10,8 +10,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  START_LOOK_INTERVAL_MS,
-  SWEEP_LOOKS,
+  STARTUP_CHECK_INTERVAL_MS,
+  SWEEP_CHECKS,
   SWEEP_RECENT_MS,
 } from '../../protocol/limits/service-limits.js';
 import type { ConversationKey } from '../../protocol/values/ids.js';
@@ -20,38 +20,38 @@ import type { OpenHead } from '../../store/ports/lists.js';
 import type { EventLog } from '../../store/ports/log.js';
 import type { ProjectionLogger } from '../source/outages.js';
 import { Outages, SILENT } from '../source/outages.js';
-import { Gate } from '../source/semaphore.js';
+import { Semaphore } from '../source/semaphore.js';
 import type { WorkflowSource } from '../source/workflow-source.js';
 import type { Projector } from './projector.js';
 
-export interface StartLookDeps {
+export interface StartupCheckDeps {
   readonly log: EventLog;
   readonly source: WorkflowSource;
   readonly projector: Projector;
   readonly logger?: ProjectionLogger;
-  /** @defaultValue `START_LOOK_INTERVAL_MS` */
+  /** @defaultValue `STARTUP_CHECK_INTERVAL_MS` */
   readonly intervalMs?: number;
-  /** Maximum of conversations that are checked. @defaultValue `SWEEP_LOOKS` */
-  readonly looks?: number;
+  /** Maximum of conversations that are checked. @defaultValue `SWEEP_CHECKS` */
+  readonly maxConversations?: number;
 }
 
-const LEASE = 'start-look';
+const LEASE = 'startup-check';
 const TRIES_IN_INTERVAL = 5;
 /** Milliseconds. If several workers were killed in turn, the newest losses are among the latest changes. */
 const JUST_NOW_MS = 30_000;
 const MAX_PAGES = 10;
-const LOOKS_AT_ONCE = 16;
+const CHECKS_AT_ONCE = 16;
 
-export class StartLook {
-  readonly #deps: Required<StartLookDeps>;
+export class StartupCheck {
+  readonly #deps: Required<StartupCheckDeps>;
   readonly #outages: Outages;
-  readonly #gate = new Gate(LOOKS_AT_ONCE);
+  readonly #gate = new Semaphore(CHECKS_AT_ONCE);
 
-  constructor(deps: StartLookDeps) {
+  constructor(deps: StartupCheckDeps) {
     this.#deps = {
       logger: SILENT,
-      intervalMs: START_LOOK_INTERVAL_MS,
-      looks: SWEEP_LOOKS,
+      intervalMs: STARTUP_CHECK_INTERVAL_MS,
+      maxConversations: SWEEP_CHECKS,
       ...deps,
     };
     this.#outages = new Outages(this.#deps.logger);
@@ -63,15 +63,15 @@ export class StartLook {
    */
   async run(): Promise<number | undefined> {
     try {
-      return (await this.#mayLook()) ? await this.#look() : undefined;
+      return (await this.#acquires()) ? await this.#check() : undefined;
     } catch (error) {
-      this.#outages.failed(error, '(look at the start)');
+      this.#outages.failed(error, '(check at startup)');
       return undefined;
     }
   }
 
   /** False once the lease must have changed hands since this worker started: so another check has begun since then. */
-  async #mayLook(): Promise<boolean> {
+  async #acquires(): Promise<boolean> {
     const { log, intervalMs } = this.#deps;
     const lease = { name: LEASE, holder: randomUUID(), ttlMs: intervalMs };
     for (let tried = 0; tried <= TRIES_IN_INTERVAL; tried += 1) {
@@ -81,12 +81,12 @@ export class StartLook {
     return false;
   }
 
-  async #look(): Promise<number> {
-    const { log, looks } = this.#deps;
+  async #check(): Promise<number> {
+    const { log, maxConversations } = this.#deps;
     const justNow = await this.#changedJustNow();
     const lately =
-      justNow.length < looks
-        ? await log.recentHeads({ limit: looks, withinMs: SWEEP_RECENT_MS })
+      justNow.length < maxConversations
+        ? await log.recentHeads({ limit: maxConversations, withinMs: SWEEP_RECENT_MS })
         : [];
     const heads = new Map(
       [...newestFirst(justNow), ...newestFirst(lately)].map((head) => [
@@ -94,34 +94,36 @@ export class StartLook {
         head,
       ]),
     );
-    const known = [...heads.values()].slice(0, looks).map((head) => this.#compare(head, head));
+    const known = [...heads.values()]
+      .slice(0, maxConversations)
+      .map((head) => this.#compare(head, head));
     const [moved, begun] = await Promise.all([Promise.all(known), this.#begunLast()]);
     return [...moved, ...begun].filter(Boolean).length;
   }
 
   /** In pages, since the store returns the oldest first. */
   async #changedJustNow(): Promise<readonly OpenHead[]> {
-    const { log, looks } = this.#deps;
+    const { log, maxConversations } = this.#deps;
     let heads: readonly OpenHead[] = [];
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const after = heads.at(-1);
       const next = await log.recentHeads({
-        limit: looks,
+        limit: maxConversations,
         withinMs: JUST_NOW_MS,
         ...(after === undefined ? {} : { after }),
       });
       heads = [...heads, ...next];
-      if (next.length < looks) break;
+      if (next.length < maxConversations) break;
     }
     return heads;
   }
 
   /** The store may know nothing at all of a conversation whose first worker was lost. */
   async #begunLast(): Promise<readonly boolean[]> {
-    const { log, source, looks } = this.#deps;
+    const { log, source, maxConversations } = this.#deps;
     if (source.running === undefined) return [];
     const keys: ConversationKey[] = [];
-    for await (const key of source.running()) if (keys.push(key) >= looks) break;
+    for await (const key of source.running()) if (keys.push(key) >= maxConversations) break;
     const unknown = await log.notOpen(keys);
     return await Promise.all(unknown.map((key) => this.#compare(key, undefined)));
   }
@@ -138,7 +140,7 @@ export class StartLook {
       if (found === undefined) return false;
       const { runId, historyLength } = found;
       if (runId === head?.runId && historyLength === head.historyLength) return false;
-      projector.look(key, found);
+      projector.check(key, found);
       return true;
     } catch (error) {
       this.#outages.failed(error, conversationKey(key));

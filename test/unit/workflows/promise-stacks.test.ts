@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { untraced } from '../../../src/workflows/sandbox/untraced.js';
+import { disablePromiseStacks } from '../../../src/workflows/sandbox/promise-stacks.js';
 
-const Own = untraced(Error);
+const Own = disablePromiseStacks(Error);
 
 it('an error that is made without a word has no trace, and is an error all the same', () => {
   const error = new Own();
@@ -14,7 +14,7 @@ it('an error that is made without a word has no trace, and is an error all the s
 it('an error with a message has its trace, its cause and its name', () => {
   const cause = { code: 7 };
   const error = new Own('spoilt', { cause });
-  expect(error.stack).toContain('untraced.test.ts');
+  expect(error.stack).toContain('promise-stacks.test.ts');
   expect(error).toMatchObject({ name: 'Error', message: 'spoilt', cause });
   expect(Own('called').message).toBe('called');
 });
@@ -24,7 +24,7 @@ it('classes of errors are as they were, also without a word', () => {
     override readonly name = 'Refused';
   }
   const error = new Refused();
-  expect(error.stack).toContain('untraced.test.ts');
+  expect(error.stack).toContain('promise-stacks.test.ts');
   expect(error).toBeInstanceOf(Refused);
   expect(error).toBeInstanceOf(Own);
   expect(new TypeError('x')).toBeInstanceOf(Own);

@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 64_000;
 /** About four minutes in all. */
 const MAX_PAUSES = 9;
 
-export class RoomPauses {
+export class OffloadPauses {
   readonly #over: () => void;
   #count = 0;
   #isPausing = false;
