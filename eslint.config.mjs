@@ -11,11 +11,11 @@ const TEMPORAL = ['client', 'common', 'worker', 'workflow', 'activity', 'envconf
   (name) => `@temporalio/${name}`,
 );
 const IMPORTS = {
-  protocol: { own: [], packages: [], schema: ['zod'] },
+  protocol: { own: [], packages: ['ms'], schema: ['zod'] },
   'json-schema': { own: ['protocol'], packages: [], schema: ['zod', 're2js'] },
   net: { own: [], packages: ['node:'] },
   core: { own: ['protocol', 'json-schema'], packages: [] },
-  define: { own: ['protocol', 'json-schema'], packages: ['zod', 'ms'] },
+  define: { own: ['protocol', 'json-schema'], packages: ['zod'] },
   workflows: {
     own: ['protocol', 'core'],
     packages: ['@temporalio/workflow', '@temporalio/common'],

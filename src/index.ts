@@ -12,7 +12,6 @@ export type { AgentSettingsSpec, TurnBudgetsSpec } from './define/agent/settings
 export type { ToolFinding, ToolRule } from './define/check-tools.js';
 export { checkTools } from './define/check-tools.js';
 export type { AudienceSpec } from './define/checks/audience.js';
-export type { Duration } from './define/checks/durations.js';
 export type { DefinitionProblem } from './define/checks/problems.js';
 export { DefinitionError } from './define/checks/problems.js';
 export type { Agent, AgentSpec, AnyAgent } from './define/define-agent.js';
@@ -113,5 +112,6 @@ export type { Actor, StampedActor } from './protocol/values/actors.js';
 export type { FilePart, FileSource, ImagePart } from './protocol/values/attachments.js';
 export type { Audience } from './protocol/values/audience.js';
 export type { BlobRef, BlobType } from './protocol/values/blobs.js';
+export type { Duration } from './protocol/values/durations.js';
 export type { Json, JsonSchema } from './protocol/values/json.js';
 export { readResults } from './tools/results/read-results.js';

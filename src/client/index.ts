@@ -7,7 +7,7 @@ export type { Resolution, Verdict } from '../protocol/calls/resolutions.js';
 export type { Remember, RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
 export type { ConversationSnapshot, TurnResult } from '../protocol/conversation/conversation.js';
 export type { FailureCode } from '../protocol/failures/failures.js';
-export type { Duration } from './api/checks.js';
+export type { Duration } from '../protocol/values/durations.js';
 export { ConversationError } from './api/errors.js';
 export type {
   BatchOutcome,

@@ -13,9 +13,9 @@ import {
 import type { ApprovalPlan } from '../protocol/calls/plan.js';
 import type { Retention } from '../protocol/conversation/context.js';
 import { DEFAULT_TOOL_ATTEMPTS } from '../protocol/limits/service-limits.js';
+import { durationMs } from '../protocol/values/durations.js';
 import { isRecord, type JsonSchema } from '../protocol/values/json.js';
 import { audienceOf } from './checks/audience.js';
-import { durationMs } from './checks/durations.js';
 import { ProblemList, shown, type Untyped } from './checks/problems.js';
 import { dropsKeysOnly, needsRecheck } from './schemas/recheck.js';
 import {

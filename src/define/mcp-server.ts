@@ -4,9 +4,9 @@
  */
 
 import { MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../protocol/limits/limits.js';
+import { durationMs, durationProblem } from '../protocol/values/durations.js';
 import { isRecord } from '../protocol/values/json.js';
 import { checkAudience } from './checks/audience.js';
-import { durationMs, durationProblem } from './checks/durations.js';
 import { checkKeys, ProblemList, shown, type Untyped } from './checks/problems.js';
 import { retentionProblem } from './checks/retention.js';
 import {

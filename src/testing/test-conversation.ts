@@ -7,7 +7,6 @@ import { extendToolCall } from '../core/machine/extensions.js';
 import { takeInboxEvent } from '../core/machine/inbox.js';
 import { revokeRule } from '../core/machine/rules.js';
 import { snapshotOf } from '../core/view/snapshot.js';
-import { type Duration, durationMs } from '../define/checks/durations.js';
 import type { Agent } from '../define/define-agent.js';
 import type { Pending } from '../define/tool/pending.js';
 import type { AnyTool, Tool } from '../define/tool/types.js';
@@ -25,6 +24,7 @@ import type {
 } from '../protocol/conversation/conversation.js';
 import type { InboxEventInput, InboxEventReply } from '../protocol/conversation/inbox.js';
 import type { CanonicalEvent } from '../protocol/log/events.js';
+import { type Duration, durationMs } from '../protocol/values/durations.js';
 import { isRecord, type Json } from '../protocol/values/json.js';
 import { TestDriver } from './driver.js';
 import {

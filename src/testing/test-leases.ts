@@ -2,10 +2,10 @@
 import { claimToolCall, leaseLost } from '../core/machine/claims.js';
 import type { ConversationMachine } from '../core/machine/machine.js';
 import { isoOf } from '../core/state/time.js';
-import { durationMs } from '../define/checks/durations.js';
 import type { ClaimVerdict } from '../protocol/calls/claims.js';
 import type { Claim, PendingCall } from '../protocol/calls/suspensions.js';
 import type { StampedActor } from '../protocol/values/actors.js';
+import { durationMs } from '../protocol/values/durations.js';
 import type { TestClaimOptions } from './local/test-options.js';
 
 export interface LeaseEnd {

@@ -1,6 +1,7 @@
 /** How long closed conversations are kept: a setting of workers, carried out by the worker that leads the sweep. */
-import { type Duration, durationMs, durationProblem } from '../define/checks/durations.js';
+
 import { MIN_RETENTION_MS } from '../protocol/limits/service-limits.js';
+import { type Duration, durationMs, durationProblem } from '../protocol/values/durations.js';
 
 export interface RetentionOptions {
   /** Conversations that were closed longer ago are deleted: `'30 days'`, or milliseconds; at least a minute. */

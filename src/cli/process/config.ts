@@ -1,10 +1,11 @@
 /** Settings of the command line: flags first, then environment, then defaults. One error lists every bad value. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { durationProblem } from '../../define/checks/durations.js';
 import { HOST_NAME_RULE, isHostName } from '../../net/hosts.js';
 import type { BlobChoice } from '../../projection/source/open-log.js';
 import { MAX_PATIENCE, MIN_RETENTION_MS } from '../../protocol/limits/service-limits.js';
+import type { Duration } from '../../protocol/values/durations.js';
+import { durationProblem } from '../../protocol/values/durations.js';
 import { DEFAULT_TASK_QUEUE } from '../../protocol/workflow/messaging.js';
 
 const PORT_RULE = 'must be a port: a whole number from 0 (any free one) to 65535';
@@ -68,7 +69,7 @@ export interface Config {
   /** Where values too large for events are stored: beside them, in a folder, or nowhere. */
   readonly blobs: BlobChoice;
   /** Conversations that were closed longer ago are deleted; absent: none are. */
-  readonly closedAfter: string | undefined;
+  readonly closedAfter: Duration | undefined;
   readonly taskQueue: string;
   readonly searchAttributes: boolean;
   /** Compress payloads of more than 8 KB. */
@@ -131,7 +132,7 @@ export function readConfig(
     dataDir,
     eventLog: values.COLLOQUY_DATABASE_URL ?? resolve(dataDir, 'log.db'),
     blobs: blobsOf(values.COLLOQUY_BLOBS),
-    closedAfter: values.COLLOQUY_RETENTION,
+    closedAfter: values.COLLOQUY_RETENTION as Duration | undefined,
     taskQueue: values.COLLOQUY_TASK_QUEUE,
     searchAttributes: values.COLLOQUY_SEARCH_ATTRIBUTES === 'on',
     compression: values.COLLOQUY_COMPRESSION === 'on',

@@ -2,7 +2,6 @@
  * Checks that the client makes before anything reaches Temporal: a refused first message would leave an empty
  * conversation.
  */
-import { msToNumber, type StringValue } from '@temporalio/common/lib/time.js';
 import { messageFieldProblems } from '../../core/judge/messages.js';
 import { patternProblems } from '../../json-schema/judge/patterns.schema.js';
 import { type OutputGiven, outputSchemaOf } from '../../json-schema/output-format.js';
@@ -14,14 +13,12 @@ import {
   MAX_ANSWER_DEPTH,
 } from '../../protocol/limits/limits.js';
 import type { Actor, Channel, StampedActor } from '../../protocol/values/actors.js';
+import { type Duration, durationMs } from '../../protocol/values/durations.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { type ConversationKey, idProblem, requestIdProblem } from '../../protocol/values/ids.js';
 import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../../protocol/values/json.js';
 import { textProblems } from '../../protocol/values/well-formed.js';
 import { ConversationError, invalidField } from './errors.js';
-
-/** `'20s'`, `'2 days'`, or a number of milliseconds. */
-export type Duration = StringValue | number;
 
 /** The number of an actor's roles that the workflow keeps. */
 const MAX_ACTOR_ROLES = 50;
@@ -107,10 +104,13 @@ export function transportProblems(resolution: unknown): readonly FieldProblem[] 
   return [];
 }
 
-/** Milliseconds of a duration of the public API: `'20s'`, `'2 days'` or a number of milliseconds. */
-export function durationMs(field: string, duration: Duration): number {
-  const milliseconds = typeof duration === 'number' ? duration : parsedMs(duration);
-  if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
+/**
+ * Milliseconds of a duration that a caller gave.
+ * @throws {ConversationError} invalid_request naming the field
+ */
+export function checkedMs(field: string, duration: Duration): number {
+  const milliseconds = durationMs(duration);
+  if (milliseconds !== undefined && milliseconds >= 0) return milliseconds;
   throw invalidField(
     `/${field}`,
     `must be a duration such as "20s" or "2 days", got ${JSON.stringify(duration)}`,
@@ -168,16 +168,6 @@ function checkActor(actor: Actor, named: string): void {
 
 function tooLong(text: string): string {
   return `must be at most ${MAX_ACTOR_CHARS} characters, got ${text.length}`;
-}
-
-/** NaN for a text that is not a duration, also for a bare number, which would be read as milliseconds. */
-function parsedMs(text: StringValue): number {
-  if (/^[\s\d.]*$/.test(text)) return Number.NaN;
-  try {
-    return msToNumber(text);
-  } catch {
-    return Number.NaN;
-  }
 }
 
 function describeProblem(problem: FieldProblem): string {

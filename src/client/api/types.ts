@@ -16,6 +16,7 @@ import type { InboxEventReply } from '../../protocol/conversation/inbox.js';
 import type { StatusFilter } from '../../protocol/conversation/statuses.js';
 import type { Actor, Channel, StampedActor } from '../../protocol/values/actors.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type {
   CallRef,
   ConversationId,
@@ -29,7 +30,6 @@ import type { BlobsPort } from '../ports/blobs.js';
 import type { DeletionsPort } from '../ports/deletions.js';
 import type { LeasesPort } from '../ports/leases.js';
 import type { BeforePosition, ConversationReader, LogCursor } from '../ports/reader.js';
-import type { Duration } from './checks.js';
 
 export interface ConversationClientOptions {
   readonly temporal: Client;

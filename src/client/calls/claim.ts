@@ -4,8 +4,9 @@ import type { ClaimToolCallInput, ClaimVerdict } from '../../protocol/calls/clai
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
 import { MAX_LEASE_MS, MIN_LEASE_MS } from '../../protocol/limits/limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { CallRef } from '../../protocol/values/ids.js';
-import { checkRequestId, type Duration, durationMs } from '../api/checks.js';
+import { checkedMs, checkRequestId } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
 import type { ClaimOptions, ClaimOutcome, ResolveTarget } from '../api/types.js';
 import type { LeasesPort } from '../ports/leases.js';
@@ -68,7 +69,7 @@ export async function claimCall(
 }
 
 function checkedLease(lease: Duration): number {
-  const leaseMs = Math.round(durationMs('lease', lease));
+  const leaseMs = Math.round(checkedMs('lease', lease));
   if (leaseMs >= MIN_LEASE_MS && leaseMs <= MAX_LEASE_MS) return leaseMs;
   throw invalidField('/lease', `must be from ${MIN_LEASE_MS} ms to ${MAX_LEASE_MS} ms`);
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExtendToolCallInput, ExtendVerdict } from '../../protocol/calls/extensions.js';
 import { VERDICT_HTTP_STATUS } from '../../protocol/calls/resolutions.js';
-import { checkRequestId, durationMs } from '../api/checks.js';
+import { checkedMs, checkRequestId } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
 import type { ExtendOptions, ExtendOutcome, ResolveTarget } from '../api/types.js';
 import { updateCall } from './call-update.js';
@@ -53,6 +53,6 @@ export async function extendCall(
 function endOf({ by, until }: ExtendOptions): Pick<ExtendToolCallInput, 'by' | 'until'> {
   if ((by === undefined) === (until === undefined))
     throw invalidField('/until', 'either this or "by" must be given');
-  if (by !== undefined) return { by: Math.round(durationMs('by', by)) };
+  if (by !== undefined) return { by: Math.round(checkedMs('by', by)) };
   return { until: until instanceof Date ? until.toISOString() : String(until) };
 }

@@ -16,7 +16,7 @@ import type { StampedActor } from '../../protocol/values/actors.js';
 import { type CallRef, idProblem, parseRef } from '../../protocol/values/ids.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { updateIdFor } from '../../protocol/workflow/update-ids.js';
-import { checkRequestId, durationMs, transportProblems } from '../api/checks.js';
+import { checkedMs, checkRequestId, transportProblems } from '../api/checks.js';
 import type { FinalOptions, ResolveOptions, ResolveOutcome, ResolveTarget } from '../api/types.js';
 import { DEFAULT_RESULT_TIMEOUT } from '../messages/turn.js';
 import type { ConversationReader } from '../ports/reader.js';
@@ -154,7 +154,7 @@ async function finalVerdict(
   options: FinalOptions,
 ): Promise<Verdict> {
   const { ref, input } = attempt;
-  const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+  const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const trace = new SignalTrace(parts, ref, verdictTrace(input));
   const verdict = await repeatUntil({ timeoutMs, signal: options.signal }, async (remainingMs) => {
     const look = await trace.find().catch((error: unknown) => {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SendMessageInput } from '../../protocol/conversation/conversation.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
-import { durationMs, givenOutput } from '../api/checks.js';
+import { checkedMs, givenOutput } from '../api/checks.js';
 import { invalidField } from '../api/errors.js';
 import type { QueuedMessage, SendOptions, Sent, Turn } from '../api/types.js';
 import type { AgentSource } from '../ports/agents.js';
@@ -110,7 +110,7 @@ async function queued(parts: SendingParts, request: SendRequest): Promise<Queued
   const { key, gateway } = parts;
   const trace = new SignalTrace(parts, key, refusalTrace(requestId));
   const final: QueuedMessage['final'] = async (options = {}) => {
-    const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+    const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
     const reply = await repeatUntil({ timeoutMs, signal: options.signal }, (remainingMs) =>
       confirmMessage({ ...parts, trace }, request, remainingMs),
     );
@@ -125,7 +125,7 @@ async function queued(parts: SendingParts, request: SendRequest): Promise<Queued
     warning: text,
     final,
     result: async (options = {}) => {
-      const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+      const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
       const deadline = Date.now() + timeoutMs;
       const turn = await final({ timeout: timeoutMs, signal: options.signal });
       if (turn === undefined) return { status: 'queued', requestId };

@@ -1,7 +1,7 @@
 /** Turns as values: re-attachable from any process by conversation id and turn id. */
 import type { SendMessageReply, TurnResult } from '../../protocol/conversation/conversation.js';
 import type { ConversationKey, TurnId } from '../../protocol/values/ids.js';
-import { durationMs } from '../api/checks.js';
+import { checkedMs } from '../api/checks.js';
 import { ConversationError } from '../api/errors.js';
 import type { ResultOptions, Turn, TurnHandle } from '../api/types.js';
 import type { ConversationReader } from '../ports/reader.js';
@@ -71,7 +71,7 @@ async function resultWithin(
   turnId: TurnId,
   options: ResultOptions,
 ): Promise<TurnResult | undefined> {
-  const timeoutMs = durationMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
+  const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const { reader, known, key } = parts;
   const { signal, returnWhenWaiting = true } = options;
   const atLeastSeq = Math.max(known.of(key), options.atLeastSeq ?? 0);

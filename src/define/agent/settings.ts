@@ -10,9 +10,9 @@ import {
   DEFAULT_MAX_STEPS,
   MAX_MAX_STEPS,
 } from '../../protocol/limits/service-limits.js';
+import { type Duration, durationMs, durationProblem } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { CORE_REVISION } from '../../protocol/workflow/revisions.js';
-import { type Duration, durationMs, durationProblem } from '../checks/durations.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import type { AgentTimeoutsSpec } from '../tool-rules/timeouts.js';
 

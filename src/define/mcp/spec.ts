@@ -3,8 +3,8 @@
 import type { Effects } from '../../protocol/calls/executors.js';
 import type { Retention } from '../../protocol/conversation/context.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { AudienceSpec } from '../checks/audience.js';
-import type { Duration } from '../checks/durations.js';
 import type { UntypedServices } from '../tool/context.js';
 import type { ApprovalRequest, ToolPolicy } from '../tool/policy.js';
 

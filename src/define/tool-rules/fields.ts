@@ -11,10 +11,10 @@ import {
 } from '../../protocol/calls/executors.js';
 import { MAX_REASON_CHARS, MAX_RUN_TIMEOUT_MS, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_HEARTBEAT_MS, MIN_HEARTBEAT_MS } from '../../protocol/limits/service-limits.js';
+import { durationProblem } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
 import { toolNameProblem } from '../../protocol/values/tool-names.js';
 import { checkAudience } from '../checks/audience.js';
-import { durationProblem } from '../checks/durations.js';
 import { checkKeys, type ProblemList, shown, type Untyped } from '../checks/problems.js';
 import { retentionProblem } from '../checks/retention.js';
 import { checkExecution } from './execution.js';

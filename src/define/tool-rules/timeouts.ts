@@ -15,8 +15,8 @@ import {
   DEFAULT_EXTERNAL_TIMEOUT_MS,
   DEFAULT_RUN_TIMEOUT_MS,
 } from '../../protocol/limits/service-limits.js';
+import { type Duration, durationMs, durationProblem } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
-import { type Duration, durationMs, durationProblem } from '../checks/durations.js';
 import { checkKeys, type ProblemList, shown } from '../checks/problems.js';
 import type { AnyTool } from '../tool/types.js';
 import { claimProblem, warnBeforeProblem } from './expiry.js';

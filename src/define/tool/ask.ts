@@ -1,9 +1,9 @@
 /** Questions that a server tool asks during its run, as its author declares them. Runs anywhere. */
 
 import { withoutSlowPatterns } from '../../json-schema/judge/patterns.schema.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { JsonSchema } from '../../protocol/values/json.js';
 import type { AudienceSpec } from '../checks/audience.js';
-import type { Duration } from '../checks/durations.js';
 import { isSaidByJsonSchema } from '../schemas/recheck.js';
 import { inputJsonSchema, isZodSchema, type Schema, schemaProblem } from '../schemas/schema.js';
 

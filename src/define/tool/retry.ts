@@ -1,6 +1,6 @@
 /** The way in which a tool's code requests another attempt. Runs anywhere. */
 import { MAX_TOOL_RETRY_AFTER_MS } from '../../protocol/limits/service-limits.js';
-import { type Duration, durationMs, durationProblem } from '../checks/durations.js';
+import { type Duration, durationMs, durationProblem } from '../../protocol/values/durations.js';
 
 /**
  * Thrown by a tool's `run` to be run again. The call runs again after `after`, with the next `ctx.attempt` and the same

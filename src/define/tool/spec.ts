@@ -8,8 +8,8 @@ import type { Effects, LateResult, ToolMode } from '../../protocol/calls/executo
 import type { Provenance } from '../../protocol/calls/results.js';
 import type { Retention } from '../../protocol/conversation/context.js';
 import type { ProviderTool } from '../../protocol/model/model.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { AudienceSpec } from '../checks/audience.js';
-import type { Duration } from '../checks/durations.js';
 import type { GivenTo, ParsedOf, Schema } from '../schemas/schema.js';
 import type { CallContext, ToolContext, ToolError } from './context.js';
 import type { ToolFiles } from './files.js';

@@ -3,10 +3,11 @@
  */
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { type Duration, durationMs } from '../../client/api/checks.js';
+import { checkedMs } from '../../client/api/checks.js';
 import { ConversationError, invalidField } from '../../client/api/errors.js';
 import { MAX_WAIT_RESULT_MS } from '../../protocol/limits/service-limits.js';
 import type { StampedActor } from '../../protocol/values/actors.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 import { requestIdProblem } from '../../protocol/values/ids.js';
 import type { ActorSchema } from './schemas.js';
@@ -74,7 +75,7 @@ export function timeoutOf(text: string | undefined, otherwiseMs: number): number
   if (text === undefined) return otherwiseMs;
   let milliseconds: number;
   try {
-    milliseconds = durationMs('timeout', text as Duration);
+    milliseconds = checkedMs('timeout', text as Duration);
   } catch {
     throw invalidField('?timeout', 'must be a duration such as "20s"');
   }

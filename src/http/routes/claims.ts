@@ -2,7 +2,7 @@
  * Claims a waiting call, and reports progress under the claim: the body is the verdict, the status is the verdict's.
  */
 import type { Request, Router } from 'express';
-import type { Duration } from '../../client/api/checks.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';
 import { addRoute } from '../request/router.js';

@@ -1,6 +1,6 @@
 /** Resolves a waiting call, and moves its deadline: the body is the verdict, the status is the verdict's. */
 import type { Request, Router } from 'express';
-import type { Duration } from '../../client/api/checks.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import { isRecord } from '../../protocol/values/json.js';
 import type { AppDeps } from '../request/deps.js';
 import { actorOf, parseBody, pathParameter, requestIdOf } from '../request/parse.js';

@@ -1,6 +1,5 @@
 /** Options and errors of `testConversation`. */
 import type { Refusal } from '../../core/judge/messages.js';
-import type { Duration } from '../../define/checks/durations.js';
 import type { Logger } from '../../define/tool/context.js';
 import type { OutputGiven } from '../../json-schema/output-format.js';
 import type { Verdict } from '../../protocol/calls/resolutions.js';
@@ -8,6 +7,7 @@ import type { OnBusy } from '../../protocol/conversation/agents.js';
 import type { Model } from '../../protocol/model/model.js';
 import type { Actor } from '../../protocol/values/actors.js';
 import type { FilePart, ImagePart } from '../../protocol/values/attachments.js';
+import type { Duration } from '../../protocol/values/durations.js';
 import type { FieldProblem } from '../../protocol/values/field-problem.js';
 
 export interface TestConversationOptions<Services> {

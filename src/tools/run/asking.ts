@@ -3,7 +3,6 @@
  */
 import { questionProblem } from '../../core/input/question.js';
 import { audienceOf, checkAudience } from '../../define/checks/audience.js';
-import { durationMs, durationProblem } from '../../define/checks/durations.js';
 import { DefinitionError, ProblemList } from '../../define/checks/problems.js';
 import type { Schema } from '../../define/schemas/schema.js';
 import { type AskSpec, askFormOf } from '../../define/tool/ask.js';
@@ -15,6 +14,7 @@ import { TEXTS } from '../../protocol/failures/texts.js';
 import { MAX_ASK_STATE_BYTES, MAX_WAIT_MS } from '../../protocol/limits/limits.js';
 import { MAX_BLOB_BYTES } from '../../protocol/limits/service-limits.js';
 import type { Audience } from '../../protocol/values/audience.js';
+import { durationMs, durationProblem } from '../../protocol/values/durations.js';
 import { type Json, utf8Bytes } from '../../protocol/values/json.js';
 import type { AnswerRefused } from '../../protocol/workflow/activities.js';
 import { keptState } from '../results/stored-state.js';

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolContext, ToolRetry } from '../../../src/index.js';
 import type { Effects } from '../../../src/protocol/calls/executors.js';
+import type { Duration } from '../../../src/protocol/values/durations.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('the pause of a ToolRetry', () => {
-  it.each([
+  it.each<[Duration, number]>([
     ['30s', 30_000],
     [0, 0],
     [1500, 1500],
@@ -23,7 +24,7 @@ describe('the pause of a ToolRetry', () => {
   });
 
   it.each([-1, Number.NaN, Infinity, 'soon', '5'])('%s is refused', (after) => {
-    expect(() => new ToolRetry({ after, message: 'busy' })).toThrow(RangeError);
+    expect(() => new ToolRetry({ after: after as Duration, message: 'busy' })).toThrow(RangeError);
   });
 });
 
@@ -92,7 +93,7 @@ describe('a tool that throws a ToolRetry', () => {
 
   it('with an impossible pause fails: the model reads what is wrong with it', async () => {
     const conversation = conversationWith(() => {
-      throw new ToolRetry({ after: 'soon', message: 'busy' });
+      throw new ToolRetry({ after: 'soon' as Duration, message: 'busy' });
     });
     await conversation.send('Book it');
     expect(conversation.result('book')).toMatchObject({

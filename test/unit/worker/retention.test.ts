@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/cli/process/config.js';
+import type { Duration } from '../../../src/protocol/values/durations.js';
 import { retentionMs } from '../../../src/worker/retention.js';
 
 const DAY = 24 * 60 * 60 * 1_000;
@@ -13,7 +14,9 @@ it('closed conversations are kept for ever unless a worker is told otherwise', (
 
 it('a retention that is none, or too short to see how a conversation ended, is refused by name', () => {
   for (const closedAfter of ['soon', '30', '', 0, -1, Number.NaN, '10s', 59_999])
-    expect(() => retentionMs({ closedAfter })).toThrow(/^retention\.closedAfter must be/);
+    expect(() => retentionMs({ closedAfter: closedAfter as Duration })).toThrow(
+      /^retention\.closedAfter must be/,
+    );
 });
 
 it('the environment says the same, and a bad value is named', () => {

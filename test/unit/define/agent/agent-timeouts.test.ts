@@ -63,7 +63,12 @@ describe('the clocks of an agent', () => {
   });
 
   it('leave those that a tool sets as they are, and those that nobody sets to the engine', async () => {
-    const timeouts = { approval: '3 days', answer: '1 minute', claim: '5s', total: '4 days' };
+    const timeouts = {
+      approval: '3 days',
+      answer: '1 minute',
+      claim: '5s',
+      total: '4 days',
+    } as const;
     const cautious = defineTool({ ...base, name: 'c', executor: 'client', timeouts });
     const [clocks] = await clocksOf(own, [cautious]);
     expect(clocks).toEqual({

@@ -2,7 +2,7 @@
 import ms from 'ms';
 
 /** Milliseconds, or a text such as `'30s'`, `'15 minutes'` or `'2 days'`. @see https://github.com/vercel/ms */
-export type Duration = number | string;
+export type Duration = number | ms.StringValue;
 
 export interface DurationBounds {
   readonly minMs: number;
