@@ -101,19 +101,19 @@ test('a call that somebody else holds is told so, with who and until when', asyn
 });
 
 test('a renewal moves the lease in the store, and asks the conversation only when the store knows no such claim', async () => {
-  const holders = new FakeHolders();
-  const app = await startHttpApp({ update: () => ACCEPTED }, {}, { holders });
+  const leases = new FakeHolders();
+  const app = await startHttpApp({ update: () => ACCEPTED }, {}, { leases });
   const body = { claimId: 'claim_5_x', lease: 60_000, actor: ANN };
   const renewed = await app.post(`${PATH}/claim`, body);
   expect([renewed.status, await renewed.json()]).toMatchObject([
     200,
-    { verdict: 'accepted', claimId: 'claim_5_x', leaseUntil: holders.until },
+    { verdict: 'accepted', claimId: 'claim_5_x', leaseUntil: leases.until },
   ]);
-  expect(holders.renewals).toMatchObject([
+  expect(leases.renewals).toMatchObject([
     { holder: 'ann', claimId: 'claim_5_x', leaseMs: 60_000 },
   ]);
   expect(app.calls).toEqual([]);
-  holders.until = undefined;
+  leases.until = undefined;
   await app.post(`${PATH}/claim`, body);
   expect(app.calls).toMatchObject([{ name: 'claimToolCall', input: { claimId: 'claim_5_x' } }]);
 });
@@ -153,16 +153,16 @@ test('pending calls show who holds them', async () => {
 });
 
 test('progress of the holder is shown, renews the lease, and reaches no workflow', async () => {
-  const holders = new FakeHolders();
-  const app = await startHttpApp({}, {}, { holders });
+  const leases = new FakeHolders();
+  const app = await startHttpApp({}, {}, { leases });
   held(app);
   const body = { payload: { percent: 40 }, claimId: 'claim_5_x', actor: ANN };
   const response = await app.post(`${PATH}/progress`, body);
   expect([response.status, await response.json()]).toEqual([
     200,
-    { verdict: 'accepted', toolCallId: 'call_1', leaseUntil: holders.until },
+    { verdict: 'accepted', toolCallId: 'call_1', leaseUntil: leases.until },
   ]);
-  expect(holders.shown).toEqual([
+  expect(leases.shown).toEqual([
     {
       type: 'tool_progress',
       turnId: 't1',
@@ -175,9 +175,9 @@ test('progress of the holder is shown, renews the lease, and reaches no workflow
 });
 
 test('progress of anybody else, of a call that waits no more or of a tool that does not stream is refused', async () => {
-  const holders = new FakeHolders();
+  const leases = new FakeHolders();
   const ended = { verdict: 'stale', why: 'already_resolved', status: 'resolved' };
-  const app = await startHttpApp({ update: () => refuse(ended) }, {}, { holders });
+  const app = await startHttpApp({ update: () => refuse(ended) }, {}, { leases });
   held(app, false);
   const body = { payload: 1, claimId: 'claim_5_x', actor: ANN };
   const plain = await app.post(`${PATH}/progress`, body);
@@ -192,15 +192,15 @@ test('progress of anybody else, of a call that waits no more or of a tool that d
   const nobody = await app.post(`${PATH}/progress`, { payload: 1 });
   expect(nobody.status).toBe(422);
   const verdict = { verdict: 'stale', why: 'held', status: 'awaiting_client', by: 'ann' };
-  const other = await startHttpApp({ update: () => refuse(verdict) }, {}, { holders });
+  const other = await startHttpApp({ update: () => refuse(verdict) }, {}, { leases });
   held(other);
-  holders.until = undefined;
+  leases.until = undefined;
   const stranger = await other.post(`${PATH}/progress`, { ...body, actor: { id: 'eve' } });
   expect([stranger.status, await stranger.json()]).toMatchObject([
     409,
     { why: 'not_holder', by: 'ann' },
   ]);
-  expect(holders.shown).toEqual([]);
+  expect(leases.shown).toEqual([]);
 });
 
 test.each<[string, 'call' | 'claim' | 'row']>([
@@ -210,8 +210,8 @@ test.each<[string, 'call' | 'claim' | 'row']>([
 ])(
   'progress of the holder counts while the store lacks %s: the conversation renews',
   async (_title, lacks) => {
-    const holders = new FakeHolders();
-    holders.until = undefined;
+    const leases = new FakeHolders();
+    leases.until = undefined;
     const events = [...offered(), ...stamped([CLAIMED], { from: 5 })];
     const had = { call: 1, claim: 4, row: 5 }[lacks];
     const app = await startHttpApp(
@@ -223,7 +223,7 @@ test.each<[string, 'call' | 'claim' | 'row']>([
         },
       },
       {},
-      { holders },
+      { leases },
     );
     app.reader.add('c1', events.slice(0, had));
     const body = { payload: 7, claimId: 'claim_5_x', actor: ANN };
@@ -235,17 +235,17 @@ test.each<[string, 'call' | 'claim' | 'row']>([
     expect(app.calls).toMatchObject([
       { name: 'claimToolCall', input: { claimId: 'claim_5_x', renewOnly: true, actor: ANN } },
     ]);
-    expect(holders.shown).toMatchObject([{ toolCallId: 'call_1', payload: 7 }]);
+    expect(leases.shown).toMatchObject([{ toolCallId: 'call_1', payload: 7 }]);
     // What was told is known: the read after it is at least as new.
     expect(app.reader.asked.at(-1)).toBe(ACCEPTED.seq);
   },
 );
 
 test('reports of progress that follow each other are one renewal in the history while the store lacks the lease', async () => {
-  const holders = new FakeHolders();
-  holders.until = undefined;
+  const leases = new FakeHolders();
+  leases.until = undefined;
   const leaseUntil = new Date(Date.now() + 300_000).toISOString();
-  const app = await startHttpApp({ update: () => ({ ...ACCEPTED, leaseUntil }) }, {}, { holders });
+  const app = await startHttpApp({ update: () => ({ ...ACCEPTED, leaseUntil }) }, {}, { leases });
   held(app);
   const report = (fields: object) =>
     app.post(`${PATH}/progress`, { payload: 1, claimId: 'claim_5_x', actor: ANN, ...fields });
@@ -253,30 +253,30 @@ test('reports of progress that follow each other are one renewal in the history 
     const response = await report({ payload });
     expect([response.status, await response.json()]).toMatchObject([200, { leaseUntil }]);
   }
-  expect(holders.shown).toMatchObject([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+  expect(leases.shown).toMatchObject([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
   expect(app.calls).toHaveLength(1);
   // Nobody else is taken for the holder.
   await report({ actor: { id: 'eve' } });
   await report({ claimId: 'claim_6_y' });
   expect(app.calls).toHaveLength(3);
   // As soon as the store knows the lease, it is renewed there.
-  holders.until = '2030-01-01T00:09:00.000Z';
-  expect(await (await report({})).json()).toMatchObject({ leaseUntil: holders.until });
+  leases.until = '2030-01-01T00:09:00.000Z';
+  expect(await (await report({})).json()).toMatchObject({ leaseUntil: leases.until });
   expect(app.calls).toHaveLength(3);
 });
 
 test('a claim that is repeated is told when its lease ends now, and holds on', async () => {
-  const holders = new FakeHolders();
+  const leases = new FakeHolders();
   const told = { verdict: 'duplicate', first: ACCEPTED };
-  const app = await startHttpApp({ update: () => refuse(told) }, {}, { holders });
+  const app = await startHttpApp({ update: () => refuse(told) }, {}, { leases });
   const repeated = { actor: ANN, requestId: 'r-1' };
   const again = async () => await (await app.post(`${PATH}/claim`, repeated)).json();
   expect(await again()).toMatchObject({
     verdict: 'duplicate',
-    first: { ...ACCEPTED, leaseUntil: holders.until },
+    first: { ...ACCEPTED, leaseUntil: leases.until },
   });
-  expect(holders.renewals).toMatchObject([{ claimId: 'claim_5_x', holder: 'ann' }]);
-  holders.until = undefined;
+  expect(leases.renewals).toMatchObject([{ claimId: 'claim_5_x', holder: 'ann' }]);
+  leases.until = undefined;
   expect(await again()).toMatchObject(told);
 });
 

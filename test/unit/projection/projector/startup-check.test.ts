@@ -60,7 +60,7 @@ describe('a worker that starts', () => {
   });
 
   it('looks at so many conversations at most, those that changed last', async () => {
-    const { log, source, look } = await aStart({ looks: 3 });
+    const { log, source, look } = await aStart({ maxConversations: 3 });
     const looked: string[] = [];
     const describe = source.describe.bind(source);
     source.describe = async (key) => {
