@@ -104,6 +104,7 @@ export class ConversationClient {
       blobs: this.#options.blobs,
       control: this.#control,
       known: this.#known,
+      patience: this.#gateway.patience,
       stamp: this.#stamp,
       resolve: async (toolCallId, resolution, resolveOptions) =>
         await this.resolve({ ...key, toolCallId }, resolution, resolveOptions),
@@ -175,8 +176,9 @@ export class ConversationClient {
     options: Pick<ConversationOptions, 'tenant'> = {},
   ): TurnHandle {
     const key = this.#key(conversationId, options.tenant);
+    const { patience } = this.#gateway;
     const parts = { reader: this.#reader, control: this.#control, known: this.#known, key };
-    return attachTurn(parts, turnId);
+    return attachTurn({ ...parts, patience }, turnId);
   }
 
   /**

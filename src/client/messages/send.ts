@@ -52,9 +52,13 @@ export interface SendParts {
 
 /** A run may close or change between two reads of it: a few rounds settle which. */
 const MAX_ROUNDS = 4;
-/** A run that is closing refuses messages until its last task has completed, which takes seconds on a busy machine. */
-const MAX_REOPEN_ROUNDS = 12;
+/**
+ * Milliseconds for which a message that opens a conversation again waits for the run that is closing: such a run refuses
+ * messages until its last task has completed.
+ */
+const REOPEN_MS = 4_000;
 const ROUND_PAUSE_MS = 50;
+const LONGEST_ROUND_PAUSE_MS = 600;
 /** Milliseconds that a read of the log may take: the log helps here, but is not required. */
 const LOG_DEADLINE_MS = 1_500;
 const FRESH: StartPolicy = { reuse: 'REJECT_DUPLICATE' };
@@ -83,6 +87,7 @@ export async function sendMessage(
   let start: StartPolicy | SendReply = (await isClosedInLog(parts, request))
     ? await startAgain(parts, request)
     : FRESH;
+  const waitUntil = request.reopen ? Date.now() + REOPEN_MS * parts.gateway.patience() : 0;
   for (let round = 1; ; round += 1) {
     if ('status' in start) return start;
     try {
@@ -90,10 +95,13 @@ export async function sendMessage(
     } catch (error) {
       const reply = duplicateOf(error);
       if (reply !== undefined) return { status: 'admitted', reply, duplicate: true };
-      if (round >= roundsOf(error) || !mayStartAgain(error, request))
-        throw parts.gateway.toConversationError(error);
+      if (!mayStartAgain(error, request)) throw parts.gateway.toConversationError(error);
+      if (round >= MAX_ROUNDS && Date.now() >= waitUntil)
+        throw request.reopen
+          ? stillClosing(request.key, error)
+          : parts.gateway.toConversationError(error);
     }
-    if (round > 1) await sleep(ROUND_PAUSE_MS * round);
+    if (round > 1) await sleep(Math.min(ROUND_PAUSE_MS * round, LONGEST_ROUND_PAUSE_MS));
     start = await startAgain(parts, request);
   }
 }
@@ -203,10 +211,6 @@ function duplicateOf(error: unknown): SendMessageReply | undefined {
   return refusal?.type === 'duplicate' ? (refusal.detail as SendMessageReply) : undefined;
 }
 
-function roundsOf(error: unknown): number {
-  return isClosedRun(error) ? MAX_ROUNDS : MAX_REOPEN_ROUNDS;
-}
-
 function mayStartAgain(error: unknown, request: SendRequest): boolean {
   if (isClosedRun(error)) return true;
   return request.reopen && refusalOf(error)?.type === 'conversation_closed';
@@ -267,6 +271,11 @@ async function hadNothing(
 ): Promise<boolean> {
   if ((await gateway.failureType(key, runId)) !== 'not_admitted') return false;
   return log === undefined || !(await wasEverAdmitted(log, key));
+}
+
+function stillClosing({ conversationId }: ConversationKey, cause: unknown): ConversationError {
+  const text = `Conversation "${conversationId}" is still closing. Send the message again`;
+  return new ConversationError('timeout', text, { cause });
 }
 
 function closed(key: ConversationKey, cause?: unknown): ConversationError {

@@ -23,6 +23,8 @@ export interface TurnParts {
   readonly control: Control;
   readonly known: ReadYourWrites;
   readonly key: ConversationKey;
+  /** Factor for waits that no caller has set. */
+  readonly patience: () => number;
 }
 
 /** A handle on a turn that may or may not exist. */
@@ -73,6 +75,7 @@ async function resultWithin(
 ): Promise<TurnResult | undefined> {
   const timeoutMs = checkedMs('timeout', options.timeout ?? DEFAULT_RESULT_TIMEOUT);
   const { reader, known, key } = parts;
+  const lagMs = LAG_MS * parts.patience();
   const { signal, returnWhenWaiting = true } = options;
   const atLeastSeq = Math.max(known.of(key), options.atLeastSeq ?? 0);
   const ask = async (waitMs: number, seq: number): Promise<TurnResult | undefined> =>
@@ -83,10 +86,10 @@ async function resultWithin(
       ...(signal === undefined ? {} : { signal }),
     });
   try {
-    if (atLeastSeq === 0 || timeoutMs <= LAG_MS) return await ask(timeoutMs, atLeastSeq);
-    const result = await ask(LAG_MS, atLeastSeq);
+    if (atLeastSeq === 0 || timeoutMs <= lagMs) return await ask(timeoutMs, atLeastSeq);
+    const result = await ask(lagMs, atLeastSeq);
     const isAnswer = result !== undefined && result.status !== 'timeout';
-    return isAnswer || signal?.aborted === true ? result : await ask(timeoutMs - LAG_MS, 0);
+    return isAnswer || signal?.aborted === true ? result : await ask(timeoutMs - lagMs, 0);
   } catch (error) {
     throw fromTemporal(error);
   }

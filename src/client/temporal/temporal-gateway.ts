@@ -73,7 +73,8 @@ export class TemporalGateway {
   readonly #deletedRun: TemporalGatewayOptions['deletedRun'];
   readonly #pace = new Pace();
   readonly #onTrouble: TemporalGatewayOptions['onTrouble'];
-  readonly #patience: () => number;
+  /** The factor for waits that no caller has set. */
+  readonly patience: () => number;
   #answeredAt: number | undefined;
   #listening: Listening | undefined;
 
@@ -82,7 +83,7 @@ export class TemporalGateway {
     this.taskQueue = options.taskQueue;
     this.#deletedRun = options.deletedRun;
     this.#onTrouble = options.onTrouble;
-    this.#patience = options.patience ?? (() => 1);
+    this.patience = options.patience ?? (() => 1);
     const { taskQueue, searchAttributes } = options;
     this.#startDefaults = { taskQueue, searchAttributes };
   }
@@ -94,7 +95,7 @@ export class TemporalGateway {
    */
   async confirm<Value>(
     call: () => Promise<Value>,
-    budgetMs = this.#pace.budgetMs(Date.now()) * this.#patience(),
+    budgetMs = this.#pace.budgetMs(Date.now()) * this.patience(),
     key?: ConversationKey,
   ): Promise<Attempted<Value>> {
     const beganAt = Date.now();
@@ -306,7 +307,7 @@ export class TemporalGateway {
   }
 
   async #within<Value>(milliseconds: number, call: () => Promise<Value>): Promise<Value> {
-    return await this.#before(Date.now() + milliseconds * this.#patience(), call);
+    return await this.#before(Date.now() + milliseconds * this.patience(), call);
   }
 
   /** A deadline that also holds while the gRPC client pauses between its own retries: those may last 5 s each. */

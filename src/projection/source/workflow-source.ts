@@ -124,7 +124,7 @@ export interface WorkflowSource {
  * Milliseconds for requests that need no worker: a connection that drops requests must not hold a lane, a pass or an
  * HTTP read for long.
  */
-const LOOK_DEADLINE_MS = 3_000;
+const CHECK_DEADLINE_MS = 3_000;
 
 const ENDED_BY: Readonly<Record<string, EndedBy>> = {
   TERMINATED: 'terminated',
@@ -142,8 +142,8 @@ export function createWorkflowSource(
   client: Client,
   options: { readonly checkDeadlineMs?: number } = {},
 ): WorkflowSource {
-  const { checkDeadlineMs = LOOK_DEADLINE_MS } = options;
-  const withDeadline = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+  const { checkDeadlineMs = CHECK_DEADLINE_MS } = options;
+  const timed = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await client.withDeadline(Date.now() + checkDeadlineMs, work);
   const query = async (asked: WorkflowClient, target: Target, after: number): Promise<EventsPage> =>
     await client.withDeadline(Date.now() + target.deadlineMs, () =>
@@ -171,10 +171,10 @@ export function createWorkflowSource(
     describe: async (key) => {
       try {
         const handle = client.workflow.getHandle(workflowIdFor(key));
-        const run = await withDeadline(() => handle.describe());
+        const run = await timed(() => handle.describe());
         const { runId, historyLength, status, closeTime } = run;
         const endedBy = ENDED_BY[status.name];
-        const trouble = await withDeadline(() => troubleOf(client, run));
+        const trouble = await timed(() => troubleOf(client, run));
         return {
           runId,
           historyLength,
@@ -188,29 +188,25 @@ export function createWorkflowSource(
         throw error;
       }
     },
-    previousRun: async (key, runId) => await previousRun(client, withDeadline, { key, runId }),
-    startOf: async (key, runId) => await startOf(client, withDeadline, { key, runId }),
+    previousRun: async (key, runId) => await previousRun(client, timed, { key, runId }),
+    startOf: async (key, runId) => await startOf(client, timed, { key, runId }),
     reported: () =>
-      listed(
-        client,
-        withDeadline,
-        `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`,
-      ),
-    running: () => listed(client, withDeadline, `ExecutionStatus = 'Running'`),
-    closed: () => listed(client, withDeadline, `ExecutionStatus IN ('Completed', 'Canceled')`),
+      listed(client, timed, `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running'`),
+    running: () => listed(client, timed, `ExecutionStatus = 'Running'`),
+    closed: () => listed(client, timed, `ExecutionStatus IN ('Completed', 'Canceled')`),
   };
 }
 
 /** Newest first, 1,000 in a call. */
 async function* listed(
   client: Client,
-  withDeadline: WithDeadline,
+  timed: WithDeadline,
   condition: string,
 ): AsyncGenerator<ConversationKey, void, undefined> {
   const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ${condition}`;
   const runs = client.workflow.list({ query })[Symbol.asyncIterator]();
   for (;;) {
-    const next = await withDeadline(() => runs.next());
+    const next = await timed(() => runs.next());
     if (next.done === true) return;
     const key = parseWorkflowId(next.value.workflowId);
     if (key !== undefined) yield key;
@@ -225,8 +221,8 @@ interface Run {
 }
 
 /** The event with which a run began. @throws errors of the server: NOT_FOUND for a run that it does not have */
-async function firstEvent(client: Client, withDeadline: WithDeadline, { key, runId }: Run) {
-  const { history } = await withDeadline(() =>
+async function firstEvent(client: Client, timed: WithDeadline, { key, runId }: Run) {
+  const { history } = await timed(() =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace: client.options.namespace,
       execution: { workflowId: workflowIdFor(key), runId },
@@ -238,11 +234,11 @@ async function firstEvent(client: Client, withDeadline: WithDeadline, { key, run
 
 async function startOf(
   client: Client,
-  withDeadline: WithDeadline,
+  timed: WithDeadline,
   run: Run,
 ): Promise<RunStart | undefined> {
   try {
-    const event = await firstEvent(client, withDeadline, run);
+    const event = await firstEvent(client, timed, run);
     const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
     const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
     const carried = isRecord(input) ? (input['carried'] as CarriedState | undefined) : undefined;
@@ -256,16 +252,16 @@ async function startOf(
 
 async function previousRun(
   client: Client,
-  withDeadline: WithDeadline,
+  timed: WithDeadline,
   { key, runId }: Run,
 ): Promise<string | undefined> {
   const workflowId = workflowIdFor(key);
   try {
-    const event = await firstEvent(client, withDeadline, { key, runId });
+    const event = await firstEvent(client, timed, { key, runId });
     const started = event?.workflowExecutionStartedEventAttributes;
     const continuedFrom = started?.continuedExecutionRunId ?? '';
     if (continuedFrom !== '') return continuedFrom;
-    const { startTime } = await withDeadline(() =>
+    const { startTime } = await timed(() =>
       client.workflow.getHandle(workflowId, runId).describe(),
     );
     // The first run of its chain; a conversation that was closed and opened again has earlier chains.

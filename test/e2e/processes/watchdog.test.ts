@@ -53,7 +53,7 @@ it('a tool that blocks its worker is named with its conversation while it blocks
   // Only now: it was said while the thread was blocked.
   await world.release('enough');
   expect(await talk.ended()).toMatchObject({ status: 'completed', text: 'dizzy' });
-  const over = await until('its end is said', () => lineThat(/goes on/));
+  const over = await until('its end is said', () => lineThat(/runs again/));
   expect(over).toMatchObject({ level: 40, blocks: 1, longestMs: over?.['lastMs'] });
   expect(Number(over?.['lastMs'])).toBeGreaterThanOrEqual(saidMs);
 });

@@ -109,9 +109,7 @@ test('a renewal moves the lease in the store, and asks the conversation only whe
     200,
     { verdict: 'accepted', claimId: 'claim_5_x', leaseUntil: leases.until },
   ]);
-  expect(leases.renewals).toMatchObject([
-    { holder: 'ann', claimId: 'claim_5_x', leaseMs: 60_000 },
-  ]);
+  expect(leases.renewals).toMatchObject([{ holder: 'ann', claimId: 'claim_5_x', leaseMs: 60_000 }]);
   expect(app.calls).toEqual([]);
   leases.until = undefined;
   await app.post(`${PATH}/claim`, body);

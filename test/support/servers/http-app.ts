@@ -34,7 +34,7 @@ export async function startHttpApp(
   script: Script = {},
   deps: Partial<AppDeps> = {},
   clientOptions: {
-    readonly holders?: LeasesPort;
+    readonly leases?: LeasesPort;
     readonly blobs?: BlobsPort;
     readonly storeId?: () => Promise<string>;
     /** As the server describes the task queue. */

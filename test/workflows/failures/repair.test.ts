@@ -92,8 +92,13 @@ test('a run that does not replay is reset to the longest prefix that does, and a
     /FAILED {3}conversations: 1 conversations are failing[^]*failing {2}default.*TMPRL1100/,
   );
 
-  const plan = await planRepair(repairDeps(engine), key);
-  if (plan.status !== 'reset') throw new Error(`the plan is ${plan.status}`);
+  // The server keeps the signal back while a task of the run is being tried.
+  const plan = await until('the message is in the history', async () => {
+    const found = await planRepair(repairDeps(engine), key);
+    if (found.status !== 'reset') throw new Error(`the plan is ${found.status}`);
+    return found.inputs.length > 0 ? found : undefined;
+  });
+  if (plan === undefined) throw new Error('no plan');
   expect(plan.error).toContain('TMPRL1100');
   expect(
     plan.activities.map(({ activityId, becomes }) => [activityId.split(':')[0], becomes]),
