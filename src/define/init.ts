@@ -1,9 +1,7 @@
 /** `initColloquy`: the `define…` functions with the types of an application's services bound in. Runs anywhere. */
-import type { z } from 'zod';
 import type { Executor } from '../protocol/calls/executors.js';
 import type { AnswersIn } from './agent/output.js';
 import { type Agent, type AgentSpec, defineAgent } from './define-agent.js';
-import { definePlugin, type Plugin, type PluginSpec } from './define-plugin.js';
 import { defineTool } from './define-tool.js';
 import type { HttpToolSpec } from './http/spec.js';
 import { httpTool } from './http-tool.js';
@@ -44,9 +42,6 @@ export interface Colloquy<Services> {
     spec: AgentSpec<Services> & { readonly tools?: Tools; readonly output?: Output },
   ) => Agent<Services, Tools> & AnswersIn<Output>;
   readonly mcpServer: (spec: McpServerSpec<Services>) => McpServer<Services>;
-  readonly definePlugin: <State extends z.core.$ZodType>(
-    spec: PluginSpec<Services, State>,
-  ) => Plugin<Services>;
 }
 
 /**
@@ -62,6 +57,5 @@ export function initColloquy<
     httpTool,
     defineAgent: defineAgent as Colloquy<Types['services']>['defineAgent'],
     mcpServer,
-    definePlugin,
   };
 }

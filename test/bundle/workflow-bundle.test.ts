@@ -101,7 +101,6 @@ describe('the root entry', () => {
       'ToolRetry',
       'checkTools',
       'defineAgent',
-      'definePlugin',
       'defineTool',
       'httpTool',
       'initColloquy',

@@ -1,13 +1,7 @@
 /** Agents: definition, manifest, and what is refused. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  defineAgent,
-  definePlugin,
-  defineTool,
-  manifestOf,
-  openaiModel,
-} from '../../../../src/index.js';
+import { defineAgent, defineTool, manifestOf, openaiModel } from '../../../../src/index.js';
 import { CORE_REVISION } from '../../../../src/protocol/workflow/revisions.js';
 import { agentFaults, containing } from '../tool/faults.js';
 
@@ -202,9 +196,5 @@ describe('an agent definition', () => {
       'model.prices.perCall': containing('unknown field'),
       'settings.budgets.cost': containing('from 0.000001'),
     });
-  });
-
-  it('refuses plugins, which nothing would run', () => {
-    expect(() => definePlugin({ id: 'spaces' })).toThrow(/not yet supported/);
   });
 });
