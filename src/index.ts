@@ -16,8 +16,6 @@ export type { DefinitionProblem } from './define/checks/problems.js';
 export { DefinitionError } from './define/checks/problems.js';
 export type { Agent, AgentSpec, AnyAgent } from './define/define-agent.js';
 export { defineAgent, manifestOf } from './define/define-agent.js';
-export type { Plugin, PluginSpec } from './define/define-plugin.js';
-export { definePlugin } from './define/define-plugin.js';
 export { defineTool } from './define/define-tool.js';
 export type { HttpAnswer, HttpFields, HttpToolSpec, QueryValues } from './define/http/spec.js';
 export { httpTool } from './define/http-tool.js';
@@ -51,7 +49,7 @@ export type { FileBytes, ToolFile, ToolFiles } from './define/tool/files.js';
 export { withFiles } from './define/tool/files.js';
 export type { HttpHeader, HttpMethod, Secret, SecretSource } from './define/tool/http-plan.js';
 export { secret } from './define/tool/http-plan.js';
-export type { JsonOf, Pending } from './define/tool/pending.js';
+export type { Pending } from './define/tool/pending.js';
 export { isPendingOf } from './define/tool/pending.js';
 export type {
   ApprovalDecision,
@@ -113,5 +111,5 @@ export type { FilePart, FileSource, ImagePart } from './protocol/values/attachme
 export type { Audience } from './protocol/values/audience.js';
 export type { BlobRef, BlobType } from './protocol/values/blobs.js';
 export type { Duration } from './protocol/values/durations.js';
-export type { Json, JsonSchema } from './protocol/values/json.js';
+export type { Json, JsonOf, JsonSchema } from './protocol/values/json.js';
 export { readResults } from './tools/results/read-results.js';

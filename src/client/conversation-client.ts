@@ -12,6 +12,8 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/workflow/messaging.js';
 import { checkKey, stampActor } from './api/checks.js';
 import { ConversationError, invalidField } from './api/errors.js';
 import type {
+  AgentRef,
+  AnswerOfAgent,
   CancelOptions,
   CancelOutcome,
   ClaimOptions,
@@ -22,8 +24,10 @@ import type {
   ExtendOptions,
   ExtendOutcome,
   ListOptions,
+  PendingTarget,
   ProgressOptions,
   ProgressOutcome,
+  ResolutionOf,
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
@@ -92,11 +96,15 @@ export class ConversationClient {
    * A conversation that exists or will begin with the first message. Sends no request. @throws {ConversationError}
    * invalid_request
    */
-  conversation(id: ConversationId, options: ConversationOptions = {}): Conversation {
+  conversation<Named extends AgentRef = string>(
+    id: ConversationId,
+    options: ConversationOptions<Named> = {},
+  ): Conversation<AnswerOfAgent<Named>> {
     const key = this.#key(id, options.tenant);
+    const { agent } = options;
     return new Conversation({
       key,
-      agent: options.agent,
+      agent: typeof agent === 'object' ? agent.name : agent,
       agents: this.#options.agents,
       gateway: this.#gateway,
       reader: this.#reader,
@@ -119,12 +127,13 @@ export class ConversationClient {
    * refusal: `v.verdict` and `v.httpStatus` report it. A repeat with the same `requestId` returns `duplicate`.
    * @throws {ConversationError} invalid_request, temporal_unreachable, store_unavailable
    */
-  async resolve(
-    target: ResolveTarget,
-    resolution: Resolution,
+  async resolve<Answer = Json>(
+    target: Exclude<ResolveTarget, PendingTarget<unknown>> | PendingTarget<Answer>,
+    resolution: ResolutionOf<NoInfer<Answer>>,
     options: ResolveOptions = {},
   ): Promise<ResolveOutcome> {
-    return await resolveCall(this.#callParts(), target, { resolution, options });
+    const given = { resolution: resolution as Resolution, options };
+    return await resolveCall(this.#callParts(), target, given);
   }
 
   /**

@@ -1,4 +1,5 @@
 /** One conversation, as an application uses it. Cheap to make; holds no connection and no state of its own. */
+import type { AnswerIn, OutputGiven } from '../json-schema/output-format.js';
 import type { BatchResult, StepContinuation } from '../protocol/calls/batches.js';
 import type { Resolution } from '../protocol/calls/resolutions.js';
 import type { RevokeRuleReply, Rule } from '../protocol/calls/rules.js';
@@ -72,7 +73,8 @@ export interface ConversationParts extends SendingParts {
   readonly extend: (toolCallId: ToolCallId, options: ExtendOptions) => Promise<ExtendOutcome>;
 }
 
-export class Conversation {
+/** `Output`: the JSON of the final answers of its agent; any JSON where that is not known. */
+export class Conversation<Output = Json> {
   readonly #parts: ConversationParts;
 
   constructor(parts: ConversationParts) {
@@ -99,7 +101,12 @@ export class Conversation {
    * @throws {ConversationError} invalid_request, unknown_agent, agent_mismatch, busy, queue_full, conversation_closed,
    *   temporal_unreachable
    */
-  async send(text: string, options: SendOptions = {}): Promise<Sent> {
+  async send(text: string, options?: SendOptions<never>): Promise<Sent<Output>>;
+  async send<Given extends OutputGiven>(
+    text: string,
+    options: SendOptions<Given>,
+  ): Promise<Sent<AnswerIn<Given>>>;
+  async send(text: string, options: SendOptions = {}): Promise<Sent<unknown>> {
     const draft = draftOf(this.#parts, text, options);
     checkMessage(draft);
     return await this.#mapped(() => sendDraft(this.#parts, draft, options.reopen ?? false));

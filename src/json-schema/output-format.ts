@@ -4,7 +4,14 @@
  */
 
 import { MAX_ANSWER_DEPTH, MAX_OUTPUT_SCHEMA_BYTES } from '../protocol/limits/limits.js';
-import { isBoundedJson, isRecord, type JsonSchema, utf8Bytes } from '../protocol/values/json.js';
+import {
+  isBoundedJson,
+  isRecord,
+  type Json,
+  type JsonOf,
+  type JsonSchema,
+  utf8Bytes,
+} from '../protocol/values/json.js';
 import { jsonSchemaProblems } from './relaxed.js';
 
 /** A schema of any library that converts itself to JSON Schema (`~standard.jsonSchema`), such as zod 4. */
@@ -15,6 +22,13 @@ export interface JsonSchemaSource {
     };
   };
 }
+
+/** The JSON of an answer in a given form, before a library parses it; any JSON where its type is not known. */
+export type AnswerIn<Given> = Given extends {
+  readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
+}
+  ? JsonOf<Input>
+  : Json;
 
 /** Form of the answer to a message: its JSON Schema, given in one of three ways; or `false` for plain text. */
 export type OutputGiven =

@@ -1,10 +1,10 @@
 /** Public shapes of the client: options, inputs, results. */
 import type { Client } from '@temporalio/client';
-import type { OutputGiven } from '../../json-schema/output-format.js';
+import type { AnswerIn, OutputGiven } from '../../json-schema/output-format.js';
 import type { BatchVerdict } from '../../protocol/calls/batches.js';
 import type { ClaimVerdict } from '../../protocol/calls/claims.js';
 import type { ExtendVerdict } from '../../protocol/calls/extensions.js';
-import type { Verdict } from '../../protocol/calls/resolutions.js';
+import type { Resolution, Verdict } from '../../protocol/calls/resolutions.js';
 import type { SuspensionKind } from '../../protocol/calls/suspensions.js';
 import type { OnBusy } from '../../protocol/conversation/agents.js';
 import type {
@@ -24,6 +24,7 @@ import type {
   ToolCallId,
   TurnId,
 } from '../../protocol/values/ids.js';
+import type { Json } from '../../protocol/values/json.js';
 import type { QueuedReason, Trouble } from '../../protocol/values/trouble.js';
 import type { AgentSource } from '../ports/agents.js';
 import type { BlobsPort } from '../ports/blobs.js';
@@ -67,13 +68,29 @@ export interface ConversationClientOptions {
   readonly patience?: number | undefined;
 }
 
-export interface ConversationOptions {
-  /** Needed to start a conversation; one that exists keeps its agent, and a different name is refused. */
-  readonly agent?: string | undefined;
+/** An agent, by its name or as `defineAgent` returns it. */
+export type AgentRef =
+  | string
+  | { readonly kind: 'agent'; readonly name: string; readonly '~output'?: unknown };
+
+/** The JSON of an agent's final answers; any JSON for an agent that is passed by its name. */
+export type AnswerOfAgent<Named> = Named extends {
+  readonly kind: 'agent';
+  readonly '~output'?: infer Form;
+}
+  ? AnswerIn<NonNullable<Form>>
+  : Json;
+
+export interface ConversationOptions<Named extends AgentRef = AgentRef> {
+  /**
+   * The agent or its name. Needed to start a conversation; one that exists keeps its agent, and a different one is
+   * refused.
+   */
+  readonly agent?: Named | undefined;
   readonly tenant?: string | undefined;
 }
 
-export interface SendOptions {
+export interface SendOptions<Given extends OutputGiven = OutputGiven> {
   /** Names the message: repeats with the same id are one message. Created when absent; pass one if *you* may retry. */
   readonly requestId?: string | undefined;
   readonly actor?: Actor | StampedActor | undefined;
@@ -88,7 +105,7 @@ export interface SendOptions {
    * or JSON Schema. Replaces the agent's schema; `false`: the answer is a text. Worker and model receive a zod type as
    * JSON Schema only: `outputOf(type, result)` parses the answer.
    */
-  readonly output?: OutputGiven | undefined;
+  readonly output?: Given | undefined;
 }
 
 export interface ResultOptions {
@@ -111,20 +128,21 @@ export interface FinalOptions {
 }
 
 /** A turn, begun by any process: every process may ask for its result, any number of times. */
-export interface TurnHandle {
+/** `Output`: the JSON of the final answer, by the schema of the message or of its agent. */
+export interface TurnHandle<Output = Json> {
   readonly conversationId: ConversationId;
   readonly turnId: TurnId;
   /**
    * The end or the present state of the turn, always a union.
    * @throws {ConversationError} unknown_turn when no such turn is known after the time is up.
    */
-  result(options?: ResultOptions): Promise<TurnResult>;
+  result(options?: ResultOptions): Promise<TurnResult<Output>>;
   /** Stops this turn, not a later one. Safe to repeat. */
   cancel(options?: CancelOptions): Promise<CancelOutcome>;
 }
 
 /** A message that was recorded. */
-export interface Turn extends TurnHandle, SendMessageReply {
+export interface Turn<Output = Json> extends TurnHandle<Output>, SendMessageReply {
   readonly status: 'admitted';
   readonly requestId: string;
   /** True when this request was recorded before; the ids are those of the first time. */
@@ -132,7 +150,7 @@ export interface Turn extends TurnHandle, SendMessageReply {
 }
 
 /** The message is durable in Temporal, but no worker has taken it yet. */
-export interface QueuedMessage {
+export interface QueuedMessage<Output = Json> {
   readonly status: 'queued';
   readonly conversationId: ConversationId;
   readonly requestId: string;
@@ -142,9 +160,9 @@ export interface QueuedMessage {
   /**
    * The turn, once a worker took the message; undefined when the time is up. @throws {ConversationError} when it was refused.
    */
-  final(options?: FinalOptions): Promise<Turn | undefined>;
+  final(options?: FinalOptions): Promise<Turn<Output> | undefined>;
   /** Waits for `final()` and then for the result, within one timeout. */
-  result(options?: ResultOptions): Promise<TurnResult | QueuedResult>;
+  result(options?: ResultOptions): Promise<TurnResult<Output> | QueuedResult>;
 }
 
 export interface QueuedResult {
@@ -152,10 +170,25 @@ export interface QueuedResult {
   readonly requestId: string;
 }
 
-export type Sent = Turn | QueuedMessage;
+export type Sent<Output = Json> = Turn<Output> | QueuedMessage<Output>;
 
-/** A call to resolve: its opaque ref, or its parts. */
-export type ResolveTarget = string | (Omit<CallRef, 'tenant'> & { readonly tenant?: string });
+/** A call: its opaque ref, its parts, or the pending call of a snapshot or result. */
+export type ResolveTarget = string | CallParts | PendingTarget<unknown>;
+
+type CallParts = Omit<CallRef, 'tenant'> & { readonly tenant?: string };
+
+/** A pending call, with the type of its answer where `isPendingOf` has narrowed it to the tools of an agent. */
+export interface PendingTarget<Answer> {
+  readonly ref: string;
+  /** For the compiler; never present at run time. */
+  readonly '~answer'?: Answer;
+}
+
+/** A resolution whose answer or result has the type that the call's tool declares. */
+export type ResolutionOf<Answer> =
+  | Exclude<Resolution, { readonly type: 'answer' | 'result' }>
+  | (Omit<Extract<Resolution, { readonly type: 'answer' }>, 'value'> & { readonly value: Answer })
+  | (Omit<Extract<Resolution, { readonly type: 'result' }>, 'value'> & { readonly value: Answer });
 
 export interface ResolveOptions {
   readonly actor?: Actor | StampedActor | undefined;

@@ -211,7 +211,8 @@ function outcomeOf(verdict: Verdict, requestId: string): ResolveOutcome {
 
 /** The call of a target; undefined when the ref or an id could not be of any call. */
 export function refOf(target: ResolveTarget, tenant: string): CallRef | undefined {
-  const ref = typeof target === 'string' ? parseRef(target) : { tenant, ...target };
+  const given = typeof target === 'object' && 'ref' in target ? target.ref : target;
+  const ref = typeof given === 'string' ? parseRef(given) : { tenant, ...given };
   if (ref === undefined || typeof ref.toolCallId !== 'string' || ref.toolCallId === '')
     return undefined;
   if (idProblem('tenant', ref.tenant) !== undefined) return undefined;

@@ -2,28 +2,7 @@
 
 import type { Executor } from '../../protocol/calls/executors.js';
 import type { PendingCall, SuspensionKind } from '../../protocol/calls/suspensions.js';
-import { isRecord, type Json } from '../../protocol/values/json.js';
-
-/** The type of a value after JSON; `Json` where its type is unknown. */
-export type JsonOf<Value> = unknown extends Value
-  ? Json
-  : Value extends string | number | boolean | null
-    ? Value
-    : Value extends { toJSON(): infer Shown }
-      ? JsonOf<Shown>
-      : Value extends bigint
-        ? string
-        : Value extends undefined
-          ? null
-          : Value extends readonly (infer Item)[]
-            ? readonly JsonOf<Item>[]
-            : Value extends object
-              ? { readonly [Key in keyof Value]: JsonField<Value[Key]> }
-              : Json;
-
-type JsonField<Value> = undefined extends Value
-  ? JsonOf<Exclude<Value, undefined>> | undefined
-  : JsonOf<Value>;
+import { isRecord, type Json, type JsonOf } from '../../protocol/values/json.js';
 
 /**
  * Kinds of suspension that calls of an executor can have. Every call that may be gated can wait for an approval, since
@@ -41,7 +20,7 @@ interface KindsOf {
 interface ToolShape {
   readonly name: string;
   readonly executor: Executor;
-  readonly '~types'?: { readonly prompt: unknown };
+  readonly '~types'?: { readonly prompt: unknown; readonly output: unknown };
 }
 
 /** The type of a prompt; unknown for questions that a tool's code asks. */
@@ -52,6 +31,13 @@ type PromptOf<Tool extends ToolShape, Kind> = [Tool['executor'], Kind] extends [
   ? Json
   : JsonOf<NonNullable<Tool['~types']>['prompt']>;
 
+/** The type of the value that answers a call; any JSON for questions that a tool's code asks. */
+type AnswerOf<Tool extends ToolShape, Kind> = Tool['executor'] extends 'server'
+  ? Json
+  : Kind extends 'elicitation' | 'client_execution' | 'external_execution'
+    ? JsonOf<NonNullable<Tool['~types']>['output']>
+    : Json;
+
 /** One member for each kind, so that a check of `kind` narrows the type. */
 type PendingOfTool<Tool> = Tool extends ToolShape
   ? {
@@ -60,6 +46,7 @@ type PendingOfTool<Tool> = Tool extends ToolShape
             readonly name: Tool['name'];
             readonly kind: Kind;
             readonly prompt: PromptOf<Tool, Kind>;
+            readonly '~answer'?: AnswerOf<Tool, Kind>;
           }
         : never;
     }[SuspensionKind]

@@ -75,13 +75,13 @@ export interface CloseConversationReply {
 }
 
 /** The end, or the present state, of a turn. The same union for every reader and every read. */
-export type TurnResult =
+export type TurnResult<Output = Json> =
   | {
       readonly status: 'completed';
       readonly turnId: TurnId;
       readonly text: string;
       /** The answer in the requested schema; absent where none was requested, and where the engine ended the turn. */
-      readonly output?: Json;
+      readonly output?: Output;
       /** The limit, when the engine ended the turn. */
       readonly reason?: TurnEndReason;
       readonly usage: Usage;

@@ -8,6 +8,27 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
+/** The type of a value after JSON; `Json` where its type is unknown. */
+export type JsonOf<Value> = unknown extends Value
+  ? Json
+  : Value extends string | number | boolean | null
+    ? Value
+    : Value extends { toJSON(): infer Shown }
+      ? JsonOf<Shown>
+      : Value extends bigint
+        ? string
+        : Value extends undefined
+          ? null
+          : Value extends readonly (infer Item)[]
+            ? readonly JsonOf<Item>[]
+            : Value extends object
+              ? { readonly [Key in keyof Value]: JsonField<Value[Key]> }
+              : Json;
+
+type JsonField<Value> = undefined extends Value
+  ? JsonOf<Exclude<Value, undefined>> | undefined
+  : JsonOf<Value>;
+
 /** A JSON Schema document. The engine interprets no more of it than its validators do. */
 export type JsonSchema = { readonly [key: string]: Json | undefined };
 
