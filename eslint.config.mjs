@@ -31,7 +31,10 @@ const IMPORTS = {
   store: { own: ['protocol', 'core'], packages: ['node:', 'pg', 'node-pg-migrate'] },
   client: {
     own: ['protocol', 'json-schema', 'core'],
-    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node:'],
+    packages: [
+      ...['@temporalio/client', '@temporalio/common', '@temporalio/envconfig'],
+      ...['@temporalio/proto', 'node:'],
+    ],
   },
   projection: {
     own: ['protocol', 'core', 'store', 'client'],
@@ -57,10 +60,14 @@ const IMPORTS = {
     own: ['protocol', 'json-schema', 'core', 'define', 'tools', 'model'],
     packages: ['zod', 'node:'],
   },
+  engine: {
+    own: ['protocol', 'define', 'client', 'store', 'projection', 'http', 'worker'],
+    packages: ['@temporalio/client', 'express'],
+  },
   cli: {
     own: [
       ...['protocol', 'net', 'core', 'define', 'model', 'tools', 'store', 'client', 'projection'],
-      ...['activities', 'http', 'worker', 'testing', 'watchdog'],
+      ...['activities', 'http', 'worker', 'testing', 'watchdog', 'engine'],
     ],
     packages: ['commander', 'pino', 'zod', ...TEMPORAL, 'node:'],
   },
@@ -79,7 +86,8 @@ const FLOORS = {
   client: [
     ['ports', 'trouble', 'workers'],
     ['api'],
-    ['payloads', 'temporal'],
+    ['payloads'],
+    ['temporal'],
     ['deletion', 'reading'],
     ['messages'],
     ['calls'],

@@ -25,6 +25,7 @@ const CHECKED = [
   'src/tools',
   'src/watchdog',
   'src/worker',
+  'src/engine',
   'src/workflows',
 ];
 

@@ -5,10 +5,9 @@
  *   npm start                                           in another terminal
  *   node dist/examples/uses/start-from-a-job.js job-7 42
  */
-import { Client, Connection } from '@temporalio/client';
 import type { TurnResult } from 'colloquy';
-import { CompressionCodec, ConversationClient } from 'colloquy/client';
-import { clientOptionsFrom, openEventLog } from 'colloquy/log';
+import type { ConversationClient } from 'colloquy/client';
+import { openColloquy } from 'colloquy/engine';
 
 // #region job
 interface Job {
@@ -33,24 +32,16 @@ async function runJob(client: ConversationClient, job: Job): Promise<TurnResult>
 // #endregion job
 
 const [, , id = 'job-7', order = '42'] = process.argv;
-const connection = await Connection.connect({
-  address: process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
-});
-const temporal = new Client({
-  connection,
-  dataConverter: { payloadCodecs: [new CompressionCodec()] },
-});
 // #region client
-// The workers' own: a turn is found in it however long ago it ended, and agents are those that workers have published.
-const eventLog = await openEventLog(
-  process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,
-);
-const client = new ConversationClient({
-  ...clientOptionsFrom(eventLog, temporal),
+// Temporal is found by its own environment (TEMPORAL_ADDRESS, namespace, TLS, API key); the store is the workers' own: in it
+// a turn is found however long ago it ended, and so are the agents that workers serve.
+const colloquy = await openColloquy({
+  store:
+    process.env['COLLOQUY_DATABASE_URL'] ?? `${process.env['COLLOQUY_DATA'] ?? '.colloquy'}/log.db`,
   actor: { id: 'nightly-job' },
 });
 // #endregion client
-const result = await runJob(client, { id, order });
+const result = await runJob(colloquy.client, { id, order });
 switch (result.status) {
   case 'completed':
     console.log(`${result.turnId} completed: ${result.text}`);
@@ -68,5 +59,4 @@ switch (result.status) {
     console.log(`${result.turnId} ${result.status}`);
     break;
 }
-await eventLog.close();
-await connection.close();
+await colloquy.close();

@@ -10,6 +10,8 @@ export type { FailureCode } from '../protocol/failures/failures.js';
 export type { Duration } from '../protocol/values/durations.js';
 export { ConversationError } from './api/errors.js';
 export type {
+  AgentRef,
+  AnswerOfAgent,
   BatchOutcome,
   CancelOptions,
   CancelOutcome,
@@ -24,10 +26,12 @@ export type {
   ExtendOutcome,
   FinalOptions,
   ListOptions,
+  PendingTarget,
   ProgressOptions,
   ProgressOutcome,
   QueuedMessage,
   QueuedResult,
+  ResolutionOf,
   ResolveOptions,
   ResolveOutcome,
   ResolveTarget,
@@ -60,4 +64,6 @@ export type {
   WatchFrame,
 } from './ports/reader.js';
 export { resultOfEnd, WorkflowReader } from './reading/workflow-reader.js';
+export type { ConnectPolicy, TemporalSettings } from './temporal/connection.js';
+export { connectClient, TemporalUnreachable, temporalSettings } from './temporal/connection.js';
 export type { WorkerElsewhere } from './workers/workers-elsewhere.js';

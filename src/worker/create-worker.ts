@@ -9,6 +9,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
+import { connectClient, temporalSettings } from '../client/temporal/connection.js';
 import { ownIdentity } from '../client/workers/identity.js';
 import { workersElsewhere } from '../client/workers/workers-elsewhere.js';
 import { manifestOf } from '../define/define-agent.js';
@@ -46,7 +47,7 @@ import { createWatchedWorker } from './sdk-workarounds/worker-without-vm-timeout
 import { checkSettings } from './settings.js';
 import { hintSinks } from './sinks.js';
 import { workflowCode } from './temporal/bundle.js';
-import { connectClient, connectNative, temporalSettings } from './temporal/connection.js';
+import { connectNative } from './temporal/connection.js';
 import { requireSearchAttributes } from './temporal/search-attributes.js';
 import { codecsOf, commonOptions, deploymentOptions } from './temporal-options.js';
 import { ServerWatch } from './watch/server-watch.js';

@@ -1,4 +1,10 @@
 /** Entry `colloquy/worker`: run agents. Named exports only; adding one is adding to the public surface. */
+export type { TemporalSettings } from '../client/temporal/connection.js';
+export {
+  connectClient,
+  TemporalUnreachable,
+  temporalSettings,
+} from '../client/temporal/connection.js';
 export type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
 export { openEventLog } from '../projection/source/open-log.js';
 export { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.js';
@@ -7,11 +13,5 @@ export { createColloquyWorker } from './create-worker.js';
 export type { ColloquyWorkerOptions } from './options.js';
 export type { RetentionOptions } from './retention.js';
 export { WorkflowStuck } from './sdk-workarounds/stuck-watch.js';
-export type { TemporalSettings } from './temporal/connection.js';
-export {
-  connectClient,
-  connectNative,
-  TemporalUnreachable,
-  temporalSettings,
-} from './temporal/connection.js';
+export { connectNative } from './temporal/connection.js';
 export { MissingSearchAttributes, SEARCH_ATTRIBUTE_TYPES } from './temporal/search-attributes.js';

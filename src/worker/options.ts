@@ -1,11 +1,11 @@
 /** Options of `createColloquyWorker`. */
 import type { WorkerOptions } from '@temporalio/worker';
 import type { AuditLevel } from '../activities/shared/deps.js';
+import type { TemporalSettings } from '../client/temporal/connection.js';
 import type { Agent } from '../define/define-agent.js';
 import type { Logger } from '../define/tool/context.js';
 import type { BlobChoice, EventLogChoice } from '../projection/source/open-log.js';
 import type { RetentionOptions } from './retention.js';
-import type { TemporalSettings } from './temporal/connection.js';
 
 export interface ColloquyWorkerOptions<Services> {
   readonly agents: readonly Agent<Services>[];

@@ -1,9 +1,9 @@
 /** `colloquy delete`: deletes a conversation, or a tenant, for good. */
 import { existsSync } from 'node:fs';
 import { ConversationClient } from '../../client/conversation-client.js';
+import { connectClient, temporalSettings } from '../../client/temporal/connection.js';
 import { createDeletions } from '../../projection/duties/deletions.js';
 import { openEventLog } from '../../projection/source/open-log.js';
-import { connectClient, temporalSettings } from '../../worker/temporal/connection.js';
 import { type Config, ConfigError, readConfig } from '../process/config.js';
 import { createPino, loggerOf } from '../process/logging.js';
 import { exitNow } from '../process/process-life.js';

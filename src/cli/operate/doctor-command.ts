@@ -1,6 +1,7 @@
 /** `colloquy doctor`: reports what is wrong, and the next command. Exit code 0 when no check failed, else 1. */
+
+import { temporalSettings } from '../../client/temporal/connection.js';
 import { createWorkflowSource } from '../../projection/source/workflow-source.js';
-import { temporalSettings } from '../../worker/temporal/connection.js';
 import { readConfig } from '../process/config.js';
 import { type Diagnosis, diagnose, type Finding } from './doctor.js';
 import { openExistingLog, openTemporal } from './open.js';

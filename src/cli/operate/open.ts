@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
 import { CompressionCodec } from '../../client/payloads/payload-codec.js';
+import { connectClient, temporalSettings } from '../../client/temporal/connection.js';
 import { type OpenLog, openEventLog } from '../../projection/source/open-log.js';
-import { connectClient, temporalSettings } from '../../worker/temporal/connection.js';
 import { type Config, ConfigError } from '../process/config.js';
 import { createPino, loggerOf } from '../process/logging.js';
 

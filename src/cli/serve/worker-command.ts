@@ -1,8 +1,8 @@
 /** `colloquy worker`: serves the agents of a module until it is stopped. */
 import { mkdir } from 'node:fs/promises';
+import { temporalSettings } from '../../client/temporal/connection.js';
 import { startWatchdog } from '../../watchdog/watchdog.js';
 import { createColloquyWorker } from '../../worker/create-worker.js';
-import { temporalSettings } from '../../worker/temporal/connection.js';
 import { loadAgents } from '../process/agents-module.js';
 import { readConfig } from '../process/config.js';
 import { createPino, installRuntimeLogging, loggerOf } from '../process/logging.js';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DEFAULT_TEMPORAL_ADDRESS } from '../../worker/temporal/connection.js';
+import { DEFAULT_TEMPORAL_ADDRESS } from '../../client/temporal/connection.js';
 
 const run = promisify(execFile);
 /** The first start downloads the server: tens of megabytes. */

@@ -1,108 +1,11 @@
-/**
- * Connects to Temporal. Errors say which address was tried and how to start a server. Settings come from Temporal's own
- * environment (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, TLS, profiles).
- */
-import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
-import type { PayloadCodec } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
+/** Connects a worker to Temporal. */
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
-import { CompressionCodec } from '../../client/payloads/payload-codec.js';
-import { devServerCommand } from '../../client/workers/dev-server.js';
-import { type Listening, listeningAt } from '../../client/workers/listening.js';
-import type { Logger } from '../../define/tool/context.js';
+import {
+  type ConnectPolicy,
+  retrying,
+  type TemporalSettings,
+} from '../../client/temporal/connection.js';
 import { isLoopbackName, nameOfHost } from '../../net/hosts.js';
-
-export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
-
-export interface TemporalSettings {
-  readonly address: string;
-  readonly namespace: string;
-  readonly options: Omit<ConnectionOptions, 'address'>;
-}
-
-/** Reads the connection settings. Overrides win over the environment, the environment over the configuration file. */
-export function temporalSettings(
-  overrides: {
-    readonly address?: string | undefined;
-    readonly namespace?: string | undefined;
-  } = {},
-): TemporalSettings {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  const { address, ...options } = connectionOptions;
-  return {
-    address: overrides.address ?? address ?? DEFAULT_TEMPORAL_ADDRESS,
-    namespace: overrides.namespace ?? namespace ?? 'default',
-    options,
-  };
-}
-
-/** No Temporal server answered. The message names the address and, if nothing listens there, how to start a server. */
-export class TemporalUnreachable extends Error {
-  readonly code = 'temporal_unreachable';
-  readonly address: string;
-  constructor(address: string, cause: unknown, listening: Listening = 'unknown') {
-    const why = `No Temporal server answers at ${address} (${causeOf(cause)})`;
-    super(
-      listening === 'nothing'
-        ? `${why}. Start one: ${devServerCommand()} - or point TEMPORAL_ADDRESS at yours.`
-        : `${why}${listening === 'something' ? ', although something listens there: it may be paused, want TLS, or be another program' : ''}. TEMPORAL_ADDRESS says where to look.`,
-      { cause },
-    );
-    this.name = 'TemporalUnreachable';
-    this.address = address;
-  }
-}
-
-function causeOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return (text.split('\n')[0] ?? '').slice(0, 200);
-}
-
-export interface ConnectPolicy {
-  /** Keep trying (1 s apart, then 5 s) until this many milliseconds have passed; 0 = one try. */
-  readonly retryForMs: number;
-  readonly logger: Logger;
-  readonly signal?: AbortSignal | undefined;
-  /** Signs the requests of a client. @defaultValue process and host */
-  readonly identity?: string | undefined;
-}
-
-/**
- * Connects a client that compresses large payloads and reads compressed ones, unless other codecs are given.
- * @throws {TemporalUnreachable} when the time for retries is over.
- */
-export async function connectClient(
-  settings: TemporalSettings,
-  policy: ConnectPolicy,
-  payloadCodecs: readonly PayloadCodec[] = [new CompressionCodec()],
-): Promise<Client> {
-  const { namespace } = settings;
-  const connection = await retrying(settings, policy, () =>
-    Connection.connect(clientConnection(settings)),
-  );
-  const { identity } = policy;
-  return new Client({
-    connection,
-    namespace,
-    ...(identity === undefined ? {} : { identity }),
-    dataConverter: { payloadCodecs: [...payloadCodecs] },
-  });
-}
-
-/**
- * Longest pause between two attempts of an open connection to reach its server again: gRPC's default is two minutes.
- */
-const MAX_RECONNECT_PAUSE_MS = 2_000;
-
-/** Connection options of a client. Channel arguments of the environment win. */
-export function clientConnection({ address, options }: TemporalSettings): ConnectionOptions {
-  const channelArgs = {
-    'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_PAUSE_MS,
-    ...options.channelArgs,
-  };
-  return { ...options, address, connectTimeout: 3_000, channelArgs };
-}
 
 /** @throws {TemporalUnreachable} when the time for retries is over. */
 export async function connectNative(
@@ -134,24 +37,4 @@ export function nativeConnection({ address, options }: TemporalSettings): Native
 /** `address` is `host:port`, optionally with a scheme. */
 function isOnLoopback(address: string): boolean {
   return isLoopbackName(nameOfHost(address.replace(/^https?:\/\//, '')) ?? '');
-}
-
-async function retrying<T>(
-  settings: TemporalSettings,
-  policy: ConnectPolicy,
-  connect: () => Promise<T>,
-): Promise<T> {
-  const startedAt = Date.now();
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await connect();
-    } catch (error) {
-      const { address } = settings;
-      const failure = new TemporalUnreachable(address, error, await listeningAt(address));
-      const left = policy.retryForMs - (Date.now() - startedAt);
-      if (left <= 0 || policy.signal?.aborted === true) throw failure;
-      if (attempt === 1) policy.logger.warn(`${failure.message} Trying again…`);
-      await delay(Math.min(left, attempt < 10 ? 1_000 : 5_000));
-    }
-  }
 }

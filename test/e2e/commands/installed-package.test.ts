@@ -1,6 +1,7 @@
 /** The package as `npm pack` makes it, installed with npm into a project that has nothing else. */
 import { execFile } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   lstatSync,
   mkdtempSync,
@@ -140,5 +141,32 @@ export const greeter = defineAgent({ name: 'greeter', instructions: 'Greet.', mo
     expect(await stopped.ended).toBe(0);
     expect(stopped.stderr()).toContain('stopped the server at');
     expect(await npx(['temporal', 'status'], { TEMPORAL_ADDRESS }).ended).toBe(3);
+  });
+
+  it('serves what the getting-started page shows, and answers its script twice the same', async () => {
+    const folder = join(ROOT, 'examples', 'getting-started');
+    for (const name of readdirSync(folder)) cpSync(join(folder, name), join(project, name));
+    const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort()}`;
+    const env = { ...userEnvironment(), TEMPORAL_ADDRESS, PORT: '0' };
+    const run = (command: string, args: readonly string[]) =>
+      start(command, args, { cwd: project, env });
+    const bin = join(project, 'node_modules', '.bin', 'colloquy');
+    const started = run(bin, ['temporal', 'start', '--ephemeral']);
+    onTestFinished(async () => {
+      await run(bin, ['temporal', 'stop', '--ephemeral']).ended;
+    });
+    expect(await started.ended, started.stderr()).toBe(0);
+    const server = run(process.execPath, ['server.ts']);
+    await server.prints(/^serving at http/m);
+    for (const expected of [
+      'refund waits for an approval\nthe approval is accepted\nYou get 75.00 back.\n',
+      'You get 75.00 back.\n',
+    ]) {
+      const asked = run(process.execPath, ['ask.ts']);
+      expect(await asked.ended, asked.stderr()).toBe(0);
+      expect(asked.stdout()).toBe(expected);
+    }
+    server.kill('SIGINT');
+    expect(await server.ended, server.stderr()).toBe(0);
   });
 });

@@ -23,6 +23,7 @@ import type {
   Turn,
 } from '../../../src/client/index.js';
 import { CompressionCodec, ConversationClient } from '../../../src/client/index.js';
+import type { TemporalSettings } from '../../../src/client/temporal/connection.js';
 import { retryQuery } from '../../../src/client/temporal/query-retry.js';
 import { type Agent, manifestOf } from '../../../src/define/define-agent.js';
 import type { Logger } from '../../../src/define/tool/context.js';
@@ -41,7 +42,6 @@ import type { CanonicalEvent, EventType } from '../../../src/protocol/log/events
 import { workflowIdFor } from '../../../src/protocol/values/ids.js';
 import type { LogHead } from '../../../src/store/ports/log-head.js';
 import { type ColloquyWorker, createColloquyWorker } from '../../../src/worker/index.js';
-import type { TemporalSettings } from '../../../src/worker/temporal/connection.js';
 import { EngineHistory } from './history.js';
 import './quiet.js';
 import '../typescript-hooks.mjs';
@@ -75,7 +75,7 @@ export interface EngineOptions<Services> {
   readonly shutdownGraceMs?: number;
 }
 
-const CONVERTER = fileURLToPath(
+export const CONVERTER = fileURLToPath(
   new URL('../../../src/workflows/sandbox/payload-converter.ts', import.meta.url),
 );
 

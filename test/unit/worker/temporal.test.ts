@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { clientConnection, nativeConnection } from '../../../src/worker/temporal/connection.js';
+import { clientConnection } from '../../../src/client/temporal/connection.js';
+import { nativeConnection } from '../../../src/worker/temporal/connection.js';
 
 const SETTINGS = { address: '127.0.0.1:7233', namespace: 'default' };
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectClient } from '../../../../src/client/temporal/connection.js';
 import { TemporalGateway } from '../../../../src/client/temporal/temporal-gateway.js';
 import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
-import { connectClient } from '../../../../src/worker/temporal/connection.js';
 
 /** Accepts connections and never says a word, as a process that was stopped does. */
 async function silentServer(): Promise<{ readonly address: string; readonly server: Server }> {

@@ -8,7 +8,9 @@ import { aProjection } from '../setup.js';
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
-async function aStart(options: { readonly intervalMs?: number; readonly maxConversations?: number } = {}) {
+async function aStart(
+  options: { readonly intervalMs?: number; readonly maxConversations?: number } = {},
+) {
   const projection = await aProjection();
   const { log, source, projector, logger } = projection;
   const create = () => new StartupCheck({ log, source, projector, logger, ...options });

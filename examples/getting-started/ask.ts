@@ -1,0 +1,16 @@
+/** A script that sends a message, approves the call that then waits, and prints the answer. */
+import { openColloquy } from 'colloquy/engine';
+
+const colloquy = await openColloquy({ store: 'colloquy.db', actor: { id: 'ada' } });
+const conversation = colloquy.client.conversation('order-42', { agent: 'support' });
+const turn = await conversation.send('My order arrived broken.', { requestId: 'job-7' });
+const result = await turn.result({ timeout: '1 minute' });
+if (result.status === 'waiting')
+  for (const call of result.pending) {
+    console.log(`${call.name} waits for an ${call.kind}`);
+    const verdict = await colloquy.client.resolve(call, { type: 'approve' });
+    console.log(`the approval is ${verdict.verdict}`);
+  }
+const answer = await turn.result({ timeout: '1 minute', returnWhenWaiting: false });
+if (answer.status === 'completed') console.log(answer.text);
+await colloquy.close();

@@ -1,0 +1,16 @@
+/** The worker and the HTTP API of the application, in one process. */
+import { openColloquy } from 'colloquy/engine';
+import { serve } from 'colloquy/http';
+import { support } from './agents.ts';
+
+const colloquy = await openColloquy({ store: 'colloquy.db' });
+const worker = await colloquy.worker({ agents: [support], services: {} });
+const port = Number(process.env['PORT'] ?? 8080);
+const api = await serve(await colloquy.app(), { port });
+console.log(`serving at ${api.url}`);
+process.once('SIGINT', () => {
+  void api.close();
+  worker.shutdown();
+});
+await worker.run();
+await colloquy.close();

@@ -1,0 +1,3 @@
+/** Entry point `colloquy/engine`: everything of one application behind one call. */
+export type { AppOptions, OpenedColloquy, OpenOptions, ServedAgents } from './open-colloquy.js';
+export { openColloquy } from './open-colloquy.js';

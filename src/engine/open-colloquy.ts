@@ -1,0 +1,152 @@
+/**
+ * Opens Temporal and the event log of an application, and makes from them what its processes need: a client, workers and
+ * the HTTP API, all on the same store, task queue and tenant. `colloquy/client`, `colloquy/worker`, `colloquy/http` and
+ * `colloquy/log` have the parts for applications that wire them by hand.
+ */
+import type { Client } from '@temporalio/client';
+import type { Express } from 'express';
+import type { ConversationClientOptions } from '../client/api/types.js';
+import { ConversationClient } from '../client/conversation-client.js';
+import { CompressionCodec } from '../client/payloads/payload-codec.js';
+import {
+  connectClient,
+  type TemporalSettings,
+  temporalSettings,
+} from '../client/temporal/connection.js';
+import { ownIdentity } from '../client/workers/identity.js';
+import type { Logger } from '../define/tool/context.js';
+import type { AppDeps } from '../http/request/deps.js';
+import { clientOptionsFrom } from '../projection/client-options.js';
+import { StoreWatch } from '../projection/duties/store-watch.js';
+import { TroubleWatch } from '../projection/duties/trouble-watch.js';
+import {
+  type BlobChoice,
+  type EventLogChoice,
+  openEventLog,
+} from '../projection/source/open-log.js';
+import type { EventLog } from '../store/ports/log.js';
+import type { ColloquyWorker } from '../worker/create-worker.js';
+import type { ColloquyWorkerOptions } from '../worker/options.js';
+
+type FromClient = Pick<
+  ConversationClientOptions,
+  'actor' | 'channel' | 'patience' | 'searchAttributes' | 'taskQueue' | 'tenant'
+>;
+
+export interface OpenOptions extends FromClient {
+  /** The event log: a sqlite file, the address of a Postgres database, or adapters. Every process uses the same. */
+  readonly store: EventLogChoice;
+  /** Where values go that are too large for events. @defaultValue 'event-log', beside the events */
+  readonly blobs?: BlobChoice | undefined;
+  /** How to reach Temporal; what is absent comes from Temporal's own environment. @defaultValue 127.0.0.1:7233 */
+  readonly temporal?: Partial<TemporalSettings> | undefined;
+  /** Compress payloads of more than 8 KB. Compressed ones are read in any case. @defaultValue true */
+  readonly compression?: boolean | undefined;
+  /** Milliseconds for which Temporal is tried at the start. @defaultValue 0: one try */
+  readonly retryForMs?: number | undefined;
+  /** @defaultValue no log */
+  readonly logger?: Logger | undefined;
+}
+
+/** Options of a worker besides those that the application has been opened with. */
+export type ServedAgents<Services> = Omit<
+  ColloquyWorkerOptions<Services>,
+  'blobs' | 'compression' | 'eventLog' | 'searchAttributes' | 'taskQueue' | 'temporal'
+>;
+
+/** Options of the HTTP API besides those that the application has been opened with. */
+export type AppOptions = Omit<AppDeps, 'client' | 'codec' | 'conversations' | 'reader'> & {
+  /** Origins whose pages may use the codec endpoint, such as `http://localhost:8233`. @defaultValue no endpoint */
+  readonly codecOrigins?: readonly string[];
+};
+
+export interface OpenedColloquy {
+  /** Starts, continues, answers, reads and deletes conversations. */
+  readonly client: ConversationClient;
+  readonly temporal: Client;
+  /** The event log, to list and read conversations with. */
+  readonly log: EventLog;
+  /**
+   * Creates a worker that serves these agents, on connections of its own. It shares the event log, which must stay open
+   * until `worker.run()` has resolved.
+   * @throws what `createColloquyWorker` throws
+   */
+  worker<Services>(options: ServedAgents<Services>): Promise<ColloquyWorker>;
+  /** Builds the HTTP API; `serve` of `colloquy/http` listens with it, on loopback. */
+  app(options?: AppOptions): Promise<Express>;
+  /** Closes the connection and the event log. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+const SILENT: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/**
+ * Opens an application. Two processes of one application call this with the same options.
+ * @throws {TemporalUnreachable} naming the address that was tried
+ * @throws {StoreUnavailable} naming the file or database that cannot be opened
+ * @example
+ * const colloquy = await openColloquy({ store: 'postgres://…', actor: { id: 'nightly-job' } });
+ * const turn = await colloquy.client.conversation('order-42', { agent: 'support' }).send('Where is it?');
+ */
+export async function openColloquy(options: OpenOptions): Promise<OpenedColloquy> {
+  const { store, blobs, compression = true, logger = SILENT, retryForMs = 0 } = options;
+  const { actor, channel, patience, searchAttributes, taskQueue, tenant } = options;
+  const settings = { ...temporalSettings(options.temporal), ...options.temporal };
+  const codecs = [new CompressionCodec({ writes: compression })];
+  const opened = await openEventLog(store, { blobs, logger });
+  const { log } = opened;
+  try {
+    const storeId = await log.storeId();
+    const policy = { retryForMs, logger, identity: ownIdentity(storeId) };
+    const temporal = await connectClient(settings, policy, codecs);
+    const fromLog = clientOptionsFrom(opened, temporal);
+    // The agents are known from here on, even if the store becomes unavailable.
+    await fromLog.agents();
+    const troubles = new TroubleWatch({ log, logger });
+    const client = new ConversationClient({
+      ...fromLog,
+      ...{ actor, channel, patience, searchAttributes, taskQueue, tenant },
+      onTrouble: (key, trouble) => void troubles.found(key, trouble),
+    });
+    const stores = new StoreWatch({ storeId, check: () => client.workersElsewhere(), logger });
+    stores.start();
+    const shared = {
+      eventLog: opened,
+      taskQueue,
+      searchAttributes,
+      compression,
+      temporal: settings,
+    };
+    let closing: Promise<void> | undefined;
+    return {
+      ...{ client, temporal, log },
+      worker: async (given) => {
+        const { createColloquyWorker } = await import('../worker/create-worker.js');
+        return await createColloquyWorker({ retryForMs, logger, ...given, ...shared });
+      },
+      app: async ({ codecOrigins, ...given } = {}) => {
+        const { createApp } = await import('../http/app.js');
+        return createApp({
+          ...given,
+          ...{ client, reader: fromLog.reader, conversations: log },
+          ...(codecOrigins === undefined ? {} : { codec: { codecs, origins: codecOrigins } }),
+        });
+      },
+      close: () => {
+        closing ??= stores
+          .stop()
+          .then(() => temporal.connection.close())
+          .then(() => opened.close());
+        return closing;
+      },
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
