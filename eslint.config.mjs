@@ -149,6 +149,7 @@ const noBareTimeLimit = [
   'CallExpression[callee.callee.object.name=/^(it|test)$/] > *.arguments:nth-child(3):not(CallExpression, ArrowFunctionExpression)',
   'CallExpression[callee.name=/^(before|after)(All|Each)$/] > *.arguments:nth-child(2):not(CallExpression)',
   'CallExpression[callee.name=/^(it|test)$/] > ObjectExpression > Property[key.name="timeout"] > *.value:not(CallExpression)',
+  'CallExpression[callee.callee.object.name=/^(it|test)$/] > ObjectExpression > Property[key.name="timeout"] > *.value:not(CallExpression)',
   'CallExpression[callee.property.name="poll"] > ObjectExpression > Property[key.name="timeout"] > *.value:not(CallExpression)',
 ].map((selector) => ({
   selector,

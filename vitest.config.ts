@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './test/support/patience.js';
+import { PROMISE_TAGS } from './test/support/promise.js';
 
 /** Projects that share a group run side by side; groups run one after the other. */
 const GROUP = { pure: 0, postgres: 1, servers: 2, 'real-model': 3 } as const;
@@ -47,6 +48,7 @@ function forked(
 
 export default defineConfig({
   test: {
+    tags: PROMISE_TAGS,
     projects: [
       pure('unit'),
       pure('activities'),

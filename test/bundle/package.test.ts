@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import semver from 'semver';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { promise } from '../support/promise.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -84,7 +85,9 @@ function resolved(
   }
 }
 
-it('who installs the package is given no Node binary: it is a matter of this repository alone', () => {
+it('who installs the package is given no Node binary: it is a matter of this repository alone', {
+  ...promise('G264'),
+}, () => {
   const { packages } = readJson('package-lock.json') as Lock;
   const carriesNode = ([, { bin }]: readonly [string, Locked]): boolean =>
     bin !== undefined && Object.hasOwn(bin, 'node');
@@ -94,7 +97,9 @@ it('who installs the package is given no Node binary: it is a matter of this rep
   expect(given.filter(carriesNode)).toEqual([]);
 });
 
-it('the oldest Node that the package says to run on is one on which every dependency says to run', () => {
+it('the oldest Node that the package says to run on is one on which every dependency says to run', {
+  ...promise('G264'),
+}, () => {
   const { engines } = readJson('package.json') as Locked;
   const oldest = /^>=([\d.]+)$/.exec(engines?.node ?? '')?.[1] ?? '';
   const needy = [...dependenciesOfUsers()].filter(
@@ -150,7 +155,9 @@ function saidOf(folder: string, file: string): readonly string[] {
   );
 }
 
-it('a user in strict TypeScript who has the package and nothing beside it has the types of every entry point', () => {
+it('a user in strict TypeScript who has the package and nothing beside it has the types of every entry point', {
+  ...promise('G263'),
+}, () => {
   const manifest = readJson('package.json') as Manifest;
   const entries = Object.entries(manifest.exports).flatMap(([entry, target]) =>
     typeof target === 'string' ? [] : [entry],

@@ -3,10 +3,13 @@ import { expect, test } from 'vitest';
 import { calls, says, script } from '../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import { startTimedEngine } from '../support/engine/time.js';
+import { promise } from '../support/promise.js';
 
 const ADDRESS = { type: 'answer', value: { city: 'Oslo', zip: '0150' } } as const;
 
-test('a question of a tool is answered four days later by way of another worker; the next one is not, and expires after five', async () => {
+test('a question of a tool is answered four days later by way of another worker; the next one is not, and expires after five', {
+  ...promise('G52'),
+}, async () => {
   const runs = ledger();
   const model = script(calls('orders.place', { item: 'tea' }), says('Nobody was there.'));
   const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: runs });

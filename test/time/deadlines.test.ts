@@ -5,6 +5,7 @@ import type { Json } from '../../src/protocol/values/json.js';
 import { ledger, shop } from '../support/engine/agents.js';
 import type { Engine } from '../support/engine/engine.js';
 import { startTimedEngine } from '../support/engine/time.js';
+import { promise } from '../support/promise.js';
 import { until } from '../support/until.js';
 
 const ASK = { question: 'A?' };
@@ -30,7 +31,9 @@ const nobodyThere = (name: string, graceMs: number) => ({
   },
 });
 
-test('a browser call that nobody claims ends after its grace; one that is claimed waits on (S16)', async () => {
+test('a browser call that nobody claims ends after its grace; one that is claimed waits on (S16)', {
+  ...promise('G69'),
+}, async () => {
   const model = script(
     callsAll([
       { name: 'cart.count', input: {} },
@@ -146,7 +149,9 @@ const AFTER: readonly (readonly [string, number | undefined, string])[] = [
 ];
 
 for (const [what, offset, status] of AFTER)
-  test(`the deadline passes while no worker runs: an answer ${what}`, async () => {
+  test(`the deadline passes while no worker runs: an answer ${what}`, {
+    ...promise('A46', 'A48'),
+  }, async () => {
     const model = script(calls('customer.ask', ASK), says('on we go'));
     const { engine, passUntil } = await startTimedEngine({
       agents: [shop(model)],
@@ -171,7 +176,7 @@ for (const [what, offset, status] of AFTER)
     expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
   });
 
-test('deadlines hold over a restart of the worker', async () => {
+test('deadlines hold over a restart of the worker', promise('G259', 'S15', 'A48'), async () => {
   const model = script(calls('customer.ask', ASK), says('on we go'));
   const { engine, pass } = await startTimedEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -185,7 +190,9 @@ test('deadlines hold over a restart of the worker', async () => {
   expect(await ends(engine, talk)).toEqual([['call_1', 'expired', NO_ANSWER]]);
 });
 
-test('deadlines hold over a roll-over, and one that passes in its midst is not missed', async () => {
+test('deadlines hold over a roll-over, and one that passes in its midst is not missed', {
+  ...promise('A48'),
+}, async () => {
   const model = script(calls('customer.ask', ASK), says('on we go'));
   const { engine, pass, passUntil } = await startTimedEngine({
     agents: [shop(model)],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { WaitingLines } from '../../src/cli/dev/waiting-lines.js';
 import { createApp } from '../../src/http/app.js';
 import { serve } from '../../src/http/listen.js';
+import { promise } from '../support/promise.js';
 import {
   expectedAnswers,
   pasteAll,
@@ -30,7 +31,9 @@ async function linesFor({ engine }: ShopTalk): Promise<WaitingLines> {
 
 const { signal } = new AbortController();
 
-test('every command that is printed answers its call, whoever may, until nothing waits', async () => {
+test('every command that is printed answers its call, whoever may, until nothing waits', {
+  ...promise('G262'),
+}, async () => {
   const shop = await waitingShop({ cents: 900 }, { address: server.address });
   const lines = await linesFor(shop);
   const commands = async (): Promise<readonly string[]> => {
@@ -43,7 +46,7 @@ test('every command that is printed answers its call, whoever may, until nothing
   expect(await recordedAnswers(shop)).toEqual(expectedAnswers('api', 'anonymous'));
 });
 
-test('a call is printed once, and again when somebody holds it', async () => {
+test('a call is printed once, and again when somebody holds it', promise('G262'), async () => {
   const input = Object.fromEntries(HOSTILE.map((text) => [text, text]));
   const shop = await waitingShop(input, { address: server.address });
   const lines = await linesFor(shop);

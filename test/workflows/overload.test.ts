@@ -8,11 +8,13 @@ import { MAX_RECORDED_REFUSALS, MAX_REFUSED_MESSAGES } from '../../src/protocol/
 import { ledger, shop } from '../support/engine/agents.js';
 import { startEngine } from '../support/engine/engine.js';
 import { patient } from '../support/patience.js';
+import { promise } from '../support/promise.js';
 
 const ANSWERS = 40;
 const MESSAGES = 30;
 
 test('a crowd that answers while no task comes through is told one by one, and leaves a short log', {
+  ...promise('G31'),
   timeout: patient(120_000),
 }, async () => {
   const engine = await startEngine({

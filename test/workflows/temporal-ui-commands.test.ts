@@ -3,6 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../src/protocol/values/json.js';
+import { promise } from '../support/promise.js';
 import {
   expectedAnswers,
   pasteAll,
@@ -34,7 +35,9 @@ async function pageOf({ engine, talk }: ShopTalk): Promise<string> {
   return currentDetails ?? '';
 }
 
-test('every command on the page answers its call as it is printed, whoever may, until nothing waits', async () => {
+test('every command on the page answers its call as it is printed, whoever may, until nothing waits', {
+  ...promise('G260'),
+}, async () => {
   const shop = await waitingShop({ cents: 900 }, { address: server.address });
   const bin = temporaryFolder();
   symlinkSync(temporalDev('--print-binary'), join(bin, 'temporal'));
@@ -43,7 +46,9 @@ test('every command on the page answers its call as it is printed, whoever may, 
   expect(await recordedAnswers(shop)).toEqual(expectedAnswers('temporal', 'operator'));
 });
 
-test('whatever a call holds, the UI renders our lists and code, and nothing of it', async () => {
+test('whatever a call holds, the UI renders our lists and code, and nothing of it', {
+  ...promise('G261'),
+}, async () => {
   const rendered = async (input: Json): Promise<string> => {
     const page = await pageOf(await waitingShop(input, { address: server.address }));
     const response = await fetch(`${uiUrl}/render?content=${encodeURIComponent(page)}`);

@@ -4,6 +4,7 @@ import type { McpDeps, McpHttpServerSpec } from '../../../src/define/mcp/spec.js
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer, startOldMcpServer } from '../../support/mcp/servers.js';
+import { promise } from '../../support/promise.js';
 import { mcpWorker } from './setup.js';
 
 type More = Partial<Omit<McpHttpServerSpec, 'name'>>;
@@ -29,7 +30,9 @@ describe.each([
   const called = (http: Awaited<ReturnType<typeof start>>) =>
     http.seen.filter(({ method }) => method === 'tools/call');
 
-  it('is called with the token of whoever the turn is for, by a connection of their own', async () => {
+  it('is called with the token of whoever the turn is for, by a connection of their own', {
+    ...promise('G159'),
+  }, async () => {
     const { worker, http } = await kit({ identity: 'requester', token: tokenOf }, start);
     const plan = await worker.plan('kit.delete');
     expect(new Set(http.seen.map(({ authorization }) => authorization))).toEqual(
@@ -104,6 +107,7 @@ describe('a server', () => {
     [403, 'Bearer error="insufficient_scope", scope="write"'],
   ])(
     'that answers %i tells the resolver what it wants, and is asked once more',
+    promise('G160'),
     async (status, challenge) => {
       const asked: unknown[] = [];
       const { worker, http, ledger } = await kit({
@@ -125,7 +129,7 @@ describe('a server', () => {
     },
   );
 
-  it('that refuses again and again is asked twice, no more', async () => {
+  it('that refuses again and again is asked twice, no more', promise('G160'), async () => {
     const { worker, http } = await kit({ token: () => 'tok_narrow' });
     const plan = await worker.plan('kit.delete');
     http.instead = (_message, response) => {

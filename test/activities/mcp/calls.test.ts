@@ -5,6 +5,7 @@ import { mcpServer } from '../../../src/define/mcp-server.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { kitServer, type McpLedger, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer, startOldMcpServer } from '../../support/mcp/servers.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { environment, modelInput } from '../tools/fixtures.js';
 import { mcpWorker, runInput } from './setup.js';
@@ -19,7 +20,9 @@ async function kit(more: More = {}, start = startMcpServer) {
 }
 
 describe('a call of an MCP tool', () => {
-  it('gives the structured result, made by a worker that never listed the tool (H56)', async () => {
+  it('gives the structured result, made by a worker that never listed the tool (H56)', {
+    ...promise('H56'),
+  }, async () => {
     const { worker, server, ledger } = await kit();
     const plan = await worker.plan('kit.search', { query: 'tea' });
     const other = mcpWorker({ mcpServers: [server] });
@@ -46,7 +49,9 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual([]);
   });
 
-  it('does not run when the tool has gone, is no longer allowed, or was changed', async () => {
+  it('does not run when the tool has gone, is no longer allowed, or was changed', {
+    ...promise('G155'),
+  }, async () => {
     const { worker, server, ledger, http } = await kit({ refreshAfter: 1 });
     const plan = await worker.plan('kit.delete');
     const unavailable = { envelope: { ok: false, error: { code: 'not_available' } } };
@@ -68,7 +73,9 @@ describe('a call of an MCP tool', () => {
     expect(ledger.runs).toEqual([]);
   });
 
-  it('runs where its server has changed the schema, and still takes the arguments', async () => {
+  it('runs where its server has changed the schema, and still takes the arguments', {
+    ...promise('G215'),
+  }, async () => {
     const { worker, ledger } = await kit();
     const plan = await worker.plan('kit.search', { query: 'tea' });
     const listedAnew = { ...plan, definition: 'sha256:before' };
@@ -183,6 +190,7 @@ describe('a server that is lost', () => {
     ['idempotent', 'tool_retry'],
   ] as const)(
     'in the middle of a call with effects %s leaves no doubt about the doubt',
+    promise('G154'),
     async (effects, failure) => {
       const { worker, http, ledger } = await kit({ effects });
       const running = worker.run(await worker.plan('kit.slow'));
@@ -233,7 +241,9 @@ describe('credentials', () => {
     expect(worker.requests).toEqual([]);
   });
 
-  it('that are refused for good are told as such, and appear nowhere', async () => {
+  it('that are refused for good are told as such, and appear nowhere', {
+    ...promise('G161'),
+  }, async () => {
     const { worker, http } = await kit({
       token: SECRET,
       headers: () => ({ 'x-key': `${SECRET}-key` }),
@@ -251,7 +261,7 @@ describe('credentials', () => {
     expect(JSON.stringify([end, plan, worker.logged, worker.live])).not.toContain(SECRET);
   });
 
-  it('that a server sends back are taken out of results and errors', async () => {
+  it('that a server sends back are taken out of results and errors', promise('G161'), async () => {
     const { worker, http } = await kit({ token: SECRET });
     const plan = await worker.plan('kit.fail', { say: `your token is ${SECRET}` });
     const failed = await worker.run(plan);

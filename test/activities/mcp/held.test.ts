@@ -10,6 +10,7 @@ import type { Question } from '../../../src/protocol/calls/questions.js';
 import { isRecord } from '../../../src/protocol/values/json.js';
 import type { RunToolResult } from '../../../src/protocol/workflow/activities.js';
 import { startOldMcpServer } from '../../support/mcp/servers.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { after, mcpWorker, questionIn, textIn } from './setup.js';
 
@@ -66,7 +67,9 @@ afterEach(() => vi.useRealTimers());
 const MAIN = { answer: { value: { branch: 'main' } } };
 
 describe('a call that must not be made twice, whose server asks in the middle of it', () => {
-  it('stays open while somebody is asked, and goes on with the answer: the server has worked once', async () => {
+  it('stays open while somebody is asked, and goes on with the answer: the server has worked once', {
+    ...promise('G150'),
+  }, async () => {
     const { worker, runs } = await asking();
     const holder = worker();
     const plan = await holder.plan('old.push', { questions: 1 });
@@ -106,7 +109,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     expect(runs).toEqual(['begun']);
   });
 
-  it('hears that nobody answers when its worker stops', async () => {
+  it('hears that nobody answers when its worker stops', promise('G150'), async () => {
     const { worker, runs } = await asking();
     const holder = worker();
     await holder.run(await holder.plan('old.push', { questions: 1 }));
@@ -119,6 +122,7 @@ describe('a call that must not be made twice, whose server asks in the middle of
     ['its agent', {}, { timeouts: { human: '200ms' } }],
   ] as const)(
     'hears the same when the time for the answer is over, which %s has set',
+    promise('G152'),
     async (_whose, more, settings) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
       const { worker, runs } = await asking(more, settings);
@@ -139,7 +143,9 @@ describe('a call that must not be made twice, whose server asks in the middle of
     },
   );
 
-  it('is held as long as its plan says, whatever its author says since', async () => {
+  it('is held as long as its plan says, whatever its author says since', {
+    ...promise('G152'),
+  }, async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
     const { worker } = await asking({ timeouts: { answer: '200ms' } });
     const holder = worker();
@@ -152,7 +158,9 @@ describe('a call that must not be made twice, whose server asks in the middle of
     );
   });
 
-  it('is not held when its run has ended meanwhile: the server hears that it is over', async () => {
+  it('is not held when its run has ended meanwhile: the server hears that it is over', {
+    ...promise('G152'),
+  }, async () => {
     const { worker, runs } = await asking();
     let place: (queue: string) => void = () => undefined;
     const holder = worker(() => new Promise((resolve) => (place = resolve)));

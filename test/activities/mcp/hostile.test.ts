@@ -5,6 +5,7 @@ import { MAX_MCP_LIST_PAGES } from '../../../src/define/mcp/limits.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer, startOldMcpServer } from '../../support/mcp/servers.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { mcpWorker } from './setup.js';
 
@@ -37,6 +38,7 @@ describe('a server', () => {
     ['a line of an event', 'text/event-stream', 'data: x'.repeat(10_000)],
   ])(
     'whose answer is %s without an end is hung up on, and the model is told',
+    promise('G156'),
     async (_what, type, chunk) => {
       const { worker, http } = await kit();
       const plan = await worker.plan('kit.delete');
@@ -70,6 +72,7 @@ describe('a server', () => {
     ['the protocol before, by events,', startOldMcpServer, 'text/event-stream'],
   ] as const)(
     'of %s whose answer comes a byte at a time is hung up on when the call is over',
+    promise('G144'),
     async (_which, start, type) => {
       const { worker, http } = await kit(start, { timeouts: { run: '100ms' } });
       const plan = await worker.plan('kit.delete');
@@ -89,7 +92,9 @@ describe('a server', () => {
     },
   );
 
-  it('that redirects elsewhere is not followed, and its credentials go nowhere', async () => {
+  it('that redirects elsewhere is not followed, and its credentials go nowhere', {
+    ...promise('G145'),
+  }, async () => {
     const other = await startMcpServer(() => kitServer(mcpLedger()));
     const { worker, http } = await kit(startMcpServer, {
       token: 'tok_secret_1',
@@ -106,7 +111,7 @@ describe('a server', () => {
     expect(JSON.stringify([end, worker.logged])).not.toMatch(/(?:tok|key)_secret/);
   });
 
-  it('that lists pages for ever has no tools, and its turn goes on', async () => {
+  it('that lists pages for ever has no tools, and its turn goes on', promise('G156'), async () => {
     const { worker, http } = await kit();
     let pages = 0;
     http.instead = ({ method, id = 0 }, response) => {
@@ -155,6 +160,7 @@ describe('a process', () => {
     ['once', undefined],
   ] as const)(
     'that writes a line without an end is stopped, with effects %s as one that is lost',
+    promise('G156'),
     async (effects, failure) => {
       const [command, args] = [process.execPath, ['-e', TALKATIVE]];
       const server = mcpServer({ name: 'own', command, args, effects });

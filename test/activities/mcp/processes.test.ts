@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const WORKER = fileURLToPath(new URL('../../support/mcp/stdio-worker.ts', import.meta.url));
@@ -64,11 +65,11 @@ it.each([
   ['dies of an exception', 'stubborn', undefined, 'throw'],
 ] as const)(
   'a process of a worker that %s ends with it',
+  { ...promise('G158'), timeout: patient(TIMEOUT_MS) },
   async (_how, temper, signal, word) => {
     const { worker, areGone } = await workerWith(temper);
     if (signal === undefined) worker.stdin.write(word);
     else worker.kill(signal);
     await until('it is gone', areGone);
   },
-  patient(TIMEOUT_MS),
 );

@@ -13,6 +13,7 @@ import {
 } from '../../../src/protocol/limits/limits.js';
 import type { Model } from '../../../src/protocol/model/model.js';
 import { TRANSCRIPT_MISS } from '../../../src/protocol/workflow/activities.js';
+import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 
 const POLICY = {
@@ -46,7 +47,9 @@ async function failing(
 }
 
 describe('an attempt that fails', () => {
-  it('shows watchers why, what the provider answered, and when the next one comes', async () => {
+  it('shows watchers why, what the provider answered, and when the next one comes', {
+    ...promise('G102'),
+  }, async () => {
     const { live, failure } = await failing(LIMITED);
     expect(live.at(-1)).toEqual({
       ...{ type: 'model_call_failed', turnId: 'turn_1', step: 2, attempt: 1 },
@@ -110,7 +113,9 @@ describe('an attempt that fails', () => {
     expect(details.failed?.at(-1)?.message).toHaveLength(MAX_ATTEMPT_TEXT_CHARS);
   });
 
-  it('because it lacks messages is shown to nobody; the activity after it counts on', async () => {
+  it('because it lacks messages is shown to nobody; the activity after it counts on', {
+    ...promise('G103'),
+  }, async () => {
     const miss = ApplicationFailure.create({ type: TRANSCRIPT_MISS, nonRetryable: true });
     const { details, live } = await failing(miss, {
       attempt: 2,
@@ -127,7 +132,9 @@ describe('an attempt that fails', () => {
 describe('an attempt that is answered', () => {
   const model: Model = modelOf(() => Promise.resolve(answer()));
 
-  it('says which came to nothing before it, those of lost workers, too', async () => {
+  it('says which came to nothing before it, those of lost workers, too', {
+    ...promise('G102'),
+  }, async () => {
     const env = environment({ attempt: 3, heartbeatDetails: { failed: [FIRST] } });
     const result = await env.run(setUp({ model }).activities.callModel, modelInput());
     expect(result.failedAttempts).toEqual([

@@ -7,6 +7,7 @@ import { FAILURES } from '../../../src/protocol/failures/failures.js';
 import { MAX_MODEL_ANSWER_BYTES } from '../../../src/protocol/limits/service-limits.js';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import type { ModelRequest } from '../../../src/protocol/model/model.js';
+import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 
 const work = defineTool({
@@ -39,7 +40,7 @@ const textsOf = (events: readonly LiveEvent[]) =>
 const sleep = async (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a model call', () => {
-  it('returns the answer with a plan for every call', async () => {
+  it('returns the answer with a plan for every call', promise('C36', 'X11', 'X34'), async () => {
     const requests: ModelRequest[] = [];
     const model = modelOf((request) => {
       requests.push(request);
@@ -72,7 +73,7 @@ describe('a model call', () => {
     ]);
   });
 
-  it('shows what the model streams, tied to its message and attempt', async () => {
+  it('shows what the model streams, tied to its message and attempt', promise('H52'), async () => {
     const { activities, live } = setUp({
       model: modelOf((_request, { onEvent }) => {
         onEvent({ type: 'text', text: 'Hel' });
@@ -292,7 +293,9 @@ describe('a policy that hangs', () => {
     Promise.resolve(answer({ calls: [{ id: 'call_1', name: 'held', argumentsJson: '{}' }] })),
   );
 
-  it('holds up no stop, is told who asks, and the worker is seen to live meanwhile', async () => {
+  it('holds up no stop, is told who asks, and the worker is seen to live meanwhile', {
+    ...promise('G65'),
+  }, async () => {
     let told: unknown;
     const held = defineTool<{ readonly rate: number }>({
       name: 'held',

@@ -8,6 +8,7 @@ import {
   INLINE_READS_AT_ONCE,
   MAX_MODEL_ANSWER_BYTES,
 } from '../../../src/protocol/limits/service-limits.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { environment, modelInput } from '../tools/fixtures.js';
 import { MemoryBlobs } from '../transcripts/memory-blobs.js';
@@ -78,7 +79,7 @@ describe('reads of an answer', () => {
     ]);
   });
 
-  it(`run at most ${INLINE_READS_AT_ONCE} at once`, async () => {
+  it(`run at most ${INLINE_READS_AT_ONCE} at once`, promise('G55'), async () => {
     let [running, most] = [0, 0];
     const tool = reads(async (label) => {
       running += 1;
@@ -109,7 +110,7 @@ describe('reads of an answer', () => {
     expect(labels).toEqual(['l0']);
   });
 
-  it('are not known to the policies of their own answer', async () => {
+  it('are not known to the policies of their own answer', promise('G59'), async () => {
     const told: unknown[] = [];
     const pay = defineTool<Services>({
       name: 'pay',
@@ -168,7 +169,7 @@ describe('a read is left to an activity', () => {
         throw new ToolRetry({ after: '1s', message: 'not yet' });
       },
     ],
-  ])('when %s', async (_why, run) => {
+  ])('when %s', promise('G58'), async (_why, run) => {
     expect(takenIn(await answered(looks(1), [reads(run)]))).toEqual([['call_0', undefined]]);
   });
 
@@ -181,14 +182,16 @@ describe('a read is left to an activity', () => {
           { type: 'file', mediaType: 'text/csv', source: { bytes: Buffer.from('a,b') } },
         ]),
     ],
-  ])('when %s, and leaves nothing in the blob store', async (_why, run) => {
+  ])('when %s, and leaves nothing in the blob store', promise('G58'), async (_why, run) => {
     const blobs = new MemoryBlobs();
     const tools = [reads(run, { maxResultBytes: 1_024 }), readResults];
     expect(takenIn(await answered(looks(1), tools, { blobs }))).toEqual([['call_0', undefined]]);
     expect([...blobs.stored]).toEqual([]);
   });
 
-  it('when its result does not fit beside the answer: the first that do are taken, in call order', async () => {
+  it('when its result does not fit beside the answer: the first that do are taken, in call order', {
+    ...promise('G58'),
+  }, async () => {
     const tool = reads((label) => `${label}${'x'.repeat(190_000)}`);
     const result = await answered(looks(9), [tool]);
     expect(result.calls.map(({ read }) => read !== undefined)).toEqual(
@@ -199,7 +202,9 @@ describe('a read is left to an activity', () => {
     expect(bytes + 190_000).toBeGreaterThan(MAX_MODEL_ANSWER_BYTES);
   });
 
-  it('soon, when a tool that runs as an activity stands beside it; a quick one is taken', async () => {
+  it('soon, when a tool that runs as an activity stands beside it; a quick one is taken', {
+    ...promise('G57'),
+  }, async () => {
     const other = defineTool<Services>({
       name: 'work',
       description: 'Works.',
@@ -250,7 +255,9 @@ describe('a model call that is stopped while it reads', () => {
     return { seen, ...setUpAsking(looks(2), [tool]) };
   }
 
-  it('by a cancel ends as one that is cancelled: with its text so far, and no calls', async () => {
+  it('by a cancel ends as one that is cancelled: with its text so far, and no calls', {
+    ...promise('G60'),
+  }, async () => {
     const { activities, seen } = slow();
     const env = environment();
     const running = env.run(activities.callModel, modelInput({ reads: BOUNDS }));

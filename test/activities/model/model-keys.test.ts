@@ -10,6 +10,7 @@ import {
   type WireAnswer,
   type WireServer,
 } from '../../support/networks/wire-server.js';
+import { promise } from '../../support/promise.js';
 import { chatEvents } from '../../support/samples/wire-events.js';
 import { environment, key, modelInput, setUp } from '../tools/fixtures.js';
 
@@ -37,7 +38,9 @@ async function called(model: Model, input: Parameters<typeof modelInput>[0] = {}
   return await environment({ attempt }).run(activities.callModel, modelInput(input));
 }
 
-test('a resolver is asked before every request, and told for whom', async () => {
+test('a resolver is asked before every request, and told for whom', {
+  ...promise('G164', '2.A.7'),
+}, async () => {
   const server = await serving(
     { events: chatEvents({ text: 'Twelve.' }) },
     { events: chatEvents({ text: '{"total":12}' }) },
@@ -68,7 +71,9 @@ test('a resolver is asked before every request, and told for whom', async () => 
   expect(JSON.stringify(result)).not.toContain(SECRET);
 });
 
-test('a resolver is told of summaries, and asked without a conversation, too', async () => {
+test('a resolver is told of summaries, and asked without a conversation, too', {
+  ...promise('G164'),
+}, async () => {
   const server = await serving({ events: chatEvents({ text: 'They spoke.' }) });
   const callers: ModelCaller[] = [];
   const model = openaiModel('gpt', {
@@ -93,7 +98,9 @@ test('a resolver is told of summaries, and asked without a conversation, too', a
   expect(callers).toEqual([{ ...key, agent: 'support', purpose: 'summary', attempt: 1 }, {}]);
 });
 
-test('a resolver that fails has its text kept to itself, and is asked again', async () => {
+test('a resolver that fails has its text kept to itself, and is asked again', {
+  ...promise('G164'),
+}, async () => {
   const model = openaiModel('gpt', {
     baseURL: 'http://127.0.0.1:9/v1',
     apiKey: () => Promise.reject(new Error(`vault refused ${SECRET}`)),
@@ -112,7 +119,9 @@ function claude(url: string, headers: NonNullable<Parameters<typeof aiSdkModel>[
   });
 }
 
-test('headers of a model of the AI SDK are asked for in the same way, win, and are cut out of what the provider quotes', async () => {
+test('headers of a model of the AI SDK are asked for in the same way, win, and are cut out of what the provider quotes', {
+  ...promise('G164'),
+}, async () => {
   const server = await serving({
     status: 400,
     body: { type: 'error', error: { type: 'invalid', message: `bad: ${SECRET} and ${SECRET}` } },

@@ -1,9 +1,12 @@
 /** Calls that the provider runs inside the model call, as the worker reports them. */
 import { describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 
 describe('a model call', () => {
-  it('shows what the provider runs by itself, live and with its result, and plans nothing of it', async () => {
+  it('shows what the provider runs by itself, live and with its result, and plans nothing of it', {
+    ...promise('G94', 'S19'),
+  }, async () => {
     const item = { type: 'provider_item', provider: 'p', item: { id: 'ws_1' } } as const;
     const { activities, live } = setUp({
       model: modelOf((_request, { onEvent }) => {

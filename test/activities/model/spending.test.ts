@@ -8,6 +8,7 @@ import {
 } from '../../../src/model/shared/failure.js';
 import type { ModelCallDetails } from '../../../src/protocol/conversation/attempts.js';
 import type { Model, ModelCallOptions } from '../../../src/protocol/model/model.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { answer, environment, key, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 
@@ -106,7 +107,7 @@ describe('an attempt that fails', () => {
     ['model_rate_limited', accepted],
     ['model_unavailable', accepted],
     ['model_bad_request', accepted],
-  ] as const)('with %s and without a word counts nothing', async (code, before) => {
+  ] as const)('with %s and without a word counts nothing', promise('G11'), async (code, before) => {
     const failed = await attempt(fails(code, before));
     expect(spentOf(failed)).toBeUndefined();
     expect(failed.beat).not.toHaveProperty('spent');
@@ -252,7 +253,9 @@ describe('attempts of a summary that came to nothing', () => {
     ...{ httpStatus: 429, nextInMs: 2_000 },
   };
 
-  it('are told with the one that came of them, those of lost workers, too', async () => {
+  it('are told with the one that came of them, those of lost workers, too', {
+    ...promise('G176'),
+  }, async () => {
     const { activities } = setUp({ model: modelThat(() => Promise.resolve()) });
     const env = environment({ attempt: 3, heartbeatDetails: { failed: [LIMITED] } });
     const { failedAttempts } = await env.run(activities.summarize, SUMMARY);
@@ -261,7 +264,9 @@ describe('attempts of a summary that came to nothing', () => {
     expect(first).not.toHaveProperty('failedAttempts');
   });
 
-  it('are told to the next attempt: why, and what the provider answered', async () => {
+  it('are told to the next attempt: why, and what the provider answered', {
+    ...promise('G176'),
+  }, async () => {
     const error = { status: 429, headers: { 'retry-after': '2' }, error: { message: 'slow down' } };
     const { activities } = setUp({ model: modelThat(() => Promise.reject(toModelFailure(error))) });
     const env = environment();

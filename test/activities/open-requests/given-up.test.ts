@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ModelFailure } from '../../../src/model/shared/failure.js';
 import type { ModelCallDetails } from '../../../src/protocol/conversation/attempts.js';
 import type { ModelCallOptions } from '../../../src/protocol/model/model.js';
+import { promise } from '../../support/promise.js';
 import { environment, key, modelInput, setUp } from '../tools/fixtures.js';
 import { begins, cut, failed, OPEN, patient, second } from './setup.js';
 
@@ -82,7 +83,7 @@ describe('a summary whose half goes on at the provider', () => {
     return beat;
   }
 
-  it('is resumed by the same half, not by the whole', async () => {
+  it('is resumed by the same half, not by the whole', promise('G12'), async () => {
     const details = await halfLeft();
     const model = patient(({ resume }) => (resume === undefined ? tooLong() : Promise.resolve()));
     const env = environment(second(details));

@@ -3,6 +3,7 @@ import { ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { ModelCallDetails } from '../../../src/protocol/conversation/attempts.js';
 import type { ModelCallOptions } from '../../../src/protocol/model/model.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { environment, modelInput, setUp } from '../tools/fixtures.js';
 import { begins, cut, failed, OPEN, patient, SPENT, second } from './setup.js';
@@ -20,7 +21,7 @@ describe('a request that goes on at the provider', () => {
     });
   });
 
-  it('is resumed, and counts once: as the provider says in the end', async () => {
+  it('is resumed, and counts once: as the provider says in the end', promise('G12'), async () => {
     const model = patient((options) => {
       begins(options);
       options.onReport?.({ type: 'closed' });

@@ -6,6 +6,7 @@ import type { AnyTool } from '../../../src/define/tool/types.js';
 import type { CheckDefinitionInput } from '../../../src/protocol/calls/definitions.js';
 import type { Effects, Executor } from '../../../src/protocol/calls/executors.js';
 import { definitionOf } from '../../../src/tools/definition/digest.js';
+import { promise } from '../../support/promise.js';
 import { environment, key, modelInput, setUp, toolInput } from './fixtures.js';
 
 const BEFORE = z.object({ a: z.int() });
@@ -74,6 +75,7 @@ describe('a run of a call that was planned by another definition', () => {
     ['a run after a question', {}, { run: 2 }],
   ])(
     'is of unknown outcome in %s, and is not made with the old arguments',
+    promise('G216'),
     async (_what, info, more) => {
       const runs: unknown[] = [];
       const { runTool } = activitiesOf(server(RENAMED, runs));

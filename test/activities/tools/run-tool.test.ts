@@ -11,6 +11,7 @@ import type { ToolContext } from '../../../src/define/tool/context.js';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import type { Tool } from '../../../src/define/tool/types.js';
 import type { Effects } from '../../../src/protocol/calls/executors.js';
+import { promise } from '../../support/promise.js';
 import { ended } from '../../support/samples/tool-ends.js';
 import { environment, setUp, toolInput } from './fixtures.js';
 
@@ -35,7 +36,9 @@ function workTool(
 const never = async (): Promise<unknown> => new Promise(() => undefined);
 
 describe('a tool run', () => {
-  it('hands the planned input and everything about the call to the tool', async () => {
+  it('hands the planned input and everything about the call to the tool', {
+    ...promise('A20', 'C9', 'C11', 'C17', 'X26', 'X48'),
+  }, async () => {
     let seen: Context | undefined;
     const tool = workTool((input, ctx) => {
       seen = ctx;
@@ -75,7 +78,9 @@ describe('a tool run', () => {
     ]);
   });
 
-  it('does not parse its input again: what was approved is what runs', async () => {
+  it('does not parse its input again: what was approved is what runs', {
+    ...promise('A21', 'C26', 'N11'),
+  }, async () => {
     const tool = defineTool({
       name: 'work',
       description: 'Works.',
@@ -121,7 +126,9 @@ describe('a tool run', () => {
     expect(old.envelope).toEqual(refused);
   });
 
-  it('that asks for a pause which would outlast the time of its call has its message as the result at once', async () => {
+  it('that asks for a pause which would outlast the time of its call has its message as the result at once', {
+    ...promise('G78'),
+  }, async () => {
     const tool = workTool(() => {
       throw new ToolRetry({ after: '1 hour', message: 'rate limited' });
     });
@@ -172,7 +179,7 @@ describe('a tool run', () => {
     });
   });
 
-  it('shows progress of tools that stream, until they end', async () => {
+  it('shows progress of tools that stream, until they end', promise('S20', 'A16'), async () => {
     let report: Context['progress'] = () => undefined;
     const run = (_input: unknown, ctx: Context): string => {
       report = ctx.progress;
@@ -200,7 +207,9 @@ describe('a tool run', () => {
     expect(live).toHaveLength(3);
   });
 
-  it('ignores progress of tools that do not say that they stream', async () => {
+  it('ignores progress of tools that do not say that they stream', {
+    ...promise('S20', 'A16'),
+  }, async () => {
     const { activities, live } = setUp({ tools: [workTool((_input, ctx) => ctx.progress(1))] });
     await environment().run(activities.runTool, toolInput());
     expect(live.map(({ type }) => type)).toEqual(['tool_call_started']);
@@ -281,7 +290,7 @@ describe('a tool run that is stopped', () => {
     return { told, ...setUp({ tools: [tool] }) };
   }
 
-  it('by a cancel tells the tool and ends as cancelled, at once', async () => {
+  it('by a cancel tells the tool and ends as cancelled, at once', promise('X24'), async () => {
     const { activities, told } = stoppable();
     const env = environment();
     const running = env.run(activities.runTool, toolInput());

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
+import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp, toolInput } from './fixtures.js';
 
 const workTool = (run: () => unknown) =>
   defineTool({ name: 'work', description: 'Works.', input: z.object({ a: z.int() }), run });
 
 describe('the outcome', () => {
-  it('of a model is only text that UTF-8 can hold, in what it says and in what it asks for', async () => {
+  it('of a model is only text that UTF-8 can hold, in what it says and in what it asks for', {
+    ...promise('G246'),
+  }, async () => {
     const note = defineTool({
       name: 'note',
       description: 'Notes.',
@@ -27,7 +30,9 @@ describe('the outcome', () => {
     });
   });
 
-  it('of a tool is only text that UTF-8 can hold, whatever it returns or throws', async () => {
+  it('of a tool is only text that UTF-8 can hold, whatever it returns or throws', {
+    ...promise('G246'),
+  }, async () => {
     const lone = 'a\ud800b';
     const returns = workTool(() => ({ [lone]: [lone, '😀'] }));
     const throws = workTool(() => {

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
 import type { ModelRequest } from '../../../src/protocol/model/model.js';
+import { promise } from '../../support/promise.js';
 import { answer, environment, modelInput, modelOf, setUp } from '../tools/fixtures.js';
 
 async function failureOf(promise: Promise<unknown>): Promise<ApplicationFailure> {
@@ -48,7 +49,9 @@ describe('a model call in a long conversation', () => {
     expect(next.context).not.toHaveProperty('compacted');
   });
 
-  it('says with what the next request begins, too, and by which key of a cache: one that tells nothing', async () => {
+  it('says with what the next request begins, too, and by which key of a cache: one that tells nothing', {
+    ...promise('G173'),
+  }, async () => {
     const requests: ModelRequest[] = [];
     const model = modelOf((request) => {
       requests.push(request);
@@ -66,7 +69,9 @@ describe('a model call in a long conversation', () => {
     expect(other?.cacheKey).not.toBe(first?.cacheKey);
   });
 
-  it('that its provider finds too long is made smaller and asked again, once', async () => {
+  it('that its provider finds too long is made smaller and asked again, once', {
+    ...promise('G174'),
+  }, async () => {
     const seen: number[] = [];
     const model = modelOf(({ messages }) => {
       seen.push(messages.length);
@@ -83,7 +88,9 @@ describe('a model call in a long conversation', () => {
     expect(result.context).toMatchObject({ compacted: 'too_long', messages: seen[1] });
   });
 
-  it('that is too long the second time, too, fails with a text that says so', async () => {
+  it('that is too long the second time, too, fails with a text that says so', {
+    ...promise('G174'),
+  }, async () => {
     let asked = 0;
     const model = modelOf(() => {
       asked += 1;

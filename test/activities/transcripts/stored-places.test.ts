@@ -7,11 +7,14 @@ import {
   transcriptSlice,
 } from '../../../src/workflows/transcript/transcript-window.js';
 import { aSummary, aTurn, orderOf, Shelf } from '../../support/fakes/stored-transcripts.js';
+import { promise } from '../../support/promise.js';
 import { aConversationState } from '../../support/samples/transcripts.js';
 
 const RUN = { workflowId: 'conversation:default:c-1', runId: 'run-2' };
 
-it('what was stored is not taken for what stood in its places before a summary came, between a call and a roll-over', async () => {
+it('what was stored is not taken for what stood in its places before a summary came, between a call and a roll-over', {
+  ...promise('G180'),
+}, async () => {
   const shelf = new Shelf();
   const said = [1, 2, 3, 4, 5, 6].flatMap((ordinal) => aTurn(ordinal, [2], 90));
   const left = said.filter(({ turnId }) => turnId === 't1').length;

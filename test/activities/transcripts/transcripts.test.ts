@@ -13,6 +13,7 @@ import {
   TranscriptWindow,
   transcriptSlice,
 } from '../../../src/workflows/transcript/transcript-window.js';
+import { promise } from '../../support/promise.js';
 import { aConversationState } from '../../support/samples/transcripts.js';
 
 const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
@@ -175,7 +176,7 @@ describe('a transcript that is sent in part', () => {
       return window.next(aConversationState(messages(3)));
     })();
 
-    it('is asked for once, and both have the answer', async () => {
+    it('is asked for once, and both have the answer', promise('G170'), async () => {
       const run = aRun(() => messages(3));
       const worker = new Transcripts({ fetch: run.fetch, maxBytes: 0 });
       const both = await Promise.all([worker.whole(RUN, delta), worker.whole(RUN, delta)]);
@@ -188,7 +189,9 @@ describe('a transcript that is sent in part', () => {
       expect(run.queries).toHaveLength(4);
     });
 
-    it('is a miss for both when nobody answers, and for nobody who comes later', async () => {
+    it('is a miss for both when nobody answers, and for nobody who comes later', {
+      ...promise('G170'),
+    }, async () => {
       const run = aRun(() => messages(3));
       let isDown = true;
       let asked = 0;

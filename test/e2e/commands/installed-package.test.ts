@@ -15,6 +15,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { freePort } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
 import { call, type Fields } from '../support/api.js';
@@ -62,7 +63,7 @@ function filesBelow(folder: string): readonly { readonly path: string; readonly 
 }
 
 describe('a project that has installed the package', () => {
-  it('has no Node binary: neither as a command nor as a file', () => {
+  it('has no Node binary: neither as a command nor as a file', promise('G264'), () => {
     const modules = join(project, 'node_modules');
     expect(existsSync(join(modules, 'colloquy', 'dist', 'index.js'))).toBe(true);
     expect(existsSync(join(modules, '.bin', 'colloquy'))).toBe(true);
@@ -75,7 +76,9 @@ describe('a project that has installed the package', () => {
     expect(others).toEqual([]);
   });
 
-  it('can import every entry point, and none of them needs a package that is not there', async () => {
+  it('can import every entry point, and none of them needs a package that is not there', {
+    ...promise('G264'),
+  }, async () => {
     const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith('.json'));
     const lines = entries.map((entry) => {
       const name = `colloquy${entry.slice(1)}`;
@@ -90,7 +93,9 @@ describe('a project that has installed the package', () => {
     for (const line of counts) expect(line).toMatch(/^colloquy\S* [1-9]\d*$/);
   });
 
-  it('has the command, which serves an agent with a Temporal server that it starts, asks and stops', async () => {
+  it('has the command, which serves an agent with a Temporal server that it starts, asks and stops', {
+    ...promise('G265'),
+  }, async () => {
     const run = (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
       start(command, args, { cwd: project, env: { ...userEnvironment(), ...env } });
     // What npx runs; it stands between a signal and the command.

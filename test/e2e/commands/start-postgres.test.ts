@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { freePort } from '../../support/servers/dev-server.js';
 import { temporaryFolderForAll } from '../../support/temporary.js';
 import { call } from '../support/api.js';
@@ -66,7 +67,9 @@ async function rowsOf(database: string, id: string): Promise<readonly string[]> 
   }
 }
 
-it('is killed, and goes on with the database and the Temporal server that it left behind; a second one on the same data is refused', async () => {
+it('is killed, and goes on with the database and the Temporal server that it left behind; a second one on the same data is refused', {
+  ...promise('G231'),
+}, async () => {
   const mark = randomUUID();
   const data = temporaryFolderForAll();
   const address = `127.0.0.1:${await freePort()}`;
@@ -109,7 +112,9 @@ it('is killed, and goes on with the database and the Temporal server that it lef
   await untilNoneLeft(`COLLOQUY_E2E_MARK=${mark}`);
 });
 
-it('keeps the log in Postgres over two starts, and each Ctrl-C leaves no process, whoever else of the terminal it reaches', async () => {
+it('keeps the log in Postgres over two starts, and each Ctrl-C leaves no process, whoever else of the terminal it reaches', {
+  ...promise('G230'),
+}, async () => {
   const variable = `COLLOQUY_E2E_MARK`;
   const mark = randomUUID();
   const data = temporaryFolderForAll();

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSy
 import { delimiter, join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { freePort, startDevServer, temporalDev } from '../../support/servers/dev-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { type Command, ROOT, start } from '../support/processes.js';
@@ -71,7 +72,9 @@ const remembers = (address: string): Promise<boolean> =>
   });
 
 describe('a dev server', () => {
-  it('is started once, found again, keeps its data over a restart, and is empty after --reset', async () => {
+  it('is started once, found again, keeps its data over a restart, and is empty after --reset', {
+    ...promise('G266'),
+  }, async () => {
     const { address, run } = await place();
     const started = run();
     expect(await valuesOf(started)).toMatchObject({ TEMPORAL_ADDRESS: address });
@@ -91,7 +94,9 @@ describe('a dev server', () => {
     expect(await remembers(address)).toBe(false);
   });
 
-  it('whose data another process uses is not reset: nothing is deleted', async () => {
+  it('whose data another process uses is not reset: nothing is deleted', {
+    ...promise('G266'),
+  }, async () => {
     const { folder, run } = await place();
     const dbFile = join(folder, 'theirs.db');
     const theirs = await startDevServer({ dbFile });
@@ -107,7 +112,9 @@ describe('a dev server', () => {
     expect(await remembers(theirs.address)).toBe(true);
   });
 
-  it('that is --ephemeral keeps nothing: no file, no data after a restart, and nothing that could be reset', async () => {
+  it('that is --ephemeral keeps nothing: no file, no data after a restart, and nothing that could be reset', {
+    ...promise('G266'),
+  }, async () => {
     const { folder, address, run } = await place();
     const started = run('--ephemeral');
     expect(await valuesOf(started)).toMatchObject({ TEMPORAL_ADDRESS: address });
@@ -131,7 +138,7 @@ describe('a dev server', () => {
     expect(await remembers(address)).toBe(false);
   });
 
-  it('that several ask for at once is one: each is given the same', async () => {
+  it('that several ask for at once is one: each is given the same', promise('G266'), async () => {
     const { address, run } = await place();
     const commands = Array.from({ length: 4 }, () => run());
     for (const command of commands)
@@ -184,7 +191,9 @@ printf '#!/bin/sh\\necho temporal version 9.9.9\\n' >"$target/bin/temporal"
 chmod 755 "$target/bin/temporal"`;
 
 describe('where no Temporal CLI can be had', () => {
-  it('every place that was tried is told, with what to do, and nothing is started', async () => {
+  it('every place that was tried is told, with what to do, and nothing is started', {
+    ...promise('G267'),
+  }, async () => {
     const { run, cache } = bareMachine();
     const command = run('--port', String(await freePort()));
     expect(await command.ended).toBe(1);
@@ -213,7 +222,9 @@ describe('where no Temporal CLI can be had', () => {
     expect(command.stderr()).toContain('is in use; whether by a Temporal server cannot be seen');
   });
 
-  it('an executable with another checksum is not taken, whatever it says of itself', async () => {
+  it('an executable with another checksum is not taken, whatever it says of itself', {
+    ...promise('G267'),
+  }, async () => {
     const { run, cache } = bareMachine({ python3: IMPOSTOR });
     const command = run('--print-binary');
     expect(await command.ended).toBe(1);

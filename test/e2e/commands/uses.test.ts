@@ -4,6 +4,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { temporalDev } from '../../support/servers/dev-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
@@ -22,7 +23,9 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('a job that starts a conversation', () => {
-  it('is told what waits; run again it finds the same turn, and its result once there is one', async () => {
+  it('is told what waits; run again it finds the same turn, and its result once there is one', {
+    ...promise('G243', 'A43'),
+  }, async () => {
     const talk = world.talk('order-7');
     const first = await runJob('job-7', '7');
     expect(first).toMatch(/^turn_\w+ waits for:$/m);
@@ -51,7 +54,9 @@ describe('a job that starts a conversation', () => {
 });
 
 describe('a webhook that decides an approval', () => {
-  it('decides it once, however often and by whomever it is called', async () => {
+  it('decides it once, however often and by whomever it is called', {
+    ...promise('A42', 'A43', 'C22'),
+  }, async () => {
     await runJob('job-8', '8');
     const hook = start(process.execPath, [example('resolve-from-a-webhook.js'), '0'], {
       env: { TEMPORAL_ADDRESS: world.server.address },
@@ -102,7 +107,7 @@ describe('an operator with nothing but the temporal command', () => {
     expect(said).toMatch(/"status":\s*"awaiting_input"/);
   });
 
-  it('approves a call by a plain signal while no worker runs', async () => {
+  it('approves a call by a plain signal while no worker runs', promise('A42'), async () => {
     await runJob('job-42', '42');
     const before = (await world.lines('refunds.jsonl')).length;
     await world.stack.worker().kill();

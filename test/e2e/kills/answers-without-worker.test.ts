@@ -1,5 +1,6 @@
 /** Acceptance scenario S10: everything that waits survives the worker, and may be answered while there is none. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { call } from '../support/api.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -10,7 +11,9 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('a worker that is killed while calls of each kind wait', () => {
-  it('loses none of them: answers given meanwhile by signal and by HTTP count, and a new worker finishes the turn', async () => {
+  it('loses none of them: answers given meanwhile by signal and by HTTP count, and a new worker finishes the turn', {
+    ...promise('G1', 'S10', 'A40', 'A41', 'A46', 'A56', 'C22'),
+  }, async () => {
     const talk = world.talk('s10');
     await talk.begin('support', 'refund me, please');
     const pending = await talk.waiting(3);
@@ -81,7 +84,9 @@ describe('a worker that is killed while calls of each kind wait', () => {
 });
 
 describe('a message sent while no worker runs', () => {
-  it('is queued with the next command, and answered as soon as a worker comes', async () => {
+  it('is queued with the next command, and answered as soon as a worker comes', {
+    ...promise('G2'),
+  }, async () => {
     await world.stack.worker().kill();
     const talk = world.talk('s10-late');
     const sent = await call(`${world.apiUrl}/v1/conversations`, {

@@ -6,6 +6,7 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { askFromOutside } from '../../support/histories/asked-from-outside.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { juggle } from '../support/random/juggler-model.js';
 import { startWorld, type World } from '../support/world.js';
@@ -35,7 +36,9 @@ async function runsOf(id: string): Promise<readonly Readonly<Record<string, unkn
 }
 
 describe('a worker that is killed when a turn is committed and the store does not have it', () => {
-  it('leaves a log that another worker completes, with nothing missing and nothing twice', async () => {
+  it('leaves a log that another worker completes, with nothing missing and nothing twice', {
+    ...promise('G209'),
+  }, async () => {
     const talk = world.talk('unprojected');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: ask`);
@@ -82,7 +85,9 @@ describe('a worker that is killed when a turn is committed and the store does no
 });
 
 describe('a worker that is killed between the question of a tool and its answer', () => {
-  it('leaves a tool that another worker enters with the answer, under the same key, once', async () => {
+  it('leaves a tool that another worker enters with the answer, under the same key, once', {
+    ...promise('G210'),
+  }, async () => {
     const talk = world.talk('asking');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: place`);
@@ -107,7 +112,9 @@ describe('a worker that is killed between the question of a tool and its answer'
     ]);
   });
 
-  it('loses neither the answer that was accepted nor the run that had begun with it', async () => {
+  it('loses neither the answer that was accepted nor the run that had begun with it', {
+    ...promise('G210'),
+  }, async () => {
     const talk = world.talk('answering');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     await talk.begin('crasher', `do ${talk.id}.1: place`);
@@ -136,7 +143,7 @@ describe('a worker that is killed between the question of a tool and its answer'
 });
 
 describe('a worker that is killed in the middle of a summary', () => {
-  it('holds up no turn, and another worker makes the summary, once', async () => {
+  it('holds up no turn, and another worker makes the summary, once', promise('G196'), async () => {
     const talk = world.talk('summed');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     const held = world.gate.hold(
@@ -171,7 +178,9 @@ describe('a worker that is killed in the middle of a summary', () => {
 });
 
 describe('a worker that is killed with reads that have run, in a model call that has not come back', () => {
-  it('leaves nothing: the model is asked again, its reads run again under the same keys, and it reads one result of each', async () => {
+  it('leaves nothing: the model is asked again, its reads run again under the same keys, and it reads one result of each', {
+    ...promise('G211'),
+  }, async () => {
     const talk = world.talk('inline');
     askFromOutside({ temporal: world.temporal }, talk.workflowId);
     const held = world.gate.hold(
@@ -204,7 +213,9 @@ describe('a worker that is killed with reads that have run, in a model call that
 });
 
 describe('the process that watches the leases of claims is killed', () => {
-  it('and a lease that ends afterwards is lost all the same: the call is offered again and taken', async () => {
+  it('and a lease that ends afterwards is lost all the same: the call is offered again and taken', {
+    ...promise('G213'),
+  }, async () => {
     // Alone, it leads; the other one follows.
     await restartWorker();
     const talk = world.talk('leased');

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { kitServer, type McpLedger, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer, startOldMcpServer } from '../../support/mcp/servers.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import type { Scenario } from '../support/scenario-model.js';
 import type { Talk } from '../support/talk.js';
 import { startWorld, type World } from '../support/world.js';
@@ -60,44 +61,41 @@ async function resultOf(talk: Talk): Promise<unknown> {
   return result?.result.envelope;
 }
 
-it(
-  'a question that a server asked of a worker that is killed is answered to another: its state comes with it',
-  async () => {
-    const { world, kit } = await scene();
-    const talk = await answeredAfterKill(world, 'kit.push');
-    expect(await resultOf(talk)).toEqual({
-      ok: true,
-      result: 'pushed tea to {"force":false,"branch":"main"}',
-    });
-    expect(kit.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
-  },
-  patient(TIMEOUT_MS),
-);
+it('a question that a server asked of a worker that is killed is answered to another: its state comes with it', {
+  ...promise('G147'),
+  timeout: patient(TIMEOUT_MS),
+}, async () => {
+  const { world, kit } = await scene();
+  const talk = await answeredAfterKill(world, 'kit.push');
+  expect(await resultOf(talk)).toEqual({
+    ok: true,
+    result: 'pushed tea to {"force":false,"branch":"main"}',
+  });
+  expect(kit.runs).toEqual(['push tea first', 'push tea state-1-of-tea']);
+});
 
-it(
-  'a server of the protocol before has its call made again by the next worker, with the answer at hand',
-  async () => {
-    const { world, old } = await scene();
-    const talk = await answeredAfterKill(world, 'old.push');
-    expect(await resultOf(talk)).toMatchObject({
-      ok: true,
-      result: 'pushed tea to {"force":false,"branch":"main"}',
-    });
-    expect(old.runs.filter((run) => run === 'push tea first')).toHaveLength(2);
-  },
-  patient(TIMEOUT_MS),
-);
+it('a server of the protocol before has its call made again by the next worker, with the answer at hand', {
+  ...promise('G149'),
+  timeout: patient(TIMEOUT_MS),
+}, async () => {
+  const { world, old } = await scene();
+  const talk = await answeredAfterKill(world, 'old.push');
+  expect(await resultOf(talk)).toMatchObject({
+    ok: true,
+    result: 'pushed tea to {"force":false,"branch":"main"}',
+  });
+  expect(old.runs.filter((run) => run === 'push tea first')).toHaveLength(2);
+});
 
-it(
-  'a call that was held open in the worker that is killed is of unknown outcome, and not made again',
-  async () => {
-    const { world, old } = await scene();
-    const talk = await answeredAfterKill(world, 'old.push-once');
-    expect(await resultOf(talk)).toMatchObject({
-      ok: false,
-      error: { code: 'outcome_unknown' },
-    });
-    expect(old.runs.filter((run) => run === 'push-once tea first')).toHaveLength(1);
-  },
-  patient(TIMEOUT_MS),
-);
+it('a call that was held open in the worker that is killed is of unknown outcome, and not made again', {
+  ...promise('G150'),
+  timeout: patient(TIMEOUT_MS),
+}, async () => {
+  const { world, old } = await scene();
+  const talk = await answeredAfterKill(world, 'old.push-once');
+  expect(await resultOf(talk)).toMatchObject({
+    ok: false,
+    error: { code: 'outcome_unknown' },
+  });
+  expect(old.runs.filter((run) => run === 'push-once tea first')).toHaveLength(1);
+});

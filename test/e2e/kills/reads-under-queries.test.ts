@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { juggle } from '../support/random/juggler-model.js';
 import type { Talk } from '../support/talk.js';
@@ -81,37 +82,36 @@ function messageOf(talk: Talk, turn: number): string {
   return `do ${talk.id}.${turn}: look peek work | look peek`;
 }
 
-it(
-  'conversations under queries whose worker is killed all replay, and none stands still',
-  async () => {
-    const talks = Array.from({ length: CONVERSATIONS }, (_, index) => world.talk(`read-${index}`));
-    let isOver = false;
-    const runs = async (): Promise<number> => (await world.lines('runs.jsonl')).length;
-    const playing = Promise.all(talks.map(play));
-    await until('all have begun', runs, {
-      holds: (count) => count >= CONVERSATIONS,
-      timeoutMs: PATIENCE_MS,
-    });
-    const watching = Promise.all(talks.map((talk) => watch(talk, () => isOver)));
-    const killing = (async () => {
-      for (let kill = 1; kill <= KILLS; kill += 1) {
-        await until('work goes on', runs, {
-          holds: (count) => count >= (CONVERSATIONS * TURNS * CALLS * kill) / (KILLS + 1),
-          timeoutMs: PATIENCE_MS,
-        });
-        await world.stack.worker().kill();
-        await world.stack.startWorker();
-      }
-    })();
-    const played = await Promise.allSettled([playing, killing]);
-    isOver = true;
-    expect(Math.min(...(await watching))).toBeGreaterThan(1);
-    for (const end of played) if (end.status === 'rejected') throw end.reason;
-    for (const talk of talks) {
-      const events = await wholeLog(world, talk, TURNS);
-      await expectWhole(world, talk, { events, code, finale: messageOf(talk, TURNS) });
-      expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(TURNS * CALLS);
+it('conversations under queries whose worker is killed all replay, and none stands still', {
+  ...promise('G212'),
+  timeout: patient(TEST_TIMEOUT_MS),
+}, async () => {
+  const talks = Array.from({ length: CONVERSATIONS }, (_, index) => world.talk(`read-${index}`));
+  let isOver = false;
+  const runs = async (): Promise<number> => (await world.lines('runs.jsonl')).length;
+  const playing = Promise.all(talks.map(play));
+  await until('all have begun', runs, {
+    holds: (count) => count >= CONVERSATIONS,
+    timeoutMs: PATIENCE_MS,
+  });
+  const watching = Promise.all(talks.map((talk) => watch(talk, () => isOver)));
+  const killing = (async () => {
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      await until('work goes on', runs, {
+        holds: (count) => count >= (CONVERSATIONS * TURNS * CALLS * kill) / (KILLS + 1),
+        timeoutMs: PATIENCE_MS,
+      });
+      await world.stack.worker().kill();
+      await world.stack.startWorker();
     }
-  },
-  patient(TEST_TIMEOUT_MS),
-);
+  })();
+  const played = await Promise.allSettled([playing, killing]);
+  isOver = true;
+  expect(Math.min(...(await watching))).toBeGreaterThan(1);
+  for (const end of played) if (end.status === 'rejected') throw end.reason;
+  for (const talk of talks) {
+    const events = await wholeLog(world, talk, TURNS);
+    await expectWhole(world, talk, { events, code, finale: messageOf(talk, TURNS) });
+    expect(events.filter(({ type }) => type === 'tool_result')).toHaveLength(TURNS * CALLS);
+  }
+});

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import { EngineHistory } from '../../support/engine/history.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import type { Reply } from '../support/api.js';
 import type { GatedCall, Held } from '../support/grpc-gate.js';
@@ -172,7 +173,7 @@ describe('a worker that is killed while conversations roll over', () => {
     await world.stack.startWorker();
   });
 
-  it.each(STEPS)('loses nothing and does nothing twice: $name', async (step) => {
+  it.each(STEPS)('loses nothing and does nothing twice: $name', promise('G208'), async (step) => {
     const wreck = wrecks[STEPS.indexOf(step)];
     if (wreck === undefined) throw new Error('was not held');
     const { talk, calls } = wreck;
@@ -207,22 +208,28 @@ describe('a worker that is killed while conversations roll over', () => {
     else expect(paid).toMatchObject([{ attempt: 1 }]);
   });
 
-  it.each(STEPS)('judges what comes later as if nothing had been: $name', async (step) => {
-    const { talk, calls } = wrecks[STEPS.indexOf(step)] ?? {};
-    if (talk === undefined || calls === undefined) throw new Error('was not held');
-    const again = await talk.resolve(idOf(calls, 0), YES, { headers: key('r1') });
-    expect(again.body).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted' } });
-    const other = await talk.resolve(idOf(calls, 0), YES, { headers: key('r9') });
-    expect(other).toMatchObject({ status: 409, body: { verdict: 'stale' } });
-    const repeated = await talk.resolve(idOf(calls, 1), YES, { headers: key('r2') });
-    expect(repeated.body).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted' } });
-    const byHand = await talk.resolve(idOf(calls, 3), { type: 'approve' });
-    expect(byHand).toMatchObject({ status: 409, body: { verdict: 'stale', by: 'boss' } });
-  });
+  it.each(STEPS)(
+    'judges what comes later as if nothing had been: $name',
+    promise('G208'),
+    async (step) => {
+      const { talk, calls } = wrecks[STEPS.indexOf(step)] ?? {};
+      if (talk === undefined || calls === undefined) throw new Error('was not held');
+      const again = await talk.resolve(idOf(calls, 0), YES, { headers: key('r1') });
+      expect(again.body).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted' } });
+      const other = await talk.resolve(idOf(calls, 0), YES, { headers: key('r9') });
+      expect(other).toMatchObject({ status: 409, body: { verdict: 'stale' } });
+      const repeated = await talk.resolve(idOf(calls, 1), YES, { headers: key('r2') });
+      expect(repeated.body).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted' } });
+      const byHand = await talk.resolve(idOf(calls, 3), { type: 'approve' });
+      expect(byHand).toMatchObject({ status: 409, body: { verdict: 'stale', by: 'boss' } });
+    },
+  );
 });
 
 describe('a worker that is killed in one roll-over after the other', () => {
-  it('leaves a conversation that rolls over each time, and ends every turn', async () => {
+  it('leaves a conversation that rolls over each time, and ends every turn', {
+    ...promise('G208'),
+  }, async () => {
     const talk = world.talk('often');
     onTestFinished(askAbout(world, [talk.id]));
     await talk.begin('crasher', `do ${talk.id}.0: ask`);
@@ -283,7 +290,9 @@ describe('a worker that is killed while a roll-over stores the oldest turns', ()
     }
   });
 
-  it('loses nothing: the model reads every turn, the stored ones too', async () => {
+  it('loses nothing: the model reads every turn, the stored ones too', {
+    ...promise('G195'),
+  }, async () => {
     for (const talk of talks()) {
       const finale = `do ${talk.id}.4: glance`;
       await hasBegun(talk, 2);
@@ -306,6 +315,7 @@ describe('a worker that is killed while a roll-over stores steps of the turn tha
 
   it.each([0, 1])(
     'leaves the turn to another, which goes on with all of it (%i)',
+    promise('G189'),
     async (index) => {
       const talk = world.talk(`turn${index}`);
       onTestFinished(askAbout(world, [talk.id]));

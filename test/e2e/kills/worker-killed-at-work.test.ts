@@ -3,6 +3,7 @@
  * not, and of a model's streamed answer. What comes of each is told apart by the conversations.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import type { EventStream, Frame } from '../support/api.js';
 import type { Scenario } from '../support/scenario-model.js';
@@ -72,7 +73,9 @@ afterAll(async () => {
 });
 
 describe('a worker that is killed inside a tool that may be repeated', () => {
-  it('leaves a call that is run again with the same idempotency key, and the model is not asked again', async () => {
+  it('leaves a call that is run again with the same idempotency key, and the model is not asked again', {
+    ...promise('G6', 'S11', 'A32', 'A47'),
+  }, async () => {
     expect(await copying.ended()).toMatchObject({
       status: 'completed',
       text: 'heard: {"name":"slow.copy","ok":true,"result":"slow.copy done in attempt 2"}',
@@ -89,7 +92,9 @@ describe('a worker that is killed inside a tool that may be repeated', () => {
 });
 
 describe('a worker that is killed inside a tool that must not be repeated', () => {
-  it('leaves a call that is not run again: the model reads that its outcome is unknown', async () => {
+  it('leaves a call that is not run again: the model reads that its outcome is unknown', {
+    ...promise('G7'),
+  }, async () => {
     const { status, text } = await paying.ended();
     expect(status).toBe('completed');
     expect(JSON.parse(text.replace('heard: ', ''))).toEqual({
@@ -103,7 +108,9 @@ describe('a worker that is killed inside a tool that must not be repeated', () =
 });
 
 describe('a worker that is killed while the model streams', () => {
-  it('leaves a model call that is made again, and nothing runs twice', async () => {
+  it('leaves a model call that is made again, and nothing runs twice', {
+    ...promise('G10', 'S12'),
+  }, async () => {
     expect(await streaming.ended()).toMatchObject({ status: 'completed', text: 'all done' });
     expect(await runsOf('after-stream')).toMatchObject([{ attempt: 1 }]);
     // The try that was killed, the one that counts, and the one with the tool's result.
@@ -117,7 +124,9 @@ describe('a worker that is killed while the model streams', () => {
     expect((await streaming.eventsOf('tool_call')).length).toBe(1);
   });
 
-  it('counts what both attempts took: of the lost one what its last heartbeat knew, as an estimate', async () => {
+  it('counts what both attempts took: of the lost one what its last heartbeat knew, as an estimate', {
+    ...promise('G11', '2.A.7'),
+  }, async () => {
     const { usage } = await streaming.ended();
     const [first, second] = await streaming.eventsOf('model_call');
     const { earlierUsage } = first ?? {};
@@ -141,7 +150,9 @@ describe('a worker that is killed while the model streams', () => {
     });
   });
 
-  it('shows watchers the text of the new attempt under a higher number, and records only that', async () => {
+  it('shows watchers the text of the new attempt under a higher number, and records only that', {
+    ...promise('G10', 'N29'),
+  }, async () => {
     await until('the stream has the end', () => watched.frames.map(({ event }) => event), {
       holds: (events) => events.includes('turn_ended'),
       timeoutMs: 60_000,

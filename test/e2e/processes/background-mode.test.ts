@@ -1,6 +1,7 @@
 /** A model that answers in the background: what its worker loses is not paid for again, and the provider's tools run once. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { message } from '../../support/samples/wire-events.js';
 import {
   type BackgroundServer,
@@ -64,7 +65,9 @@ afterAll(async () => {
 });
 
 describe('a worker that is killed while the model answers in the background', () => {
-  it('leaves a response that the next one reads to its end: none is asked for anew', async () => {
+  it('leaves a response that the next one reads to its end: none is asked for anew', {
+    ...promise('G12'),
+  }, async () => {
     expect(await killed.ended()).toMatchObject({ status: 'completed', text: TEXT });
     // The other is that of the turn that was stopped.
     expect(provider.creations).toHaveLength(2);
@@ -77,7 +80,9 @@ describe('a worker that is killed while the model answers in the background', ()
     expect(await killed.eventsOf('tool_call')).toMatchObject([{ executed: true }]);
   });
 
-  it('shows watchers the whole text once, under the number of the attempt that has it', async () => {
+  it('shows watchers the whole text once, under the number of the attempt that has it', {
+    ...promise('G12', 'N29'),
+  }, async () => {
     await until('the stream has the end', () => watched.frames.map(({ event }) => event), {
       holds: (events) => events.includes('turn_ended'),
     });
@@ -95,7 +100,7 @@ describe('a worker that is killed while the model answers in the background', ()
 });
 
 describe('a turn that is stopped while its model answers in the background', () => {
-  it('ends the response at the provider', async () => {
+  it('ends the response at the provider', promise('G12'), async () => {
     await until('it is cancelled there', () => provider.cancelled, {
       holds: (ids) => ids.length > 0,
     });

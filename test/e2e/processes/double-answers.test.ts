@@ -1,6 +1,7 @@
 /** Several processes answer the same call at the same moment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { call } from '../support/api.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -36,7 +37,9 @@ function refunds(message: string, count: number, prefix: string): void {
 afterAll(() => world.stop());
 
 describe('an approval that two processes give at the same time', () => {
-  it('is accepted once and stale for the other, round after round, and the tool runs once', async () => {
+  it('is accepted once and stale for the other, round after round, and the tool runs once', {
+    ...promise('G33'),
+  }, async () => {
     const talk = world.talk('double');
     await talk.begin('support', 'refund them all');
     const calls = (await talk.waitingCalls(ROUNDS)).map(({ toolCallId }) => toolCallId);
@@ -76,6 +79,7 @@ describe('an approval that two processes give at the same time', () => {
 describe('ten approvals of one call at the same moment, from two processes, a hundred times', () => {
   it.each(Array.from({ length: BATCHES }, (_, batch) => batch))(
     'one is accepted, the others are stale, or repeats where they share a request id; the tool runs once (batch %i)',
+    { ...promise('G32'), timeout: patient(120_000) },
     async (batch) => {
       const talk = world.talk(`batch-${batch}`);
       await talk.begin('support', `refund batch ${batch}`);
@@ -103,6 +107,5 @@ describe('ten approvals of one call at the same moment, from two processes, a hu
       expect(ours).toHaveLength(CALLS_PER_BATCH);
       expect(new Set(ours).size).toBe(CALLS_PER_BATCH);
     },
-    patient(120_000),
   );
 });

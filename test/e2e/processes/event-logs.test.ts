@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { CompressionCodec, ConversationClient } from 'colloquy/client';
 import { clientOptionsFrom, type OpenLog, openEventLog, storeIdentity } from 'colloquy/log';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 import { call } from '../support/api.js';
@@ -37,7 +38,9 @@ async function clientOver(
 }
 
 describe('a client that is wired from outside', () => {
-  it('reads what it has written although the store does not have it yet', async () => {
+  it('reads what it has written although the store does not have it yet', {
+    ...promise('G243'),
+  }, async () => {
     const file = join(world.folder, 'log.db');
     const { client, opened } = await clientOver(file);
     const lock = new DatabaseSync(file);
@@ -57,7 +60,9 @@ describe('a client that is wired from outside', () => {
 });
 
 describe('an API that keeps another event log than the workers', () => {
-  it('says so in its log and is not ready; workers say so when they are sent something from there', async () => {
+  it('says so in its log and is not ready; workers say so when they are sent something from there', {
+    ...promise('G242'),
+  }, async () => {
     const elsewhere = temporaryFolder();
     const env = {
       TEMPORAL_ADDRESS: world.server.address,

@@ -8,6 +8,7 @@ import {
   type WireRequest,
   type WireServer,
 } from '../../support/networks/wire-server.js';
+import { promise } from '../../support/promise.js';
 import { eventsOf, message } from '../../support/samples/wire-events.js';
 import { until } from '../../support/until.js';
 import { startWorld, type World } from '../support/world.js';
@@ -95,7 +96,9 @@ function requestsSince(count: number): readonly (readonly InputItem[])[] {
 }
 
 describe('a provider that asks before it runs a call', () => {
-  it('hears of each decision under the id of its request, from a worker that never saw it ask', async () => {
+  it('hears of each decision under the id of its request, from a worker that never saw it ask', {
+    ...promise('G96'),
+  }, async () => {
     const before = provider.requests.length;
     const talk = world.talk('decided');
     await talk.begin('hosted', 'Merge 7 and 8');
@@ -132,7 +135,9 @@ describe('a provider that asks before it runs a call', () => {
     ]);
   });
 
-  it('has them in every later request, too: its own items go on as they came', async () => {
+  it('has them in every later request, too: its own items go on as they came', {
+    ...promise('N22'),
+  }, async () => {
     const before = provider.requests.length;
     const talk = world.talk('decided');
     const { status } = await talk.call('/messages', { body: { text: 'Thanks' } });
@@ -164,7 +169,9 @@ describe('a provider that asks before it runs a call', () => {
     ]);
   });
 
-  it('hears the decision again from the next worker, where the first was killed while it went on', async () => {
+  it('hears the decision again from the next worker, where the first was killed while it went on', {
+    ...promise('G96'),
+  }, async () => {
     stalls = true;
     const before = provider.requests.length;
     const talk = world.talk('killed');

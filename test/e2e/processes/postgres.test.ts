@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PostgresServer } from '../../../examples/demo/postgres.js';
 import { startTestPostgres } from '../../support/networks/postgres-server.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { call, openEventStream } from '../support/api.js';
 import { Dice } from '../support/random/dice.js';
@@ -30,7 +31,9 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-it('a conversation is followed, answered and finished through processes that never saw it begin', async () => {
+it('a conversation is followed, answered and finished through processes that never saw it begin', {
+  ...promise('G226'),
+}, async () => {
   const other = await world.startApi(0);
   const talk = world.talk('shared');
   await talk.begin('support', 'refund');
@@ -57,6 +60,7 @@ it('a conversation is followed, answered and finished through processes that nev
 
 it.each([1, 2, 3])(
   'with two workers and two APIs either worker may be killed at any moment: every conversation ends, every stream has all of it (seed %i)',
+  { ...promise('G227'), timeout: patient(180_000) },
   async (seed) => {
     const dice = new Dice(seed);
     const other = await world.startApi(0);
@@ -115,10 +119,11 @@ it.each([1, 2, 3])(
       expect((await call(`${url}/v1/conversations/${gone?.id ?? ''}`)).status).toBe(404);
     await other.stop();
   },
-  patient(180_000),
 );
 
-it('a database that is away stops no turn; when it is back, the log has everything once', async () => {
+it('a database that is away stops no turn; when it is back, the log has everything once', {
+  ...promise('G225'),
+}, async () => {
   const talk = world.talk('outage');
   await talk.begin('support', 'refund');
   const stream = await talk.stream();

@@ -1,6 +1,7 @@
 /** A worker whose main thread is blocked says so while it is, by its own log, and in what. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -27,7 +28,9 @@ function lines(): readonly Line[] {
 const lineThat = (what: RegExp): Line | undefined =>
   lines().find(({ msg }) => what.test(String(msg)));
 
-it('a tool that blocks its worker is named with its conversation while it blocks, and when the worker goes on', async () => {
+it('a tool that blocks its worker is named with its conversation while it blocks, and when the worker goes on', {
+  ...promise('G273'),
+}, async () => {
   world.model.answer('spin', ({ results }) =>
     results.length === 0
       ? { calls: [{ name: 'spin.round', input: { label: 'enough' } }] }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EngineHistory } from '../../support/engine/history.js';
+import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
 import { type Command, start } from '../support/processes.js';
@@ -29,7 +30,9 @@ async function oddWorker(): Promise<Command> {
 const begin = (type: string) =>
   client.workflow.start(type, { taskQueue: 'odd', workflowId: `${type}-${randomUUID()}` });
 
-it('a failed task says where it failed; promises leave no traces to be asked for', async () => {
+it('a failed task says where it failed; promises leave no traces to be asked for', {
+  ...promise('G19'),
+}, async () => {
   await oddWorker();
   const broken = await begin('breaks');
   const history = new EngineHistory(client);
@@ -47,7 +50,9 @@ it('a failed task says where it failed; promises leave no traces to be asked for
   expect(await waiting.query('__stack_trace')).toBe('');
 });
 
-it('a workflow that never yields ends its worker, which names the run', async () => {
+it('a workflow that never yields ends its worker, which names the run', {
+  ...promise('G19'),
+}, async () => {
   const worker = await oddWorker();
   const { firstExecutionRunId } = await begin('loops');
   expect(await worker.ended).toBe(1);

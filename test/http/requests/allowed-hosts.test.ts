@@ -8,12 +8,13 @@ import { createApp } from '../../../src/http/app.js';
 import { serve } from '../../../src/http/listen.js';
 import { FakeReader } from '../../support/fakes/fake-reader.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { EVIL, passes, send, withConversation } from '../../support/servers/browser-requests.js';
 
 describe('an allowed host', () => {
   const allowedHosts = ['Agents.example.com', 'fd00::5'];
 
-  it('may be asked, with any port, and its pages may ask', async () => {
+  it('may be asked, with any port, and its pages may ask', promise('G133'), async () => {
     const app = await withConversation({ allowedHosts });
     for (const [headers, expected] of [
       [{ host: 'agents.example.com' }, true],
@@ -69,7 +70,9 @@ describe('where the application knows who asks', () => {
     expect(await passes(app, { headers: { host: 'agents.example.com' } })).toBe(true);
   });
 
-  it('pages of other origins are refused, for browsers add cookies; not so with a token, which none adds', async () => {
+  it('pages of other origins are refused, for browsers add cookies; not so with a token, which none adds', {
+    ...promise('G133'),
+  }, async () => {
     const app = await withConversation(knowing);
     const headers = { 'sec-fetch-site': 'cross-site', origin: EVIL };
     expect(await passes(app, { headers: { ...headers, cookie: 'session=1' } })).toBe(false);
@@ -81,7 +84,9 @@ describe('where the application knows who asks', () => {
 describe('CORS', () => {
   const FRONT = 'https://app.example.com';
 
-  it('that the application answers before the API lets the pages in that it names, not those of "*"', async () => {
+  it('that the application answers before the API lets the pages in that it names, not those of "*"', {
+    ...promise('G133'),
+  }, async () => {
     const reader = new FakeReader();
     const conversations = {
       list: () => Promise.resolve({ conversations: [] }),

@@ -1,6 +1,7 @@
 /** Bodies that are no JSON, or not ours: refused at the door, with the process up. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { JSON_TYPE, problemOf } from '../../support/samples/problems.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -73,7 +74,7 @@ describe('a small body that becomes 64 MB', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('by %s is refused at the bound of its route', async (encoding, compress) => {
+  ])('by %s is refused at the bound of its route', promise('G285'), async (encoding, compress) => {
     const app = await startHttpApp({}, { codec: { codecs: [], origins: [] } });
     const body = Uint8Array.from(compress(text));
     for (const [path, bound] of [
@@ -100,11 +101,15 @@ describe('a body with half of a surrogate pair', () => {
       { resolution: { type: 'answer', value: { size: LONE } } },
     ],
     ['/payload/0', '/v1/conversations/c1/inbox', { eventId: 'e', kind: 'k', payload: [LONE] }],
-  ])('is refused by its field, and nothing is sent: %s', async (path, url, body) => {
-    const app = await startHttpApp();
-    const problem = await problemOf(await app.post(url, body));
-    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ path }] });
-    expect(problem.detail).toContain('surrogate');
-    expect(app.calls).toEqual([]);
-  });
+  ])(
+    'is refused by its field, and nothing is sent: %s',
+    promise('G246'),
+    async (path, url, body) => {
+      const app = await startHttpApp();
+      const problem = await problemOf(await app.post(url, body));
+      expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ path }] });
+      expect(problem.detail).toContain('surrogate');
+      expect(app.calls).toEqual([]);
+    },
+  );
 });

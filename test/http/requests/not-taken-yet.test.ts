@@ -1,6 +1,7 @@
 /** A conversation that the server runs and nobody can read yet: it began while no worker was there. */
 import { describe, expect, it } from 'vitest';
 import { grpcError } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { sampleLog } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -17,6 +18,7 @@ const PATH = '/v1/conversations/c-1';
 describe('a conversation that no worker has taken yet', () => {
   it.each([PATH, `${PATH}/pending`, `${PATH}/rules`, `${PATH}/steps/s-1/tool-calls`])(
     'is not unknown to GET %s: that says what is missing',
+    promise('G4'),
     async (path) => {
       const app = await startHttpApp(BEGUN);
       const response = await app.request(path);
@@ -44,7 +46,7 @@ describe('a conversation that no worker has taken yet', () => {
     });
   });
 
-  it('may be followed, and shows all once a worker has it', async () => {
+  it('may be followed, and shows all once a worker has it', promise('G4'), async () => {
     const app = await startHttpApp(BEGUN);
     const leaving = new AbortController();
     const response = await app.request(`${PATH}/events`, {
@@ -62,7 +64,9 @@ describe('a conversation that no worker has taken yet', () => {
     expect(text).toContain('id: 1-1\nevent: conversation_started');
   });
 
-  it('is not told to be unknown while the server is away, for nobody can say so', async () => {
+  it('is not told to be unknown while the server is away, for nobody can say so', {
+    ...promise('G4'),
+  }, async () => {
     const app = await startHttpApp(AWAY);
     for (const path of [PATH, `${PATH}/pending`, `${PATH}/events`]) {
       const response = await app.request(path);
@@ -82,7 +86,7 @@ describe('a conversation that no worker has taken yet', () => {
 });
 
 describe('a conversation that closed while the store was away', () => {
-  it('is known, and so is its log, which fills once it is stored', async () => {
+  it('is known, and so is its log, which fills once it is stored', promise('G5'), async () => {
     const app = await startHttpApp({
       describe: () => ({ ...BEGUN.describe(), status: { name: 'COMPLETED' } }),
     });
@@ -97,7 +101,7 @@ describe('a conversation that closed while the store was away', () => {
     expect(page).toMatchObject({ events: sampleLog('c-1') });
   });
 
-  it('is unknown when no run of it has anything to tell', async () => {
+  it('is unknown when no run of it has anything to tell', promise('G5'), async () => {
     const app = await startHttpApp({
       describe: () => ({ ...BEGUN.describe(), status: { name: 'COMPLETED' } }),
     });

@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import {
   CLOSE,
   EVENTS,
@@ -33,7 +34,7 @@ describe('without authentication, a request', () => {
     ['192.168.1.5:8080', false],
     ['0.0.0.0:8080', false],
     ['[fe80::1]', false],
-  ])('whose Host is "%s" passes: %s', async (host, expected) => {
+  ])('whose Host is "%s" passes: %s', promise('G132'), async (host, expected) => {
     const app = await withConversation();
     for (const [method, path] of [
       ['GET', '/healthz'],
@@ -73,7 +74,7 @@ describe('without authentication, a request', () => {
     ['with the origin of another name', { origin: 'http://localhost:PORT' }, false],
     ['with a hidden origin', { origin: 'null' }, false],
     ['with the origin of a file', { origin: 'file://' }, false],
-  ])('%s passes or not, whatever it asks for', async (_what, given, expected) => {
+  ])('%s passes or not, whatever it asks for', promise('G132'), async (_what, given, expected) => {
     const app = await withConversation();
     const { port } = app.server;
     const headers = Object.fromEntries(
@@ -117,7 +118,7 @@ describe('without authentication, a request', () => {
     expect(app.calls).toEqual([]);
   });
 
-  it('that opens an event stream or a socket is held to the same', async () => {
+  it('that opens an event stream or a socket is held to the same', promise('G132'), async () => {
     const app = await withConversation();
     const stream = { accept: 'text/event-stream', origin: EVIL };
     expect(await passes(app, { method: 'GET', path: EVENTS, headers: stream })).toBe(false);
@@ -159,7 +160,7 @@ describe('without authentication, a request', () => {
 });
 
 describe('a refusal', () => {
-  it('is a problem that names the header, the rule and the way out', async () => {
+  it('is a problem that names the header, the rule and the way out', promise('G132'), async () => {
     const app = await withConversation();
     const host = await send(app.server.port, { headers: { host: 'evil.example' } });
     expect(host.headers['content-type']).toBe('application/problem+json; charset=utf-8');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { CALL, sampleLog, TURN } from '../../support/samples/sample-log.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
@@ -170,7 +171,9 @@ describe('resolutions', () => {
     expect(app.calls).toHaveLength(1);
   });
 
-  it('are answered with the verdict and its status; the Idempotency-Key is the request id', async () => {
+  it('are answered with the verdict and its status; the Idempotency-Key is the request id', {
+    ...promise('S29', 'H16', 'H42', 'C30'),
+  }, async () => {
     const app = await startHttpApp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
     });

@@ -1,6 +1,7 @@
 /** Values that are too large for their events, over HTTP. */
 import { describe, expect, it } from 'vitest';
 import { openSqliteStores } from '../../../src/store/sqlite/event-log.js';
+import { promise } from '../../support/promise.js';
 import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
 const KEY = { tenant: 'default', conversationId: 'c-1' };
@@ -15,7 +16,7 @@ async function withBlob(): Promise<{ app: HttpApp; id: string; path: string }> {
 }
 
 describe('a stored value', () => {
-  it('is given whole, with its type, and never as a page to look at', async () => {
+  it('is given whole, with its type, and never as a page to look at', promise('G271'), async () => {
     const { app, path } = await withBlob();
     const response = await app.request(path);
     expect(response.status).toBe(200);
@@ -46,7 +47,9 @@ describe('a stored value', () => {
     expect([lines.status, await lines.text()]).toEqual([200, TEXT]);
   });
 
-  it('is 404 for every other conversation, for another id, and where no store is configured', async () => {
+  it('is 404 for every other conversation, for another id, and where no store is configured', {
+    ...promise('G280'),
+  }, async () => {
     const { app, id } = await withBlob();
     const unconfigured = await startHttpApp();
     const answers = await Promise.all([

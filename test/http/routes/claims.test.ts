@@ -4,6 +4,7 @@ import type { LeaseRenewal, LeasesPort } from '../../../src/client/ports/leases.
 import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
 import type { ToolProgress } from '../../../src/protocol/log/live-events.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { asks, stamped, started } from '../../support/samples/log-events.js';
 import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
@@ -172,7 +173,9 @@ test('progress of the holder is shown, renews the lease, and reaches no workflow
   expect(app.calls).toEqual([]);
 });
 
-test('progress of anybody else, of a call that waits no more or of a tool that does not stream is refused', async () => {
+test('progress of anybody else, of a call that waits no more or of a tool that does not stream is refused', {
+  ...promise('S20', 'A16'),
+}, async () => {
   const leases = new FakeHolders();
   const ended = { verdict: 'stale', why: 'already_resolved', status: 'resolved' };
   const app = await startHttpApp({ update: () => refuse(ended) }, {}, { leases });
@@ -239,7 +242,9 @@ test.each<[string, 'call' | 'claim' | 'row']>([
   },
 );
 
-test('reports of progress that follow each other are one renewal in the history while the store lacks the lease', async () => {
+test('reports of progress that follow each other are one renewal in the history while the store lacks the lease', {
+  ...promise('G79'),
+}, async () => {
   const leases = new FakeHolders();
   leases.until = undefined;
   const leaseUntil = new Date(Date.now() + 300_000).toISOString();
@@ -263,7 +268,9 @@ test('reports of progress that follow each other are one renewal in the history 
   expect(app.calls).toHaveLength(3);
 });
 
-test('a claim that is repeated is told when its lease ends now, and holds on', async () => {
+test('a claim that is repeated is told when its lease ends now, and holds on', {
+  ...promise('G80'),
+}, async () => {
   const leases = new FakeHolders();
   const told = { verdict: 'duplicate', first: ACCEPTED };
   const app = await startHttpApp({ update: () => refuse(told) }, {}, { leases });

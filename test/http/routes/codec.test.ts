@@ -9,6 +9,7 @@ import {
   MAX_INFLATED_BYTES,
   MAX_INFLATED_SUM_BYTES,
 } from '../../../src/protocol/limits/service-limits.js';
+import { promise } from '../../support/promise.js';
 import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
 const UI = 'http://localhost:8233';
@@ -74,16 +75,20 @@ describe('the codec endpoint', () => {
   it.each([
     ['one after the other makes 31 MiB', 31 * 1024 * 1024, 8, 0],
     ['each stays within the bound of one', MAX_INFLATED_BYTES - 1024, 100, 8],
-  ])('gives back at most 32 MiB for payloads of which %s', async (_name, size, count, decoded) => {
-    const app = await withCodec();
-    const payloads = Array<object>(count).fill(bomb(size));
-    const sum = sumOf(await passed(app, '/codec/decode', payloads));
-    // What stays compressed is a thousandth.
-    expect(sum.bytes).toBeLessThan(1.02 * MAX_INFLATED_SUM_BYTES);
-    expect(count - sum.compressed).toBe(decoded);
-  });
+  ])(
+    'gives back at most 32 MiB for payloads of which %s',
+    promise('G285'),
+    async (_name, size, count, decoded) => {
+      const app = await withCodec();
+      const payloads = Array<object>(count).fill(bomb(size));
+      const sum = sumOf(await passed(app, '/codec/decode', payloads));
+      // What stays compressed is a thousandth.
+      expect(sum.bytes).toBeLessThan(1.02 * MAX_INFLATED_SUM_BYTES);
+      expect(count - sum.compressed).toBe(decoded);
+    },
+  );
 
-  it('refuses what a codec of the application makes too large', async () => {
+  it('refuses what a codec of the application makes too large', promise('G285'), async () => {
     const grow = async (payloads: Payload[]): Promise<Payload[]> =>
       payloads.map((payload) => ({ ...payload, data: Buffer.alloc(MAX_INFLATED_BYTES) }));
     const codecs = [{ encode: grow, decode: grow }];
@@ -106,14 +111,18 @@ describe('the codec endpoint', () => {
       JSON.parse('{"metadata":{"__proto__":"AAAA","constructor":"AAAA"}}'),
     ],
     ['an encoding of no bytes', { metadata: { encoding: '' }, data: 'AAAA' }],
-  ])('answers a payload with %s by one payload', async (_name, payload: object) => {
-    const app = await withCodec();
-    for (const path of ['/codec/decode', '/codec/encode']) {
-      const { payloads } = await passed(app, path, [payload, SMALL]);
-      expect(payloads).toHaveLength(2);
-      expect(payloads[1]).toEqual(SMALL);
-    }
-  });
+  ])(
+    'answers a payload with %s by one payload',
+    promise('G286'),
+    async (_name, payload: object) => {
+      const app = await withCodec();
+      for (const path of ['/codec/decode', '/codec/encode']) {
+        const { payloads } = await passed(app, path, [payload, SMALL]);
+        expect(payloads).toHaveLength(2);
+        expect(payloads[1]).toEqual(SMALL);
+      }
+    },
+  );
 
   it.each([
     ['payloads', { payloads: Array.from({ length: 10_001 }, () => ({})) }, '/payloads'],
@@ -126,13 +135,17 @@ describe('the codec endpoint', () => {
       },
       '/payloads/0/metadata',
     ],
-  ])('refuses too many %s by the name of the field', async (_name, body, field) => {
-    const response = await (await withCodec()).post('/codec/decode', body);
-    expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ errors: [{ path: field }] });
-  });
+  ])(
+    'refuses too many %s by the name of the field',
+    promise('G286'),
+    async (_name, body, field) => {
+      const response = await (await withCodec()).post('/codec/decode', body);
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ errors: [{ path: field }] });
+    },
+  );
 
-  it('may be used by pages of the UI that was named', async () => {
+  it('may be used by pages of the UI that was named', promise('G287'), async () => {
     const app = await withCodec();
     const preflight = await app.request('/codec/decode', {
       method: 'OPTIONS',

@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
 import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { sampleLog, TURN } from '../../support/samples/sample-log.js';
 import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
@@ -98,7 +99,7 @@ describe('the event stream', () => {
     stream.leave();
   });
 
-  it('resumes after every position without a gap or a repeat', async () => {
+  it('resumes after every position without a gap or a repeat', promise('2.A.2'), async () => {
     const app = await startWithLog();
     for (let seen = 0; seen <= 9; seen += 1) {
       const stream = await open(app, '/v1/conversations/c-1/events', {

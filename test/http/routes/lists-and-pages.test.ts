@@ -6,6 +6,7 @@ import type { EventLog } from '../../../src/store/ports/log.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { begins, gated, said } from '../../support/engine/asked-logs.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { stamped, started } from '../../support/samples/log-events.js';
 import { problemOf } from '../../support/samples/problems.js';
 import { SUPPORT, sampleLog } from '../../support/samples/sample-log.js';
@@ -49,7 +50,9 @@ describe('conversations', () => {
     expect(rest).not.toHaveProperty('nextCursor');
   });
 
-  it('say that no worker serves their agent, in a list as when one is asked for alone', async () => {
+  it('say that no worker serves their agent, in a list as when one is asked for alone', {
+    ...promise('G221'),
+  }, async () => {
     const { app, log } = await lists();
     await log.publishAgents([SUPPORT]);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + AGENT_GONE_MS + 1_000 });
@@ -77,7 +80,9 @@ describe('conversations', () => {
     });
   });
 
-  it('are listed by who may answer what waits in them, by what he says of himself', async () => {
+  it('are listed by who may answer what waits in them, by what he says of himself', {
+    ...promise('G239'),
+  }, async () => {
     const { app, log } = await lists();
     const events = sampleLog('c-4').slice(0, 5);
     const audience = { users: ['ann'], roles: ['lead', 'ops'] };
@@ -104,7 +109,9 @@ describe('conversations', () => {
     expect(await listed('pendingFor=ann&pendingTool=customer.ask&limit=1')).toEqual(['c-1']);
   });
 
-  it('are not listed to whoever asked for the call that waits, where requesters may not answer it', async () => {
+  it('are not listed to whoever asked for the call that waits, where requesters may not answer it', {
+    ...promise('G239'),
+  }, async () => {
     const { app, log, client } = await lists();
     const events = stamped([
       started({ tenant: 'default', conversationId: 'c-4' }),
@@ -124,7 +131,9 @@ describe('conversations', () => {
     }
   });
 
-  it('are listed of no other tenant, unless the application knows that the caller may', async () => {
+  it('are listed of no other tenant, unless the application knows that the caller may', {
+    ...promise('G240'),
+  }, async () => {
     const { app, log, client } = await lists();
     const key = { tenant: 'acme', conversationId: 'a-1' };
     const [started, ...rest] = sampleLog('a-1');
@@ -209,7 +218,9 @@ describe('conversations', () => {
 });
 
 describe('the log of a conversation', () => {
-  it('is read from its end towards its start, and on from there: a chat has no gap and nothing twice', async () => {
+  it('is read from its end towards its start, and on from there: a chat has no gap and nothing twice', {
+    ...promise('G249'),
+  }, async () => {
     const { app, log } = await lists();
     const events = '/v1/conversations/c-1/events';
     const snapshot = (await json(app, '/v1/conversations/c-1')) as { seq: number };

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { promise } from '../../support/promise.js';
 import { startHttpApp } from '../../support/servers/http-app.js';
 
 describe('the API', () => {
-  it('is ready when Temporal and the store answer, and names what does not', async () => {
+  it('is ready when Temporal and the store answer, and names what does not', {
+    ...promise('G244'),
+  }, async () => {
     const ready = await startHttpApp();
     expect(await (await ready.request('/readyz')).json()).toEqual({
       status: 'ready',
@@ -25,7 +28,9 @@ describe('the API', () => {
     });
   });
 
-  it('is not ready while workers keep another event log than it does, and names them', async () => {
+  it('is not ready while workers keep another event log than it does, and names them', {
+    ...promise('G242'),
+  }, async () => {
     const mine = '0123456789ab';
     const theirs = 'fedcba987654';
     const poller = (storeId: string, agoMs: number) => ({

@@ -4,6 +4,7 @@ import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import { gatedCall, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
 import { noAnswer, refusal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 import { type HttpApp, startHttpApp } from '../../support/servers/http-app.js';
 
@@ -30,7 +31,9 @@ function aStep(): MachineUnderTest {
 }
 
 describe('the calls of a step', () => {
-  it('are read in the model’s order, with what the client still has to do', async () => {
+  it('are read in the model’s order, with what the client still has to do', {
+    ...promise('X11', 'X27', 'X28', 'X29', 'X30', 'X31', 'X33', 'X37'),
+  }, async () => {
     const app = await startHttpApp();
     const m = aStep();
     m.machine.toolPrepared('a', { ok: true, payload: { url: '/x' }, argsDigest: 'sha256:p' });
@@ -138,7 +141,9 @@ describe('the results of a step', () => {
   const RESULTS = '/v1/conversations/c-1/steps/turn_abc_1.1/tool-results';
   const results = [{ toolCallId: 'a', resultJson: '1', executionMs: 5 }];
 
-  it('go to the conversation as one update, under the Idempotency-Key, with who sent them', async () => {
+  it('go to the conversation as one update, under the Idempotency-Key, with who sent them', {
+    ...promise('X38'),
+  }, async () => {
     const accepted = {
       verdict: 'accepted',
       stepId: 'turn_abc_1.1',

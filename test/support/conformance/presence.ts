@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AGENT_GONE_MS, WORKER_LIVE_MS } from '../../../src/protocol/limits/service-limits.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
+import { promise } from '../promise.js';
 import { closes, KEY, stamped, started } from '../samples/log-events.js';
 
 export interface PresenceStore {
@@ -47,7 +48,9 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
       expect(await log.liveWorkers()).toEqual([]);
     });
 
-    it('knows which of them were silent lately, but for those that say that they are there', async () => {
+    it('knows which of them were silent lately, but for those that say that they are there', {
+      ...promise('G233'),
+    }, async () => {
       const { log, pass } = await store();
       for (const id of ['w1', 'w2', 'w3']) await log.announceWorker({ id, agents: {} });
       expect(await log.silentWorkers(20_000)).toEqual([]);
@@ -63,7 +66,9 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
       expect(await log.silentWorkers(20_000)).toEqual([]);
     });
 
-    it('says since when no worker serves an agent, while workers are there, and not when it is back', async () => {
+    it('says since when no worker serves an agent, while workers are there, and not when it is back', {
+      ...promise('G221'),
+    }, async () => {
       const { log, pass } = await store();
       const before = Date.now();
       await log.announceWorker({ id: 'w1', agents: { [AGENT]: 'a', other: 'o' } });
@@ -79,13 +84,15 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
       expect(await goneOf(log)).toEqual([]);
     });
 
-    it('says of no agent that it is gone where there is no worker at all', async () => {
+    it('says of no agent that it is gone where there is no worker at all', {
+      ...promise('G221'),
+    }, async () => {
       const { log, pass } = await store();
       await pass(AGENT_GONE_MS + 60_000);
       expect(await goneOf(log)).toEqual([]);
     });
 
-    it('lists the open conversations of agents that are gone', async () => {
+    it('lists the open conversations of agents that are gone', promise('G221'), async () => {
       const { log, pass } = await store();
       const closed = { ...KEY, conversationId: 'closed' };
       await log.append({ ...KEY, runId: 'r1', events: stamped([started()]) });

@@ -3,7 +3,7 @@
  * as `told: event event`; a cell that is not written down is the input's usual refusal. What records nothing must change
  * nothing, nothing throws, and neither a restart nor a roll-over before the input makes any difference.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestOptions } from 'vitest';
 import type { MachineUnderTest } from './core-driver.js';
 import { expectInvariants } from './core-invariants.js';
 
@@ -30,14 +30,15 @@ export interface TableState<Input extends string> {
   readonly cells: Readonly<Partial<Record<Input, string>>>;
 }
 
-/** Registers one test for each state and input. `subject` is completed by the name of the state. */
+/** Registers one test for each state and input, all with the options. `subject` is completed by the name of the state. */
 export function stateTable<Input extends string>(
   subject: string,
+  options: TestOptions,
   inputs: Readonly<Record<Input, TableInput>>,
   states: Readonly<Record<string, TableState<Input>>>,
 ): void {
   for (const [name, state] of Object.entries(states))
-    describe(`${subject} ${name}`, () => {
+    describe(`${subject} ${name}`, options, () => {
       for (const input of Object.keys(inputs) as Input[]) {
         const expected = state.cells[input] ?? inputs[input].refused;
         it(`meets ${input} with "${expected}"`, () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { safeJson, shellQuote, shownJson, shownText } from '../../../src/core/view/shown-text.js';
 import type { Json } from '../../../src/protocol/values/json.js';
+import { promise } from '../../support/promise.js';
 import { HOSTILE } from '../../support/waits-by-hand.js';
 
 const text = fc.oneof(
@@ -49,7 +50,7 @@ describe('a text that others wrote', () => {
     expect(shownText(given, given.startsWith('👩') ? 3 : 200)).toBe(shown);
   });
 
-  it('does nothing and hides nothing on a page, whatever it is', () => {
+  it('does nothing and hides nothing on a page, whatever it is', promise('G261'), () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 60 }), (given, max) => {
         const inside = inSpan(shownText(given, max));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadAgents } from '../../../src/cli/process/agents-module.js';
+import { promise } from '../../support/promise.js';
 
 /** As `defineAgent` marks them: the module is written without imports, so that it loads from any folder. */
 const AGENTS = `const agent = (name) => ({ kind: 'agent', name });
@@ -38,7 +39,7 @@ describe('a module of agents', () => {
     ['an array under any name', 'export const team = [support, sales];'],
     ['an array as the default export', 'export default [support, sales];'],
     ['an array beside an agent of it', 'export { support }; export const all = [support, sales];'],
-  ])('serves the agents of %s, each once', async (_title, text) => {
+  ])('serves the agents of %s, each once', promise('G293'), async (_title, text) => {
     expect(await namesIn(text)).toEqual(['sales', 'support']);
   });
 
@@ -47,7 +48,9 @@ describe('a module of agents', () => {
     expect(await namesIn(text)).toEqual(['support']);
   });
 
-  it('is refused where an array of agents holds something else, by its name and place', async () => {
+  it('is refused where an array of agents holds something else, by its name and place', {
+    ...promise('G293'),
+  }, async () => {
     const file = await moduleWith('export const agents = [support, undefined];');
     await expect(loadAgents(file)).rejects.toThrow(`${file}: agents[1] is no agent (undefined)`);
   });

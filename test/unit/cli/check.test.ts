@@ -16,6 +16,7 @@ import type { AnyTool } from '../../../src/define/tool/types.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
+import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { ARGUMENTS, agentOf, BEFORE, Runs, serverTool, waiting } from '../definitions/deploys.js';
 
@@ -57,15 +58,21 @@ describe('colloquy check', () => {
     ['is renamed', 'breaks', [server(RENAMED)]],
     ['carries its calls over', 'migrates', [server(RENAMED, { migrate: () => ({ count: 5 }) })]],
     ['is gone', 'breaks', []],
-  ])('says of an approval whose tool %s that it %s', async (_what, outcome, tools) => {
-    const report = await reportOf([server(BEFORE)], [agentOf(tools)]);
-    expect(report).toMatchObject({ checked: 1, breaks: outcome === 'breaks' ? 1 : 0 });
-    const found = report.calls.map((call) => call.outcome);
-    expect(found).toEqual(outcome === 'goes on' ? [] : [outcome]);
-    expect(code.inputs).toEqual([]);
-  });
+  ])(
+    'says of an approval whose tool %s that it %s',
+    promise('G219'),
+    async (_what, outcome, tools) => {
+      const report = await reportOf([server(BEFORE)], [agentOf(tools)]);
+      expect(report).toMatchObject({ checked: 1, breaks: outcome === 'breaks' ? 1 : 0 });
+      const found = report.calls.map((call) => call.outcome);
+      expect(found).toEqual(outcome === 'goes on' ? [] : [outcome]);
+      expect(code.inputs).toEqual([]);
+    },
+  );
 
-  it('says what becomes of calls that wait for an answer, in mid-run, or behind another', async () => {
+  it('says what becomes of calls that wait for an answer, in mid-run, or behind another', {
+    ...promise('G219'),
+  }, async () => {
     const was = human(z.strictObject({ day: z.string() }));
     const now = human(z.strictObject({ date: z.string() }));
     expect(await reportOf([was], [agentOf([was])])).toMatchObject({ checked: 1, calls: [] });
@@ -126,7 +133,7 @@ describe('the command', () => {
     vi.restoreAllMocks();
   });
 
-  it('prints a table, and ends with code 1 when a call breaks', async () => {
+  it('prints a table, and ends with code 1 when a call breaks', promise('G219'), async () => {
     const folder = temporaryFolder();
     const log = await logOf(await waiting([server(BEFORE)]), join(folder, 'log.db'));
     await log.close();

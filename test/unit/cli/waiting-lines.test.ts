@@ -4,6 +4,7 @@ import { requestersOf } from '../../../src/core/calls/audience.js';
 import { actorOf } from '../../../src/http/request/parse.js';
 import { ResolutionSchema, ResolveSchema } from '../../../src/http/request/schemas.js';
 import { answer, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 import { gatedFor, HOSTILE, optionOf, WAITS, wordsOf } from '../../support/waits-by-hand.js';
 
@@ -18,17 +19,21 @@ function linesOf(m: MachineUnderTest): readonly string[] {
 }
 
 describe('the lines for a call that waits', () => {
-  it.each(WAITS)('end with a command that answers %s as it stands', (_title, waits) => {
-    const m = waits();
-    const words = wordsOf(linesOf(m).at(-1)?.trim() ?? '');
-    expect(words[1]).toBe(`${API}/v1/conversations/order-42/tool-calls/c/resolution`);
-    const body = JSON.parse(optionOf(words, '-d')) as object;
-    const { actor, ...answer } =
-      'type' in body ? { resolution: ResolutionSchema.parse(body) } : ResolveSchema.parse(body);
-    const by = actorOf(actor);
-    const verdict = m.machine.resolve({ toolCallId: 'c', requestId: 'r', ...answer, actor: by });
-    expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
-  });
+  it.each(WAITS)(
+    'end with a command that answers %s as it stands',
+    promise('G262'),
+    (_title, waits) => {
+      const m = waits();
+      const words = wordsOf(linesOf(m).at(-1)?.trim() ?? '');
+      expect(words[1]).toBe(`${API}/v1/conversations/order-42/tool-calls/c/resolution`);
+      const body = JSON.parse(optionOf(words, '-d')) as object;
+      const { actor, ...answer } =
+        'type' in body ? { resolution: ResolutionSchema.parse(body) } : ResolveSchema.parse(body);
+      const by = actorOf(actor);
+      const verdict = m.machine.resolve({ toolCallId: 'c', requestId: 'r', ...answer, actor: by });
+      expect(verdict).toMatchObject({ verdict: 'accepted', toolCallId: 'c' });
+    },
+  );
 
   it('say what is asked, why, and who may answer', () => {
     expect(linesOf(gatedFor({ roles: ['lead'] }, { cents: 900 }))).toEqual([
@@ -59,7 +64,7 @@ describe('the lines for a call that waits', () => {
     expect(lines.join()).not.toContain('curl');
   });
 
-  it('move no cursor and begin no line, whatever the call holds', () => {
+  it('move no cursor and begin no line, whatever the call holds', promise('G261'), () => {
     const lines = linesOf(
       gatedFor(
         { users: HOSTILE },

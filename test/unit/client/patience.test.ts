@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationClientOptions } from '../../../src/client/api/types.js';
 import { setUp } from '../../support/fakes/scripted-client.js';
+import { promise } from '../../support/promise.js';
 import { TURN } from '../../support/samples/sample-log.js';
 
 const REPLY = { turnId: TURN, messageId: 'm', seq: 2, ahead: 0 };
@@ -38,7 +39,7 @@ describe('a worker that answers after ten seconds', () => {
     expect(await sentWith({})).toBe('queued');
   });
 
-  it('is waited for by a client of four times the patience', async () => {
+  it('is waited for by a client of four times the patience', promise('G27'), async () => {
     expect(await sentWith({ patience: 4 })).toBe('admitted');
   });
 });

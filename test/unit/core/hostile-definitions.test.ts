@@ -112,7 +112,7 @@ const OFFERED: Cells = {
   offeredTooLarge: 'invalid',
 };
 
-stateTable<Input>('a call that', INPUTS, {
+stateTable<Input>('a call that', {}, INPUTS, {
   'was never made': {
     build: () => aMachineWith(modelCalls([plannedCall('other')])),
     cells: GONE,

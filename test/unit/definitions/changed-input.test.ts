@@ -7,6 +7,7 @@ import { httpTool } from '../../../src/define/http-tool.js';
 import type { AnyTool } from '../../../src/define/tool/types.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
+import { promise } from '../../support/promise.js';
 import { json, startPeer } from '../../support/servers/http-peer.js';
 import {
   ARGUMENTS,
@@ -38,7 +39,9 @@ function toolOf(executor: string, input: z.ZodType, more: object = {}): AnyTool 
 }
 
 describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
-  it('a server call that was approved after it runs with arguments that mean the same, or not at all', async () => {
+  it('a server call that was approved after it runs with arguments that mean the same, or not at all', {
+    ...promise('G215'),
+  }, async () => {
     const code = new Runs();
     const t = await waiting([serverTool(code, BEFORE)]);
     await t.deploy(agentOf([serverTool(code, input)]));
@@ -55,7 +58,9 @@ describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
     t.expectNothingOpen();
   });
 
-  it('an HTTP tool whose call was approved after it makes the request with arguments that mean the same, or none', async () => {
+  it('an HTTP tool whose call was approved after it makes the request with arguments that mean the same, or none', {
+    ...promise('G215'),
+  }, async () => {
     await using peer = await startPeer(json('"done"'));
     const tool = (schema: z.ZodType) =>
       httpTool({
@@ -74,6 +79,7 @@ describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
 
   it.each(Object.keys(OTHERS))(
     'a call of another executor that was approved after it is offered with arguments that mean the same, or ends: %s',
+    promise('G215'),
     async (executor) => {
       const make = OTHERS[executor]!;
       const t = await waiting([make(BEFORE)]);
@@ -102,7 +108,9 @@ describe.each(INPUT_CHANGES)('when $what', ({ input, runs }) => {
 });
 
 describe('an approver of a call whose tool was changed', () => {
-  it('is told so by the log, by the result and by the verdict on what is sent later', async () => {
+  it('is told so by the log, by the result and by the verdict on what is sent later', {
+    ...promise('G215'),
+  }, async () => {
     const code = new Runs();
     const t = await waiting([serverTool(code, BEFORE)]);
     const renamed = z.object({ orderId: z.string().optional(), count: z.int() });
@@ -235,7 +243,7 @@ describe('a call that waited in another way', () => {
     expect(t.result('order')).toEqual({ ok: true, result: 'done' });
   });
 
-  it('is not run on with other arguments once a run of it has begun', async () => {
+  it('is not run on with other arguments once a run of it has begun', promise('G216'), async () => {
     const code = new Runs();
     const asking = (input: z.ZodType) =>
       defineTool({

@@ -6,6 +6,7 @@ import type { AnyTool } from '../../../src/define/tool/types.js';
 import type { TestConversation } from '../../../src/testing/test-conversation.js';
 import { definitionOf } from '../../../src/tools/definition/digest.js';
 import { argsDigest } from '../../../src/tools/shared/arguments.js';
+import { promise } from '../../support/promise.js';
 import {
   ARGUMENTS,
   agentOf,
@@ -45,7 +46,9 @@ function digestOf(t: TestConversation<never>): string {
 }
 
 describe('a call that migrate carries over', () => {
-  it('waits for another approval, in its new form and under a new digest, and then runs', async () => {
+  it('waits for another approval, in its new form and under a new digest, and then runs', {
+    ...promise('G215'),
+  }, async () => {
     const { t, code } = await deployed(rename);
     expect(code.inputs).toEqual([]);
     expect(t.snapshot.pending).toMatchObject([
@@ -85,7 +88,7 @@ describe('a call that migrate carries over', () => {
     expect(given).toEqual([ARGUMENTS, definitionOf(tool).definition]);
   });
 
-  it('cannot be approved by whoever has not seen its new form', async () => {
+  it('cannot be approved by whoever has not seen its new form', promise('G215'), async () => {
     const { t, code } = await deployed(rename);
     const repeated = await t.resolve('order', { type: 'approve' }, { requestId: 'click-1' });
     const clicked = await t.resolve('order', { type: 'approve' }, { requestId: 'click-2' });

@@ -5,6 +5,7 @@ import { ConversationError } from '../../../src/client/api/errors.js';
 import { schemaFormProblems } from '../../../src/json-schema/shape.js';
 import type { SendMessageInput } from '../../../src/protocol/conversation/conversation.js';
 import { actor } from '../../support/builders/core-builders.js';
+import { promise } from '../../support/promise.js';
 import { toolFaults } from '../define/tool/faults.js';
 
 const inObject = (field: unknown) => ({ type: 'object', properties: { field } });
@@ -55,7 +56,7 @@ describe('the form of a JSON Schema', () => {
     expect(schemaFormProblems(schema)).toEqual([]);
   });
 
-  it('is looked at before a message with an output is sent', () => {
+  it('is looked at before a message with an output is sent', promise('G38'), () => {
     const message = (output: unknown) =>
       ({ text: 'Hi', requestId: 'r', actor: actor('ann'), output }) as SendMessageInput;
     const refused = () => {
@@ -68,7 +69,7 @@ describe('the form of a JSON Schema', () => {
     }).not.toThrow();
   });
 
-  it('is looked at where a tool is defined', () => {
+  it('is looked at where a tool is defined', promise('G38'), () => {
     const input = { jsonSchema: inObject({ type: 'strang' }) };
     const faults = toolFaults({ name: 'a', description: 'A.', input, run: () => null });
     expect(JSON.stringify(faults)).toContain('/properties/field/type');

@@ -6,6 +6,7 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { calls, callsAll, fails, says, script } from '../../../src/model/scripted/scripted.js';
 import { MessageRefused } from '../../../src/testing/local/test-options.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
+import { promise } from '../../support/promise.js';
 
 interface Services {
   readonly refunds: string[];
@@ -62,7 +63,9 @@ describe('a conversation under test', () => {
     );
   });
 
-  it('runs a gated tool once, after its approval, with the approver in its context', async () => {
+  it('runs a gated tool once, after its approval, with the approver in its context', {
+    ...promise('C17', 'X50'),
+  }, async () => {
     const services: Services = { refunds: [] };
     const model = script(calls('payments.refund', { cents: 100 }), says('Done.'));
     const t = testConversation(agent(), { model, services });

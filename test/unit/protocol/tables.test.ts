@@ -13,9 +13,12 @@ import * as limits from '../../../src/protocol/limits/limits.js';
 import * as serviceLimits from '../../../src/protocol/limits/service-limits.js';
 import { actorFrom } from '../../../src/protocol/values/actors.js';
 import { QUERIES, SIGNALS, UPDATES } from '../../../src/protocol/workflow/messaging.js';
+import { promise } from '../../support/promise.js';
 
 describe('the legal matrix', () => {
-  it('gates what can be held, and nothing that is a decision already or runs inside the model', () => {
+  it('gates what can be held, and nothing that is a decision already or runs inside the model', {
+    ...promise('A12', 'A13', 'A22', 'A24'),
+  }, () => {
     expect(
       EXECUTORS.map((executor) => [executor, MAY_BE_GATED[executor], WAITS_OUTSIDE[executor]]),
     ).toEqual([
@@ -28,7 +31,9 @@ describe('the legal matrix', () => {
     ]);
   });
 
-  it('has two ways to answer every kind of suspension: one that gives, one that refuses', () => {
+  it('has two ways to answer every kind of suspension: one that gives, one that refuses', {
+    ...promise('A23', 'A31', 'A53'),
+  }, () => {
     for (const kind of SUSPENSION_KINDS)
       expect(Object.values(RESOLVES).filter((kinds) => kinds.includes(kind))).toHaveLength(
         // An outcome says itself which of the two it is.
@@ -38,7 +43,7 @@ describe('the legal matrix', () => {
 });
 
 describe('verdicts', () => {
-  it('have an order and a status each', () => {
+  it('have an order and a status each', promise('S29'), () => {
     expect(Object.keys(VERDICT_HTTP_STATUS).sort()).toEqual([...VERDICT_PRECEDENCE].sort());
     expect(VERDICT_PRECEDENCE.map((verdict) => VERDICT_HTTP_STATUS[verdict])).toEqual([
       404, 200, 403, 409, 410, 422, 200, 200, 202,
@@ -108,7 +113,7 @@ describe('names in histories', () => {
 });
 
 describe('the texts that models read', () => {
-  it('are those of the source systems, to the letter', () => {
+  it('are those of the source systems, to the letter', promise('A45', 'H38'), () => {
     expect([
       TEXTS.expired,
       TEXTS.deniedDefault,

@@ -14,6 +14,7 @@ import {
 import { utf8Bytes } from '../../../src/protocol/values/json.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
 import { actor, gatedCall, modelCalls, plannedCall } from '../../support/builders/core-builders.js';
+import { promise } from '../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../support/schedules/core-driver.js';
 
 const HUGE = 'x'.repeat(3_000_000);
@@ -83,6 +84,7 @@ const DOORS: readonly (readonly [
 describe('3 MB at a door', () => {
   it.each(DOORS)(
     '%s is refused by field and bound, and nothing of it is recorded',
+    promise('G278'),
     (_name, send, told) => {
       const m = waits();
       const before = JSON.stringify(m.state);
@@ -165,7 +167,9 @@ describe('3 MB of a model or a tool', () => {
     expect((end as { text: string }).text === text).toBe(true);
   });
 
-  it('as arguments fail the turn; smaller ones that are still too large fail the call', async () => {
+  it('as arguments fail the turn; smaller ones that are still too large fail the call', {
+    ...promise('G278'),
+  }, async () => {
     const t = talkOf(script(calls('work', { text: HUGE }), says('done')));
     expect(await endOf(t, 'go')).toMatchObject({
       status: 'failed',

@@ -10,6 +10,7 @@ import {
   type TestConversation,
   testConversation,
 } from '../../../src/testing/index.js';
+import { promise } from '../../support/promise.js';
 
 const lookup = defineTool({
   name: 'project.lookup',
@@ -38,7 +39,9 @@ const newest = (model: { requests: readonly { messages: readonly unknown[] }[] }
   JSON.stringify(model.requests.at(-1)?.messages.at(-1));
 
 describe('work of another system that the turn waits for', () => {
-  it('is the result when it comes in time, and nothing comes in besides (S21)', async () => {
+  it('is the result when it comes in time, and nothing comes in besides (S21)', {
+    ...promise('S21', 'H22', 'H28', 'H37', 'H40', 'H45'),
+  }, async () => {
     const { t } = talkWith(calls('project.lookup', { project: 'p' }), says('Found.'));
     await t.send('look');
     await t.advance('9s');
@@ -50,7 +53,9 @@ describe('work of another system that the turn waits for', () => {
     expect(typesOf(t, 'tool_result')).toHaveLength(1);
   });
 
-  it('is an error when its time is over; what comes later is read as new input, exactly once (S21)', async () => {
+  it('is an error when its time is over; what comes later is read as new input, exactly once (S21)', {
+    ...promise('S21', 'H22', 'H28', 'H38', 'H40'),
+  }, async () => {
     const { model, t } = talkWith(
       calls('project.lookup', { project: 'p' }),
       says('It took too long.'),
@@ -82,7 +87,9 @@ describe('work of another system that the turn waits for', () => {
 describe('a question that the turn does not wait for', () => {
   const ask = calls('booking.confirm', { hotel: 'Tokyo Inn' });
 
-  it('is "pending" at once; the agent answers something else, and the answer starts a turn of its own (S22)', async () => {
+  it('is "pending" at once; the agent answers something else, and the answer starts a turn of its own (S22)', {
+    ...promise('S22', 'H10', 'H20', 'H29', 'H36', 'H39', 'H44'),
+  }, async () => {
     const { model, t } = talkWith(ask, says('I asked.'), says('It is noon.'), says('Booked.'));
     await t.send('book');
     expect(t.result('booking.confirm')).toEqual({
@@ -100,7 +107,9 @@ describe('a question that the turn does not wait for', () => {
     expect(typesOf(t, 'turn_started')).toHaveLength(3);
   });
 
-  it('answered while a turn runs is read by the next model call of that turn (S23)', async () => {
+  it('answered while a turn runs is read by the next model call of that turn (S23)', {
+    ...promise('S23', 'H36'),
+  }, async () => {
     const { model, t } = talkWith(
       ask,
       says('I asked.'),

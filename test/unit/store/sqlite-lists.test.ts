@@ -7,12 +7,15 @@ import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { SQLITE } from '../../../src/store/sqlite/lists.js';
 import { MESSAGES } from '../../../src/store/sqlite/pending.js';
 import { TURN_EVENTS } from '../../../src/store/sqlite/read.js';
+import { promise } from '../../support/promise.js';
 import { stamped, started, turn } from '../../support/samples/log-events.js';
 import { LIST_FILTERS } from '../../support/schedules/list-filters.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describe('listing in sqlite', () => {
-  it('goes along an index in the order of the list, whatever is asked: no scan, no sort', async () => {
+  it('goes along an index in the order of the list, whatever is asked: no scan, no sort', {
+    ...promise('G238'),
+  }, async () => {
     const database = await SqliteDatabase.open(':memory:', 'normal');
     onTestFinished(() => {
       database.close();
@@ -33,7 +36,9 @@ describe('listing in sqlite', () => {
 });
 
 describe('reading a turn in sqlite', () => {
-  it('goes along the index of turns, not over the whole conversation', async () => {
+  it('goes along the index of turns, not over the whole conversation', {
+    ...promise('G170'),
+  }, async () => {
     const database = await SqliteDatabase.open(':memory:', 'normal');
     onTestFinished(() => {
       database.close();
@@ -48,7 +53,9 @@ describe('reading a turn in sqlite', () => {
 });
 
 describe('what a turn adds to the store', () => {
-  it('is the same in the two hundredth turn as in the tenth: as many rows, and a snapshot of the same size', async () => {
+  it('is the same in the two hundredth turn as in the tenth: as many rows, and a snapshot of the same size', {
+    ...promise('G256'),
+  }, async () => {
     const file = join(temporaryFolder(), 'log.db');
     const log = await openSqliteEventLog({ file });
     onTestFinished(() => log.close());

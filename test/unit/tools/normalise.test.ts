@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isBoundedJson, type Json, utf8Bytes } from '../../../src/protocol/values/json.js';
 import { boundedJson, toJson } from '../../../src/tools/shared/normalise.js';
+import { promise } from '../../support/promise.js';
 
 class Money {
   readonly #cents: number;
@@ -28,7 +29,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-describe('a tool may return', () => {
+describe('a tool may return', promise('C15', 'X8'), () => {
   const shared = { a: 1 };
   it.each<[string, unknown, Json]>([
     ['nothing', undefined, null],
@@ -79,7 +80,7 @@ describe('a tool may return', () => {
     expect(JSON.stringify(toJson(value))).toContain('too many values');
   });
 
-  it('anything at all', () => {
+  it('anything at all', promise('N25'), () => {
     fc.assert(
       fc.property(
         fc.anything({
@@ -109,7 +110,7 @@ describe('a result that is too long', () => {
     expect(boundedJson('x'.repeat(998), 1_000)).toBe('x'.repeat(998));
   });
 
-  it('is cut with a marker that says how much there was', () => {
+  it('is cut with a marker that says how much there was', promise('S48', 'T13'), () => {
     const cut = boundedJson('x'.repeat(2_000), 1_000) as Record<string, Json>;
     expect(cut).toMatchObject({ truncated: true });
     const text = cut['text'] as string;

@@ -9,6 +9,7 @@ import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
 import type { Audience } from '../../../src/protocol/values/audience.js';
 import { joinAudiences } from '../../../src/protocol/values/audience.js';
 import { planCalls } from '../../../src/tools/plan/plan.js';
+import { promise } from '../../support/promise.js';
 import { policyMeans } from '../../support/schedules/policy-deps.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
@@ -37,7 +38,9 @@ async function planOf(
 }
 
 describe('a policy of a tool', () => {
-  it('is asked once per call, with the validated input and who asks, and its decision is pinned', async () => {
+  it('is asked once per call, with the validated input and who asks, and its decision is pinned', {
+    ...promise('A10', 'C7', 'C24', 'C28'),
+  }, async () => {
     const asked: unknown[] = [];
     const tool = refund((input: { cents: number }, ctx: object) => {
       asked.push(input, ctx);
@@ -78,7 +81,7 @@ describe('a policy of a tool', () => {
     expect((await planOf(tool)).input).toEqual({ cents: 5, currency: 'EUR' });
   });
 
-  it('is not asked about arguments that are invalid', async () => {
+  it('is not asked about arguments that are invalid', promise('C37'), async () => {
     const tool = refund(() => {
       throw new Error('asked');
     });
@@ -116,17 +119,21 @@ describe('a policy of a tool', () => {
     ['returns a denial that is no text', () => ({ deny: true })],
     ['returns a trap', () => trap],
     ['returns a hostile promise', () => ({ then: thrower })],
-  ])('that %s leaves a call that does not run, and tells the model no more', async (_t, policy) => {
-    for (const options of [{}, { toolPolicy: policy }]) {
-      const tool = refund('toolPolicy' in options ? 'auto' : policy);
-      const plan = await planOf(tool, { ...options, timeoutMs: 20 });
-      expect(plan.error).toEqual({
-        code: 'policy_error',
-        message: 'The policy for tool "refund" could not be evaluated; the tool did not run',
-      });
-      expect(JSON.stringify(plan)).not.toContain('secret');
-    }
-  });
+  ])(
+    'that %s leaves a call that does not run, and tells the model no more',
+    promise('G65', 'S5', 'C28'),
+    async (_t, policy) => {
+      for (const options of [{}, { toolPolicy: policy }]) {
+        const tool = refund('toolPolicy' in options ? 'auto' : policy);
+        const plan = await planOf(tool, { ...options, timeoutMs: 20 });
+        expect(plan.error).toEqual({
+          code: 'policy_error',
+          message: 'The policy for tool "refund" could not be evaluated; the tool did not run',
+        });
+        expect(JSON.stringify(plan)).not.toContain('secret');
+      }
+    },
+  );
 });
 
 describe('a policy of the agent', () => {
@@ -158,7 +165,9 @@ describe('a policy of the agent', () => {
     expect(plan).not.toHaveProperty('error');
   });
 
-  it('that denies wins over everything, also over a policy that fails; that fails wins over an allowance', async () => {
+  it('that denies wins over everything, also over a policy that fails; that fails wins over an allowance', {
+    ...promise('G66'),
+  }, async () => {
     const deny = { deny: 'not today' };
     for (const gate of ['auto', 'required', () => 'allow', () => 7]) {
       expect((await planOf(refund(gate), { toolPolicy: () => deny })).error?.code).toBe('denied');

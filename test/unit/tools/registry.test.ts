@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DefinitionError, defineAgent, defineTool } from '../../../src/index.js';
 import { promptOf } from '../../../src/tools/model-input/prompt.js';
 import { createAgentRegistry } from '../../../src/tools/registry.js';
+import { promise } from '../../support/promise.js';
 
 const model = { name: 'none', generate: () => Promise.reject(new Error('never')) };
 const spec = { description: 'Searches.', input: z.object({}), run: () => null };
@@ -19,7 +20,7 @@ const support = defineAgent({
 describe('a registry of agents', () => {
   const registry = createAgentRegistry([support, support]);
 
-  it('finds tools by their own names and by those on the wire', () => {
+  it('finds tools by their own names and by those on the wire', promise('X11', 'X25'), () => {
     expect(registry.tool('support', 'notes.search')).toBe(search);
     expect(registry.tool('support', 'notes__search')).toBe(search);
     expect(registry.tool('support', 'notes')).toBeUndefined();
@@ -35,7 +36,9 @@ describe('a registry of agents', () => {
 });
 
 describe('the system prompt', () => {
-  it('holds the instructions and how to use each tool, by the names that the model sees', () => {
+  it('holds the instructions and how to use each tool, by the names that the model sees', {
+    ...promise('X16'),
+  }, () => {
     expect(promptOf(support).system).toBe(
       'Help.\n\n# Tools\n\n## notes__search\nSearches.\n\n## list\nList before you search.',
     );

@@ -7,6 +7,7 @@ import { defineTool, jsonSchema, toolError } from '../../../src/index.js';
 import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js';
 import type { Json } from '../../../src/protocol/values/json.js';
 import { runToolCall } from '../../../src/tools/run/run.js';
+import { promise } from '../../support/promise.js';
 import { ended } from '../../support/samples/tool-ends.js';
 
 type Handler = (input: unknown, ctx: ToolContext<Readonly<Record<string, unknown>>>) => unknown;
@@ -45,7 +46,7 @@ async function resultOf(
 }
 
 describe('a tool that returns', () => {
-  it('has its value as the result', async () => {
+  it('has its value as the result', promise('A5', 'A57', 'C8'), async () => {
     expect(
       await resultOf(
         toolOf((input) => ({ got: input })),
@@ -75,7 +76,7 @@ describe('a tool that returns', () => {
     ).toEqual(failed);
   });
 
-  it('has its result parsed by its output schema', async () => {
+  it('has its result parsed by its output schema', promise('C6', 'C15'), async () => {
     const tool = defineTool({
       name: 'x',
       description: 'X.',
@@ -89,7 +90,9 @@ describe('a tool that returns', () => {
     });
   });
 
-  it('is told apart when its result breaks the schema, zod or JSON Schema', async () => {
+  it('is told apart when its result breaks the schema, zod or JSON Schema', {
+    ...promise('C15', 'X47'),
+  }, async () => {
     const spec = { name: 'x', description: 'X.', input: z.object({}) };
     const zod = defineTool({
       ...spec,
@@ -136,7 +139,7 @@ describe('a tool that returns', () => {
   });
 });
 
-describe('a tool that throws', () => {
+describe('a tool that throws', promise('C41', 'X4', 'X21', 'X32', 'X46'), () => {
   it.each<[string, unknown, string]>([
     ['an error', new Error('no such payment'), 'no such payment'],
     ['an error without a message', new TypeError(), 'TypeError'],
@@ -171,7 +174,7 @@ describe('a tool that throws', () => {
 describe('a tool whose time is over', () => {
   const timeout = { ok: false, error: { code: 'timeout', message: 'Tool timed out after 20ms' } };
 
-  it('is told by its signal', async () => {
+  it('is told by its signal', promise('X24'), async () => {
     let reason: unknown;
     const tool = toolOf(
       async (_input, { signal }) =>

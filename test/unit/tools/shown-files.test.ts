@@ -10,6 +10,7 @@ import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import type { ToolResultEnvelope } from '../../../src/protocol/calls/results.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
 import { outputEnvelope } from '../../../src/tools/run/run.js';
+import { promise } from '../../support/promise.js';
 
 const ADDRESS = { type: 'image', source: { url: 'https://example.com/a.png' } } as const;
 const BYTES = {
@@ -42,7 +43,9 @@ async function shown(files: readonly ToolFile[]) {
 }
 
 describe('a tool that shows files beside its result', () => {
-  it('has them stored where it gives bytes; the log and the model have references', async () => {
+  it('has them stored where it gives bytes; the log and the model have references', {
+    ...promise('G98'),
+  }, async () => {
     const { envelope, request } = await shown([ADDRESS, BYTES]);
     expect(envelope).toEqual({
       ok: true,
@@ -91,7 +94,9 @@ describe('a tool that shows files beside its result', () => {
     expect(JSON.stringify(envelope)).toContain(problem);
   });
 
-  it('loses what cannot be stored, not its result, and the model is told', async () => {
+  it('loses what cannot be stored, not its result, and the model is told', {
+    ...promise('G98'),
+  }, async () => {
     const quiet = () => undefined;
     const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet } as never;
     const envelopeWith = (keepFile?: () => Promise<undefined>): Promise<ToolResultEnvelope> => {

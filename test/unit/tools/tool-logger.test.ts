@@ -8,6 +8,7 @@ import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../src/testing/test-conversation.js';
 import { toolLogger } from '../../../src/tools/shared/tool-logger.js';
+import { promise } from '../../support/promise.js';
 
 interface Line {
   readonly level: LogLevel;
@@ -65,6 +66,7 @@ describe('what a tool throws', () => {
     ['toolPolicy', [defineTool({ ...spec, run: () => 1 })], { toolPolicy: fail }, 1],
   ])(
     'in its %s is logged under the tag of the tool, with the ids as pairs',
+    promise('S40', 'X40', 'X48', 'X49'),
     async (phase, tools, more, times) => {
       const { lines } = await logged(tools, more);
       const expected = {
@@ -100,7 +102,9 @@ describe('what a tool throws', () => {
 });
 
 describe('an event of a tool', () => {
-  it('has a level, a source, a message and an array of pairs that are texts', async () => {
+  it('has a level, a source, a message and an array of pairs that are texts', {
+    ...promise('S40', 'X41', 'X49'),
+  }, async () => {
     const run = defineTool({
       ...spec,
       run: (_input, ctx) => {
@@ -143,7 +147,7 @@ describe('an event of a tool', () => {
     expect(lines).toMatchObject([{ level: 'warn', message: 'asked' }]);
   });
 
-  it('has empty texts for ids that are not known', () => {
+  it('has empty texts for ids that are not known', promise('S40', 'X41'), () => {
     const { logger, lines } = keeping();
     toolLogger(logger, 'x', {}).event('error', 'm');
     expect(lines[0]?.fields['pairs']).toEqual(

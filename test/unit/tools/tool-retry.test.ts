@@ -5,6 +5,7 @@ import { defineAgent, defineTool, type ToolContext, ToolRetry } from '../../../s
 import type { Effects } from '../../../src/protocol/calls/executors.js';
 import type { Duration } from '../../../src/protocol/values/durations.js';
 import { calls, says, script, testConversation } from '../../../src/testing/index.js';
+import { promise } from '../../support/promise.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -59,7 +60,9 @@ describe('a tool that throws a ToolRetry', () => {
     expect(conversation.result('book')).toEqual({ ok: true, result: { booked: true } });
   });
 
-  it('for ever has as many attempts as it may, and its last message is the result, as it stands', async () => {
+  it('for ever has as many attempts as it may, and its last message is the result, as it stands', {
+    ...promise('G121'),
+  }, async () => {
     let runs = 0;
     const conversation = conversationWith(
       (_input, { attempt }) => {

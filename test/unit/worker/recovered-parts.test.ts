@@ -5,6 +5,7 @@ import { isAfterReset, recoverInputOf } from '../../../src/protocol/workflow/rec
 import { partsOf } from '../../../src/worker/repair/apply.js';
 import { activityRuns, doneTasks, through } from '../../../src/worker/repair/history.js';
 import { recoveredEntries } from '../../../src/worker/repair/recovered.js';
+import { promise } from '../../support/promise.js';
 
 const { payloadConverter } = defaultDataConverter;
 const converter = { ...defaultDataConverter, payloadCodecs: [] };
@@ -49,7 +50,9 @@ const EVENTS = history(
 );
 
 describe('what enters a run that is reset', () => {
-  it('is every end and input in order; a tool with effects once without an end is lost, not run again', async () => {
+  it('is every end and input in order; a tool with effects once without an end is lost, not run again', {
+    ...promise('G21'),
+  }, async () => {
     const [task] = doneTasks(EVENTS);
     if (task === undefined) throw new Error('no task');
     const entries = await recoveredEntries({ events: EVENTS, task, logged: [] }, converter);
@@ -101,7 +104,9 @@ describe('what enters a run that is reset', () => {
 });
 
 describe('a recovery', () => {
-  it('means nothing in the run that is reset, and everything in the one that comes of it', () => {
+  it('means nothing in the run that is reset, and everything in the one that comes of it', {
+    ...promise('G21'),
+  }, () => {
     // Base: 40 events, then 2 signals, scheduling and start of a task. After the reset: 30 kept, the failed task, the same signals.
     expect(isAfterReset({ baseEvents: 40, parts: 2 }, 44)).toBe(false);
     expect(isAfterReset({ baseEvents: 40, parts: 2 }, 35)).toBe(true);

@@ -4,6 +4,7 @@ import { defineAgent } from '../../../src/define/define-agent.js';
 import { script } from '../../../src/model/scripted/scripted.js';
 import { createColloquyWorker } from '../../../src/worker/create-worker.js';
 import { fakeTemporal } from '../../support/fakes/fake-temporal.js';
+import { promise } from '../../support/promise.js';
 
 /** As JavaScript calls it: with anything. */
 const create = createColloquyWorker as (options?: unknown) => Promise<unknown>;
@@ -25,7 +26,7 @@ it.each<[unknown, string]>([
   await expect(create(options)).rejects.toThrow(new TypeError(message));
 });
 
-it('a client without its means is refused when it is made', () => {
+it('a client without its means is refused when it is made', promise('G27'), () => {
   const make = (options?: unknown) => new ConversationClient(options as never);
   const { client: temporal } = fakeTemporal({});
   const noTemporal = 'ConversationClient: temporal must be a Client of @temporalio/client';

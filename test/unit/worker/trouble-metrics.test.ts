@@ -4,12 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { FAILING_GAUGE, SLOW_GAUGE } from '../../../src/worker/watch/trouble-metrics.js';
+import { promise } from '../../support/promise.js';
 import { freePort } from '../../support/servers/dev-server.js';
 
 const HOOKS = fileURLToPath(new URL('../../support/typescript-hooks.mjs', import.meta.url));
 const METRICS = new URL('../../../src/worker/watch/trouble-metrics.ts', import.meta.url).href;
 
-it('gauges have the newest counts of conversations whose workflow fails, and is slow', async () => {
+it('gauges have the newest counts of conversations whose workflow fails, and is slow', {
+  ...promise('G20'),
+}, async () => {
   const bindAddress = `127.0.0.1:${await freePort()}`;
   const program = `
     const { Runtime } = await import('@temporalio/worker');

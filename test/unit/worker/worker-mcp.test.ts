@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { workerMcp } from '../../../src/worker/worker-mcp.js';
 import { type QueueWorker, WorkerQueue } from '../../../src/worker/worker-queue.js';
+import { promise } from '../../support/promise.js';
 
 /** A worker whose run ends when the test says so. */
 class ControlledWorker implements QueueWorker {
@@ -73,7 +74,9 @@ describe('the queue that a worker alone polls', () => {
     expect(parts.made).toHaveLength(1);
   });
 
-  it('is begun again by the next call when it could not be begun, and the log says why', async () => {
+  it('is begun again by the next call when it could not be begun, and the log says why', {
+    ...promise('G151'),
+  }, async () => {
     const parts = setUp();
     parts.faults.push('no connection');
     const own = queue(parts);
@@ -86,7 +89,9 @@ describe('the queue that a worker alone polls', () => {
     expect(parts.made).toHaveLength(1);
   });
 
-  it('is begun again when its worker has failed, under the name that is in history', async () => {
+  it('is begun again when its worker has failed, under the name that is in history', {
+    ...promise('G151'),
+  }, async () => {
     const parts = setUp();
     const own = queue(parts);
     const name = await own.poll();
@@ -118,7 +123,9 @@ describe('the queue that a worker alone polls', () => {
 });
 
 describe('a worker that stops', () => {
-  it('keeps its connections to MCP servers until the runs of held calls are drained', async () => {
+  it('keeps its connections to MCP servers until the runs of held calls are drained', {
+    ...promise('G151'),
+  }, async () => {
     const order: string[] = [];
     const { close, mcp } = workerMcp({ ...setUp(), services: undefined });
     vi.spyOn(WorkerQueue.prototype, 'stop').mockImplementation(async () => {

@@ -4,6 +4,7 @@ import { CARRIED_VERSION } from '../../../src/protocol/conversation/offloaded-me
 import type { ConversationInput } from '../../../src/protocol/workflow/messaging.js';
 import { initialState, nextInput } from '../../../src/workflows/transcript/carry-over.js';
 import { DENY, gatedCall, modelCalls, settings } from '../../support/builders/core-builders.js';
+import { promise } from '../../support/promise.js';
 import { aMachineWith } from '../../support/schedules/core-driver.js';
 
 const INPUT: ConversationInput = {
@@ -22,7 +23,7 @@ function state(): ReturnType<typeof aMachineWith>['state'] {
 }
 
 describe('what a run remembers', () => {
-  it('is carried packed, and read again as it was', () => {
+  it('is carried packed, and read again as it was', promise('G203'), () => {
     const { carried } = nextInput(INPUT, state(), REST);
     expect(carried).toMatchObject({
       version: CARRIED_VERSION,
@@ -32,7 +33,9 @@ describe('what a run remembers', () => {
     expect(begun.state).toEqual(carried?.state);
   });
 
-  it('of a later version is refused, so that its conversation waits for a newer worker', () => {
+  it('of a later version is refused, so that its conversation waits for a newer worker', {
+    ...promise('G203'),
+  }, () => {
     const carried = {
       version: (CARRIED_VERSION + 1) as typeof CARRIED_VERSION,
       state: state(),

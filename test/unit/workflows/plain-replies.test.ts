@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { COMPRESS_FROM_BYTES } from '../../../src/protocol/limits/limits.js';
 import { PLAIN_METADATA } from '../../../src/protocol/workflow/messaging.js';
 import { PlainReplies } from '../../../src/workflows/handlers/plain-replies.js';
+import { promise } from '../../support/promise.js';
 
 type Commands = Parameters<
   NonNullable<WorkflowInternalsInterceptor['concludeActivation']>
@@ -13,7 +14,9 @@ type Commands = Parameters<
 const payload = (size: number): Payload => ({ metadata: {}, data: new Uint8Array(size) });
 const LARGE = COMPRESS_FROM_BYTES + 1;
 
-test('large replies to updates and queries are marked as plain; small ones and everything else stay as they are', () => {
+test('large replies to updates and queries are marked as plain; small ones and everything else stay as they are', {
+  ...promise('G283'),
+}, () => {
   const [update, query, small, input] = [LARGE, LARGE, COMPRESS_FROM_BYTES, LARGE].map(payload);
   const commands: Commands = [
     { updateResponse: { completed: update! } },

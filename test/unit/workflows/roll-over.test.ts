@@ -9,6 +9,7 @@ import {
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { canCarry, losesMessages, RollOver } from '../../../src/workflows/transcript/roll-over.js';
 import { modelCalls, modelSays, plannedCall } from '../../support/builders/core-builders.js';
+import { promise } from '../../support/promise.js';
 import { aMachine } from '../../support/schedules/core-driver.js';
 
 const FRESH = { historySize: 1_000, historyLength: 30, continueAsNewSuggested: false };
@@ -59,7 +60,9 @@ describe('a run', () => {
     expect(rollOver.due(59, true)).toBeUndefined();
   });
 
-  it('that could not be carried is due again after fifty events, not before', () => {
+  it('that could not be carried is due again after fifty events, not before', {
+    ...promise('G188'),
+  }, () => {
     const rollOver = new RollOver();
     rollOver.request();
     rollOver.postpone(100);
@@ -70,7 +73,9 @@ describe('a run', () => {
     ]);
   });
 
-  it('is overdue at a third of what the server ends it for: then nothing new begins in it', () => {
+  it('is overdue at a third of what the server ends it for: then nothing new begins in it', {
+    ...promise('G188'),
+  }, () => {
     const rollOver = new RollOver();
     server.info = { ...FRESH, historySize: 16 * 1024 * 1024 };
     expect(rollOver.overdue).toBe(false);

@@ -4,6 +4,7 @@ import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { HeldModel } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const REFUND = { paymentId: 'p1', cents: 900 };
@@ -13,7 +14,9 @@ function resultOf(log: readonly CanonicalEvent[], callId: string): unknown {
   return event?.type === 'tool_result' ? event.result : undefined;
 }
 
-test('an approved tool runs once, with the arguments that were approved and the name of who approved', async () => {
+test('an approved tool runs once, with the arguments that were approved and the name of who approved', {
+  ...promise('G50', 'S3', 'A11', 'C31'),
+}, async () => {
   const services = ledger();
   const model = script(calls('payments.refund', REFUND), says('refunded'));
   const engine = await startEngine({ agents: [shop(model)], services });
@@ -46,7 +49,9 @@ test('an approved tool runs once, with the arguments that were approved and the 
   ]);
 });
 
-test('a denied tool never runs, and the model reads the reason, or a standard one', async () => {
+test('a denied tool never runs, and the model reads the reason, or a standard one', {
+  ...promise('G61', 'S4', 'C32'),
+}, async () => {
   const services = ledger();
   const model = script(
     callsAll([
@@ -72,7 +77,9 @@ test('a denied tool never runs, and the model reads the reason, or a standard on
   });
 });
 
-test('a gated browser call has two phases: a second approval is stale, and only a result ends it', async () => {
+test('a gated browser call has two phases: a second approval is stale, and only a result ends it', {
+  ...promise('G40', 'S6', 'A15', 'A49'),
+}, async () => {
   const model = script(calls('cart.clear', { reason: 'sold out' }), says('cleared'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk, result } = await engine.ask();
@@ -106,7 +113,9 @@ test('a gated browser call has two phases: a second approval is stale, and only 
   });
 });
 
-test('an answer to an unknown, an answered or a cancelled call is told so and leaves no history', async () => {
+test('an answer to an unknown, an answered or a cancelled call is told so and leaves no history', {
+  ...promise('G41', 'A36'),
+}, async () => {
   const model = script(
     calls('customer.ask', { question: 'A?' }),
     says('thanks'),
@@ -142,7 +151,9 @@ test('an answer to an unknown, an answered or a cancelled call is told so and le
   expect((await engine.snapshot(talk)).seq).toBe(seq);
 });
 
-test('of two clients that answer at once one is accepted, and the other is told by whom', async () => {
+test('of two clients that answer at once one is accepted, and the other is told by whom', {
+  ...promise('S17', 'A52'),
+}, async () => {
   const model = script(calls('customer.ask', { question: 'A?' }), says('thanks'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -163,7 +174,7 @@ test('of two clients that answer at once one is accepted, and the other is told 
   expect(log.filter(({ type }) => type === 'resolution')).toHaveLength(1);
 });
 
-test('ten answers at once are one answer', async () => {
+test('ten answers at once are one answer', promise('G34'), async () => {
   const model = script(calls('payments.refund', REFUND), says('refunded'));
   const services = ledger();
   const engine = await startEngine({ agents: [shop(model)], services });
@@ -181,7 +192,9 @@ test('ten answers at once are one answer', async () => {
   expect(accepted).toHaveLength(1);
 });
 
-test('the verdict is there before the next model call has answered', async () => {
+test('the verdict is there before the next model call has answered', {
+  ...promise('G46', 'S9', 'A35', 'A37', 'A38', 'A39'),
+}, async () => {
   const model = new HeldModel(script(calls('customer.ask', { question: 'A?' }), says('thanks')));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -198,7 +211,9 @@ test('the verdict is there before the next model call has answered', async () =>
   expect(acked).toBeLessThan(lines.lastIndexOf('ActivityTaskScheduled callModel'));
 });
 
-test('an answer of the wrong shape is refused with the field, and the call stays open', async () => {
+test('an answer of the wrong shape is refused with the field, and the call stays open', {
+  ...promise('G42'),
+}, async () => {
   const model = script(calls('customer.ask', { question: 'A?' }), says('thanks'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -216,7 +231,9 @@ test('an answer of the wrong shape is refused with the field, and the call stays
   expect(await talk.pending()).toHaveLength(1);
 });
 
-test('an answer that only a worker can judge is taken back when it is wrong, and the same caller may try again', async () => {
+test('an answer that only a worker can judge is taken back when it is wrong, and the same caller may try again', {
+  ...promise('G43'),
+}, async () => {
   const model = script(calls('customer.code', {}), says('thanks'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -253,7 +270,7 @@ test('an answer that only a worker can judge is taken back when it is wrong, and
   ]);
 });
 
-test('the same request id through an update and a signal counts once', async () => {
+test('the same request id through an update and a signal counts once', promise('G35'), async () => {
   const model = script(
     calls('customer.ask', { question: 'A?' }),
     says('thanks'),

@@ -6,6 +6,7 @@ import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 type Talk = ReturnType<Engine['begin']>;
@@ -36,7 +37,9 @@ async function question(engine: Engine, talk: Talk, ask: number): Promise<Pendin
   return found;
 }
 
-test('a tool asks, its worker is stopped, the conversation rolls over, and another worker takes the answer and asks the next', async () => {
+test('a tool asks, its worker is stopped, the conversation rolls over, and another worker takes the answer and asks the next', {
+  ...promise('G52'),
+}, async () => {
   const runs = ledger();
   const engine = await engineWith(runs);
   const { talk, result } = await engine.ask('order tea');

@@ -5,6 +5,7 @@ import { defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
 const openFile = defineTool({
   name: 'file.open',
@@ -27,7 +28,9 @@ const search = defineTool({
   run: () => ['found'],
 });
 
-test('the client calls of a mixed step go out together and come back together, in one update', async () => {
+test('the client calls of a mixed step go out together and come back together, in one update', {
+  ...promise('G125', 'S38', 'X38'),
+}, async () => {
   const model = script(
     callsAll([
       { name: 'file.open', input: { path: 'a.ts' } },

@@ -8,6 +8,7 @@ import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import type { PendingCall } from '../../../src/protocol/calls/suspensions.js';
 import type { ToolProgress } from '../../../src/protocol/log/live-events.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const cart = defineTool({
@@ -39,7 +40,9 @@ const holderOf = async (engine: Engine, id: string): Promise<string> => {
   return pending[0]?.claim?.by ?? 'nobody';
 };
 
-test('a claim that is renewed twenty times costs no history, and readers see its end move', async () => {
+test('a claim that is renewed twenty times costs no history, and readers see its end move', {
+  ...promise('G70'),
+}, async () => {
   const { engine, talk } = await offered();
   const first = await talk.claim('call_1', { ...TAB, lease: '1 minute', requestId: 'r-1' });
   expect(first).toMatchObject({ verdict: 'accepted', httpStatus: 200 });
@@ -72,7 +75,9 @@ test('a claim that is renewed twenty times costs no history, and readers see its
   ).toEqual([]);
 });
 
-test('a lease that is not renewed is lost, and the call is offered again', async () => {
+test('a lease that is not renewed is lost, and the call is offered again', {
+  ...promise('G71'),
+}, async () => {
   const { engine, talk } = await offered();
   // By plain Temporal, too: the row is written with the log.
   const plain = await engine.update<{ claimId: string }>(talk, 'claimToolCall', {
@@ -99,7 +104,9 @@ test('a lease that is not renewed is lost, and the call is offered again', async
   expect(await engine.history.count(engine.workflowId(talk))).toBe(length);
 });
 
-test('a claim survives a roll-over, and is renewed by update where no store is at hand', async () => {
+test('a claim survives a roll-over, and is renewed by update where no store is at hand', {
+  ...promise('G71'),
+}, async () => {
   const { engine, talk } = await offered();
   const claimId = claimIdOf(await talk.claim('call_1', { ...TAB, lease: '1h' }));
   await engine.signal(talk, 'rollOver');
@@ -123,7 +130,9 @@ test('a claim survives a roll-over, and is renewed by update where no store is a
   });
 });
 
-test('progress of the holder reaches watchers, renews the lease, and leaves nothing behind', async () => {
+test('progress of the holder reaches watchers, renews the lease, and leaves nothing behind', {
+  ...promise('G72', 'S20', 'A16'),
+}, async () => {
   const { engine, talk } = await offered();
   const claimId = claimIdOf(await talk.claim('call_1', { ...TAB, lease: '1h' }));
   const [before] = await talk.pending();

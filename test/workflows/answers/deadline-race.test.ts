@@ -6,6 +6,7 @@ import { defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const QUESTIONS = 12;
@@ -19,7 +20,9 @@ const quick = defineTool({
   timeouts: { answer: '1s' },
 });
 
-test('answers around the deadline: each call has one end, and every verdict tells which', async () => {
+test('answers around the deadline: each call has one end, and every verdict tells which', {
+  ...promise('G259', 'S14'),
+}, async () => {
   const model = script(
     callsAll(Array.from({ length: QUESTIONS }, () => ({ name: 'quick.ask', input: {} }))),
     says('done'),

@@ -5,8 +5,11 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
-test('a deadline is moved by update, once for one request, and refusals leave no history', async () => {
+test('a deadline is moved by update, once for one request, and refusals leave no history', {
+  ...promise('G73'),
+}, async () => {
   const model = script(calls('cart.read', {}), says('done'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();
@@ -34,7 +37,9 @@ test('a deadline is moved by update, once for one request, and refusals leave no
   expect(await talk.extend('call_1', { by: '1h' })).toMatchObject({ verdict: 'stale' });
 });
 
-test('the end of a wait is announced by a timer of its own, and then the default answer is given', async () => {
+test('the end of a wait is announced by a timer of its own, and then the default answer is given', {
+  ...promise('G74'),
+}, async () => {
   const ask = defineTool({
     name: 'size.ask',
     description: 'Ask for the size.',

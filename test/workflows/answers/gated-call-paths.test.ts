@@ -9,6 +9,7 @@ import { SIGNALS, UPDATES } from '../../../src/protocol/workflow/messaging.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 
 const CRAFTED = {
   toolCallId: 'call_1',
@@ -28,7 +29,9 @@ const RESOLUTIONS = [
   { type: 'approve', status: 'resolved' },
 ];
 
-test('no update, no signal and no method of the client runs a gated tool, but its approval', async () => {
+test('no update, no signal and no method of the client runs a gated tool, but its approval', {
+  ...promise('G123', 'S50'),
+}, async () => {
   const services = ledger();
   const refund = calls('payments.refund', { paymentId: 'p', cents: 1 });
   const engine = await startEngine({ agents: [shop(script(refund, says('done')))], services });
@@ -72,7 +75,9 @@ test('no update, no signal and no method of the client runs a gated tool, but it
     .toEqual(['client']);
 });
 
-test('a policy of a later step knows what came from outside, on every way that asks it', async () => {
+test('a policy of a later step knows what came from outside, on every way that asks it', {
+  ...promise('G124'),
+}, async () => {
   const seen: (readonly [string, PolicyContext['results']])[] = [];
   const ask = defineTool({ name: 'ask', description: 'd', executor: 'human', input: z.object({}) });
   const pay = defineTool({

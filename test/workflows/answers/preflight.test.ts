@@ -4,8 +4,11 @@ import { defineAgent } from '../../../src/define/define-agent.js';
 import { defineTool } from '../../../src/define/define-tool.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
-test('a client call is shaped, approved and executed in this order, all of the same payload', async () => {
+test('a client call is shaped, approved and executed in this order, all of the same payload', {
+  ...promise('G51', 'S37', 'X31'),
+}, async () => {
   const transfer = defineTool({
     name: 'transfer',
     description: 'Transfers.',

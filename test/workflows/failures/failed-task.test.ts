@@ -7,6 +7,7 @@ import type { HistoryEvent } from '../../support/engine/history.js';
 import { replay } from '../../support/engine/replay.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 /** As Temporal's API numbers it: what the SDK fails a task with whose history it does not agree with. */
@@ -15,6 +16,7 @@ const NONDETERMINISTIC = 24;
 const HEALED_MS = 10_000;
 
 test('an update whose task failed is answered by the next attempt, within seconds, and the run can be replayed', {
+  ...promise('G16'),
   timeout: patient(120_000),
 }, async () => {
   const model = scriptedBy(({ messages }) => says(`answer ${String(messages.length)}`));

@@ -11,6 +11,7 @@ import { badBundle } from '../../support/bad-deploys/index.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const REFUND = calls('payments.refund', { paymentId: 'p1', cents: 500 });
@@ -31,6 +32,7 @@ async function swept(engine: Engine): Promise<readonly string[]> {
 }
 
 test('a conversation whose tasks fail is failing for every reader, takes answers and messages as signals, and goes on with the next deploy', {
+  ...promise('G20'),
   timeout: patient(120_000),
 }, async () => {
   const services = ledger();

@@ -13,6 +13,7 @@ import { startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 
 /** As on real servers, and not on a dev server: a task and older queries wait in different places, so the task may be taken first. */
@@ -80,6 +81,7 @@ async function comesBack(engine: Engine, talk: Conversation): Promise<void> {
 }
 
 test('a query while a task is lost spoils nothing: it is refused, and what comes after can be replayed', {
+  ...promise('G17'),
   timeout: patient(240_000),
 }, async () => {
   const model = scriptedBy(({ messages }) => says(`answer ${String(messages.length)}`));

@@ -15,6 +15,7 @@ import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { type BreakableLog, breakable } from '../../support/fakes/breakable-log.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const TWO_QUESTIONS = [
@@ -97,14 +98,18 @@ async function isCurrent(log: EventLog, talk: Conversation): Promise<void> {
   });
 }
 
-test('a worker that starts has readers see what a lost one had not stored, and nobody has to ask', async () => {
+test('a worker that starts has readers see what a lost one had not stored, and nobody has to ask', {
+  ...promise('G235'),
+}, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
   await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
   await engine.startWorker();
   await isCurrent(log, talk);
 });
 
-test('a worker that nobody replaces is missed by the others, which have readers see what it had not stored', async () => {
+test('a worker that nobody replaces is missed by the others, which have readers see what it had not stored', {
+  ...promise('G233'),
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-loss-'));
   const log = await openSqliteEventLog({ file: join(folder, 'log.db') });
   onTestFinished(async () => {
@@ -141,7 +146,9 @@ test('a worker that nobody replaces is missed by the others, which have readers 
   await isCurrent(log, talk);
 });
 
-test('a worker that replays a conversation has readers see all of it', async () => {
+test('a worker that replays a conversation has readers see all of it', {
+  ...promise('G236'),
+}, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
   await leaveTheRestToOthers(log);
   await engine.startWorker();
@@ -150,7 +157,9 @@ test('a worker that replays a conversation has readers see all of it', async () 
   await isCurrent(log, talk);
 });
 
-test('an answer to a question that is over is refused once: then readers see what is open instead', async () => {
+test('an answer to a question that is over is refused once: then readers see what is open instead', {
+  ...promise('G236'),
+}, async () => {
   const { engine, log, talk } = await lostWithAQuestion();
   await leaveTheRestToOthers(log);
   await engine.startWorker();
@@ -159,7 +168,9 @@ test('an answer to a question that is over is refused once: then readers see wha
   await isCurrent(log, talk);
 });
 
-test('a worker that holds the run says so after each refusal, and leaves no history of it', async () => {
+test('a worker that holds the run says so after each refusal, and leaves no history of it', {
+  ...promise('G236'),
+}, async () => {
   const hints: Hint[] = [];
   const engine = await startEngine({
     agents: [shop(script(...TWO_QUESTIONS))],

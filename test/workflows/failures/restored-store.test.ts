@@ -14,6 +14,7 @@ import {
   restorableSqlite,
 } from '../../support/fakes/restorable-stores.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const QUESTION = calls('customer.ask', { question: 'A?' });
@@ -143,6 +144,7 @@ const STORES = [
 
 test.each(STORES)(
   'a store that is restored from an old backup is refilled, over several roll-overs and a reopening: %s',
+  promise('G228'),
   async (_, makeStore) => {
     const found = await restored(
       makeStore,
@@ -181,6 +183,7 @@ test.each(STORES)(
 
 test.each(STORES)(
   'what no run has any more is marked in a restored store, and the conversation goes on, is closed and opened again: %s',
+  { ...promise('G229'), timeout: patient(180_000) },
   async (_, makeStore) => {
     const found = await restored(makeStore, async ({ say, rollOver, forget }) => {
       await say('second');
@@ -221,5 +224,4 @@ test.each(STORES)(
     const events = await after.log(talk);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
   },
-  patient(180_000),
 );

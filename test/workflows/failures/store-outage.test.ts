@@ -12,6 +12,7 @@ import { openSqliteEventLog } from '../../../src/store/sqlite/event-log.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { type BreakableLog, breakable } from '../../support/fakes/breakable-log.js';
+import { promise } from '../../support/promise.js';
 import { startDevServer } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
 
@@ -43,7 +44,9 @@ async function engineWith(
   return { engine, store, log };
 }
 
-test('while the store is down turns go on, answers are taken, and the log catches up when it is back', async () => {
+test('while the store is down turns go on, answers are taken, and the log catches up when it is back', {
+  ...promise('G224'),
+}, async () => {
   const model = script(says('one'), calls('customer.ask', { question: 'A?' }), says('two'));
   const { engine, store } = await engineWith(model);
   const { talk } = await engine.ask();
@@ -101,7 +104,7 @@ test('closing while the store is down still ends, and a sweep of another process
   expect(read?.events.at(-1)?.type).toBe('conversation_closed');
 });
 
-test('when every hint is lost a sweep brings the log up', async () => {
+test('when every hint is lost a sweep brings the log up', promise('G257'), async () => {
   // Of its own: the sweep looks for everything that runs there.
   const server = await startDevServer();
   onTestFinished(() => server.stop());

@@ -10,6 +10,7 @@ import { replayAll } from '../../support/engine/replay.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
 import { askFromOutside } from '../../support/histories/asked-from-outside.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 
 const MESSAGES = 16;
@@ -26,6 +27,7 @@ afterAll(() => server.stop());
 
 /** What a page, a job and a person in the Temporal UI do to one conversation at once. */
 test('messages, answers and queries that come at once, by update and by signal, leave runs that can be replayed', {
+  ...promise('G14'),
   timeout: patient(240_000),
 }, async () => {
   const engine = await startEngine({

@@ -6,6 +6,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
 import { bundleFromSource } from '../../support/engine/workflow-bundle.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const REFUND = { paymentId: 'p', cents: 5 };
@@ -52,7 +53,9 @@ async function refuseOneByOne(engine: Engine, talk: Conversation, signals: numbe
  * An answer was on its way when the worker was lost (decision 12): it waits at the server in a task that no worker takes, so the
  * history has a task that was scheduled right after the one in which the last tool ended, with nothing between.
  */
-test('what was decided before an update found no worker stays decided, and the run can be replayed', async () => {
+test('what was decided before an update found no worker stays decided, and the run can be replayed', {
+  ...promise('G13'),
+}, async () => {
   // Their ends are tasks of their own.
   let release = (): void => undefined;
   const stockKnown = new Promise<void>((resolve) => {
@@ -89,7 +92,9 @@ test('what was decided before an update found no worker stays decided, and the r
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('a run can be replayed when an update found no worker after signals whose refusal is not written down', async () => {
+test('a run can be replayed when an update found no worker after signals whose refusal is not written down', {
+  ...promise('G13'),
+}, async () => {
   const refunds = scriptedBy(({ messages }) =>
     messages.at(-1)?.role === 'user' ? calls('payments.refund', REFUND) : says('done'),
   );

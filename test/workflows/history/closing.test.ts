@@ -3,12 +3,15 @@ import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { HeldModel } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const ASK = calls('customer.ask', { question: 'A?' });
 const YES = { type: 'answer', value: { answer: 'yes' } } as const;
 
-test('a closed conversation refuses messages and answers, and its log tells how it ended', async () => {
+test('a closed conversation refuses messages and answers, and its log tells how it ended', {
+  ...promise('G128'),
+}, async () => {
   const engine = await startEngine({ agents: [shop(script(ASK))], services: ledger() });
   const { talk } = await engine.ask();
   const closed = await talk.close({ actor: { id: 'ann' } });
@@ -43,7 +46,9 @@ test('closing while the model speaks aborts its request', async () => {
   await until('the request is aborted', () => model.aborted === 1);
 });
 
-test('a reopened conversation goes on: numbers, memory of answers and of messages, and what was said', async () => {
+test('a reopened conversation goes on: numbers, memory of answers and of messages, and what was said', {
+  ...promise('G128'),
+}, async () => {
   const model = script(
     ASK,
     says('thanks'),
@@ -80,7 +85,9 @@ test('a reopened conversation goes on: numbers, memory of answers and of message
   expect((await engine.client.conversation(talk.id).snapshot()).generation).toBe(1);
 });
 
-test('a conversation that was cancelled or terminated in the Temporal UI can be opened again', async () => {
+test('a conversation that was cancelled or terminated in the Temporal UI can be opened again', {
+  ...promise('G199'),
+}, async () => {
   const model = script(ASK, says('one'), ASK, says('two'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();

@@ -8,6 +8,7 @@ import { MAX_TOOL_RESULT_BYTES } from '../../../src/protocol/limits/service-limi
 import type { Actor } from '../../../src/protocol/values/actors.js';
 import { startEngine } from '../../support/engine/engine.js';
 import type { HistoryEvent } from '../../support/engine/history.js';
+import { promise } from '../../support/promise.js';
 import { json, startPeer } from '../../support/servers/http-peer.js';
 
 const SECRET = 'key-of-the-bank-4711';
@@ -20,7 +21,9 @@ function textOf(events: readonly HistoryEvent[]): string {
   );
 }
 
-test('neither the services of a worker nor the credentials of who acts reach history, log or model', async () => {
+test('neither the services of a worker nor the credentials of who acts reach history, log or model', {
+  ...promise('S47'),
+}, async () => {
   const { defineTool, defineAgent } = initColloquy<{ services: { secret: string } }>();
   const seen: string[] = [];
   const pay = defineTool({
@@ -55,7 +58,9 @@ test('neither the services of a worker nor the credentials of who acts reach his
   }
 });
 
-test('an HTTP tool takes its secret from the worker, and its service quotes it in vain', async () => {
+test('an HTTP tool takes its secret from the worker, and its service quotes it in vain', {
+  ...promise('G138'),
+}, async () => {
   const token = 'key-of-the-shop-4713';
   await using peer = await startPeer((request, response) => {
     json({ total: 12, seen: request.headers.authorization })(request, response);
@@ -85,7 +90,9 @@ test('an HTTP tool takes its secret from the worker, and its service quotes it i
     expect(text).not.toContain(token);
 });
 
-test('a result of several megabytes is cut with a marker, and the turn goes on', async () => {
+test('a result of several megabytes is cut with a marker, and the turn goes on', {
+  ...promise('S48'),
+}, async () => {
   const { defineTool, defineAgent } = initColloquy();
   const dump = defineTool({
     name: 'disk.dump',

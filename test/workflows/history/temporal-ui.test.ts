@@ -3,6 +3,7 @@ import type { Conversation } from '../../../src/client/index.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 import { commandsOn } from '../../support/waits-by-hand.js';
 
@@ -36,7 +37,7 @@ async function timersOf(engine: Engine, talk: Conversation): Promise<readonly st
   );
 }
 
-test('every activity and timer says in words what it is', async () => {
+test('every activity and timer says in words what it is', promise('S46'), async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
   const { talk } = await engine.ask();
   const events = await engine.history.events(engine.workflowId(talk));
@@ -66,7 +67,9 @@ test('a timer for which nobody waits says so', async () => {
   ]);
 });
 
-test('the page of a conversation shows what waits, for whom, until when, and how to answer by hand', async () => {
+test('the page of a conversation shows what waits, for whom, until when, and how to answer by hand', {
+  ...promise('G260', 'S46'),
+}, async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
   const { talk } = await engine.ask();
   const metadata = await engine.query<Metadata>(talk.id, '__temporal_workflow_metadata');
@@ -101,7 +104,9 @@ test('the page of a conversation shows what waits, for whom, until when, and how
   ]);
 });
 
-test('a list of workflows can be searched by status, agent, tenant, tool and deadline', async () => {
+test('a list of workflows can be searched by status, agent, tenant, tool and deadline', {
+  ...promise('S46'),
+}, async () => {
   const engine = await startEngine({ agents: [shop(MODEL())], services: ledger() });
   const { talk } = await engine.ask();
   const find = async (query: string): Promise<readonly string[]> => {

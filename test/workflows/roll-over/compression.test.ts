@@ -19,6 +19,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { payloadsIn } from '../../support/engine/history.js';
 import { replay } from '../../support/engine/replay.js';
+import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
@@ -49,7 +50,9 @@ async function replays(engine: Engine, talk: Pick<Conversation, 'id'>): Promise<
   }
 }
 
-test('a long message lies compressed in history; the model, the log and a replay see it whole, over a roll-over', async () => {
+test('a long message lies compressed in history; the model, the log and a replay see it whole, over a roll-over', {
+  ...promise('G281'),
+}, async () => {
   const model = script(says('I see.'), says('Still here.'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask(LONG);
@@ -66,7 +69,9 @@ test('a long message lies compressed in history; the model, the log and a replay
   await replays(engine, talk);
 });
 
-test('switched off, everything lies plain, and what was compressed before is read', async () => {
+test('switched off, everything lies plain, and what was compressed before is read', {
+  ...promise('G282'),
+}, async () => {
   const eventLog = `${temporaryFolder()}/log.db`;
   const taskQueue = 'compression-switched-off';
   const model = script(says('one'), says('two'));
@@ -87,7 +92,9 @@ test('switched off, everything lies plain, and what was compressed before is rea
   await replays(off, talk);
 });
 
-test('a client without a codec sends long messages, resolves, and reads long replies', async () => {
+test('a client without a codec sends long messages, resolves, and reads long replies', {
+  ...promise('G283'),
+}, async () => {
   const agent = shop(script(ASK, says('Thanks.')));
   const engine = await startEngine({ agents: [agent], services: ledger() });
   const plain = new Client({ connection: engine.temporal.connection });
@@ -115,7 +122,9 @@ test('a client without a codec sends long messages, resolves, and reads long rep
   await replays(engine, talk);
 });
 
-test('what is marked as compressed and is not, or would fill the memory, fails no task', async () => {
+test('what is marked as compressed and is not, or would fill the memory, fails no task', {
+  ...promise('G284'),
+}, async () => {
   const engine = await startEngine({
     agents: [shop(script(ASK, says('Thanks.')))],
     services: ledger(),

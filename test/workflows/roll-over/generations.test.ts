@@ -6,10 +6,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { says, script } from '../../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { startDevServer } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
 
-test('after a reset in Temporal readers get a new generation that begins with a marker', async () => {
+test('after a reset in Temporal readers get a new generation that begins with a marker', {
+  ...promise('G197'),
+}, async () => {
   const model = script(says('one'), says('two'), says('three'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask('first');
@@ -44,7 +47,9 @@ test('after a reset in Temporal readers get a new generation that begins with a 
   expect(page.events.filter(({ type }) => type === 'turn_ended')).toHaveLength(2);
 });
 
-test('a server that lost everything: the same conversation id begins a new generation over the old log', async () => {
+test('a server that lost everything: the same conversation id begins a new generation over the old log', {
+  ...promise('G198'),
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'colloquy-generations-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true, force: true });

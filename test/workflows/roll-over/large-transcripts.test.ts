@@ -17,6 +17,7 @@ import {
 } from '../../../src/protocol/limits/limits.js';
 import type { BlobStore } from '../../../src/store/ports/blobs.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
@@ -59,7 +60,9 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
   });
 }
 
-test('what is larger than a payload is stored at a roll-over, and the model reads all of it, from a worker that remembers nothing, too', async () => {
+test('what is larger than a payload is stored at a roll-over, and the model reads all of it, from a worker that remembers nothing, too', {
+  ...promise('G184'),
+}, async () => {
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent], transcriptCacheBytes: 0 });
   const talk = engine.begin();
@@ -79,7 +82,9 @@ test('what is larger than a payload is stored at a roll-over, and the model read
   ).toEqual([0, 0]);
 });
 
-test('a conversation of megabytes that is closed goes on with all of it when it is opened again, from where it lies', async () => {
+test('a conversation of megabytes that is closed goes on with all of it when it is opened again, from where it lies', {
+  ...promise('G186'),
+}, async () => {
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent] });
   const talk = engine.begin();
@@ -111,7 +116,9 @@ test('a conversation of megabytes that is closed goes on with all of it when it 
   expect(heard(model)).toHaveLength(15);
 });
 
-test('what one run has beyond a payload is left out until it is stored, and the log says how much', async () => {
+test('what one run has beyond a payload is left out until it is stored, and the log says how much', {
+  ...promise('G184'),
+}, async () => {
   const { model, agent } = listener();
   const engine = await startEngine({ agents: [agent] });
   const talk = engine.begin();
@@ -128,7 +135,9 @@ test('what one run has beyond a payload is left out until it is stored, and the 
   expect(unsent).toEqual([0, 0, 0, 0, 0, 8, 8, 0]);
 });
 
-test('a roll-over that would lose messages while the blob store is away is put off, and loses none', async () => {
+test('a roll-over that would lose messages while the blob store is away is put off, and loses none', {
+  ...promise('G187'),
+}, async () => {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);
   onTestFinished(() => opened.close());
   let isAway = true;
@@ -157,7 +166,9 @@ test('a roll-over that would lose messages while the blob store is away is put o
   expect(log.find(({ type }) => type === 'rolled_over')).toMatchObject({ droppedMessages: 0 });
 });
 
-test('a turn in progress that no payload holds, without a store, is not rolled over, and its model call fails with both numbers; the next turn goes on', async () => {
+test('a turn in progress that no payload holds, without a store, is not rolled over, and its model call fails with both numbers; the next turn goes on', {
+  ...promise('G188'),
+}, async () => {
   const opened = await openEventLog(`${temporaryFolder()}/log.db`);
   onTestFinished(() => opened.close());
   const { blobs: _none, ...eventLog } = opened;

@@ -22,6 +22,7 @@ import {
   YES,
 } from '../../support/histories/fire.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
 
@@ -73,9 +74,7 @@ function count(log: readonly CanonicalEvent[], type: CanonicalEvent['type']): nu
 
 test.each(REASONS)(
   'whatever comes while a run rolls over ($reason) is taken once, and judged rightly by the next',
-  {
-    timeout: patient(120_000),
-  },
+  { ...promise('G201'), timeout: patient(120_000) },
   async ({ reason, bounds, suggests, push }) => {
     const address = suggests === true ? suggesting.address : inject('temporalAddress');
     const fire = await burning(address, bounds);
@@ -166,6 +165,7 @@ async function expectWhole({ engine, talk }: Fire, reason: RollOverReason): Prom
 }
 
 test('a turn that is cancelled while its run rolls over ends once, and the next run says so', {
+  ...promise('G201'),
   timeout: patient(120_000),
 }, async () => {
   const fire = await burning(inject('temporalAddress'), {});
@@ -197,6 +197,7 @@ test('a turn that is cancelled while its run rolls over ends once, and the next 
 });
 
 test('a conversation that is closed while its run rolls over is closed, and begins no new run', {
+  ...promise('G201'),
   timeout: patient(120_000),
 }, async () => {
   const fire = await burning(inject('temporalAddress'), {});

@@ -7,6 +7,7 @@ import { startEngine } from '../../support/engine/engine.js';
 import { refundsOnOdd } from '../../support/engine/models.js';
 import { askFromOutside } from '../../support/histories/asked-from-outside.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { type DevServer, startDevServer } from '../../support/servers/dev-server.js';
 
 let server: DevServer;
@@ -24,6 +25,7 @@ function countBy(events: readonly CanonicalEvent[], type: CanonicalEvent['type']
 }
 
 test('messages and approvals that come while runs roll over are all taken, none twice, and the log is whole', {
+  ...promise('G214'),
   timeout: patient(300_000),
 }, async () => {
   const services = ledger();

@@ -5,6 +5,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { typeOf } from '../../support/engine/history.js';
 import { HeldModel } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const REFUND = { paymentId: 'p1', cents: 900 };
@@ -19,7 +20,9 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<string> {
   return await until('a new run begins', next, { holds: (id) => id !== runId });
 }
 
-test('an approval, a question and a browser call wait on through a roll-over, with their deadlines and timers', async () => {
+test('an approval, a question and a browser call wait on through a roll-over, with their deadlines and timers', {
+  ...promise('G200', 'S43', 'A56', 'C22', 'T12'),
+}, async () => {
   const services = ledger();
   const model = script(
     callsAll([
@@ -66,7 +69,9 @@ test('an approval, a question and a browser call wait on through a roll-over, wi
   ]);
 });
 
-test('what was answered before a roll-over is stale and a repeat is a duplicate right after it', async () => {
+test('what was answered before a roll-over is stale and a repeat is a duplicate right after it', {
+  ...promise('G200', 'S8', 'T12'),
+}, async () => {
   const model = script(calls('customer.ask', { question: 'A?' }), says('ok'), says('more'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const talk = engine.begin();
@@ -102,7 +107,9 @@ test('a gated browser call that rolls over between its phases is still in its se
   expect((await engine.logTypes(talk)).filter((type) => type === 'tool_result')).toHaveLength(1);
 });
 
-test('a roll-over waits for the model call that runs, and happens between two steps of the turn', async () => {
+test('a roll-over waits for the model call that runs, and happens between two steps of the turn', {
+  ...promise('T12'),
+}, async () => {
   const model = new HeldModel(script(calls('stock', { item: 'tea' }), says('done')));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   model.held = true;

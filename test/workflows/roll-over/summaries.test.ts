@@ -7,6 +7,7 @@ import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { Model, ModelRequest } from '../../../src/protocol/model/model.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { HeldModel } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 /** Every answer takes an eighth of the budget. */
@@ -38,7 +39,9 @@ async function summaryIn(engine: Engine, talk: Conversation): Promise<CanonicalE
 
 const shown = (request: ModelRequest | undefined): string => JSON.stringify(request?.messages);
 
-test('a long conversation is summarised in the background: no turn waits for it, and the model reads it once it is there', async () => {
+test('a long conversation is summarised in the background: no turn waits for it, and the model reads it once it is there', {
+  ...promise('G175', '2.A.5'),
+}, async () => {
   const summarizer = new HeldModel(script(says('They greeted each other.')));
   summarizer.held = true;
   const model = talker();
@@ -65,7 +68,9 @@ test('a long conversation is summarised in the background: no turn waits for it,
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('a roll-over does not wait for a summary: the next run has it made', async () => {
+test('a roll-over does not wait for a summary: the next run has it made', {
+  ...promise('G177'),
+}, async () => {
   const summarizer = new HeldModel(scriptedBy(() => says('Made by the second run.')));
   summarizer.held = true;
   const engine = await startEngine({
@@ -90,7 +95,9 @@ test('a roll-over does not wait for a summary: the next run has it made', async 
   expect(summaries).toHaveLength(1);
 });
 
-test('a worker that is stopped while it summarises loses nothing: the next one does it, without its memory', async () => {
+test('a worker that is stopped while it summarises loses nothing: the next one does it, without its memory', {
+  ...promise('G177'),
+}, async () => {
   const summarizer = new HeldModel(script(says('Made by the second worker.')));
   summarizer.held = true;
   const engine = await startEngine({
@@ -108,7 +115,9 @@ test('a worker that is stopped while it summarises loses nothing: the next one d
   expect(await summaryIn(engine, talk)).toMatchObject({ text: 'Made by the second worker.' });
 });
 
-test('a summary that came of a later attempt says in the log why those before came to nothing', async () => {
+test('a summary that came of a later attempt says in the log why those before came to nothing', {
+  ...promise('G176'),
+}, async () => {
   const summarizer = script(fails('model_unavailable'), says('They greeted each other.'));
   const engine = await startEngine({
     agents: [talkative(talker(), { summarize: { model: summarizer } })],
@@ -123,7 +132,9 @@ test('a summary that came of a later attempt says in the log why those before ca
   });
 });
 
-test('a summary that cannot be made costs no turn: the oldest turns are left out of what the model reads', async () => {
+test('a summary that cannot be made costs no turn: the oldest turns are left out of what the model reads', {
+  ...promise('G178'),
+}, async () => {
   const summarizer = script(
     ...Array.from({ length: 9 }, () => fails('model_unauthorized', { retryable: false })),
   );

@@ -7,6 +7,7 @@ import type { CallModelInput, TranscriptDelta } from '../../../src/protocol/work
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { interceptor } from '../../support/engine/interceptors.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 /** Answers each message with its number, and keeps how many messages each request had. */
@@ -46,7 +47,7 @@ async function threeTurns(engine: Engine): Promise<Conversation> {
   return talk;
 }
 
-test('a model call is sent what is new, and reads everything', async () => {
+test('a model call is sent what is new, and reads everything', promise('G170'), async () => {
   const model = counting();
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const talk = await threeTurns(engine);
@@ -58,7 +59,7 @@ test('a model call is sent what is new, and reads everything', async () => {
   ]);
 });
 
-test('a worker that remembers nothing asks the run', async () => {
+test('a worker that remembers nothing asks the run', promise('G170'), async () => {
   const model = counting();
   const asked: string[] = [];
   const engine = await startEngine({
@@ -72,7 +73,7 @@ test('a worker that remembers nothing asks the run', async () => {
   expect(asked.filter((name) => name === 'QueryWorkflow')).toHaveLength(2);
 });
 
-test('where the run cannot be asked, everything is sent once more', async () => {
+test('where the run cannot be asked, everything is sent once more', promise('G170'), async () => {
   const model = counting();
   const engine = await startEngine({
     agents: [shop(model)],
@@ -92,7 +93,9 @@ test('where the run cannot be asked, everything is sent once more', async () => 
   expect(await engine.history.failedTasks(engine.workflowId(talk))).toEqual([]);
 });
 
-test('another worker goes on, and after a roll-over only what is new is sent, to a worker that remembers and to one that does not', async () => {
+test('another worker goes on, and after a roll-over only what is new is sent, to a worker that remembers and to one that does not', {
+  ...promise('G180'),
+}, async () => {
   const model = counting();
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const talk = await threeTurns(engine);

@@ -5,6 +5,7 @@ import { defineAgent, defineTool } from '../../../src/index.js';
 import { openaiModel } from '../../../src/model/openai/adapter.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { startWireServer, type WireRequest } from '../../support/networks/wire-server.js';
+import { promise } from '../../support/promise.js';
 import { chatEvents, responsesEvents } from '../../support/samples/wire-events.js';
 
 /** The shortest beginning that tells a PNG, and a PDF. */
@@ -58,6 +59,7 @@ function itemsOf(request: WireRequest | undefined): readonly WireItem[] {
 
 test.each<Api>(['chat', 'responses'])(
   'files that are uploaded and sent are at the provider to the byte, and in no history (%s)',
+  promise('G99'),
   async (api) => {
     const { engine, server } = await application(api);
     const talk = engine.begin();
@@ -94,6 +96,7 @@ test.each<Api>(['chat', 'responses'])(
 
 test.each<Api>(['chat', 'responses'])(
   'a picture that a client gives with its result is shown to the model where its API takes it, else named (%s)',
+  promise('G100'),
   async (api) => {
     const { engine, server } = await application(api);
     const { talk, result } = await engine.ask('What is on the screen?');

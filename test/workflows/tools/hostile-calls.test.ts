@@ -4,6 +4,7 @@ import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { patient } from '../../support/patience.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const ASK = calls('customer.ask', { question: 'A?' });
@@ -142,6 +143,7 @@ async function rawUpdate(
 }
 
 test('whatever is sent as a signal, the conversation lives on and nothing is lost', {
+  ...promise('G258'),
   timeout: patient(120_000),
 }, async () => {
   const model = script(ASK, says('thanks'), says('still here'));
@@ -195,6 +197,7 @@ test('a stop and a roll-over that come as garbage are still a stop and a roll-ov
 });
 
 test('whatever is sent as an update is refused, and a refusal leaves no history and no state', {
+  ...promise('G258'),
   timeout: patient(120_000),
 }, async () => {
   const model = script(ASK, says('thanks'));

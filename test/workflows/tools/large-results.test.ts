@@ -6,6 +6,7 @@ import { calls, responds, says, script } from '../../../src/model/scripted/scrip
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { BlobRef } from '../../../src/protocol/values/blobs.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
 const WHOLE = `${'row of a table\n'.repeat(40_000)}total: 42\n`;
 
@@ -26,7 +27,9 @@ function blobIn(events: readonly CanonicalEvent[]): BlobRef {
   throw new Error('no result is stored');
 }
 
-test('a result of 600 KB is stored: its event names it, applications read it, and the model reads on in it', async () => {
+test('a result of 600 KB is stored: its event names it, applications read it, and the model reads on in it', {
+  ...promise('G271', 'S48', 'T13'),
+}, async () => {
   const model = script(
     calls('table.dump', {}),
     responds(({ messages }) => {
@@ -55,7 +58,9 @@ test('a result of 600 KB is stored: its event names it, applications read it, an
   await expect(other.blob(blob.id)).rejects.toMatchObject({ code: 'unknown_blob' });
 });
 
-test('a model that answers 5 MB fails its turn by name, and the conversation goes on', async () => {
+test('a model that answers 5 MB fails its turn by name, and the conversation goes on', {
+  ...promise('G278'),
+}, async () => {
   const model = script(says('x'.repeat(5_000_000)), says('In short: yes.'));
   const agent = defineAgent({ name: 'talker', instructions: 'Talk.', model });
   const engine = await startEngine({ agents: [agent] });

@@ -7,9 +7,12 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { replay } from '../../support/engine/replay.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
-test('a lost run of a tool that may run once is asked about by another worker, runs once more, and is held when it is lost again', async () => {
+test('a lost run of a tool that may run once is asked about by another worker, runs once more, and is held when it is lost again', {
+  ...promise('G8'),
+}, async () => {
   const seen: string[] = [];
   let asked = 0;
   const refund = defineTool({

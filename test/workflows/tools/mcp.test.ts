@@ -12,11 +12,14 @@ import { payloadsIn } from '../../support/engine/history.js';
 import { replay } from '../../support/engine/replay.js';
 import { kitServer, mcpLedger } from '../../support/mcp/kit.js';
 import { startMcpServer, startOldMcpServer } from '../../support/mcp/servers.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const TOKEN = 'tok_never_recorded';
 
-test('an MCP server wants input, its worker is stopped, and another worker takes the answer to it: the tool runs on, and no token is in history', async () => {
+test('an MCP server wants input, its worker is stopped, and another worker takes the answer to it: the tool runs on, and no token is in history', {
+  ...promise('G147'),
+}, async () => {
   const ledger = mcpLedger();
   const http = await startMcpServer(() => kitServer(ledger));
   http.accepts = (authorization) => authorization === `Bearer ${TOKEN}`;
@@ -69,7 +72,9 @@ test('an MCP server wants input, its worker is stopped, and another worker takes
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });
 
-test('a server of the protocol before asks in the middle of calls that must not be made twice: each goes on in the worker that holds it', async () => {
+test('a server of the protocol before asks in the middle of calls that must not be made twice: each goes on in the worker that holds it', {
+  ...promise('G150'),
+}, async () => {
   const ledger = mcpLedger();
   const { url } = await startOldMcpServer(() => kitServer(ledger));
   const agent = defineAgent({
@@ -113,7 +118,9 @@ test('a server of the protocol before asks in the middle of calls that must not 
   await replay({ codePath: inject('workflowBundlePath') }, history);
 });
 
-test('a worker is stopped in order while the answer to a held call is at work: the call ends with its result, not in doubt', async () => {
+test('a worker is stopped in order while the answer to a held call is at work: the call ends with its result, not in doubt', {
+  ...promise('G151'),
+}, async () => {
   const work: string[] = [];
   let finish: () => void = () => undefined;
   const finished = new Promise<void>((resolve) => {

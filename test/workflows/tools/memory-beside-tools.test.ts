@@ -11,6 +11,7 @@ import { OFFLOAD_TURN_BYTES } from '../../../src/protocol/limits/limits.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replays } from '../../support/engine/replays.js';
 import { dig, KB } from '../../support/histories/digging.js';
+import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
@@ -60,7 +61,9 @@ async function tries(engine: Engine, talk: Conversation): Promise<number> {
   return lines.filter((line) => line.includes('offloadTranscript')).length;
 }
 
-test('without a blob store a turn that needs room fails at once, also while a detached tool runs, whose result comes all the same', async () => {
+test('without a blob store a turn that needs room fails at once, also while a detached tool runs, whose result comes all the same', {
+  ...promise('G192'),
+}, async () => {
   const { tool, held } = watching();
   const model = script(
     callsAll([{ name: 'watch', input: {} }, ...digs(9, 190 * KB)]),
@@ -83,7 +86,9 @@ test('without a blob store a turn that needs room fails at once, also while a de
   await replays(engine, talk);
 });
 
-test('with one it waits for the tool, and goes on in the next run with all that it has read', async () => {
+test('with one it waits for the tool, and goes on in the next run with all that it has read', {
+  ...promise('G192'),
+}, async () => {
   const { tool, held } = watching();
   const model = script(
     callsAll([{ name: 'watch', input: {} }, ...digs(9, 190 * KB)]),

@@ -6,12 +6,15 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
 interface Services {
   readonly place: string;
 }
 
-test('a tool with a task queue of its own runs on the workers there, with their services, and may ask to be run again', async () => {
+test('a tool with a task queue of its own runs on the workers there, with their services, and may ask to be run again', {
+  ...promise('G120'),
+}, async () => {
   const taskQueue = `gpu-${randomUUID()}`;
   const base = { description: 'Says where it runs.', input: z.object({}) };
   const there = defineTool<Services, z.ZodObject>({

@@ -5,9 +5,11 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { ToolRetry } from '../../../src/define/tool/retry.js';
 import { calls, says, script } from '../../../src/model/scripted/scripted.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
 test.for([false, true])(
   'a pause that a tool asks for never outlasts the time of its call: the turn goes on at once (inline: %s)',
+  promise('G78'),
   async (inline) => {
     const patient = defineTool({
       name: 'rates.fetch',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import { type Ledger, ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const TASK = ['WorkflowTaskScheduled', 'WorkflowTaskStarted', 'WorkflowTaskCompleted'] as const;
@@ -50,7 +51,7 @@ function oneAfterTheOther(engineOf: () => Engine): Ledger {
   });
 }
 
-test('a turn of one model call: 11 events', async () => {
+test('a turn of one model call: 11 events', promise('G270'), async () => {
   const engine = await startEngine({
     agents: [shop(script(says('a'), says('b')))],
     services: ledger(),

@@ -7,6 +7,7 @@ import type { LiveEvent } from '../../../src/protocol/log/live-events.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { startWireServer, type WireAnswer } from '../../support/networks/wire-server.js';
+import { promise } from '../../support/promise.js';
 import { responsesEvents } from '../../support/samples/wire-events.js';
 import { until } from '../../support/until.js';
 
@@ -54,7 +55,9 @@ async function pending(engine: Engine, talk: Conversation) {
 const callOf = (log: readonly CanonicalEvent[]) =>
   log.filter(({ type }) => type === 'model_call').at(-1);
 
-test('a limited model is asked again when its provider says; watchers, the UI and the log see why and when', async () => {
+test('a limited model is asked again when its provider says; watchers, the UI and the log see why and when', {
+  ...promise('G102', '2.A.7'),
+}, async () => {
   const { engine, askedAt } = await served(LIMITED);
   const talk = engine.begin();
   const live = follow(talk);
@@ -86,7 +89,9 @@ test('a limited model is asked again when its provider says; watchers, the UI an
   });
 });
 
-test('a call that fails for good says why in the history, on the page of the conversation and in the log, and the next message goes on', async () => {
+test('a call that fails for good says why in the history, on the page of the conversation and in the log, and the next message goes on', {
+  ...promise('G102'),
+}, async () => {
   const { engine } = await served({ status: 503 }, REFUSED);
   const { talk, result } = await engine.ask();
   const error = {
@@ -120,7 +125,9 @@ test('a call that fails for good says why in the history, on the page of the con
   expect(await page()).not.toContain('failed');
 });
 
-test('a watcher who comes in the middle of an answer is given what was streamed before', async () => {
+test('a watcher who comes in the middle of an answer is given what was streamed before', {
+  ...promise('G105', '2.A.2'),
+}, async () => {
   const text = 'a long answer that takes its time, word by word, until it is said';
   const { engine } = await served({ events: responsesEvents({ text }), delayMs: 120 });
   const talk = engine.begin();

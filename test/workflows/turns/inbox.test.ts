@@ -6,6 +6,7 @@ import { defineTool } from '../../../src/define/define-tool.js';
 import { calls, callsAll, says, script } from '../../../src/model/scripted/scripted.js';
 import type { Model } from '../../../src/protocol/model/model.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const report = defineTool({
@@ -53,7 +54,9 @@ async function rollOver(engine: Engine, talk: Conversation): Promise<void> {
 const agentOf = (model: Model) =>
   defineAgent({ name: 'desk', model, instructions: 'Help.', tools: [report, scan, slow, pay] });
 
-test('a detached call lets the turn end, waits on through a roll-over, and its result starts a turn, once', async () => {
+test('a detached call lets the turn end, waits on through a roll-over, and its result starts a turn, once', {
+  ...promise('G83', 'G248'),
+}, async () => {
   const model = script(calls('report.make', {}), says('Asked for it.'), says('Here it is.'));
   const engine = await startEngine({ agents: [agentOf(model)], services: undefined });
   const { talk, result } = await engine.ask();
@@ -85,7 +88,9 @@ test('a detached call lets the turn end, waits on through a roll-over, and its r
   );
 });
 
-test('a detached server tool runs beside the turns, and a roll-over does not make them wait for it', async () => {
+test('a detached server tool runs beside the turns, and a roll-over does not make them wait for it', {
+  ...promise('G84'),
+}, async () => {
   const model = script(
     callsAll([{ name: 'slow.work', input: {} }]),
     says('It works.'),
@@ -106,7 +111,9 @@ test('a detached server tool runs beside the turns, and a roll-over does not mak
   expect((await engine.log(talk)).filter(({ type }) => type === 'inbox_event')).toHaveLength(1);
 });
 
-test('a result after the deadline is accepted late, once, and the model reads it', async () => {
+test('a result after the deadline is accepted late, once, and the model reads it', {
+  ...promise('G82', 'S21'),
+}, async () => {
   const model = script(calls('scan.run', {}), says('Nothing came.'), says('It came.'));
   const engine = await startEngine({ agents: [agentOf(model)], services: undefined });
   const { talk } = await engine.ask();
@@ -122,7 +129,9 @@ test('a result after the deadline is accepted late, once, and the model reads it
   await until('it was read', () => model.requests.length, { holds: (length) => length === 3 });
 });
 
-test('an event of another system starts a conversation, and its copies and imitations change nothing', async () => {
+test('an event of another system starts a conversation, and its copies and imitations change nothing', {
+  ...promise('G126'),
+}, async () => {
   const model = script(says('Noted.'));
   const engine = await startEngine({ agents: [agentOf(model)], services: undefined });
   const talk = engine.client.conversation('evented', { agent: 'desk' });

@@ -6,6 +6,7 @@ import type { Model } from '../../../src/protocol/model/model.js';
 import { ledger, shop, type ToolRun } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { replays } from '../../support/engine/replays.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 type Talk = ReturnType<Engine['begin']>;
@@ -34,7 +35,9 @@ const TWO_READS = callsAll([
   { name: 'clock.read', input: {} },
 ]);
 
-test('reads run inside the model activity, and the log is as ever: model call, message, calls, results in call order', async () => {
+test('reads run inside the model activity, and the log is as ever: model call, message, calls, results in call order', {
+  ...promise('G55'),
+}, async () => {
   const runs = ledger();
   const engine = await startEngine({
     agents: [shop(script(TWO_READS, says('late')))],
@@ -58,7 +61,9 @@ test('reads run inside the model activity, and the log is as ever: model call, m
   await replays(engine, talk);
 });
 
-test('a read beside a call that waits runs with the answer, and the wait is open when the turn is told to wait', async () => {
+test('a read beside a call that waits runs with the answer, and the wait is open when the turn is told to wait', {
+  ...promise('G57'),
+}, async () => {
   const runs = ledger();
   const both = callsAll([
     { name: 'payments.refund', input: { paymentId: 'p', cents: 1 } },
@@ -77,7 +82,9 @@ test('a read beside a call that waits runs with the answer, and the wait is open
   await replays(engine, talk);
 });
 
-test('a read behind an approval runs as an activity once it is approved', async () => {
+test('a read behind an approval runs as an activity once it is approved', {
+  ...promise('G56'),
+}, async () => {
   const runs = ledger();
   const model = script(calls('clock.gated', {}), says('It is noon.'));
   const engine = await startEngine({ agents: [shop(model)], services: runs });
@@ -90,7 +97,9 @@ test('a read behind an approval runs as an activity once it is approved', async 
   await replays(engine, talk);
 });
 
-test('a read that takes too long has its signal fire, and runs again as an activity under the same key', async () => {
+test('a read that takes too long has its signal fire, and runs again as an activity under the same key', {
+  ...promise('G58'),
+}, async () => {
   const told: string[] = [];
   const runs = ledger({
     'clock.read': async (run) => {
@@ -114,7 +123,9 @@ test('a read that takes too long has its signal fire, and runs again as an activ
   await replays(engine, talk);
 });
 
-test('a read that wants another attempt has all that its tool may have, as an activity', async () => {
+test('a read that wants another attempt has all that its tool may have, as an activity', {
+  ...promise('G58'),
+}, async () => {
   const runs = ledger({
     'clock.read': () => {
       throw new ToolRetry({ after: 20, message: 'no time yet' });
@@ -132,7 +143,9 @@ test('a read that wants another attempt has all that its tool may have, as an ac
   await replays(engine, talk);
 });
 
-test('a call past the bound of its tool is not read, and the model is told so', async () => {
+test('a call past the bound of its tool is not read, and the model is told so', {
+  ...promise('G56'),
+}, async () => {
   const runs = ledger();
   const agent = shop(script(TWO_READS, TWO_READS, says('enough')), {
     budgets: { callsOf: { 'clock.read': 3 } },
@@ -145,7 +158,9 @@ test('a call past the bound of its tool is not read, and the model is told so', 
   expect(results.map(({ result: { envelope } }) => envelope.ok)).toEqual([true, true, false, true]);
 });
 
-test('a turn that is cancelled before its answer with reads comes back ends as one whose model call was cancelled', async () => {
+test('a turn that is cancelled before its answer with reads comes back ends as one whose model call was cancelled', {
+  ...promise('G60'),
+}, async () => {
   const runs = ledger();
   const answers = script(calls('clock.read', {}), says('never said'));
   let cancel = (): Promise<unknown> => Promise.resolve();
@@ -168,7 +183,7 @@ test('a turn that is cancelled before its answer with reads comes back ends as o
   await replays(engine, talk);
 });
 
-test('whoever watches sees a read begin and end as any other call', async () => {
+test('whoever watches sees a read begin and end as any other call', promise('G55'), async () => {
   const model = script(says('hello'), calls('clock.read', {}), says('It is noon.'));
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
   const { talk } = await engine.ask();

@@ -17,6 +17,7 @@ import { lineOf } from '../../support/engine/history.js';
 import { HeldModel } from '../../support/engine/models.js';
 import { replays } from '../../support/engine/replays.js';
 import { dig, KB } from '../../support/histories/digging.js';
+import { promise } from '../../support/promise.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { until } from '../../support/until.js';
 
@@ -80,7 +81,9 @@ async function rollOvers(engine: Engine, talk: Conversation) {
   );
 }
 
-test('a turn of sixty results of 30 KB goes on over as many roll-overs as it takes, and the model reads all of them, in their order', async () => {
+test('a turn of sixty results of 30 KB goes on over as many roll-overs as it takes, and the model reads all of them, in their order', {
+  ...promise('G189'),
+}, async () => {
   const job = { steps: 60, calls: 1, bytes: 30 * KB };
   expect(job.steps * job.bytes).toBeGreaterThan(1.2 * MAX_TRANSCRIPT_BYTES);
   const model = digger(job);
@@ -108,7 +111,9 @@ test('a turn of sixty results of 30 KB goes on over as many roll-overs as it tak
   await replays(engine, talk);
 });
 
-test('one step of nine results near the bound of a result is read whole, by workers that remember nothing, after its blobs are lost, too', async () => {
+test('one step of nine results near the bound of a result is read whole, by workers that remember nothing, after its blobs are lost, too', {
+  ...promise('G189'),
+}, async () => {
   const job = { steps: 2, calls: 9, bytes: 190 * KB };
   expect(job.calls * job.bytes).toBeGreaterThan(1.1 * MAX_TRANSCRIPT_BYTES);
   const model = digger(job);
@@ -175,25 +180,31 @@ async function pausesOf(engine: Engine, talk: Conversation): Promise<readonly st
 test.each([
   ['takes nothing', false],
   ['takes everything and does not say so', true],
-])('a turn that cannot go on while the store %s waits, and goes on', async (_how, loses) => {
-  const job = { steps: 2, calls: 9, bytes: 190 * KB };
-  const model = digger(job);
-  const { engine, away } = await withStoreAway(model);
-  away.loses = loses;
-  const talk = engine.begin();
-  const turn = await engine.send(talk, 'dig');
-  await waitsForStore(engine, talk);
-  expect(model.requests).toHaveLength(1);
-  away.is = false;
-  expect(await turn.result({ timeout: '30s' })).toMatchObject({
-    status: 'completed',
-    text: 'read 18',
-  });
-  expect(given(model)).toEqual(expected(job));
-  await replays(engine, talk);
-});
+])(
+  'a turn that cannot go on while the store %s waits, and goes on',
+  promise('G191'),
+  async (_how, loses) => {
+    const job = { steps: 2, calls: 9, bytes: 190 * KB };
+    const model = digger(job);
+    const { engine, away } = await withStoreAway(model);
+    away.loses = loses;
+    const talk = engine.begin();
+    const turn = await engine.send(talk, 'dig');
+    await waitsForStore(engine, talk);
+    expect(model.requests).toHaveLength(1);
+    away.is = false;
+    expect(await turn.result({ timeout: '30s' })).toMatchObject({
+      status: 'completed',
+      text: 'read 18',
+    });
+    expect(given(model)).toEqual(expected(job));
+    await replays(engine, talk);
+  },
+);
 
-test('a turn that waits for the store is stopped at once, and the next goes on', async () => {
+test('a turn that waits for the store is stopped at once, and the next goes on', {
+  ...promise('G191'),
+}, async () => {
   const model = digger({ steps: 1, calls: 9, bytes: 190 * KB });
   const { engine } = await withStoreAway(model);
   const talk = engine.begin();

@@ -10,6 +10,7 @@ import { ledger, shop } from '../../support/engine/agents.js';
 import { type Engine, startEngine } from '../../support/engine/engine.js';
 import { interceptor } from '../../support/engine/interceptors.js';
 import { HeldModel } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const PRICES = { inputPerMTok: 10, outputPerMTok: 100 };
@@ -71,7 +72,9 @@ async function expectTaken(engine: Engine, talk: Conversation, taken: Usage): Pr
   expect((await engine.client.conversation(talk.id).snapshot()).usage).toEqual(taken);
 }
 
-test('attempts that broke off count beside the one that was answered, over an attempt that took nothing', async () => {
+test('attempts that broke off count beside the one that was answered, over an attempt that took nothing', {
+  ...promise('G11'),
+}, async () => {
   const broken = breaksOff('model_stream_broken', true);
   const model = flaky(broken, broken, refuses, answers);
   const engine = await startEngine({ agents: [shop(model)], services: ledger() });
@@ -93,7 +96,9 @@ test('attempts that broke off count beside the one that was answered, over an at
   });
 });
 
-test('a model call that fails for good leaves what all its attempts took', async () => {
+test('a model call that fails for good leaves what all its attempts took', {
+  ...promise('G11'),
+}, async () => {
   const model = flaky(
     breaksOff('model_stream_broken', true),
     breaksOff('model_content_filtered', false),

@@ -5,6 +5,7 @@ import { defineAgent, outputOf } from '../../../src/index.js';
 import { says, script } from '../../../src/model/scripted/scripted.js';
 import type { JsonSchema } from '../../../src/protocol/values/json.js';
 import { startEngine } from '../../support/engine/engine.js';
+import { promise } from '../../support/promise.js';
 
 const output = {
   type: 'object',
@@ -12,7 +13,9 @@ const output = {
   required: ['total'],
 } as const;
 
-test('a message may ask for its answer in a form: the result has it, and a wrong form is refused at the door', async () => {
+test('a message may ask for its answer in a form: the result has it, and a wrong form is refused at the door', {
+  ...promise('G165', '2.A.7'),
+}, async () => {
   const model = script(says('Twelve.'), says('{"total":12}'), says('It is twelve.'));
   const agent = defineAgent({ name: 'adder', instructions: 'Add.', model });
   const engine = await startEngine({ agents: [agent] });
@@ -36,7 +39,9 @@ test('a message may ask for its answer in a form: the result has it, and a wrong
   expect(plain).not.toHaveProperty('output');
 });
 
-test('a message may ask in zod, or for a text where its agent answers in a form; both hold over a repeat', async () => {
+test('a message may ask in zod, or for a text where its agent answers in a form; both hold over a repeat', {
+  ...promise('G163', '2.A.7'),
+}, async () => {
   const Sum = z.object({ total: z.int(), unit: z.string().default('EUR') });
   const model = script(says('{"total":12}'), says('It is twelve.'), says('{"total":3}'));
   const agent = defineAgent({ name: 'adder', instructions: 'Add.', model, output: Sum });
@@ -65,7 +70,9 @@ function byPattern(pattern: string): JsonSchema {
   return { type: 'object', properties: { x: { type: 'string', pattern } }, required: ['x'] };
 }
 
-test('a pattern that is slow to backtrack holds up nobody: its turn ends with what is wrong, and others go on', async () => {
+test('a pattern that is slow to backtrack holds up nobody: its turn ends with what is wrong, and others go on', {
+  ...promise('G272'),
+}, async () => {
   const slow = JSON.stringify({ x: `${'a'.repeat(60)}!` });
   const model = script(says(slow), says(slow), says('Hello.'));
   const engine = await startEngine({
@@ -91,7 +98,9 @@ test('a pattern that is slow to backtrack holds up nobody: its turn ends with wh
   expect(await engine.say(talk, 'Well?')).toMatchObject({ status: 'completed', text: 'Hello.' });
 });
 
-test('a pattern that cannot be judged in linear time, sent by a plain signal, fails its turn before the model is asked', async () => {
+test('a pattern that cannot be judged in linear time, sent by a plain signal, fails its turn before the model is asked', {
+  ...promise('G274'),
+}, async () => {
   const model = script(says('Hello.'), says('Still here.'));
   const agent = defineAgent({ name: 'slow', instructions: 'Answer.', model });
   const engine = await startEngine({ agents: [agent] });

@@ -4,6 +4,7 @@ import { calls, callsAll, says, script } from '../../../src/model/scripted/scrip
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { HeldModel } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 import { until } from '../../support/until.js';
 
 const ASK = calls('customer.ask', { question: 'Which one?' });
@@ -66,7 +67,9 @@ test('a turn whose time is over ends with a message that names the bound; its qu
   });
 });
 
-test('calls that run one after the other are each planned when their turn comes, and end in order', async () => {
+test('calls that run one after the other are each planned when their turn comes, and end in order', {
+  ...promise('G110'),
+}, async () => {
   const services = ledger();
   const engine = await startEngine({
     agents: [
@@ -98,7 +101,9 @@ test('calls that run one after the other are each planned when their turn comes,
   ]);
 });
 
-test('a message while a question is open is answered; the answer comes later, and is read', async () => {
+test('a message while a question is open is answered; the answer comes later, and is read', {
+  ...promise('G113'),
+}, async () => {
   const engine = await startEngine({
     agents: [
       // It says what messages do to a turn that works, and nothing of one that waits.

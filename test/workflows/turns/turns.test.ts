@@ -4,6 +4,7 @@ import type { Message } from '../../../src/protocol/conversation/messages.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { asksRaw } from '../../support/engine/models.js';
+import { promise } from '../../support/promise.js';
 
 const BEGIN = ['conversation_started', 'user_message', 'turn_started'] as const;
 const ANSWER = ['model_call', 'assistant_message', 'turn_ended'] as const;
@@ -25,7 +26,9 @@ test('a message is answered, and the same log can be read from the store and fro
   expect((await engine.client.conversation(talk.id).snapshot()).status).toBe('idle');
 });
 
-test('the result of a tool reaches the model in a second call of the same turn', async () => {
+test('the result of a tool reaches the model in a second call of the same turn', {
+  ...promise('S1'),
+}, async () => {
   const model = script(calls('weather.lookup', { city: 'Rome' }), says('Sunny.'));
   const services = ledger({ 'weather.lookup': () => ({ celsius: 31 }) });
   const engine = await startEngine({ agents: [shop(model)], services });
@@ -44,7 +47,9 @@ test('the result of a tool reaches the model in a second call of the same turn',
   ]);
 });
 
-test('two tools and a question in one step: the tools finish, the turn waits, the results come in call order', async () => {
+test('two tools and a question in one step: the tools finish, the turn waits, the results come in call order', {
+  ...promise('S2', 'A28'),
+}, async () => {
   const model = script(
     callsAll([
       { name: 'weather.lookup', input: { city: 'Rome' } },
@@ -76,7 +81,9 @@ test('two tools and a question in one step: the tools finish, the turn waits, th
   expect(types.slice(-5)).toEqual(['resolution', 'tool_result', ...ANSWER]);
 });
 
-test('bad arguments, broken JSON, an unknown tool and a tool that throws are results, and the turn goes on', async () => {
+test('bad arguments, broken JSON, an unknown tool and a tool that throws are results, and the turn goes on', {
+  ...promise('S32', 'C41', 'X32'),
+}, async () => {
   const model = asksRaw([
     { id: 'a', name: 'stock', argumentsJson: '{"item": 7}' },
     { id: 'b', name: 'stock', argumentsJson: '{"item": ' },
@@ -120,7 +127,9 @@ test('bad arguments, broken JSON, an unknown tool and a tool that throws are res
   expect(services.runs).toHaveLength(1);
 });
 
-test('defaults of a schema reach the tool, the approver and the log', async () => {
+test('defaults of a schema reach the tool, the approver and the log', {
+  ...promise('S33', 'C13'),
+}, async () => {
   const model = script(calls('payments.refund', { paymentId: 'p', cents: 5 }), says('ok'));
   const services = ledger();
   const engine = await startEngine({ agents: [shop(model)], services });
@@ -134,7 +143,9 @@ test('defaults of a schema reach the tool, the approver and the log', async () =
   expect(logged).toMatchObject({ call: { input: whole } });
 });
 
-test('a call id that the model uses twice names two calls, each with one result', async () => {
+test('a call id that the model uses twice names two calls, each with one result', {
+  ...promise('S49'),
+}, async () => {
   const model = script(
     callsAll([
       { name: 'stock', input: { item: 'a' }, id: 'same' },

@@ -6,6 +6,7 @@ import {
   refusal,
   type Script,
 } from '../../../support/fakes/fake-temporal.js';
+import { promise } from '../../../support/promise.js';
 import { CALL, SUPPORT, TURN } from '../../../support/samples/sample-log.js';
 
 const REF = `default~c-1~${CALL}`;
@@ -18,7 +19,9 @@ function setUp(script: Script) {
 }
 
 describe('a request without an id of its own', () => {
-  it('is told what its first try was told, where the reply of that was lost in a roll-over', async () => {
+  it('is told what its first try was told, where the reply of that was lost in a roll-over', {
+    ...promise('G36'),
+  }, async () => {
     const first = { verdict: 'accepted', toolCallId: CALL, seq: 6 } as const;
     const asked = () => {
       let tries = 0;
@@ -41,7 +44,7 @@ describe('a request without an id of its own', () => {
     expect(given).toMatchObject({ verdict: 'duplicate', first });
   });
 
-  it('is told so of claims, deadlines and batches, too', async () => {
+  it('is told so of claims, deadlines and batches, too', promise('G36'), async () => {
     const accepted = { verdict: 'accepted', seq: 6 };
     const { client } = setUp({
       update: () => {

@@ -16,6 +16,7 @@ import {
   refusal,
   type Script,
 } from '../../../support/fakes/fake-temporal.js';
+import { promise } from '../../../support/promise.js';
 import { CALL, SUPPORT, sampleLog, TURN } from '../../../support/samples/sample-log.js';
 
 const REF = `default~c-1~${CALL}`;
@@ -48,7 +49,9 @@ const notFound = (): never => {
 };
 
 describe('resolving a call', () => {
-  it('answers with the verdict, its HTTP status and the request id, and starts nothing', async () => {
+  it('answers with the verdict, its HTTP status and the request id, and starts nothing', {
+    ...promise('A34', 'A35'),
+  }, async () => {
     const { client, calls } = setUp({
       update: () => ({ verdict: 'accepted', toolCallId: CALL, seq: 6 }),
     });

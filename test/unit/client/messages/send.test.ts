@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../../../src/store/ports/log.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
 import { grpcError, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
 import { failureOf, setUp } from '../../../support/fakes/scripted-client.js';
+import { promise } from '../../../support/promise.js';
 import { SUPPORT, sampleLog, TURN } from '../../../support/samples/sample-log.js';
 
 const RUNNING = { status: { name: 'RUNNING' }, runId: 'run-1' };
@@ -12,7 +13,9 @@ const EMPTY_PAGE = { events: [], lastSeq: 0, firstSeq: 1, more: false };
 const REPLY = { turnId: TURN, messageId: 'm_1', seq: 2, ahead: 0 };
 
 describe('sending a message', () => {
-  it('starts or continues the conversation in one call that names its agent, tenant and request', async () => {
+  it('starts or continues the conversation in one call that names its agent, tenant and request', {
+    ...promise('A40'),
+  }, async () => {
     const { conversation, calls } = setUp({ updateWithStart: () => REPLY });
     const turn = await conversation.send('Hello there', {
       requestId: 'job-7',
@@ -238,7 +241,9 @@ describe('sending a message', () => {
     },
   );
 
-  it('judges a message anew whose refusal as a signal was only counted, and tells what became of it', async () => {
+  it('judges a message anew whose refusal as a signal was only counted, and tells what became of it', {
+    ...promise('G29'),
+  }, async () => {
     let full = true;
     const { conversation } = setUp({
       updateWithStart: () => {

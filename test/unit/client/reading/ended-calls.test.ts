@@ -5,6 +5,7 @@ import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import type { CanonicalEvent } from '../../../../src/protocol/log/events.js';
 import { FakeReader } from '../../../support/fakes/fake-reader.js';
 import { fakeTemporal, noAnswer } from '../../../support/fakes/fake-temporal.js';
+import { promise } from '../../../support/promise.js';
 import { CALL, SUPPORT, sampleLog } from '../../../support/samples/sample-log.js';
 
 const REF = `default~c-1~${CALL}`;
@@ -50,7 +51,9 @@ function expiredLog(lateResult: 'inbox' | 'reject'): readonly CanonicalEvent[] {
 }
 
 describe('an answer that nobody has confirmed in time', () => {
-  it('is stale without a signal where the log knows that the call has ended', async () => {
+  it('is stale without a signal where the log knows that the call has ended', {
+    ...promise('G26'),
+  }, async () => {
     const { client, kinds } = setUp(sampleLog('c-1'));
     const outcome = await client.resolve(REF, OTHER, { requestId: 'r-2' });
     expect(outcome).toMatchObject({ verdict: 'stale', status: 'resolved', httpStatus: 409 });
@@ -58,7 +61,7 @@ describe('an answer that nobody has confirmed in time', () => {
     expect(await outcome.final()).toMatchObject({ verdict: 'stale' });
   });
 
-  it('is a duplicate where it is the one that was accepted', async () => {
+  it('is a duplicate where it is the one that was accepted', promise('G26'), async () => {
     const { client, kinds } = setUp(sampleLog('c-1'));
     const outcome = await client.resolve(REF, ANSWER, { requestId: 'answer-1' });
     expect(outcome).toMatchObject({ verdict: 'duplicate', first: { verdict: 'accepted', seq: 6 } });
@@ -104,7 +107,9 @@ describe('an answer that nobody has confirmed in time', () => {
     expect((await torn.client.resolve(REF, OTHER)).verdict).toBe('queued');
   });
 
-  it('that was left as a signal has the end of its call as its final verdict, recorded or not', async () => {
+  it('that was left as a signal has the end of its call as its final verdict, recorded or not', {
+    ...promise('G28'),
+  }, async () => {
     const { client, kinds, reader } = setUp(sampleLog('c-1').slice(0, 5));
     const outcome = await client.resolve(REF, OTHER, { requestId: 'r-2' });
     expect(outcome.verdict).toBe('queued');

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectClient } from '../../../../src/client/temporal/connection.js';
 import { TemporalGateway } from '../../../../src/client/temporal/temporal-gateway.js';
 import { isRefusal, listeningAt } from '../../../../src/client/workers/listening.js';
+import { promise } from '../../../support/promise.js';
 
 /** Accepts connections and never says a word, as a process that was stopped does. */
 async function silentServer(): Promise<{ readonly address: string; readonly server: Server }> {
@@ -65,7 +66,7 @@ describe('who listens at an address', () => {
 });
 
 describe('a server that does not answer', () => {
-  it('is to be started where nothing listens, and only there', async () => {
+  it('is to be started where nothing listens, and only there', promise('G245'), async () => {
     const nothing = await freeAddress();
     const said = await saidBy(doorTo(nothing));
     expect(said).toContain(`No Temporal server listens at ${nothing}. Start one with`);
@@ -75,7 +76,7 @@ describe('a server that does not answer', () => {
     expect(silent).not.toContain('Start one');
   });
 
-  it('is told apart when a process starts, too', async () => {
+  it('is told apart when a process starts, too', promise('G245'), async () => {
     const policy = {
       retryForMs: 0,
       logger: { debug: noop, info: noop, warn: noop, error: noop },

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { isQueryRefused, retryQuery } from '../../../../src/client/temporal/query-retry.js';
 import { QUERY_REFUSED } from '../../../../src/protocol/workflow/query-refusal.js';
+import { promise } from '../../../support/promise.js';
 
 const BEFORE = [
   'colloquy: an update is on its way to this conversation, ask again (query_refused)',
@@ -10,6 +11,7 @@ const BEFORE = [
 
 it.each([...BEFORE, QUERY_REFUSED])(
   'a query that was refused is asked again: "%s"',
+  promise('G207'),
   async (text) => {
     let asked = 0;
     const answer = await retryQuery(() => {
@@ -26,6 +28,6 @@ it('what a query fails with otherwise is told at once', async () => {
   expect(isQueryRefused(QUERY_REFUSED)).toBe(false);
 });
 
-it('the refusal holds the words by which clients of before know it', () => {
+it('the refusal holds the words by which clients of before know it', promise('G207'), () => {
   expect(QUERY_REFUSED).toContain(BEFORE[1]);
 });

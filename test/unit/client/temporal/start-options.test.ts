@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { ConversationClient } from '../../../../src/client/conversation-client.js';
 import { CORE_REVISION } from '../../../../src/protocol/workflow/revisions.js';
 import { fakeTemporal } from '../../../support/fakes/fake-temporal.js';
+import { promise } from '../../../support/promise.js';
 import { SUPPORT } from '../../../support/samples/sample-log.js';
 
 const REPLY = { turnId: 't-1', messageId: 'm_1', seq: 2, ahead: 0 };
@@ -21,7 +22,9 @@ async function begunWith(coreRevision: number): Promise<unknown> {
   return argument.settings;
 }
 
-it('a conversation is begun under no newer rules than both its client and the worker that published its agent know', async () => {
+it('a conversation is begun under no newer rules than both its client and the worker that published its agent know', {
+  ...promise('G204'),
+}, async () => {
   expect(await begunWith(CORE_REVISION + 1)).toHaveProperty('coreRevision', CORE_REVISION);
   expect(await begunWith(CORE_REVISION)).toHaveProperty('coreRevision', CORE_REVISION);
   expect(await begunWith(CORE_REVISION - 1)).toHaveProperty('coreRevision', CORE_REVISION - 1);

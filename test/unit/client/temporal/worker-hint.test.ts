@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { missingWorkerText } from '../../../../src/client/workers/worker-hint.js';
 import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
 import { setUp } from '../../../support/fakes/scripted-client.js';
+import { promise } from '../../../support/promise.js';
 
 const seenAt = (milliseconds: number): object => ({
   lastAccessTime: { seconds: Math.floor(milliseconds / 1000), nanos: 0 },
@@ -16,7 +17,9 @@ describe('what is said when nobody answered', () => {
     );
   });
 
-  it('does not say "never" of a queue that the server has seen nobody poll: a restarted server has seen nobody yet', async () => {
+  it('does not say "never" of a queue that the server has seen nobody poll: a restarted server has seen nobody yet', {
+    ...promise('G3'),
+  }, async () => {
     const { client } = fakeTemporal({});
     expect(await missingWorkerText(client, 'q')).toBe(
       'No worker polls task queue "q" (the server has seen none lately). Start one: npx colloquy worker --agents <module> - unless Temporal was just restarted: running workers are back within about 10 s',
@@ -48,6 +51,7 @@ describe('what is said when nobody answered', () => {
     ],
   ])(
     'says when a worker last answered here, once %s: a restarted server has seen none',
+    promise('G3'),
     async (_what, answer) => {
       let alive = true;
       const { conversation } = setUp({

@@ -1,6 +1,7 @@
 import proto from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
 import { type PendingTask, troubleIn } from '../../../../src/client/trouble/judge.js';
+import { promise } from '../../../support/promise.js';
 
 const { WorkflowTaskFailedCause: Cause, TimeoutType } = proto.temporal.api.enums.v1;
 
@@ -44,7 +45,9 @@ describe('trouble of a run', () => {
     });
   });
 
-  test('adds the attempts before a signal made the server count from one again, and tells the newest error', () => {
+  test('adds the attempts before a signal made the server count from one again, and tells the newest error', {
+    ...promise('G20'),
+  }, () => {
     const events = [failed(9, 'new'), scheduled, signaled, failed(3, 'first'), completed];
     expect(troubleIn(task(2), events)).toMatchObject({
       attempts: 2,
@@ -55,7 +58,7 @@ describe('trouble of a run', () => {
     expect(troubleIn(task(4), events)).toMatchObject({ attempts: 4 });
   });
 
-  test('is slow where attempts only timed out', () => {
+  test('is slow where attempts only timed out', promise('G20'), () => {
     const events = [scheduled, timedOut(4), scheduled, completed];
     const found = troubleIn(task(5), events);
     expect(found).toMatchObject({ kind: 'slow', attempts: 4 });

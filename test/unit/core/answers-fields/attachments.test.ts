@@ -4,6 +4,7 @@ import { attachmentProblems } from '../../../../src/core/input/attachments.js';
 import { defineAgent } from '../../../../src/define/define-agent.js';
 import { says, script } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const IMAGE = { type: 'image', source: { url: 'https://example.com/a.png' } } as const;
 const blob = { id: 'a'.repeat(64), bytes: 3, type: 'application/octet-stream' } as const;
@@ -16,7 +17,7 @@ function talk() {
 }
 
 describe('what comes with a message', () => {
-  it('stands behind its text in the log and in what the model reads', async () => {
+  it('stands behind its text in the log and in what the model reads', promise('G99'), async () => {
     const { t, model } = talk();
     await t.send('What is it?', { attachments: [IMAGE, FILE] });
     const parts = [{ type: 'text', text: 'What is it?' }, IMAGE, FILE];

@@ -13,6 +13,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -76,7 +77,9 @@ describe('an approval with an audience', () => {
     }
   });
 
-  it('also keeps out those whose messages joined the turn, where requesters are excluded', () => {
+  it('also keeps out those whose messages joined the turn, where requesters are excluded', {
+    ...promise('G67'),
+  }, () => {
     const m = aMachine();
     m.send('hello');
     m.send('and refund it', { actor: actor('cat'), onBusy: 'steer' });
@@ -87,7 +90,9 @@ describe('an approval with an audience', () => {
     expect(verdictsOf(m, 'cat', 'ann', 'ben')).toEqual(['forbidden', 'forbidden', 'accepted']);
   });
 
-  it('keeps out those whose messages joined the turn of a detached call, whenever they did, also when it is over', () => {
+  it('keeps out those whose messages joined the turn of a detached call, whenever they did, also when it is over', {
+    ...promise('G67'),
+  }, () => {
     const m = joinedByCat();
     m.rollOver();
     expect(m.last('turn_ended').status).toBe('completed');
@@ -99,7 +104,9 @@ describe('an approval with an audience', () => {
     expect(verdictsOf(m, 'cat')).toEqual(['forbidden']);
   });
 
-  it('is asked after what is unknown or a duplicate, and before everything else', () => {
+  it('is asked after what is unknown or a duplicate, and before everything else', {
+    ...promise('G67'),
+  }, () => {
     const m = gatedFor({ users: ['ben'] });
     const eve = { actor: actor('eve') };
     expect(m.resolve('other', APPROVE, eve).verdict).toBe('unknown');
@@ -123,7 +130,9 @@ describe('an approval with an audience', () => {
     expect(m.resolve('c', APPROVE).verdict).toBe('stale');
   });
 
-  it('holds for signals, which leave the refusal in the log; a raw one claims a name, but no verification', () => {
+  it('holds for signals, which leave the refusal in the log; a raw one claims a name, but no verification', {
+    ...promise('G67'),
+  }, () => {
     const m = gatedFor({ users: ['ben'], requireVerified: true });
     m.machine.resolveBySignal({ toolCallId: 'c', resolution: APPROVE, actor: { id: 'ben' } });
     m.machine.resolveBySignal({ toolCallId: 'c', resolution: APPROVE });
@@ -157,7 +166,9 @@ describe('an answer with an audience', () => {
     expect(m.resolve('c', resolution, clerk).verdict).toBe('accepted');
   });
 
-  it('says nothing about who approves the call, and the approval’s nothing about who answers', () => {
+  it('says nothing about who approves the call, and the approval’s nothing about who answers', {
+    ...promise('A23'),
+  }, () => {
     const approval = { needed: true as const, audience: { users: ['boss'] } };
     const plan = { executor: 'client' as const, approval, answerAudience: audience };
     const m = aMachineWith(modelCalls([gatedCall('c', plan)]));

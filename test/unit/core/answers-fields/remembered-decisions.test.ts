@@ -15,6 +15,7 @@ import {
   modelCalls,
   modelSays,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -43,7 +44,9 @@ function readersView(m: MachineUnderTest): ConversationSnapshot | undefined {
 }
 
 describe('a decision that is remembered', () => {
-  it('decides the next call of its tool at once, under its author’s name; the log names the rule', () => {
+  it('decides the next call of its tool at once, under its author’s name; the log names the rule', {
+    ...promise('G64'),
+  }, () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }), { actor: actor('ben', { roles: ['lead'] }) });
     expect(m.types()).toEqual(['resolution', 'rule_remembered']);
@@ -105,7 +108,7 @@ describe('a decision that is remembered', () => {
     expectViewsAgree(denied.events);
   });
 
-  it('does not help a call that its policy denies', () => {
+  it('does not help a call that its policy denies', promise('G64'), () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
     const error = { code: 'denied' as const, message: 'policy' };
@@ -114,7 +117,7 @@ describe('a decision that is remembered', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('decides only where its author may: other audiences are asked', () => {
+  it('decides only where its author may: other audiences are asked', promise('G64'), () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
     next(m, gated('c2', { approval: { needed: true, audience: { roles: ['cfo'] } } }));
@@ -127,7 +130,9 @@ describe('a decision that is remembered', () => {
     expect(m.pending).toMatchObject([{ toolCallId: 'c3' }]);
   });
 
-  it('ends with its turn when it is of a turn; one of the conversation goes on, over a roll-over and a re-opening', () => {
+  it('ends with its turn when it is of a turn; one of the conversation goes on, over a roll-over and a re-opening', {
+    ...promise('G64'),
+  }, () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'turn' }));
     m.tool('c1').model(modelCalls([gated('c2')]));
@@ -172,7 +177,7 @@ describe('a decision that is remembered', () => {
     expectInvariants(m);
   });
 
-  it('is forgotten once revoked; a second revocation finds no such rule', () => {
+  it('is forgotten once revoked; a second revocation finds no such rule', promise('G64'), () => {
     const m = asking();
     m.resolve('c1', yes({ for: 'conversation' }));
     const { ruleId } = m.last('rule_remembered').rule;

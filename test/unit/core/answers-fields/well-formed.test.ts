@@ -5,6 +5,7 @@ import { judgeExtension } from '../../../../src/core/judge/extensions.js';
 import { inboxFieldProblems } from '../../../../src/core/judge/inbox.js';
 import { NOT_WELL_FORMED } from '../../../../src/protocol/values/well-formed.js';
 import { answer, modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
@@ -17,7 +18,7 @@ describe('a lone surrogate', () => {
     ['/requestId', { text: 'hi', requestId: LONE }],
     ['/actor/name', { text: 'hi', actor: { id: 'ann', name: LONE } }],
     ['/output/title', { text: 'hi', output: { type: 'object', title: LONE } }],
-  ])('in a message is refused by its field: %s', (path, fields) => {
+  ])('in a message is refused by its field: %s', promise('G246'), (path, fields) => {
     const m = aMachine();
     const { text, ...rest } = fields;
     expect(m.trySend(text, rest)).toMatchObject({
@@ -31,14 +32,18 @@ describe('a lone surrogate', () => {
     ['/resolution/value/x', { resolution: answer({ x: LONE }) }],
     ['/resolution/value/a\ufffdb', { resolution: answer({ [LONE]: 1 }) }],
     ['/actor/id', { resolution: answer(1), actor: { id: LONE } }],
-  ])('in an answer is refused by its field, and the call goes on waiting: %s', (path, fields) => {
-    const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
-    const { resolution, ...rest } = fields;
-    expect(m.resolve('q', resolution, rest)).toEqual({ verdict: 'invalid', problems: at(path) });
-    expect(m.pending).toHaveLength(1);
-  });
+  ])(
+    'in an answer is refused by its field, and the call goes on waiting: %s',
+    promise('G246'),
+    (path, fields) => {
+      const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
+      const { resolution, ...rest } = fields;
+      expect(m.resolve('q', resolution, rest)).toEqual({ verdict: 'invalid', problems: at(path) });
+      expect(m.pending).toHaveLength(1);
+    },
+  );
 
-  it('in what comes as a signal is refused, and the log holds none', () => {
+  it('in what comes as a signal is refused, and the log holds none', promise('G246'), () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     m.machine.sendMessageBySignal({ text: LONE, requestId: LONE, actor: { id: LONE } });
     m.machine.resolveBySignal({ toolCallId: 'q', resolution: answer(LONE), requestId: LONE });

@@ -8,10 +8,13 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 
 describe('an approval', () => {
-  it('lets the tool run with the arguments that were shown, under the approver’s name (S3)', () => {
+  it('lets the tool run with the arguments that were shown, under the approver’s name (S3)', {
+    ...promise('S3', 'A3', 'A11', 'A25', 'A30', 'H41', 'C23', 'C25', 'C27', 'C29', 'C30', 'C31'),
+  }, () => {
     const plan = gatedCall('c1', { input: { cents: 9000 } });
     const m = aMachineWith(modelCalls([plan]));
     expect(m.pending).toMatchObject([
@@ -36,7 +39,9 @@ describe('an approval', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('denied leaves the tool unrun, and tells the model the default text or the reason (S4)', () => {
+  it('denied leaves the tool unrun, and tells the model the default text or the reason (S4)', {
+    ...promise('S4', 'C30', 'C32', 'X23'),
+  }, () => {
     const m = aMachineWith(modelCalls([gatedCall('a'), gatedCall('b')]));
     m.resolve('a', DENY, { actor: actor('lead') });
     m.resolve('b', { type: 'deny', reason: 'too much' });
@@ -52,7 +57,9 @@ describe('an approval', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('of a client tool opens a second wait under the same id, which a second approve cannot answer (S6, N1)', () => {
+  it('of a client tool opens a second wait under the same id, which a second approve cannot answer (S6, N1)', {
+    ...promise('G40', 'S6', 'A15'),
+  }, () => {
     const m = aMachineWith(
       modelCalls([gatedCall('c1', { executor: 'client', answerSchema: { type: 'object' } })]),
     );
@@ -83,14 +90,18 @@ describe('an approval', () => {
     });
   });
 
-  it('gives each phase its own time: a slow approval does not eat the client’s', () => {
+  it('gives each phase its own time: a slow approval does not eat the client’s', {
+    ...promise('A15'),
+  }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
     m.advance(50 * 60_000);
     m.resolve('c1', APPROVE);
     expect(m.pending[0]?.deadline).toBe(m.clock.iso(10 * 60_000));
   });
 
-  it('works for every executor that may be gated, and each then does what it does without a gate', () => {
+  it('works for every executor that may be gated, and each then does what it does without a gate', {
+    ...promise('A1', 'A4'),
+  }, () => {
     const outcome = modelCalls([
       gatedCall('s'),
       gatedCall('e', { executor: 'external' }),
@@ -167,7 +178,9 @@ describe('a person or a client', () => {
     ]);
   });
 
-  it('that answers what does not fit the schema is told the fields, and the call stays open (S18)', () => {
+  it('that answers what does not fit the schema is told the fields, and the call stays open (S18)', {
+    ...promise('S18', 'A50'),
+  }, () => {
     const answerSchema = {
       type: 'object',
       properties: { size: { type: 'integer', minimum: 1 } },

@@ -19,6 +19,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 const STEP = stepIdFor(turn(1), 1);
@@ -57,7 +58,9 @@ function mixed(): MachineUnderTest {
 }
 
 describe('the results of a step', () => {
-  it('are taken together when they are those of its open client calls in their order', () => {
+  it('are taken together when they are those of its open client calls in their order', {
+    ...promise('S38'),
+  }, () => {
     const m = mixed();
     const verdict = send(m, [
       { toolCallId: 'a', resultJson: '{"items":[1]}', executionMs: 12 },
@@ -124,15 +127,19 @@ describe('the results of a step', () => {
     ['no text', [ok('a'), { toolCallId: 'b', resultJson: 7 }], ['/results/1/resultJson']],
     ['with a field of no meaning', [{ ...ok('a'), note: 1 }, ok('b')], ['/results/0/note']],
     ['timed backwards', [{ ...ok('a'), executionMs: -1 }, ok('b')], ['/results/0/executionMs']],
-  ])('are refused whole when there is %s, and each fault is named', (_what, results, paths) => {
-    const m = mixed();
-    const verdict = send(m, results);
-    expect(verdict.verdict).toBe('invalid');
-    expect('faults' in verdict ? verdict.faults.map(({ path }) => path) : []).toEqual(
-      expect.arrayContaining(paths),
-    );
-    expect(m.pending.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'q', 'b']);
-  });
+  ])(
+    'are refused whole when there is %s, and each fault is named',
+    promise('S38'),
+    (_what, results, paths) => {
+      const m = mixed();
+      const verdict = send(m, results);
+      expect(verdict.verdict).toBe('invalid');
+      expect('faults' in verdict ? verdict.faults.map(({ path }) => path) : []).toEqual(
+        expect.arrayContaining(paths),
+      );
+      expect(m.pending.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'q', 'b']);
+    },
+  );
 
   it('are refused whole when one is of the wrong shape for its tool', () => {
     const answerSchema = { type: 'object', required: ['n'], properties: { n: { type: 'number' } } };
@@ -195,7 +202,9 @@ describe('the results of a step', () => {
 });
 
 describe('a step whose client calls are not all open', () => {
-  it('is not ready while one waits for its approval or its preflight, and says which', () => {
+  it('is not ready while one waits for its approval or its preflight, and says which', {
+    ...promise('X37'),
+  }, () => {
     const m = aMachineWith(
       modelCalls([
         client('a'),
@@ -291,7 +300,7 @@ describe('a step', () => {
   });
 });
 
-it('only the exact list is taken, of all lists of its calls', () => {
+it('only the exact list is taken, of all lists of its calls', promise('G125', 'S38'), () => {
   const ids = ['a', 'b', 'c'];
   const lists = fc.array(fc.constantFrom(...ids, 's', 'zz'), { maxLength: 5 });
   fc.assert(

@@ -13,6 +13,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { messageTextOf } from '../../../support/builders/core-inbox.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -28,7 +29,9 @@ const allAgree = (m: MachineUnderTest): void => {
 };
 
 describe('a detached call', () => {
-  it('gives the model "pending" at once, and the turn goes on without it', () => {
+  it('gives the model "pending" at once, and the turn goes on without it', {
+    ...promise('S22', 'H10'),
+  }, () => {
     const m = detachedCall();
     expect(m.events.slice(-2).map(({ type }) => type)).toEqual(['tool_result', 'suspension']);
     expect(m.last('tool_result').result).toEqual({
@@ -51,7 +54,7 @@ describe('a detached call', () => {
     allAgree(m);
   });
 
-  it('may be answered while a later turn runs, which reads it', () => {
+  it('may be answered while a later turn runs, which reads it', promise('S23'), () => {
     const m = detachedCall();
     m.model(modelSays('asked'));
     m.send('meanwhile');
@@ -79,7 +82,7 @@ describe('a detached call', () => {
     allAgree(m);
   });
 
-  it('is denied, declined or expires through the inbox, each once', () => {
+  it('is denied, declined or expires through the inbox, each once', promise('G83'), () => {
     const denied = aMachineWith(modelCalls([gatedCall('x', { mode: 'detach' })]));
     denied.model(modelSays('asked'));
     denied.resolve('x', DENY);
@@ -120,7 +123,7 @@ describe('a detached call', () => {
     allAgree(m);
   });
 
-  it('outlives a cancel of its turn, but not the conversation', () => {
+  it('outlives a cancel of its turn, but not the conversation', promise('G83'), () => {
     const m = detachedCall();
     m.machine.cancelTurn({});
     m.machine.modelAborted(m.state.turn ?? { turnId: '', step: 0 });

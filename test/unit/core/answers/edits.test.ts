@@ -12,6 +12,7 @@ import {
   gatedCall,
   modelCalls,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 const INPUT = { cents: 500, to: 'ann' };
@@ -55,7 +56,7 @@ describe('an approval with edited input', () => {
     expect(approver?.id).toBe('ben');
   });
 
-  it('leaves both inputs in the log, and another idempotency key', () => {
+  it('leaves both inputs in the log, and another idempotency key', promise('G62'), () => {
     const m = gated();
     const keyOf = (): string => {
       const { plan, turnId, step } = m.state.calls['c']!;
@@ -77,7 +78,9 @@ describe('an approval with edited input', () => {
     expect(m.effectTypes()).toEqual(['run_tool']);
   });
 
-  it('that fails its check opens the call again, as it was, under its old deadline', () => {
+  it('that fails its check opens the call again, as it was, under its old deadline', {
+    ...promise('G63'),
+  }, () => {
     const m = gated();
     const [before] = m.pending;
     m.clock.advance(APPROVAL_MS / 2);
@@ -109,7 +112,9 @@ describe('an approval with edited input', () => {
     expect(m.last('tool_result').result.status).toBe('expired');
   });
 
-  it('wins over a second one with another edit, which is stale; its own repeat is a duplicate', () => {
+  it('wins over a second one with another edit, which is stale; its own repeat is a duplicate', {
+    ...promise('G62'),
+  }, () => {
     const m = gated();
     m.resolve('c', edit({ cents: 5 }), { requestId: 'r1' });
     const other = { requestId: 'r2', actor: actor('eve') };
@@ -137,7 +142,7 @@ describe('an approval with edited input', () => {
     expect(m.resolve('c', APPROVE, { argsDigest }).verdict).toBe('accepted');
   });
 
-  it('needs an approver whom the policy admits for the edited call', () => {
+  it('needs an approver whom the policy admits for the edited call', promise('G63'), () => {
     const m = gated();
     const audience = { roles: ['cfo'], exclude: ['requester'] };
     m.resolve('c', edit({ cents: 99_999 }), { requestId: 'r1' });

@@ -16,6 +16,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 /** A gated server call beside a browser call, so that the step has something that may be answered. */
@@ -133,7 +134,7 @@ describe('a gated call is held against', () => {
     expect(m.effects()).toContainEqual(expect.objectContaining({ type: 'run_tool' }));
   });
 
-  it('all of them, in any order', () => {
+  it('all of them, in any order', promise('G123', 'S50'), () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...DOORS), { maxLength: 12 }), (doors) => {
         const m = parked();

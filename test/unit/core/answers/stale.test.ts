@@ -12,6 +12,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -47,7 +48,9 @@ const ends: [string, (m: MachineUnderTest) => unknown, Record<string, unknown>][
 
 describe('a call that has been', () => {
   for (const [how, end, expected] of ends) {
-    it(`${how} answers every later resolution with ${String(expected['verdict'])}, and records nothing (S8)`, () => {
+    it(`${how} answers every later resolution with ${String(expected['verdict'])}, and records nothing (S8)`, {
+      ...promise('S8', 'A36'),
+    }, () => {
       const m = open();
       end(m);
       m.mark();
@@ -56,7 +59,9 @@ describe('a call that has been', () => {
       expect(m.types()).toEqual([]);
     });
 
-    it(`${how} still does so when its turn is over, after a roll-over and after re-opening`, () => {
+    it(`${how} still does so when its turn is over, after a roll-over and after re-opening`, {
+      ...promise('S8'),
+    }, () => {
       const m = open();
       end(m);
       if (m.state.turn !== undefined) m.tool('s').model(modelSays('ok'));
@@ -71,14 +76,16 @@ describe('a call that has been', () => {
 });
 
 describe('a resolution', () => {
-  it('of a call that never was is unknown', () => {
+  it('of a call that never was is unknown', promise('S8', 'A36'), () => {
     const m = open();
     for (const callId of ['nobody', '__proto__', 'constructor', 'toString'])
       expect(m.resolve(callId, APPROVE)).toEqual({ verdict: 'unknown', what: 'tool_call' });
     expect(m.types()).toEqual([]);
   });
 
-  it('from the second of two clients is stale, and names the first (S17)', () => {
+  it('from the second of two clients is stale, and names the first (S17)', {
+    ...promise('S17', 'A52'),
+  }, () => {
     const m = aMachineWith(
       modelCalls([plannedCall('c', { executor: 'client' }), plannedCall('s')]),
     );
@@ -93,7 +100,9 @@ describe('a resolution', () => {
     expect(m.types()).toEqual(['resolution', 'tool_result']);
   });
 
-  it('sent again under its request id is a duplicate that repeats the first verdict, whatever came of the call', () => {
+  it('sent again under its request id is a duplicate that repeats the first verdict, whatever came of the call', {
+    ...promise('G35', 'A46'),
+  }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c1')]));
     const first = m.resolve('c1', APPROVE, { requestId: 'click-1' });
     const again = { verdict: 'duplicate', first };
@@ -178,7 +187,7 @@ describe('a signal sent by hand, with no request id', () => {
 });
 
 describe('a roll-over with a pending approval', () => {
-  it('changes nothing for whoever approves afterwards (S43)', () => {
+  it('changes nothing for whoever approves afterwards (S43)', promise('S43'), () => {
     const m = aMachineWith(modelCalls([gatedCall('c1', { executor: 'client' })]));
     const before = m.pending;
     m.rollOver();

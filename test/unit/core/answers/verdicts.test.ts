@@ -17,6 +17,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 const WAITING: Readonly<Record<SuspensionKind, () => MachineUnderTest>> = {
@@ -162,7 +163,7 @@ describe('a resolution with', () => {
     ],
   ];
   for (const [what, kind, resolution, path] of refused)
-    it(`${what} is refused, the field is named, and the call stays open`, () => {
+    it(`${what} is refused, the field is named, and the call stays open`, promise('S18'), () => {
       const m = WAITING[kind]();
       expect(m.resolve('c', resolution as Resolution)).toMatchObject({
         verdict: 'invalid',
@@ -227,7 +228,9 @@ function resolveWith(faults: readonly Fault[]): {
   return { verdict, recorded: m.types() };
 }
 
-describe('when two verdicts apply, the earlier in the table is given:', () => {
+describe('when two verdicts apply, the earlier in the table is given:', {
+  ...promise('G45', 'A53'),
+}, () => {
   it('none of them, and the resolution is accepted', () => {
     expect(resolveWith([])).toEqual({
       verdict: 'accepted',
@@ -241,7 +244,9 @@ describe('when two verdicts apply, the earlier in the table is given:', () => {
         expect(resolveWith([first, second])).toEqual({ verdict: first, recorded: [] });
       });
     }
-  it('what is other content under a used request id is invalid in the place of duplicate, before all that follows', () => {
+  it('what is other content under a used request id is invalid in the place of duplicate, before all that follows', {
+    ...promise('G37'),
+  }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));
     m.resolve('c', APPROVE, { requestId: 'used' });
     m.clock.advance(ANSWER_MS + 60_000);

@@ -11,6 +11,7 @@ import {
   modelSays,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 import {
@@ -23,7 +24,9 @@ import {
 } from '../../../support/schedules/core-offers.js';
 
 describe('a call that nobody claims', () => {
-  it('ends when its grace is over, with a text that names the tool and the grace (S16, A51)', () => {
+  it('ends when its grace is over, with a text that names the tool and the grace (S16, A51)', {
+    ...promise('G69', 'S16', 'A51'),
+  }, () => {
     const m = offered();
     expect(m.pending).toMatchObject([{ claimBy: iso(GRACE_MS), deadline: iso(ANSWER_MS) }]);
     expect(m.effectTypes()).toEqual(['await_claim']);

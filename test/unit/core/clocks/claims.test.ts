@@ -19,6 +19,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 import {
@@ -33,7 +34,7 @@ import {
 } from '../../../support/schedules/core-offers.js';
 
 describe('a claim', () => {
-  it('ends the grace, and is shown to readers', () => {
+  it('ends the grace, and is shown to readers', promise('S16', 'A51'), () => {
     const m = offered();
     m.advance(5_000);
     const verdict = claimed(m);
@@ -56,7 +57,9 @@ describe('a claim', () => {
     expectInvariants(m);
   });
 
-  it('is held by one: of two tabs of one user the other is refused, and so is its result (S17, A52)', () => {
+  it('is held by one: of two tabs of one user the other is refused, and so is its result (S17, A52)', {
+    ...promise('G70', 'S17', 'A52'),
+  }, () => {
     const m = offered();
     const { claimId, seq } = claimed(m);
     const second = claim(m);

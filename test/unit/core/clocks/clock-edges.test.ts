@@ -16,6 +16,7 @@ import {
   plannedCall,
   RUN_MS,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -35,7 +36,9 @@ const timer = (m: MachineUnderTest, type: TimerEffect['type']): TimerEffect => {
 };
 
 describe('a deadline that is moved while nobody has claimed the call', () => {
-  it('leaves the grace as it is: more time for the work is no more time for taking it', () => {
+  it('leaves the grace as it is: more time for the work is no more time for taking it', {
+    ...promise('G81'),
+  }, () => {
     const m = offered();
     expect(extend(m, MINUTE_MS)).toMatchObject({ deadline: iso(ANSWER_MS + MINUTE_MS) });
     expect(m.pending).toMatchObject([{ claimBy: iso(GRACE_MS) }]);
@@ -44,7 +47,9 @@ describe('a deadline that is moved while nobody has claimed the call', () => {
     expectViewsAgree(m.events);
   });
 
-  it('gives a grace that the old deadline had cut short the rest of its time', () => {
+  it('gives a grace that the old deadline had cut short the rest of its time', {
+    ...promise('G81'),
+  }, () => {
     const m = offered({ answerMs: 5_000 });
     expect(m.pending).toMatchObject([{ claimBy: iso(5_000), deadline: iso(5_000) }]);
     expect(extend(m, 5_000).verdict).toBe('accepted');

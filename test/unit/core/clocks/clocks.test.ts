@@ -20,6 +20,7 @@ import {
   plannedCall,
   RUN_MS,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
@@ -39,7 +40,7 @@ const extend = (m: MachineUnderTest, fields: Record<string, unknown>) =>
   });
 
 describe("a call's time in all", () => {
-  it('ends the wait that it reaches, with a text of its own', () => {
+  it('ends the wait that it reaches, with a text of its own', promise('G76'), () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client', timeouts: limited })]));
     m.advance(APPROVAL_MS - MINUTE_MS);
     m.resolve('c', APPROVE);
@@ -68,7 +69,7 @@ describe("a call's time in all", () => {
 });
 
 describe('the warning before the end of a wait', () => {
-  it('comes once, as an event, and changes nothing else', () => {
+  it('comes once, as an event, and changes nothing else', promise('G74'), () => {
     const m = question({ warnBeforeMs: 2 * MINUTE_MS });
     expect(m.effects()).toMatchObject([
       { type: 'await_deadline' },
@@ -154,7 +155,7 @@ describe('moving a deadline', () => {
     expect(m.types()).toEqual([]);
   });
 
-  it("never goes past the call's time in all", () => {
+  it("never goes past the call's time in all", promise('G73'), () => {
     const m = question({ timeouts: limited });
     const beyond = extend(m, { by: TOTAL_MS });
     expect(beyond.verdict).toBe('invalid');
@@ -170,7 +171,7 @@ describe('moving a deadline', () => {
     expect(extend(m, { by: 1 })).toMatchObject({ verdict: 'accepted' });
   });
 
-  it('comes too late for a call that expired, was answered or never was', () => {
+  it('comes too late for a call that expired, was answered or never was', promise('G73'), () => {
     const m = question();
     m.clock.advance(ANSWER_MS);
     expect(extend(m, { by: 1 })).toEqual({ verdict: 'expired', deadline: iso(ANSWER_MS) });

@@ -12,13 +12,16 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 const question = (): MachineUnderTest =>
   aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
 
 describe('a wait that nobody ends', () => {
-  it('expires with the text "user did not respond", as neither a denial nor a cancel (S13)', () => {
+  it('expires with the text "user did not respond", as neither a denial nor a cancel (S13)', {
+    ...promise('G85', 'S13', 'A45'),
+  }, () => {
     const m = question();
     m.advance(ANSWER_MS);
     expect(m.types()).toEqual(['expired', 'tool_result']);
@@ -76,7 +79,7 @@ describe('a wait that nobody ends', () => {
     expect(m.types()).toEqual(['expired', 'tool_result']);
   });
 
-  it('is finite whatever the plan says', () => {
+  it('is finite whatever the plan says', promise('A44', 'H23'), () => {
     for (const answerMs of [Number.NaN, Number.POSITIVE_INFINITY, 1e300, -5]) {
       const timeouts = { approvalMs: 1, answerMs, runMs: 1 };
       const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human', timeouts })]));
@@ -98,7 +101,7 @@ describe('a wait that nobody ends', () => {
   });
 });
 
-describe('an answer that meets the deadline (S14)', () => {
+describe('an answer that meets the deadline (S14)', promise('G47', 'S14'), () => {
   const AT = { deadline: 0, tolerance: 1_000 };
   const cases: [string, { late: number; stamp?: string | number; accepted: boolean }][] = [
     ['comes exactly at the deadline', { late: AT.deadline, accepted: true }],

@@ -10,6 +10,7 @@ import { summaryOf } from '../../../../src/core/context/turn-spans.js';
 import type { ContextMark, Retention } from '../../../../src/protocol/conversation/context.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
 import {
   bytesOf,
   contextParts,
@@ -66,86 +67,80 @@ function callsOf(whole: readonly Message[], rules: ContextPolicy, counts = 1): r
 }
 
 describe('any context', () => {
-  it(
-    'pairs every call with exactly one result, in the order of the log, and leaves turns out whole',
-    () => {
-      fc.assert(
-        fc.property(talk, policy, (shapes, rules) => {
-          for (const { messages, given } of callsOf(transcript(shapes), rules)) {
-            const shown = given.messages.map(({ id }) => id);
-            const from = messages.findIndex(({ id }) => id === shown[0]);
-            expect(shown).toEqual(messages.slice(from).map(({ id }) => id));
-            expect(messages[from - 1]?.turnId).not.toBe(messages[from]?.turnId);
-            const asked = given.messages.flatMap((message) =>
-              message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.toolCallId] : [])),
-            );
-            const answered = given.messages.flatMap((message) =>
-              message.parts.flatMap((part) =>
-                part.type === 'tool_result' ? [part.toolCallId] : [],
-              ),
-            );
-            expect(answered).toEqual(asked);
-          }
-        }),
-        RUNS,
-      );
-    },
-    patient(TIMEOUT_MS),
-  );
+  it('pairs every call with exactly one result, in the order of the log, and leaves turns out whole', {
+    ...promise('G171', 'N28'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    fc.assert(
+      fc.property(talk, policy, (shapes, rules) => {
+        for (const { messages, given } of callsOf(transcript(shapes), rules)) {
+          const shown = given.messages.map(({ id }) => id);
+          const from = messages.findIndex(({ id }) => id === shown[0]);
+          expect(shown).toEqual(messages.slice(from).map(({ id }) => id));
+          expect(messages[from - 1]?.turnId).not.toBe(messages[from]?.turnId);
+          const asked = given.messages.flatMap((message) =>
+            message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.toolCallId] : [])),
+          );
+          const answered = given.messages.flatMap((message) =>
+            message.parts.flatMap((part) => (part.type === 'tool_result' ? [part.toolCallId] : [])),
+          );
+          expect(answered).toEqual(asked);
+        }
+      }),
+      RUNS,
+    );
+  });
 
-  it(
-    'never exceeds its budget, unless the turn in progress alone does and it says so',
-    () => {
-      fc.assert(
-        fc.property(talk, policy, factor, (shapes, rules, counts) => {
-          for (const { given } of callsOf(transcript(shapes), rules, counts)) {
-            const { tokens } = given.context;
-            if (!given.tooLong) expect(tokens).toBeLessThanOrEqual(rules.budget);
-            else expect(new Set(given.messages.map(({ turnId }) => turnId)).size).toBe(1);
-          }
-        }),
-        RUNS,
-      );
-    },
-    patient(TIMEOUT_MS),
-  );
+  it('never exceeds its budget, unless the turn in progress alone does and it says so', {
+    ...promise('G171'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    fc.assert(
+      fc.property(talk, policy, factor, (shapes, rules, counts) => {
+        for (const { given } of callsOf(transcript(shapes), rules, counts)) {
+          const { tokens } = given.context;
+          if (!given.tooLong) expect(tokens).toBeLessThanOrEqual(rules.budget);
+          else expect(new Set(given.messages.map(({ turnId }) => turnId)).size).toBe(1);
+        }
+      }),
+      RUNS,
+    );
+  });
 
-  it(
-    'is a function of the log: the same input gives the same bytes, and the input is left as it was',
-    () => {
-      fc.assert(
-        fc.property(talk, policy, factor, (shapes, rules, counts) => {
-          const before = JSON.stringify(transcript(shapes));
-          const whole = transcript(shapes);
-          const once = callsOf(whole, rules, counts).map(({ given }) => given);
-          const again = callsOf(transcript(shapes), rules, counts).map(({ given }) => given);
-          expect(JSON.stringify(again)).toBe(JSON.stringify(once));
-          expect(JSON.stringify(whole)).toBe(before);
-        }),
-        RUNS,
-      );
-    },
-    patient(TIMEOUT_MS),
-  );
+  it('is a function of the log: the same input gives the same bytes, and the input is left as it was', {
+    ...promise('G171'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    fc.assert(
+      fc.property(talk, policy, factor, (shapes, rules, counts) => {
+        const before = JSON.stringify(transcript(shapes));
+        const whole = transcript(shapes);
+        const once = callsOf(whole, rules, counts).map(({ given }) => given);
+        const again = callsOf(transcript(shapes), rules, counts).map(({ given }) => given);
+        expect(JSON.stringify(again)).toBe(JSON.stringify(once));
+        expect(JSON.stringify(whole)).toBe(before);
+      }),
+      RUNS,
+    );
+  });
 
-  it(
-    'begins with the bytes of the one before, except where it says that it was made smaller',
-    () => {
-      fc.assert(
-        fc.property(talk, policy, (shapes, { window: _slides, ...rules }) => {
-          const calls = callsOf(transcript(shapes), rules);
-          for (const [index, { given }] of calls.entries()) {
-            const before = calls[index - 1]?.given;
-            if (before === undefined || given.context.compacted !== undefined) continue;
-            const prefix = given.messages.slice(0, before.messages.length);
-            expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
-          }
-        }),
-        RUNS,
-      );
-    },
-    patient(TIMEOUT_MS),
-  );
+  it('begins with the bytes of the one before, except where it says that it was made smaller', {
+    ...promise('G171'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    fc.assert(
+      fc.property(talk, policy, (shapes, { window: _slides, ...rules }) => {
+        const calls = callsOf(transcript(shapes), rules);
+        for (const [index, { given }] of calls.entries()) {
+          const before = calls[index - 1]?.given;
+          if (before === undefined || given.context.compacted !== undefined) continue;
+          const prefix = given.messages.slice(0, before.messages.length);
+          expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
+        }
+      }),
+      RUNS,
+    );
+  });
 
   it(
     'leaps: no two calls in a row leave turns out, unless what came between would fill half the budget',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type AssembledContext, assembleContext } from '../../../../src/core/context/assemble.js';
 import type { Retention } from '../../../../src/protocol/conversation/context.js';
 import type { Message, UserMessage } from '../../../../src/protocol/conversation/messages.js';
+import { promise } from '../../../support/promise.js';
 import {
   bytesOf,
   contextParts,
@@ -79,6 +80,7 @@ describe('near its budget', () => {
   ];
   it.each(cases)(
     'results %s are stubs or not, and every call keeps its one result (S44)',
+    promise('S44', 'A19', '2.A.5', 'N28'),
     (...of) => {
       const [, retention, stubs] = of;
       const view = given(retention);
@@ -88,7 +90,7 @@ describe('near its budget', () => {
     },
   );
 
-  it('each tool has a retention of its own', () => {
+  it('each tool has a retention of its own', promise('A19', '2.A.5'), () => {
     const mixed = transcript([
       {
         steps: [
@@ -135,7 +137,9 @@ describe('near its budget', () => {
     ]);
   });
 
-  it('stubs are made in one leap and stay: the calls after it begin with the same bytes', () => {
+  it('stubs are made in one leap and stay: the calls after it begin with the same bytes', {
+    ...promise('2.A.5'),
+  }, () => {
     const first = given({ turns: 6 });
     const next = [...eight, ...transcript([{ steps: [['lookup', 10]] }]).slice(1, 3)];
     const budget = first.context.budget * 2;
@@ -164,7 +168,9 @@ describe('near its budget', () => {
 describe('over its budget', () => {
   const ten = transcript([...Array.from({ length: 9 }, () => ({ says: 1_000 })), { open: true }]);
 
-  it('the oldest turns are left out whole, down to half, and the log says so', () => {
+  it('the oldest turns are left out whole, down to half, and the log says so', {
+    ...promise('2.A.5'),
+  }, () => {
     const budget = bytesOf(ten) - 1;
     const view = assembleContext(contextParts(ten, { budget }));
     expect(turnsOf(view.messages)).toEqual(['t6', 't7', 't8', 't9', 't10']);

@@ -21,6 +21,7 @@ import { endOfRun } from '../../../support/builders/core-asks.js';
 import { SCHEDULE_SETTINGS } from '../../../support/builders/core-settings.js';
 import { Shelf } from '../../../support/fakes/stored-transcripts.js';
 import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
 import { byteTokens, contextParts } from '../../../support/samples/context-parts.js';
 import { ScheduleRunner, type Step, schedule } from '../../../support/schedules/core-schedules.js';
 
@@ -170,103 +171,98 @@ describe('conversations that anything may happen to', () => {
     patient(TIMEOUT_MS),
   );
 
-  it(
-    'give every call with exactly one result, right behind it and in its order, and turns whole',
-    () => {
-      property((steps, given) => {
-        conversationOf(steps, given, ({ state, given: { messages } }) => {
-          expect(resultIds(messages)).toEqual(callIds(messages));
-          expect(new Set(callIds(messages)).size).toBe(callIds(messages).length);
-          for (const [index, message] of messages.entries())
-            if (callIds([message]).length > 0)
-              expect(resultIds(messages.slice(index + 1, index + 2))).toEqual(callIds([message]));
-          // The newest of the log, from the beginning of a turn on, behind the summary.
-          const head = headLength(state.transcript);
-          const shown = messages.slice(headLength(messages)).map(({ id }) => id);
-          const from = state.transcript.length - shown.length;
-          expect(shown).toEqual(state.transcript.slice(from).map(({ id }) => id));
-          expect(headLength(messages)).toBe(head);
-          if (from > head)
-            expect(state.transcript[from - 1]?.turnId).not.toBe(state.transcript[from]?.turnId);
-        });
+  it('give every call with exactly one result, right behind it and in its order, and turns whole', {
+    ...promise('G172'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    property((steps, given) => {
+      conversationOf(steps, given, ({ state, given: { messages } }) => {
+        expect(resultIds(messages)).toEqual(callIds(messages));
+        expect(new Set(callIds(messages)).size).toBe(callIds(messages).length);
+        for (const [index, message] of messages.entries())
+          if (callIds([message]).length > 0)
+            expect(resultIds(messages.slice(index + 1, index + 2))).toEqual(callIds([message]));
+        // The newest of the log, from the beginning of a turn on, behind the summary.
+        const head = headLength(state.transcript);
+        const shown = messages.slice(headLength(messages)).map(({ id }) => id);
+        const from = state.transcript.length - shown.length;
+        expect(shown).toEqual(state.transcript.slice(from).map(({ id }) => id));
+        expect(headLength(messages)).toBe(head);
+        if (from > head)
+          expect(state.transcript[from - 1]?.turnId).not.toBe(state.transcript[from]?.turnId);
       });
-    },
-    patient(TIMEOUT_MS),
-  );
+    });
+  });
 
-  it(
-    'never exceed their budget, unless the turn in progress alone does and the call says so',
-    () => {
-      property((steps, given) => {
-        conversationOf(steps, given, ({ state, given: { messages, context, tooLong } }) => {
-          const counted = messages.reduce((sum, message) => sum + byteTokens(message), 0);
-          expect(context.tokens).toBe(Math.ceil(counted * (context.scale ?? 1)));
-          expect(context.budget).toBe(given.budget);
-          if (!tooLong) expect(context.tokens).toBeLessThanOrEqual(given.budget);
-          else {
-            const turns = new Set(messages.slice(headLength(messages)).map(({ turnId }) => turnId));
-            expect([...turns]).toEqual([state.turn?.turnId]);
-          }
-        });
-      });
-    },
-    patient(TIMEOUT_MS),
-  );
-
-  it(
-    'are a function of the log alone: read again from the log, or by a run that has rolled over, they have the same bytes',
-    () => {
-      property((steps, given) => {
-        const shelf = new Shelf();
-        conversationOf(steps, given, (call, { m }) => {
-          const bytes = JSON.stringify(call.given);
-          const folded = applyAll(m.events);
-          if (folded === undefined) throw new Error('unreachable');
-          const again = assembled({ messages: visibleTranscript(folded), state: folded }, given);
-          expect(JSON.stringify(again)).toBe(bytes);
-          // The next run has stand-ins for what was stored; the worker reads what they stand for.
-          const bounds = { fromBytes: 1_000, keepBytes: 500, chunkBytes: 900 };
-          const next = shelf.rolledOver(call.state, bounds);
-          const messages = shelf.whole(visibleTranscript(next));
-          expect(JSON.stringify(assembled({ messages, state: next }, given))).toBe(bytes);
-        });
-      });
-    },
-    patient(TIMEOUT_MS),
-  );
-
-  it(
-    'are the same when a run rolls over between any two things that happen',
-    () => {
-      property((steps, given) => {
-        const rolling: Step = { kind: 'roll_over', pick: 0, variant: 0 };
-        const calm = steps.filter(({ kind }) => kind !== 'roll_over' && kind !== 'restart');
-        const stormy = calm.flatMap((step) => [step, rolling]);
-        const { calls } = conversationOf(calm, given);
-        expect(conversationOf(stormy, given).calls.map(bytesOf)).toEqual(calls.map(bytesOf));
-      });
-    },
-    patient(TIMEOUT_MS),
-  );
-
-  it(
-    'begin with the bytes of the call before, except where they say that they were made smaller; a summary leaves the tail as it was',
-    () => {
-      property((steps, given) => {
-        const { calls } = conversationOf(steps, given);
-        for (const [index, { given: now }] of calls.entries()) {
-          const before = calls[index - 1]?.given;
-          if (before === undefined || now.context.compacted !== undefined) continue;
-          const isNewSummary = now.context.summary !== before.context.summary;
-          const tail = isNewSummary ? now.messages.slice(1) : now.messages;
-          const from = isNewSummary ? before.messages.findIndex(({ id }) => id === tail[0]?.id) : 0;
-          const kept = from < 0 ? [] : before.messages.slice(from);
-          expect(JSON.stringify(tail.slice(0, kept.length))).toBe(JSON.stringify(kept));
+  it('never exceed their budget, unless the turn in progress alone does and the call says so', {
+    ...promise('G172'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    property((steps, given) => {
+      conversationOf(steps, given, ({ state, given: { messages, context, tooLong } }) => {
+        const counted = messages.reduce((sum, message) => sum + byteTokens(message), 0);
+        expect(context.tokens).toBe(Math.ceil(counted * (context.scale ?? 1)));
+        expect(context.budget).toBe(given.budget);
+        if (!tooLong) expect(context.tokens).toBeLessThanOrEqual(given.budget);
+        else {
+          const turns = new Set(messages.slice(headLength(messages)).map(({ turnId }) => turnId));
+          expect([...turns]).toEqual([state.turn?.turnId]);
         }
       });
-    },
-    patient(TIMEOUT_MS),
-  );
+    });
+  });
+
+  it('are a function of the log alone: read again from the log, or by a run that has rolled over, they have the same bytes', {
+    ...promise('G172'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    property((steps, given) => {
+      const shelf = new Shelf();
+      conversationOf(steps, given, (call, { m }) => {
+        const bytes = JSON.stringify(call.given);
+        const folded = applyAll(m.events);
+        if (folded === undefined) throw new Error('unreachable');
+        const again = assembled({ messages: visibleTranscript(folded), state: folded }, given);
+        expect(JSON.stringify(again)).toBe(bytes);
+        // The next run has stand-ins for what was stored; the worker reads what they stand for.
+        const bounds = { fromBytes: 1_000, keepBytes: 500, chunkBytes: 900 };
+        const next = shelf.rolledOver(call.state, bounds);
+        const messages = shelf.whole(visibleTranscript(next));
+        expect(JSON.stringify(assembled({ messages, state: next }, given))).toBe(bytes);
+      });
+    });
+  });
+
+  it('are the same when a run rolls over between any two things that happen', {
+    ...promise('G172'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    property((steps, given) => {
+      const rolling: Step = { kind: 'roll_over', pick: 0, variant: 0 };
+      const calm = steps.filter(({ kind }) => kind !== 'roll_over' && kind !== 'restart');
+      const stormy = calm.flatMap((step) => [step, rolling]);
+      const { calls } = conversationOf(calm, given);
+      expect(conversationOf(stormy, given).calls.map(bytesOf)).toEqual(calls.map(bytesOf));
+    });
+  });
+
+  it('begin with the bytes of the call before, except where they say that they were made smaller; a summary leaves the tail as it was', {
+    ...promise('G172'),
+    timeout: patient(TIMEOUT_MS),
+  }, () => {
+    property((steps, given) => {
+      const { calls } = conversationOf(steps, given);
+      for (const [index, { given: now }] of calls.entries()) {
+        const before = calls[index - 1]?.given;
+        if (before === undefined || now.context.compacted !== undefined) continue;
+        const isNewSummary = now.context.summary !== before.context.summary;
+        const tail = isNewSummary ? now.messages.slice(1) : now.messages;
+        const from = isNewSummary ? before.messages.findIndex(({ id }) => id === tail[0]?.id) : 0;
+        const kept = from < 0 ? [] : before.messages.slice(from);
+        expect(JSON.stringify(tail.slice(0, kept.length))).toBe(JSON.stringify(kept));
+      }
+    });
+  });
 
   it('show stubs in place of old results only, and pairs all the same', () => {
     property((steps, given) => {

@@ -29,6 +29,7 @@ import {
 } from '../../../../src/protocol/limits/limits.js';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
 import { aTurn, running, Shelf } from '../../../support/fakes/stored-transcripts.js';
+import { promise } from '../../../support/promise.js';
 import { aConversationState } from '../../../support/samples/transcripts.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
@@ -54,7 +55,9 @@ function worked(steps: readonly (readonly number[])[]): MachineUnderTest {
 }
 
 describe('the steps of a running turn that a roll-over stores', () => {
-  it('are finished ones, each with all results of its calls, after the turns before it', () => {
+  it('are finished ones, each with all results of its calls, after the turns before it', {
+    ...promise('G189'),
+  }, () => {
     const state = inThird();
     const plan = offloadPlan(state, BOUNDS);
     const stored = plan?.messages ?? [];
@@ -97,7 +100,9 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(piecesOf(stateIn(carriedMemory(next)).transcript)).toEqual(piecesOf(next.transcript));
   });
 
-  it('still tell the policies of the calls to come what the turn had read, and after its end nobody', () => {
+  it('still tell the policies of the calls to come what the turn had read, and after its end nobody', {
+    ...promise('G189'),
+  }, () => {
     const state = inThird();
     const shelf = new Shelf();
     const next = shelf.rolledOver(shelf.rolledOver(state, BOUNDS), BOUNDS);
@@ -138,7 +143,9 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(over.state.turn?.cancel).toBeDefined();
   });
 
-  it('are no way out when they cannot be stored: the turn fails with both numbers, the next goes on', () => {
+  it('are no way out when they cannot be stored: the turn fails with both numbers, the next goes on', {
+    ...promise('G191'),
+  }, () => {
     const m = worked(Array.from({ length: 4 }, () => [190 * KB, 190 * KB]));
     const { transcriptBytes } = m.state;
     m.machine.endForCapacity();
@@ -152,7 +159,9 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('are no way out either while a detached call runs beside the turn: that goes on, and its result is read later', () => {
+  it('are no way out either while a detached call runs beside the turn: that goes on, and its result is read later', {
+    ...promise('G192'),
+  }, () => {
     const m = aMachine();
     m.send('work');
     const ids = Array.from({ length: 8 }, (_, call) => `c${call}`);
@@ -168,7 +177,7 @@ describe('the steps of a running turn that a roll-over stores', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('hold what a conversation holds, and no more', () => {
+  it('hold what a conversation holds, and no more', promise('G190'), () => {
     const shelf = new Shelf();
     let state = running(aConversationState([]), 't1');
     const turn = aTurn(

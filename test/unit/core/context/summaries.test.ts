@@ -12,6 +12,7 @@ import {
   USAGE,
 } from '../../../support/builders/core-builders.js';
 import { fullContext, summaryOfAll } from '../../../support/builders/core-summaries.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
@@ -52,7 +53,9 @@ describe('a summary', () => {
     expect(talk(5, { summaries: false }).effects()).toEqual([]);
   });
 
-  it('takes the place of the oldest turns; the newest two stay to the letter', () => {
+  it('takes the place of the oldest turns; the newest two stay to the letter', {
+    ...promise('G175'),
+  }, () => {
     const m = talk(5);
     const kept = m.state.transcript.slice(6);
     m.mark();
@@ -83,7 +86,7 @@ describe('a summary', () => {
     expect(m.state.updatedAt).toBe(updatedAt);
   });
 
-  it('tells why attempts before it came to nothing', () => {
+  it('tells why attempts before it came to nothing', promise('G176'), () => {
     const attempt = { attempt: 1, model: 'scripted', code: 'model_unavailable', message: 'down' };
     const m = talk(3);
     m.machine.summarized(1, { ...summaryOfAll(m.state), failedAttempts: [attempt] });
@@ -163,7 +166,7 @@ describe('a summary', () => {
 });
 
 describe('after a summary that failed', () => {
-  it('so many turns go by: 1, 2, 4 and at last 64', () => {
+  it('so many turns go by: 1, 2, 4 and at last 64', promise('G178'), () => {
     const pause = new SummaryPause();
     let turnCount = 10;
     const waits = Array.from({ length: 8 }, () => {

@@ -15,6 +15,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { messageTextOf } from '../../../support/builders/core-inbox.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -123,7 +124,9 @@ describe('a result that comes after the deadline', () => {
     allAgree(m);
   });
 
-  it('meets its deadline in one task: whichever is applied first, nothing is lost and nothing is there twice', () => {
+  it('meets its deadline in one task: whichever is applied first, nothing is lost and nothing is there twice', {
+    ...promise('G82'),
+  }, () => {
     const answerFirst = aMachineWith(modelCalls([external()]));
     answerFirst.clock.advance(ANSWER_MS);
     expect(answerFirst.resolve('x', result(1)).verdict).toBe('accepted');
@@ -196,7 +199,9 @@ describe('an event of another system', () => {
     });
   });
 
-  it('that comes in mid-turn is read by the next model call, in the order of arrival', () => {
+  it('that comes in mid-turn is read by the next model call, in the order of arrival', {
+    ...promise('G126'),
+  }, () => {
     const m = aMachineWith(modelCalls([plannedCall('t')]));
     takeInboxEvent(m.machine, settled);
     takeInboxEvent(m.machine, { ...settled, eventId: 'evt-2' });

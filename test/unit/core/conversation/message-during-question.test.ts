@@ -13,6 +13,7 @@ import {
   turn,
 } from '../../../support/builders/core-builders.js';
 import { messageTextOf } from '../../../support/builders/core-inbox.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -33,7 +34,9 @@ function allAgree(m: MachineUnderTest): void {
 }
 
 describe('a message while a question is open', () => {
-  it('is answered at once; the question stays open, and its answer comes later, once', () => {
+  it('is answered at once; the question stays open, and its answer comes later, once', {
+    ...promise('G113', 'G248'),
+  }, () => {
     const m = waiting(question());
     expect(m.send('by the way?')).toMatchObject({ turnId: turn(1), steers: true });
     expect(m.types()).toEqual(['user_message', 'tool_result']);
@@ -59,7 +62,9 @@ describe('a message while a question is open', () => {
     allAgree(m);
   });
 
-  it('never approves nor denies: a gated call is decided later, and runs then', () => {
+  it('never approves nor denies: a gated call is decided later, and runs then', {
+    ...promise('G113'),
+  }, () => {
     const m = waiting(gated());
     m.send('yes, do it');
     expect(m.effectTypes()).toEqual(['call_model', 'await_deadline']);

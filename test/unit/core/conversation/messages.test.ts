@@ -7,17 +7,20 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 
 describe('a message', () => {
-  it('is answered with its own seq before anything that follows from it (S9)', () => {
+  it('is answered with its own seq before anything that follows from it (S9)', {
+    ...promise('S9', 'A38'),
+  }, () => {
     const m = aMachine();
     const reply = m.send('hello');
     expect(m.all('user_message')[0]?.seq).toBe(reply.seq);
     expect(m.last('turn_started').seq).toBe(reply.seq + 1);
   });
 
-  it('sent while a turn runs is refused as busy, or waits its turn (S42)', () => {
+  it('sent while a turn runs is refused as busy, or waits its turn (S42)', promise('S42'), () => {
     const m = aMachineWith(modelCalls([plannedCall('q', { executor: 'human' })]));
     expect(m.trySend('now?')).toMatchObject({ accepted: false, refusal: { code: 'busy' } });
     expect(m.types()).toEqual([]);
@@ -48,7 +51,9 @@ describe('a message', () => {
     expect(m.trySend('two')).toMatchObject({ accepted: true });
   });
 
-  it('sent twice under one request id is one message with one reply, also after its turn and after closing', () => {
+  it('sent twice under one request id is one message with one reply, also after its turn and after closing', {
+    ...promise('G127'),
+  }, () => {
     const m = aMachine();
     const reply = m.send('one', { requestId: 'job-1' });
     const again = { accepted: false, refusal: { code: 'duplicate', reply } };

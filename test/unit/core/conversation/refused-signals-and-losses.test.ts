@@ -1,10 +1,11 @@
 /** What comes as a signal and is refused is written down; a call that nobody took did not run. */
 import { describe, expect, it } from 'vitest';
 import { modelCalls, plannedCall } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine } from '../../../support/schedules/core-driver.js';
 
 describe('a message that comes as a signal', () => {
-  it('and is refused leaves its request id and the reason in the log', () => {
+  it('and is refused leaves its request id and the reason in the log', promise('G119'), () => {
     const m = aMachine();
     m.machine.sendMessageBySignal({ text: 'one', requestId: 'r1' });
     m.machine.sendMessageBySignal({ text: 'two', requestId: 'r2' });
@@ -22,7 +23,7 @@ describe('a message that comes as a signal', () => {
 });
 
 describe('a call on a queue that nobody polls', () => {
-  it('ends as not run, whatever the tool says of its effects', () => {
+  it('ends as not run, whatever the tool says of its effects', promise('G122'), () => {
     const m = aMachine();
     m.machine.sendMessage({ text: 'go' });
     const call = plannedCall('pay', { effects: 'once', taskQueue: 'elsewhere' });
@@ -51,6 +52,7 @@ describe('a call that is held open with an older server', () => {
     ['once', CRASHED],
   ] as const)(
     'with effects %s and lost with its worker (%o), is of unknown outcome',
+    promise('G152'),
     (effects, loss) => {
       const m = aMachine();
       m.machine.sendMessage({ text: 'go' });

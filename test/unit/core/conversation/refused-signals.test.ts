@@ -9,6 +9,7 @@ import {
   MAX_REFUSED_MESSAGES,
 } from '../../../../src/protocol/limits/limits.js';
 import { gatedCall, modelCalls, modelSays } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -34,7 +35,7 @@ function refuse(m: MachineUnderTest, toolCallId: string, times: number): void {
 }
 
 describe('answers that come as signals and are refused', () => {
-  it('are written down three times for each call, however many come', () => {
+  it('are written down three times for each call, however many come', promise('G28'), () => {
     const m = denied();
     refuse(m, 'a', 1_000);
     expect(
@@ -47,7 +48,9 @@ describe('answers that come as signals and are refused', () => {
     expectInvariants(m);
   });
 
-  it('are all judged, and their number stands in the next event, whatever that is', () => {
+  it('are all judged, and their number stands in the next event, whatever that is', {
+    ...promise('G28'),
+  }, () => {
     const m = denied();
     refuse(m, 'a', 10);
     expect(m.machine.resolveBySignal(approve('a', 11)).verdict).toBe('stale');
@@ -141,15 +144,19 @@ describe('messages that come as signals and are refused', () => {
     ['ids that are numbers', (n) => message(`${n % 2}`), 2 * MAX_RECORDED_REFUSALS],
     ['a name of the language', () => message('__proto__'), MAX_RECORDED_REFUSALS],
     ['messages of many ids', (n) => message(`m-${n}`), MAX_REFUSED_MESSAGES],
-  ])('are written down a few times in one turn: a thousand of %s', (_what, nth, recorded) => {
-    const m = busy();
-    for (let n = 0; n < 1_000; n += 1) m.machine.sendMessageBySignal(nth(n));
-    expect(m.all('message_refused')).toHaveLength(recorded);
-    m.model(modelSays('done'));
-    expect(countedIn(m)).toBe(1_000 - recorded);
-    expectInvariants(m);
-    expectViewsAgree(m.events);
-  });
+  ])(
+    'are written down a few times in one turn: a thousand of %s',
+    promise('G29'),
+    (_what, nth, recorded) => {
+      const m = busy();
+      for (let n = 0; n < 1_000; n += 1) m.machine.sendMessageBySignal(nth(n));
+      expect(m.all('message_refused')).toHaveLength(recorded);
+      m.model(modelSays('done'));
+      expect(countedIn(m)).toBe(1_000 - recorded);
+      expectInvariants(m);
+      expectViewsAgree(m.events);
+    },
+  );
 
   it('and events of other systems that are refused share the bound', () => {
     const m = busy();
@@ -188,7 +195,9 @@ describe('whatever comes as a signal, in any order', () => {
     fc.record({ kind: fc.constant('roll_over' as const), id: anId }),
   );
 
-  it('is written down or counted, and each turn has a bounded number of refused messages', () => {
+  it('is written down or counted, and each turn has a bounded number of refused messages', {
+    ...promise('G29'),
+  }, () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const m = busy();

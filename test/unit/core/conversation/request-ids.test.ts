@@ -16,6 +16,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -37,7 +38,9 @@ function unchanged(m: MachineUnderTest, act: () => unknown): unknown {
 }
 
 describe('a request id that a call has seen', () => {
-  it('does not let the answer to the first question pass for an answer to the second', () => {
+  it('does not let the answer to the first question pass for an answer to the second', {
+    ...promise('G37'),
+  }, () => {
     const m = aMachineWith(modelCalls([plannedCall('c')]));
     asks(m, 'c', NUMBER);
     const first = digestOf(m.pending[0]);
@@ -52,7 +55,9 @@ describe('a request id that a call has seen', () => {
     expectViewsAgree(m.events);
   });
 
-  it('does not let a client take its approval for its result, over a roll-over neither', () => {
+  it('does not let a client take its approval for its result, over a roll-over neither', {
+    ...promise('G37'),
+  }, () => {
     const m = aMachineWith(modelCalls([gatedCall('c', { executor: 'client' })]));
     m.resolve('c', APPROVE, ID);
     m.rollOver();
@@ -68,7 +73,7 @@ describe('a request id that a call has seen', () => {
     expect(m.resolve('q', { type: 'decline' }, ID)).toMatchObject(REUSED);
   });
 
-  it('may serve for every call once: a job has one id', () => {
+  it('may serve for every call once: a job has one id', promise('G37'), () => {
     const m = aMachineWith(modelCalls([gatedCall('a'), gatedCall('b')]));
     expect(m.resolve('a', APPROVE, ID).verdict).toBe('accepted');
     expect(m.resolve('b', DENY, ID).verdict).toBe('accepted');
@@ -112,7 +117,7 @@ describe('a request id that a call has seen', () => {
 });
 
 describe('a request id that a conversation has seen', () => {
-  it('does not let a second text pass for the first message', () => {
+  it('does not let a second text pass for the first message', promise('G37'), () => {
     const m = aMachine();
     const { turnId } = m.send('hello', ID);
     expect(m.trySend('hello', ID)).toMatchObject({

@@ -10,6 +10,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 
@@ -109,7 +110,7 @@ const EXPIRED: Cells = {
   cancel: 'cancelled: cancel_requested tool_result turn_ended',
 };
 
-stateTable<Input>('a question that', INPUTS, {
+stateTable<Input>('a question that', promise('G129'), INPUTS, {
   'was not asked yet': {
     build: () => running(),
     cells: {

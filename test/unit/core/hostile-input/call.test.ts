@@ -16,6 +16,7 @@ import {
   result,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 
@@ -84,7 +85,7 @@ const nobody: Cells = Object.fromEntries(
   ]),
 );
 
-stateTable<Input>('a call that', INPUTS, {
+stateTable<Input>('a call that', promise('G129', 'A27'), INPUTS, {
   'was never made': {
     build: () => aMachineWith(modelCalls([plannedCall('other')])),
     cells: nobody,

@@ -10,6 +10,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import {
   TAB as ANN,
@@ -128,7 +129,7 @@ const EXPIRED: Cells = {
   answerOfOther: 'expired',
 };
 
-stateTable<Input>('an offer that', INPUTS, {
+stateTable<Input>('an offer that', promise('G129'), INPUTS, {
   'is open': { build: () => offered(), cells: { ...OPEN } },
   'has a grace as long as its wait': {
     build: () => offered(client({ timeouts: { ...TIMEOUTS, claimMs: ANSWER_MS } })),

@@ -15,6 +15,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -272,7 +273,7 @@ describe('what is taken of a hostile input', () => {
     });
   });
 
-  it('leaves prototypes alone', () => {
+  it('leaves prototypes alone', promise('G130'), () => {
     const resolution = JSON.parse('{"type":"approve","__proto__":{"polluted":true}}') as unknown;
     expect(m.machine.resolve({ toolCallId: 'g', resolution })).toMatchObject({
       verdict: 'invalid',

@@ -11,6 +11,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -124,7 +125,7 @@ const REOPENED: Cells = {
   workflowCancelled: 'closed: conversation_closed',
 };
 
-stateTable<Input>('a conversation that', INPUTS, {
+stateTable<Input>('a conversation that', promise('G129'), INPUTS, {
   'never spoke': { build: () => aMachine(), cells: { ...IDLE } },
   'is idle': { build: () => speaking().model(modelSays('done')), cells: { ...IDLE } },
   'waits for its model': {

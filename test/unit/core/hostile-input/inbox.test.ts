@@ -9,6 +9,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -102,7 +103,7 @@ const KNOWN: Cells = {
   signalOfSameEvent: '-',
 };
 
-stateTable<Input>('an inbox that', INPUTS, {
+stateTable<Input>('an inbox that', promise('G129'), INPUTS, {
   'is empty, of a conversation that never spoke': { build: () => aMachine(), cells: { ...IDLE } },
   'is empty, of an idle conversation': {
     build: () => deliver(aMachine()).model(modelSays('noted')),

@@ -2,6 +2,7 @@
 import type { OnBusy } from '../../../../src/protocol/conversation/agents.js';
 import { MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES } from '../../../../src/protocol/limits/limits.js';
 import { modelSays, turn } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 
@@ -107,7 +108,7 @@ const FULL: Cells = {
   cancelRunning: 'cancelled: cancel_requested',
 };
 
-stateTable<Input>('a queue that', INPUTS, {
+stateTable<Input>('a queue that', promise('G129'), INPUTS, {
   'is of an idle conversation': { build: idle, cells: { ...IDLE } },
   'is empty behind a turn': { build: () => running(), cells: { ...BUSY } },
   'holds one message': {

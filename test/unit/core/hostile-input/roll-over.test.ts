@@ -16,6 +16,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -110,15 +111,19 @@ describe.each(STATES)('a conversation that %s', (_name, build) => {
     ['rolls over three times in a row', (m) => m.rollOver().rollOver().rollOver(), 3],
     ['loses its worker before and after', (m) => m.restart().rollOver().restart(), 1],
   ];
-  it.each(ways)('%s, and nothing but the log has changed', (_way, change, times) => {
-    const m = build();
-    const before = seenOf(m);
-    m.mark();
-    change(m);
-    expect(m.types()).toEqual(Array.from({ length: times }, () => 'rolled_over'));
-    expect(seenOf(m)).toEqual(before);
-    expectInvariants(m);
-  });
+  it.each(ways)(
+    '%s, and nothing but the log has changed',
+    promise('G129'),
+    (_way, change, times) => {
+      const m = build();
+      const before = seenOf(m);
+      m.mark();
+      change(m);
+      expect(m.types()).toEqual(Array.from({ length: times }, () => 'rolled_over'));
+      expect(seenOf(m)).toEqual(before);
+      expectInvariants(m);
+    },
+  );
 
   it('tells repeats of what it had accepted what it told them before', () => {
     const m = build();

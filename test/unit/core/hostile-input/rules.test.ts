@@ -11,6 +11,7 @@ import {
   modelCalls,
   modelSays,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 
@@ -121,7 +122,7 @@ const ASKED: Cells = {
   match: 'accepted: resolution rule_remembered',
 };
 
-stateTable<Input>('rules that', INPUTS, {
+stateTable<Input>('rules that', promise('G129'), INPUTS, {
   'are none, while a call waits': { build: () => waiting(), cells: { ...ASKED } },
   'allow, while a call waits': {
     build: () => waiting(YES),

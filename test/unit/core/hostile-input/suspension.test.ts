@@ -12,6 +12,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { happening, stateTable, type TableInput } from '../../../support/schedules/state-table.js';
 
@@ -142,7 +143,7 @@ const TOO_LATE_TO_EXTEND: Cells = {
   extendToNothing: 'expired',
 };
 
-stateTable<Input>('a wait that', INPUTS, {
+stateTable<Input>('a wait that', promise('G129'), INPUTS, {
   'is open': {
     build: () => open(),
     cells: { ...OPEN },

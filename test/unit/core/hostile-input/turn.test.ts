@@ -9,6 +9,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -101,7 +102,7 @@ const SPEAKING: Cells = {
   close: 'closed: turn_ended conversation_closed',
 };
 
-stateTable<Input>('a turn that', INPUTS, {
+stateTable<Input>('a turn that', promise('G129', 'S41'), INPUTS, {
   'never began': { build: () => aMachine(), cells: { ...IDLE } },
   'waits for the model': { build: () => speaking(), cells: { ...SPEAKING } },
   'waits for the model, with a steering message': {

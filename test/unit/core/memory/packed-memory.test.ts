@@ -30,6 +30,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { ScheduleRunner, schedule } from '../../../support/schedules/core-schedules.js';
 
@@ -93,24 +94,23 @@ function toldBy(state: ConversationState, m: MachineUnderTest): unknown {
 }
 
 describe('what is remembered', () => {
-  it(
-    'is told as before after a roll-over, whatever has happened, and after the next',
-    () => {
-      fc.assert(
-        fc.property(schedule, (steps) => {
-          const runner = new ScheduleRunner(steps.length);
-          for (const step of steps) runner.run(step);
-          const { m } = runner;
-          const before = toldBy(m.state, m);
-          const next = carried(m.state);
-          expect(toldBy(next, m)).toEqual(before);
-          expect(toldBy(carried(next), m)).toEqual(before);
-        }),
-        { numRuns: 150 },
-      );
-    },
-    patient(120_000),
-  );
+  it('is told as before after a roll-over, whatever has happened, and after the next', {
+    ...promise('G202'),
+    timeout: patient(120_000),
+  }, () => {
+    fc.assert(
+      fc.property(schedule, (steps) => {
+        const runner = new ScheduleRunner(steps.length);
+        for (const step of steps) runner.run(step);
+        const { m } = runner;
+        const before = toldBy(m.state, m);
+        const next = carried(m.state);
+        expect(toldBy(next, m)).toEqual(before);
+        expect(toldBy(carried(next), m)).toEqual(before);
+      }),
+      { numRuns: 150 },
+    );
+  });
 
   it('has an answer that is taken back after a roll-over forgotten, so that the request may come again', () => {
     const m = aMachine();
@@ -191,7 +191,9 @@ function longConversation(turns: number): MachineUnderTest {
 }
 
 describe('a conversation of a thousand turns', () => {
-  it('carries less than 56 KB of what it remembers, 34 KB compressed, and has forgotten no message', () => {
+  it('carries less than 56 KB of what it remembers, 34 KB compressed, and has forgotten no message', {
+    ...promise('G202'),
+  }, () => {
     const m = longConversation(1_000);
     const text = JSON.stringify(m.state.earlier);
     expect(m.state).toMatchObject({ tombstones: [], requests: [] });
@@ -207,16 +209,15 @@ describe('a conversation of a thousand turns', () => {
     expect(m.resolve(`call_${idOf('900 1')}`, APPROVE)).toMatchObject({ verdict: 'stale' });
   });
 
-  it(
-    'carries no more after another thousand',
-    () => {
-      const sizes = [1_000, 2_000].map(
-        (turns) => JSON.stringify(longConversation(turns).state.earlier).length,
-      );
-      expect(Math.abs((sizes[1] ?? 0) / (sizes[0] ?? 1) - 1)).toBeLessThan(0.1);
-    },
-    patient(120_000),
-  );
+  it('carries no more after another thousand', {
+    ...promise('G202'),
+    timeout: patient(120_000),
+  }, () => {
+    const sizes = [1_000, 2_000].map(
+      (turns) => JSON.stringify(longConversation(turns).state.earlier).length,
+    );
+    expect(Math.abs((sizes[1] ?? 0) / (sizes[0] ?? 1) - 1)).toBeLessThan(0.1);
+  });
 });
 
 it('forgets the oldest calls where the names of people alone are too much, and then takes no short id for new', () => {

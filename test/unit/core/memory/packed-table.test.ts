@@ -7,6 +7,7 @@ import {
   turnsIn,
   unpackRows,
 } from '../../../../src/core/memory/packed-table.js';
+import { promise } from '../../../support/promise.js';
 
 const COLUMNS = { key: 'plain', name: 'word', turnId: 'turn', at: 'time', seq: 'count' } as const;
 
@@ -29,7 +30,7 @@ const row = fc.record(
   { requiredKeys: ['key'] },
 );
 
-test('rows of any content are read as they were written, over JSON', () => {
+test('rows of any content are read as they were written, over JSON', promise('G202'), () => {
   fc.assert(
     fc.property(fc.array(row), fc.array(row), (first, second) => {
       const into = new DictionaryWriter();

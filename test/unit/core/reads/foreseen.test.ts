@@ -23,6 +23,7 @@ import {
   foreseenFor,
   modelInputOf,
 } from '../../../support/builders/core-reads.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 function running(settings: Partial<AgentSettings> = {}): MachineUnderTest {
@@ -63,11 +64,13 @@ describe('a worker', () => {
     ['is run by a client', aRead('r', { executor: 'client' })],
     ['cannot run', { ...brokenCall('r'), inline: true, effects: 'none' }],
     ['comes one after the other', aRead('r', { unplanned: { argumentsJson: '{}' } })],
-  ])('leaves a call that %s', (_why, plan) => {
+  ])('leaves a call that %s', promise('G56'), (_why, plan) => {
     expect(idsOf(running(), modelCalls([plan]))).toEqual([]);
   });
 
-  it('runs reads beside calls that wait for somebody, and beside calls that cannot run', () => {
+  it('runs reads beside calls that wait for somebody, and beside calls that cannot run', {
+    ...promise('G57'),
+  }, () => {
     const waits = [
       gatedCall('gate'),
       plannedCall('form', { executor: 'human' }),
@@ -83,6 +86,7 @@ describe('a worker', () => {
     ['a detached tool', plannedCall('work', { mode: 'detach' })],
   ])(
     'holds up other work for a moment only: beside %s its reads have less time',
+    promise('G57'),
     (_what, other) => {
       const [alone] = foreseen(running(), modelCalls([aRead('r')]));
       const [beside] = foreseen(running(), modelCalls([aRead('r'), other]));
@@ -225,7 +229,9 @@ const anySettings = fc.record(
 );
 
 describe('whatever the model asks for', () => {
-  it('the workflow takes what a worker runs, and nothing else is read there', () => {
+  it('the workflow takes what a worker runs, and nothing else is read there', {
+    ...promise('G56'),
+  }, () => {
     const steps = fc.array(fc.array(anyCall, { minLength: 1, maxLength: 5 }), { maxLength: 3 });
     fc.assert(
       fc.property(anySettings, steps, (settings, answers) => {

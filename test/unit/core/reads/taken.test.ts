@@ -13,6 +13,7 @@ import {
   turn,
 } from '../../../support/builders/core-builders.js';
 import { aRead, withResults } from '../../../support/builders/core-reads.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 function running(settings: Partial<AgentSettings> = {}): MachineUnderTest {
@@ -33,7 +34,9 @@ const resultsOf = (m: MachineUnderTest) =>
     ]);
 
 describe('an answer with the results of its reads', () => {
-  it('is recorded as ever: model call, message, calls, results in call order, and the model is asked on', () => {
+  it('is recorded as ever: model call, message, calls, results in call order, and the model is asked on', {
+    ...promise('G55'),
+  }, () => {
     const m = running();
     const outcome = modelCalls([aRead('one'), aRead('two')]);
     m.model(withResults(outcome, [read(1, 'two'), read(0, 'one')]));
@@ -186,7 +189,9 @@ describe('a result is dropped', () => {
     });
   });
 
-  it('when the turn was cancelled, interrupted or out of time meanwhile: the answer counts as stopped', () => {
+  it('when the turn was cancelled, interrupted or out of time meanwhile: the answer counts as stopped', {
+    ...promise('G60'),
+  }, () => {
     const outcome = withResults(modelCalls([aRead('r')], 'half'), [read(0, 'r')]);
     const cancelled = running();
     cancelled.machine.cancelTurn({ actor: actor('ann') });

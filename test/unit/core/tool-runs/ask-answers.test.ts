@@ -15,6 +15,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -153,7 +154,9 @@ describe('the second question of a call', () => {
     expect(entry(m).asked).toMatchObject({ asks: 2, answer: { value: 2 } });
   });
 
-  it('tells an answer to the first that it is stale, by whom and since when; over a roll-over, too', () => {
+  it('tells an answer to the first that it is stale, by whom and since when; over a roll-over, too', {
+    ...promise('G53'),
+  }, () => {
     const m = askedTwice();
     const first = digestOf(m.all('suspension')[0]?.suspension);
     for (const again of [m, m.rollOver()])
@@ -227,7 +230,7 @@ describe('a gated tool that asks', () => {
     return m;
   };
 
-  it('never reads an approval as the answer, whatever it carries (N1)', () => {
+  it('never reads an approval as the answer, whatever it carries (N1)', promise('G53'), () => {
     const m = gated();
     for (const resolution of [{ type: 'approve' }, { type: 'approve', input: 7 }, { type: 'deny' }])
       for (const fields of [{}, digest(m)])
@@ -260,7 +263,9 @@ describe('a gated tool that asks', () => {
 });
 
 describe('any number of questions and answers, in any order', () => {
-  it('each answer is taken for the question that it names, once; the tool is entered once for each', () => {
+  it('each answer is taken for the question that it names, once; the tool is entered once for each', {
+    ...promise('G53'),
+  }, () => {
     const move = fc.record({
       kind: fc.constantFrom('answer', 'answer', 'old', 'blind', 'repeat', 'restart', 'clock'),
       pick: fc.nat(100),

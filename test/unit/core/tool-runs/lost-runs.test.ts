@@ -8,6 +8,7 @@ import {
   modelCalls,
   plannedCall,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -42,6 +43,7 @@ describe('a lost run of a tool that may run once', () => {
 
   it.each([1, 2, 3, 7])(
     'that had no effect runs again, %i times in all as its plan says, over restarts and roll-overs',
+    promise('G8'),
     (maxAttempts) => {
       const m = lost({ reconcile: true, maxAttempts });
       for (let run = 1; run < maxAttempts; run += 1) {
@@ -163,7 +165,7 @@ describe('a call whose unknown outcome is held', () => {
     expectViewsAgree(m.events);
   });
 
-  it('has one outcome, whoever tells a second one', () => {
+  it('has one outcome, whoever tells a second one', promise('G44'), () => {
     const m = held();
     expect(m.resolve('c', { type: 'outcome', value: 1 }).verdict).toBe('accepted');
     expect(m.resolve('c', { type: 'outcome', value: 2 })).toMatchObject({

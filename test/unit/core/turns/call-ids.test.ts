@@ -9,6 +9,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -34,7 +35,9 @@ function expectPaired(m: MachineUnderTest): void {
 }
 
 describe('a call id', () => {
-  it('repeated within one answer is replaced from the second on, and the log says what it was', () => {
+  it('repeated within one answer is replaced from the second on, and the log says what it was', {
+    ...promise('S49', 'N8'),
+  }, () => {
     const m = aMachineWith(
       modelCalls([plannedCall('dup'), plannedCall('dup'), plannedCall('dup')]),
     );
@@ -48,7 +51,9 @@ describe('a call id', () => {
     expectPaired(m);
   });
 
-  it('used in an earlier step, an earlier turn or before a roll-over is replaced', () => {
+  it('used in an earlier step, an earlier turn or before a roll-over is replaced', {
+    ...promise('G89', 'S49', 'N8'),
+  }, () => {
     const m = aMachineWith(modelCalls([plannedCall('c1')]));
     m.tool('c1')
       .model(modelCalls([plannedCall('c1')]))
@@ -69,7 +74,7 @@ describe('a call id', () => {
     expect(m.all('tool_call').map((event) => event.providerCallId)).toEqual(unusable);
   });
 
-  it('that imitates ours never makes two calls one', () => {
+  it('that imitates ours never makes two calls one', promise('G89'), () => {
     const ours = `call_${turn(1)}_1_2`;
     const m = aMachineWith(
       modelCalls([plannedCall(ours), plannedCall(''), plannedCall(`${ours}_2`)]),

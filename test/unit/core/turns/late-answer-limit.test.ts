@@ -11,6 +11,7 @@ import {
   result,
 } from '../../../support/builders/core-builders.js';
 import { messageTextOf } from '../../../support/builders/core-inbox.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
@@ -25,7 +26,9 @@ const shortCalls = (): readonly PlannedCall[] =>
   );
 
 describe('one expired call more than may be answered late', () => {
-  it('is new input when its result comes first thing after its deadline, although it was asked before all others', () => {
+  it('is new input when its result comes first thing after its deadline, although it was asked before all others', {
+    ...promise('G77'),
+  }, () => {
     const m = aMachineWith(modelCalls([external('first'), ...shortCalls()]));
     m.advance(MINUTE_MS);
     // The result comes as the deadline passes, before any timer has fired.
@@ -37,7 +40,7 @@ describe('one expired call more than may be answered late', () => {
     expectInvariants(m);
   });
 
-  it('leaves a late answer in peace that a worker still checks', () => {
+  it('leaves a late answer in peace that a worker still checks', promise('G77'), () => {
     const m = aMachineWith(
       modelCalls([external('checked', { timeouts: SHORT, recheckAnswer: true })]),
     );
@@ -50,7 +53,7 @@ describe('one expired call more than may be answered late', () => {
     expectInvariants(m);
   });
 
-  it('makes the one that expired first unanswerable, and that is told', () => {
+  it('makes the one that expired first unanswerable, and that is told', promise('G77'), () => {
     const m = aMachineWith(modelCalls([external('old', { timeouts: SHORT })]));
     m.advance(MINUTE_MS);
     m.model(modelCalls(shortCalls()));

@@ -14,6 +14,7 @@ import {
   plannedCall,
   result,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachineWith, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -46,7 +47,9 @@ function refused({ events }: MachineUnderTest): readonly unknown[] {
 }
 
 describe('calls that wait', () => {
-  it('hold so much together; those beyond are errors that the model reads, and the others wait', () => {
+  it('hold so much together; those beyond are errors that the model reads, and the others wait', {
+    ...promise('G185'),
+  }, () => {
     const m = aMachineWith(modelCalls([...gated(20, 20 * KB)]));
     expect(m.pending.length).toBeGreaterThan(3);
     expect(m.pending.length + refused(m).length).toBe(20);
@@ -90,7 +93,9 @@ describe('calls that wait', () => {
     expect(refused(m)).toEqual([]);
   });
 
-  it('count anew what code asks behind an approval: a question that finds no room is an error', () => {
+  it('count anew what code asks behind an approval: a question that finds no room is an error', {
+    ...promise('G185'),
+  }, () => {
     const m = aMachineWith(modelCalls(named(64).map((id) => gatedCall(id))));
     expect(m.pending).toHaveLength(64);
     for (const id of named(64)) expect(m.resolve(id, APPROVE).verdict).toBe('accepted');
@@ -105,7 +110,9 @@ describe('calls that wait', () => {
     expectViewsAgree(m.events);
   });
 
-  it('count what detached ones ask, whenever that is; one that finds no room ends as new input', () => {
+  it('count what detached ones ask, whenever that is; one that finds no room ends as new input', {
+    ...promise('G185'),
+  }, () => {
     const m = aMachineWith(modelCalls(named(50).map((id) => plannedCall(id, { mode: 'detach' }))));
     m.model(modelSays('they run'));
     for (const id of named(50)) asks(m, id, LARGE);

@@ -9,6 +9,7 @@ import {
   plannedCall,
   providerCall,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, aMachineWith } from '../../../support/schedules/core-driver.js';
 import { expectInvariants, expectViewsAgree } from '../../../support/schedules/core-invariants.js';
 
@@ -52,14 +53,16 @@ describe('a call that the provider has run', () => {
     expectViewsAgree(m.events);
   });
 
-  it('gets no message of results; its own item stays in the transcript as it came', () => {
+  it('gets no message of results; its own item stays in the transcript as it came', {
+    ...promise('S19', 'A8'),
+  }, () => {
     const m = aMachineWith(searched(modelSays('It rains.'), 'ws_1'));
     expect(m.state.transcript.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(m.state.transcript[1]?.parts).toEqual([ITEM, { type: 'text', text: 'It rains.' }]);
     expect(m.state.calls).toEqual({});
   });
 
-  it('stands beside calls that wait, and the step is over when those are', () => {
+  it('stands beside calls that wait, and the step is over when those are', promise('G94'), () => {
     const asked = modelCalls([plannedCall('s'), plannedCall('q', { executor: 'human' })]);
     const m = aMachineWith(searched(asked, 'ws_1', 'ws_2'));
     expect(m.effectTypes()).toEqual(['run_tool', 'await_deadline']);

@@ -12,6 +12,7 @@ import {
   plannedCall,
   USAGE,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { expectInvariants } from '../../../support/schedules/core-invariants.js';
 
@@ -129,7 +130,7 @@ describe('attempts of a model call that came to nothing', () => {
     expect(stopping.last('model_call')).toMatchObject({ failedAttempts });
   });
 
-  it('stand with a call that failed for good, whatever it took', () => {
+  it('stand with a call that failed for good, whatever it took', promise('G102'), () => {
     const failed = [DOWN, REFUSED];
     const about = { attempt: 2, model: 'gpt', finishReason: 'failed', failedAttempts: failed };
     const m = asked();
@@ -146,16 +147,20 @@ describe('attempts of a model call that came to nothing', () => {
 });
 
 describe('what the attempts of a model call took', () => {
-  it.each(ROWS)('counts for $what, in the log, the turn and the conversation', (row) => {
-    const m = asked();
-    row.happens(m);
-    const calls = m.all('model_call');
-    expect(calls).toMatchObject(row.call === undefined ? [] : [row.call]);
-    expect(m.last('turn_ended').usage).toEqual(row.taken);
-    expect(m.state.usage).toEqual(row.taken);
-    expect(shown(m)).toEqual(row.taken);
-    expectInvariants(m);
-  });
+  it.each(ROWS)(
+    'counts for $what, in the log, the turn and the conversation',
+    promise('G11'),
+    (row) => {
+      const m = asked();
+      row.happens(m);
+      const calls = m.all('model_call');
+      expect(calls).toMatchObject(row.call === undefined ? [] : [row.call]);
+      expect(m.last('turn_ended').usage).toEqual(row.taken);
+      expect(m.state.usage).toEqual(row.taken);
+      expect(shown(m)).toEqual(row.taken);
+      expectInvariants(m);
+    },
+  );
 
   it('stands in the end of a turn beside what its other steps took', () => {
     const m = asked();

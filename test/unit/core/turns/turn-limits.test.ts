@@ -11,6 +11,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 
 function running(
@@ -31,7 +32,7 @@ const errorsOf = (m: MachineUnderTest) =>
     );
 
 describe('a turn with a budget', () => {
-  it('of tokens makes no model call once they are used up, and says so', () => {
+  it('of tokens makes no model call once they are used up, and says so', promise('G92'), () => {
     const m = running({ budgets: { tokens: 13 } });
     const { inputTokens, outputTokens } = modelSays('').usage;
     expect(inputTokens + outputTokens).toBe(13);
@@ -50,7 +51,7 @@ describe('a turn with a budget', () => {
     });
   });
 
-  it('of cost makes no model call once it is used up, and says so', () => {
+  it('of cost makes no model call once it is used up, and says so', promise('G92'), () => {
     const m = running({ budgets: { cost: { micros: 500_000, currency: 'EUR' } } });
     const costing = (costMicros: number, id: string) => {
       const asked = modelCalls([plannedCall(id)]);
@@ -75,7 +76,9 @@ describe('a turn with a budget', () => {
     expect(m.effects()).toEqual([]);
   });
 
-  it('of time stops what runs and what waits when it is over, each call with its result', () => {
+  it('of time stops what runs and what waits when it is over, each call with its result', {
+    ...promise('G92'),
+  }, () => {
     const m = running(
       { budgets: { timeMs: MINUTE_MS } },
       plannedCall('s'),
@@ -126,7 +129,9 @@ describe('a turn with a budget', () => {
     expect(m.last('turn_ended')).toMatchObject({ status: 'cancelled', reason: 'cancelled' });
   });
 
-  it('of calls lets no more run, in one step or over several, and tells the model which bound it was', () => {
+  it('of calls lets no more run, in one step or over several, and tells the model which bound it was', {
+    ...promise('G92'),
+  }, () => {
     const m = running(
       { budgets: { calls: 2 } },
       plannedCall('a'),
@@ -164,7 +169,9 @@ describe('a turn with a budget', () => {
 });
 
 describe('a call that is repeated', () => {
-  it('with the same arguments is not run from the limit on; with others it is', () => {
+  it('with the same arguments is not run from the limit on; with others it is', {
+    ...promise('G93'),
+  }, () => {
     const m = running({ repeatLimit: 3 }, same('a'), same('b'), same('c'));
     expect(errorsOf(m)).toEqual([
       ['c', 'repeated_call', expect.stringContaining('3 times with the same arguments')],
@@ -174,7 +181,9 @@ describe('a call that is repeated', () => {
     expect(m.effects()).toMatchObject([{ type: 'run_tool', toolCallId: 'e' }]);
   });
 
-  it('runs once more before the limit, and its result warns the model without a change to what the tool said', () => {
+  it('runs once more before the limit, and its result warns the model without a change to what the tool said', {
+    ...promise('G93'),
+  }, () => {
     const m = running({ repeatLimit: 3 }, same('a'));
     m.tool('a', 'first').model(modelCalls([same('b'), plannedCall('x', { name: 'look' })]));
     m.tool('b', 'second')
@@ -234,7 +243,9 @@ describe('a failing tool', () => {
       executionMs: 1,
     });
 
-  it('ends the turn where the agent wants that, with a result for each call', () => {
+  it('ends the turn where the agent wants that, with a result for each call', {
+    ...promise('G111'),
+  }, () => {
     const m = running(
       { onToolError: 'abort_turn' },
       plannedCall('a', { name: 'stock' }),
@@ -262,7 +273,9 @@ describe('a failing tool', () => {
     expect(m.all('turn_ended')).toHaveLength(1);
   });
 
-  it('is told to the model otherwise; a person who denies, declines or is silent never ends a turn', () => {
+  it('is told to the model otherwise; a person who denies, declines or is silent never ends a turn', {
+    ...promise('G111'),
+  }, () => {
     const m = running({}, plannedCall('a'));
     failed(m, 'a');
     expect(m.effectTypes()).toEqual(['call_model']);
@@ -278,7 +291,7 @@ describe('a failing tool', () => {
     expect(declined.all('turn_ended')).toEqual([]);
   });
 
-  it('that the agent does not have ends the turn in strict mode only', () => {
+  it('that the agent does not have ends the turn in strict mode only', promise('G111'), () => {
     const unknown = () =>
       plannedCall('x', { name: 'nope', error: { code: 'unknown_tool', message: 'not found' } });
     expect(running({ onToolError: 'abort_turn' }, unknown()).effectTypes()).toEqual(['call_model']);

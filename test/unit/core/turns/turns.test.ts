@@ -9,6 +9,7 @@ import {
   plannedCall,
   turn,
 } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import {
   aMachine,
   aMachineWith,
@@ -36,7 +37,9 @@ describe('a turn', () => {
     expect(m.effects()).toEqual([]);
   });
 
-  it('feeds the result of a server tool back into a second model call (S1)', () => {
+  it('feeds the result of a server tool back into a second model call (S1)', {
+    ...promise('S1', 'C36', 'C37', 'C38', 'X17', 'X23', 'X30', 'X34'),
+  }, () => {
     const m = aMachineWith(modelCalls([plannedCall('c1')]));
     expect(m.effects()).toEqual([{ type: 'run_tool', toolCallId: 'c1', run: 1 }]);
 
@@ -59,7 +62,9 @@ describe('a turn', () => {
     });
   });
 
-  it('with two server tools and a question goes on only after the answer, results in call order (S2)', () => {
+  it('with two server tools and a question goes on only after the answer, results in call order (S2)', {
+    ...promise('S2', 'A26', 'A28'),
+  }, () => {
     const m = aMachineWith(
       modelCalls([plannedCall('a'), plannedCall('q', { executor: 'human' }), plannedCall('b')]),
     );
@@ -82,7 +87,9 @@ describe('a turn', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('gives every call that cannot run its error result at once, and goes on (S32)', () => {
+  it('gives every call that cannot run its error result at once, and goes on (S32)', {
+    ...promise('G88', 'S32'),
+  }, () => {
     const m = aMachine();
     m.send('hello');
     m.mark();
@@ -110,14 +117,16 @@ describe('a turn', () => {
     ]);
   });
 
-  it('never parks a person on a gated call whose arguments are bad (N17)', () => {
+  it('never parks a person on a gated call whose arguments are bad (N17)', promise('C37'), () => {
     const broken = { ...brokenCall('g', 'invalid_input'), approval: { needed: true as const } };
     const m = aMachineWith(modelCalls([broken]));
     expect(m.pending).toEqual([]);
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('takes the arguments of an internal tool as its result, and refuses to dispatch a provider’s', () => {
+  it('takes the arguments of an internal tool as its result, and refuses to dispatch a provider’s', {
+    ...promise('H18', 'H25'),
+  }, () => {
     const m = aMachineWith(
       modelCalls([
         plannedCall('i', { executor: 'internal', input: { done: true } }),
@@ -146,7 +155,7 @@ describe('a turn', () => {
     expect(m.effectTypes()).toEqual(['call_model']);
   });
 
-  it('stops at the limit of steps with a message that names it', () => {
+  it('stops at the limit of steps with a message that names it', promise('G91', 'S39'), () => {
     const m = aMachine({ settings: { maxSteps: 2 } });
     m.send('loop');
     m.model(modelCalls([plannedCall('c1')]))
@@ -165,7 +174,9 @@ describe('a turn', () => {
     expect(m.state.turn).toBeUndefined();
   });
 
-  it('ends as failed when the model fails, and the next message goes on from there', () => {
+  it('ends as failed when the model fails, and the next message goes on from there', {
+    ...promise('G90'),
+  }, () => {
     const m = aMachine();
     m.send('one');
     m.mark();

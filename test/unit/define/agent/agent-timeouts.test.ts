@@ -11,6 +11,7 @@ import {
 import { callsAll, says, script } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
 import { planCalls } from '../../../../src/tools/plan/plan.js';
+import { promise } from '../../../support/promise.js';
 import { policyMeans } from '../../../support/schedules/policy-deps.js';
 
 const MINUTE = 60_000;
@@ -52,7 +53,7 @@ describe('the clocks of an agent', () => {
     run: '2 minutes',
   } as const;
 
-  it('are those of calls whose tools say nothing', async () => {
+  it('are those of calls whose tools say nothing', promise('G75', 'A44'), async () => {
     const [gated, human, client, external, detached] = await clocksOf(own);
     expect(gated).toEqual({ approvalMs: 60 * MINUTE, answerMs: 120 * MINUTE, runMs: 2 * MINUTE });
     expect(human).toMatchObject({ answerMs: 120 * MINUTE });
@@ -62,7 +63,9 @@ describe('the clocks of an agent', () => {
     expect(detached).not.toHaveProperty('claimMs');
   });
 
-  it('leave those that a tool sets as they are, and those that nobody sets to the engine', async () => {
+  it('leave those that a tool sets as they are, and those that nobody sets to the engine', {
+    ...promise('G75'),
+  }, async () => {
     const timeouts = {
       approval: '3 days',
       answer: '1 minute',
@@ -85,7 +88,7 @@ describe('the clocks of an agent', () => {
     expect(await clocksOf({ client: '2s' }, [cart])).toMatchObject([{ claimMs: 2_000 }]);
   });
 
-  it('end its waits', async () => {
+  it('end its waits', promise('G75'), async () => {
     const t = testConversation(agentOf({ approval: '1 hour' }), {
       model: script(
         callsAll([
@@ -123,7 +126,9 @@ describe('the clocks of an agent', () => {
     expect(planned[0]?.plan.timeouts.runMs).toBe(5 * MINUTE);
   });
 
-  it('are refused with every fault: their own, and what they make of the tools', () => {
+  it('are refused with every fault: their own, and what they make of the tools', {
+    ...promise('G75'),
+  }, () => {
     const slow = defineTool({ ...base, name: 's', executor: 'client', timeouts: { claim: '1m' } });
     const warns = defineTool({ ...base, name: 'w', executor: 'human', warnBefore: '2 hours' });
     const faults = (timeouts: unknown, ...tools: readonly AnyTool[]): unknown => {

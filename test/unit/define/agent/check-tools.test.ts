@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkTools, defineAgent, defineTool } from '../../../../src/index.js';
 import { says, script } from '../../../../src/testing/index.js';
+import { promise } from '../../../support/promise.js';
 
 const good = {
   name: 'payments.refund',
@@ -76,7 +77,7 @@ describe('checkTools', () => {
       'advice open_outcome',
     ],
   ];
-  it.each(cases)('advises against %s', (_title, over, expected) => {
+  it.each(cases)('advises against %s', promise('C4', 'C40', 'X44'), (_title, over, expected) => {
     expect(rulesOf([tool(over)])).toEqual([expected]);
   });
 
@@ -98,7 +99,7 @@ describe('checkTools', () => {
     expect(checkTools(agent)).toMatchObject([{ tool: 'refund', rule: 'plain_name' }]);
   });
 
-  it('names the place of a field that it does not understand', () => {
+  it('names the place of a field that it does not understand', promise('C40'), () => {
     const input = z.object({
       lines: z.array(z.object({ id: z.string() })).describe('All of them.'),
       buyer: z.object({ name: z.string() }),

@@ -3,13 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineAgent, defineTool, openaiModel } from '../../../../src/index.js';
 import { says, script } from '../../../../src/model/scripted/scripted.js';
+import { promise } from '../../../support/promise.js';
 import { agentFaults, containing } from '../tool/faults.js';
 
 const model = script(says('hello'));
 const base = { name: 'support', model, instructions: 'Help.' };
 
 describe('the context of an agent', () => {
-  it('has defaults: six turns of results, summaries by its own model, and what its model reads', () => {
+  it('has defaults: six turns of results, summaries by its own model, and what its model reads', {
+    ...promise('A19'),
+  }, () => {
     expect(defineAgent(base).context).toEqual({
       maxTokens: 100_000,
       guessed: true,
@@ -34,7 +37,7 @@ describe('the context of an agent', () => {
     expect(defineAgent({ ...base, context: { summarize: false } }).context.summarize).toBe(false);
   });
 
-  it('takes the retention of a tool', () => {
+  it('takes the retention of a tool', promise('A17'), () => {
     const tool = (retention: object | 'never_evict') =>
       defineTool({
         name: 'notes.search',

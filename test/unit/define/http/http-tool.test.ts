@@ -11,6 +11,7 @@ import {
   secret,
 } from '../../../../src/index.js';
 import { script } from '../../../../src/testing/index.js';
+import { promise } from '../../../support/promise.js';
 
 const good = {
   name: 'orders.find',
@@ -83,7 +84,7 @@ describe('a definition of an HTTP tool', () => {
     ['proxy with a password', { proxy: 'http://a:b@proxy' }, 'proxy: has a password'],
     ['run', { run: () => 1 }, 'run: unknown field; known are name,'],
     ['field of another tool', { preflight: () => 1 }, 'preflight: unknown field'],
-  ])('with a wrong %s is refused', (_what, over, rule) => {
+  ])('with a wrong %s is refused', promise('S7'), (_what, over, rule) => {
     const faults = faultsOf(over);
     expect(faults.some((fault) => fault.startsWith(rule)) ? rule : faults).toBe(rule);
   });

@@ -4,9 +4,12 @@ import { z } from 'zod';
 import { needsRecheck } from '../../../../src/define/schemas/recheck.js';
 import { inputJsonSchema, jsonSchema } from '../../../../src/define/schemas/schema.js';
 import { jsonSchemaProblems, relaxedSchema } from '../../../../src/json-schema/relaxed.js';
+import { promise } from '../../../support/promise.js';
 
 describe('the schema that the model gets', () => {
-  it('is the input side, with descriptions and defaults', () => {
+  it('is the input side, with descriptions and defaults', {
+    ...promise('H7', 'C5', 'C12', 'C13', 'N11'),
+  }, () => {
     const schema = z.object({
       query: z.string().describe('What to look for'),
       limit: z.int().default(10),
@@ -26,7 +29,7 @@ describe('the schema that the model gets', () => {
     expect(document).not.toHaveProperty('$schema');
   });
 
-  it('is raw JSON Schema verbatim', () => {
+  it('is raw JSON Schema verbatim', promise('A21', 'H7'), () => {
     const raw = { type: 'object', $schema: 'https://json-schema.org/draft/2020-12/schema' };
     expect(inputJsonSchema(jsonSchema(raw)).jsonSchema).toBe(raw);
   });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { jsonSchema } from '../../../../src/index.js';
+import { promise } from '../../../support/promise.js';
 import { containing, toolFaults as faultsOf } from './faults.js';
 
 const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
@@ -281,10 +282,14 @@ describe('a tool definition', () => {
     ],
     ['a flag that is no flag', { ...base, streaming: 'yes', run }, 'streaming', /true or false/],
   ];
-  it.each(illegal)('refuses %s', (_title, spec, field, rule) => {
-    const faults = faultsOf(spec);
-    expect(faults[field]).toMatch(rule);
-  });
+  it.each(illegal)(
+    'refuses %s',
+    promise('S7', 'A10', 'A12', 'A14', 'A18', 'H6', 'C4', 'C7', 'X2', 'X10', 'X16', 'X19', 'X22', 'X44'),
+    (_title, spec, field, rule) => {
+      const faults = faultsOf(spec);
+      expect(faults[field]).toMatch(rule);
+    },
+  );
 
   const later: readonly [title: string, spec: unknown, field: string][] = [
     ['visible calls', { ...base, visible: true, run }, 'visible'],

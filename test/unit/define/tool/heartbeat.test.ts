@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defineTool } from '../../../../src/index.js';
 import { toolOptions } from '../../../../src/workflows/activities/schedule.js';
 import { plannedCall } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { toolFaults } from './faults.js';
 
 const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
@@ -39,13 +40,15 @@ describe('the heartbeat of a tool', () => {
     expect(toolFaults({ ...spec, preflight: run })).toEqual({});
   });
 
-  it('stands in the clocks of its calls, where the tool says one', () => {
+  it('stands in the clocks of its calls, where the tool says one', promise('G9'), () => {
     const slow = defineTool({ ...base, run, timeouts: { heartbeat: '1 minute' } });
     expect(slow.timeouts.heartbeatMs).toBe(60_000);
     expect(defineTool({ ...base, run }).timeouts).not.toHaveProperty('heartbeatMs');
   });
 
-  it('is ten seconds unless the tool says otherwise; elsewhere there is none unless it says so', () => {
+  it('is ten seconds unless the tool says otherwise; elsewhere there is none unless it says so', {
+    ...promise('G9'),
+  }, () => {
     const { timeouts } = plannedCall('c', {});
     const said = { timeouts: { ...timeouts, heartbeatMs: 4_000 } };
     expect(heartbeatOf({})).toBe(10_000);

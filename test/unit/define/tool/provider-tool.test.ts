@@ -1,6 +1,7 @@
 /** Definitions of tools that the model's provider runs: what they may say, and that they may say no more. A13, S7. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { promise } from '../../../support/promise.js';
 import { toolFaults as faultsOf } from './faults.js';
 
 const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
@@ -43,7 +44,9 @@ describe('the definition', () => {
     expect(faultsOf(spec)[field]).toMatch(rule);
   });
 
-  it('of a provider tool refuses everything that only somebody else could keep, at once', () => {
+  it('of a provider tool refuses everything that only somebody else could keep, at once', {
+    ...promise('A13'),
+  }, () => {
     const spec = {
       name: 'search',
       executor: 'provider',

@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DefinitionError, defineTool } from '../../../../src/index.js';
+import { promise } from '../../../support/promise.js';
 import { containing, defineUntyped, toolFaults as faultsOf } from './faults.js';
 
 const base = { name: 'notes.search', description: 'Searches notes.', input: z.object({}) };
 const run = (): string => 'done';
 
 describe('a tool definition', () => {
-  it('gets its defaults', () => {
+  it('gets its defaults', promise('A5', 'X2'), () => {
     const tool = defineTool({ ...base, run });
     expect(tool).toMatchObject({
       executor: 'server',
@@ -40,7 +41,7 @@ describe('a tool definition', () => {
     expect(faultsOf({ ...base, strict: 'yes', run })).toHaveProperty('strict');
   });
 
-  it('takes every field that the engine honours', () => {
+  it('takes every field that the engine honours', promise('A17', 'X1', 'X42'), () => {
     const tool = defineTool({
       ...base,
       executor: 'server',
@@ -85,7 +86,9 @@ describe('a tool definition', () => {
     },
   );
 
-  it('asks people for free text and clients for any JSON when no form is declared', () => {
+  it('asks people for free text and clients for any JSON when no form is declared', {
+    ...promise('A6'),
+  }, () => {
     expect(defineTool({ ...base, executor: 'human' })).toMatchObject({
       answer: { schema: { type: 'string' }, recheck: false },
       executesFully: false,
@@ -96,7 +99,7 @@ describe('a tool definition', () => {
     expect(client.timeouts).toMatchObject({ answerMs: 120_000, claimMs: 15_000 });
   });
 
-  it('lists all of its faults in one error', () => {
+  it('lists all of its faults in one error', promise('S7', 'A14', 'A17'), () => {
     const faults = faultsOf({
       name: 'notes..search',
       description: ' ',

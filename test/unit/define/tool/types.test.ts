@@ -7,6 +7,7 @@ import {
   initColloquy,
   jsonSchema,
 } from '../../../../src/index.js';
+import { promise } from '../../../support/promise.js';
 
 interface Payments {
   refund(paymentId: string, cents: number, key: string): Promise<{ refundId: string }>;
@@ -25,7 +26,7 @@ function attempt(define: () => unknown): void {
 }
 
 describe('types of tools', () => {
-  it('run gets the parsed input and the typed services', () => {
+  it('run gets the parsed input and the typed services', promise('A20', 'C1', 'C2', 'C11'), () => {
     const tool = defineTool({
       name: 'payments.refund',
       description: 'Refunds a payment.',
@@ -51,7 +52,9 @@ describe('types of tools', () => {
     expect(tool.executor).toBe('server');
   });
 
-  it('run returns what goes into the output schema, before its defaults and transforms', () => {
+  it('run returns what goes into the output schema, before its defaults and transforms', {
+    ...promise('C1', 'C2', 'C6'),
+  }, () => {
     const output = z.object({ at: z.string().default('now'), n: z.string().transform(Number) });
     defineTool({ ...base, output, run: () => ({ n: '1' }) });
     attempt(() =>
@@ -80,7 +83,7 @@ describe('types of tools', () => {
     });
   });
 
-  it('a server tool without run does not compile', () => {
+  it('a server tool without run does not compile', promise('A18'), () => {
     attempt(() =>
       // @ts-expect-error run is missing
       defineTool({ ...base }),
@@ -108,7 +111,9 @@ describe('types of tools', () => {
     );
   });
 
-  it('a client tool may be gated and shaped on the server, but has no code there', () => {
+  it('a client tool may be gated and shaped on the server, but has no code there', {
+    ...promise('A7', 'X22'),
+  }, () => {
     attempt(() =>
       defineTool({
         ...base,

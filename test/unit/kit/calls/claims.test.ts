@@ -5,6 +5,7 @@ import { defineAgent } from '../../../../src/define/define-agent.js';
 import { defineTool } from '../../../../src/define/define-tool.js';
 import { calls, says, script } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/index.js';
+import { promise } from '../../../support/promise.js';
 
 const cart = defineTool({
   name: 'cart.read',
@@ -35,7 +36,7 @@ function claimIdOf(verdict: { readonly verdict: string; readonly claimId?: strin
 }
 
 describe('a test conversation', () => {
-  it('ends a client call that nobody claims after 15 seconds', async () => {
+  it('ends a client call that nobody claims after 15 seconds', promise('S16'), async () => {
     const t = await offered();
     await t.advance('14s');
     expect(t.pending).toHaveLength(1);

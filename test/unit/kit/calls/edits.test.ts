@@ -10,6 +10,7 @@ import {
   testConversation,
 } from '../../../../src/testing/test-conversation.js';
 import { argsDigest } from '../../../../src/tools/shared/arguments.js';
+import { promise } from '../../../support/promise.js';
 
 interface Run {
   readonly input: unknown;
@@ -40,7 +41,9 @@ async function asked(): Promise<{ t: TestConversation<unknown>; runs: Run[] }> {
 }
 
 describe('an approver who edits the input', () => {
-  it('has exactly the edited input run, validated, with its defaults, under its own digest', async () => {
+  it('has exactly the edited input run, validated, with its defaults, under its own digest', {
+    ...promise('G62'),
+  }, async () => {
     const { t, runs } = await asked();
     const edit = { cents: 40, currency: 'USD', extra: true };
     expect((await t.resolve('refund', { type: 'approve', input: edit })).verdict).toBe('accepted');

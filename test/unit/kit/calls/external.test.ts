@@ -8,6 +8,7 @@ import {
   type TestConversation,
   testConversation,
 } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const lookup = {
   name: 'projects.lookup',
@@ -26,7 +27,9 @@ async function asked(tool = defineTool(lookup)): Promise<TestConversation<unknow
 }
 
 describe('a call that another backend executes', () => {
-  it('waits for it, and its result is what the model reads', async () => {
+  it('waits for it, and its result is what the model reads', {
+    ...promise('A50', 'H16', 'H43'),
+  }, async () => {
     const t = await asked();
     expect(t.pending).toMatchObject([
       { kind: 'external_execution', executor: 'external', prompt: { project: 'p1' } },
@@ -42,7 +45,9 @@ describe('a call that another backend executes', () => {
     expect(t.text).toBe('It is known.');
   });
 
-  it('may fail there, which the model reads as an error of that backend', async () => {
+  it('may fail there, which the model reads as an error of that backend', {
+    ...promise('H16'),
+  }, async () => {
     const t = await asked();
     await t.resolve('projects.lookup', { type: 'error', message: 'no such project' });
     expect(t.result('projects.lookup')).toEqual({
@@ -51,7 +56,9 @@ describe('a call that another backend executes', () => {
     });
   });
 
-  it('has half a minute unless its tool says otherwise, and then says how long was waited', async () => {
+  it('has half a minute unless its tool says otherwise, and then says how long was waited', {
+    ...promise('G68', 'H11', 'H19', 'H23'),
+  }, async () => {
     const t = await asked();
     await t.advance('29s');
     expect(t.pending).toHaveLength(1);
@@ -62,7 +69,9 @@ describe('a call that another backend executes', () => {
     });
   });
 
-  it('may be gated: two waits under one id, and an approval is never a result', async () => {
+  it('may be gated: two waits under one id, and an approval is never a result', {
+    ...promise('G68'),
+  }, async () => {
     const t = await asked(defineTool({ ...lookup, approval: 'required' }));
     expect(t.pending).toMatchObject([{ kind: 'approval' }]);
     const early = await t.resolve('projects.lookup', { type: 'result', value: { owner: 'eve' } });

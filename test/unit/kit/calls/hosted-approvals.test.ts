@@ -4,6 +4,7 @@ import { defineAgent } from '../../../../src/define/define-agent.js';
 import { defineTool } from '../../../../src/define/define-tool.js';
 import { callsAll, saysAfter, script } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const github = defineTool({
   name: 'github',
@@ -35,6 +36,7 @@ async function asked(toolExecution: 'parallel' | 'sequential' = 'parallel') {
 describe('a call that the provider asks leave for', () => {
   it.each(['parallel', 'sequential'] as const)(
     'waits for an approval that shows what would run; the provider reads the decisions (%s)',
+    promise('G96'),
     async (toolExecution) => {
       const { t, model } = await asked(toolExecution);
       expect(t.pending[0]).toMatchObject({
@@ -60,7 +62,9 @@ describe('a call that the provider asks leave for', () => {
     },
   );
 
-  it('cannot be changed by who approves it: the provider would run what the model asked for', async () => {
+  it('cannot be changed by who approves it: the provider would run what the model asked for', {
+    ...promise('G96'),
+  }, async () => {
     const { t } = await asked();
     await t.resolve('mcpr_1', { type: 'approve', input: { ...MERGE, arguments: { pr: 8 } } });
     expect(t.events.findLast(({ type }) => type === 'resolution_reverted')).toMatchObject({

@@ -7,6 +7,7 @@ import {
   type TestConversation,
   testConversation,
 } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 interface Limits {
   readonly free: number;
@@ -42,13 +43,15 @@ async function refundOf(
 }
 
 describe('a tool with a policy', () => {
-  it('runs at once where the policy allows it', async () => {
+  it('runs at once where the policy allows it', promise('S5', 'A4', 'C24'), async () => {
     const { t, ran } = await refundOf(10);
     expect(ran).toEqual([10]);
     expect(t.eventTypes).not.toContain('suspension');
   });
 
-  it('waits for an approval where it asks, by somebody else than who asked, and is not asked again', async () => {
+  it('waits for an approval where it asks, by somebody else than who asked, and is not asked again', {
+    ...promise('S5', 'C24', 'C25', 'C26'),
+  }, async () => {
     const { t, ran, asked } = await refundOf(50);
     expect(t.pending).toMatchObject([
       { kind: 'approval', reason: 'ann wants it', audience: { exclude: ['requester'] } },
@@ -61,7 +64,9 @@ describe('a tool with a policy', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('does not run where it denies: the model reads the reason, and the system denied it', async () => {
+  it('does not run where it denies: the model reads the reason, and the system denied it', {
+    ...promise('S5', 'C24'),
+  }, async () => {
     const { t, ran } = await refundOf(1001);
     expect(ran).toEqual([]);
     expect(t.result('refund')).toEqual({

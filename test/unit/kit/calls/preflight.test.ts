@@ -5,6 +5,7 @@ import { defineAgent, defineTool, toolError } from '../../../../src/index.js';
 import { MAX_PREPARED_BYTES } from '../../../../src/protocol/limits/service-limits.js';
 import { calls, says, script, testConversation } from '../../../../src/testing/index.js';
 import { argsDigest } from '../../../../src/tools/shared/arguments.js';
+import { promise } from '../../../support/promise.js';
 
 const SECRET = 'token-4711';
 
@@ -25,7 +26,9 @@ function transfer(preflight: (input: unknown, ctx: unknown) => unknown, more: ob
 const shaped = { iban: 'DE00', cents: 5, token: SECRET };
 
 describe('a client tool with a preflight', () => {
-  it('offers what it shaped to the client, under its digest; the model never reads it', async () => {
+  it('offers what it shaped to the client, under its digest; the model never reads it', {
+    ...promise('G51', 'S37', 'X10', 'X13', 'X14', 'X18'),
+  }, async () => {
     let seen: unknown;
     const { conversation, model } = transfer((input) => {
       seen = input;
@@ -90,17 +93,21 @@ describe('a client tool with a preflight', () => {
     ['returns too much', () => 'x'.repeat(MAX_PREPARED_BYTES), 'invalid_output', /bytes/],
     ['returns a trap', () => ({ toJSON: thrower }), 'invalid_output', /trap/],
     ['takes too long', () => new Promise(() => undefined), 'timeout', /20ms/],
-  ] as const)('that %s asks nobody; the model reads why', async (_how, preflight, code, text) => {
-    const more = { approval: 'required', timeouts: { run: 20 } };
-    const { conversation } = transfer(preflight, more);
-    await conversation.send('Pay');
-    expect(conversation.eventTypes).not.toContain('suspension');
-    expect(conversation.result('transfer')).toMatchObject({
-      ok: false,
-      error: { code, message: expect.stringMatching(text) as string },
-    });
-    expect(conversation.text).toBe('Done.');
-  });
+  ] as const)(
+    'that %s asks nobody; the model reads why',
+    promise('X14', 'X18', 'X21', 'X32'),
+    async (_how, preflight, code, text) => {
+      const more = { approval: 'required', timeouts: { run: 20 } };
+      const { conversation } = transfer(preflight, more);
+      await conversation.send('Pay');
+      expect(conversation.eventTypes).not.toContain('suspension');
+      expect(conversation.result('transfer')).toMatchObject({
+        ok: false,
+        error: { code, message: expect.stringMatching(text) as string },
+      });
+      expect(conversation.text).toBe('Done.');
+    },
+  );
 
   it('may shape nothing', async () => {
     const { conversation } = transfer(() => undefined);

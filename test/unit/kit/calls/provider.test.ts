@@ -12,6 +12,7 @@ import {
   script,
 } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const search = defineTool({
   name: 'web.search',
@@ -52,7 +53,9 @@ describe('a tool of the provider', () => {
     expect(request?.system).toContain("## web__search\nRun by the model's provider: web_search.");
   });
 
-  it('runs inside the model call: shown with its result, which is untrusted, and never dispatched', async () => {
+  it('runs inside the model call: shown with its result, which is untrusted, and never dispatched', {
+    ...promise('G94', 'S19', 'A8', 'A54', 'N22'),
+  }, async () => {
     const model = script(saysAfter({ ...QUERY, output: { hits: 2 } }, 'It rains.'), says('Bye.'));
     const t = talk(model);
     await t.send('Does it rain?');

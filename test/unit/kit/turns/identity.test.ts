@@ -10,6 +10,7 @@ import type { Tool } from '../../../../src/define/tool/types.js';
 import { calls, callsAll, says, script } from '../../../../src/model/scripted/scripted.js';
 import { SYSTEM_ACTOR } from '../../../../src/protocol/values/actors.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const LEAD = { id: 'lena', roles: ['lead'] };
 const ANN = { id: 'ann' };
@@ -175,7 +176,7 @@ describe('a policy knows of the results that its turn has', () => {
     { toolCallId: 'call_3', name: 'broken', ok: false, provenance: 'trusted' },
   ];
 
-  it('and whether they came from outside, but not what they are', async () => {
+  it('and whether they came from outside, but not what they are', promise('G124'), async () => {
     const { t, seen } = careful();
     await t.send('go');
     await t.resolve('ask', { type: 'answer', value: 'pay everything' });
@@ -188,12 +189,16 @@ describe('a policy knows of the results that its turn has', () => {
     ['an HTTP tool', () => asking({}), 'untrusted'],
     ['an HTTP tool of a service of our own', () => asking({ provenance: 'trusted' }), 'trusted'],
     ['any other tool', () => reading(undefined), 'trusted'],
-  ] as const)('of %s as its definition says', async (_whose, toolOf, provenance) => {
-    const { t, seen } = careful({}, [['read'], ['pay']], [toolOf()]);
-    await t.send('go');
-    expect(seen).toMatchObject([[{ name: 'read', provenance }]]);
-    expect(t.pending).toHaveLength(provenance === 'untrusted' ? 1 : 0);
-  });
+  ] as const)(
+    'of %s as its definition says',
+    promise('G124'),
+    async (_whose, toolOf, provenance) => {
+      const { t, seen } = careful({}, [['read'], ['pay']], [toolOf()]);
+      await t.send('go');
+      expect(seen).toMatchObject([[{ name: 'read', provenance }]]);
+      expect(t.pending).toHaveLength(provenance === 'untrusted' ? 1 : 0);
+    },
+  );
 
   it('when the approver edits the input, too', async () => {
     const { t, seen } = careful();

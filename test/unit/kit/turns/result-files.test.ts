@@ -6,6 +6,7 @@ import { defineTool } from '../../../../src/define/define-tool.js';
 import { callsAll, says, script } from '../../../../src/model/scripted/scripted.js';
 import type { Resolution } from '../../../../src/protocol/calls/resolutions.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const BLOB = { id: 'a'.repeat(64), bytes: 7, type: 'application/octet-stream' } as const;
 const SHOT = { type: 'image', source: { blob: BLOB }, mediaType: 'image/png' } as const;
@@ -52,7 +53,7 @@ describe('files beside a result', () => {
     ['fetch', { type: 'result', value: { ok: 1 }, files: [SHOT, SCAN] }],
     // Its answer is looked at by a worker once more, which changes the value.
     ['scan', { type: 'answer', value: ' done ', files: [SHOT, SCAN] }],
-  ])('of %s are in the log, and shown to the model', async (name, resolution) => {
+  ])('of %s are in the log, and shown to the model', promise('G100'), async (name, resolution) => {
     const { t, model } = await asked(name);
     expect((await t.resolve(name, resolution)).verdict).toBe('accepted');
     const result = name === 'scan' ? 'done' : { ok: 1 };
@@ -80,15 +81,19 @@ describe('files beside a result', () => {
     ['hold bytes', [{ type: 'image', source: { bytes: 'AAAA' } }], '/resolution/files/0/source'],
     ['are too many', Array.from({ length: 17 }, () => SCAN), '/resolution/files'],
     ['are of no type', [{ type: 'file', source: { blob: BLOB } }], '/resolution/files/0/mediaType'],
-  ])('that %s are refused by field, and the call stays open', async (_what, files, path) => {
-    const { t } = await asked('shot');
-    const resolution = { type: 'result', value: 1, files } as Resolution;
-    expect(await t.resolve('shot', resolution)).toMatchObject({
-      verdict: 'invalid',
-      problems: [{ path }],
-    });
-    expect(t.pending).toHaveLength(1);
-  });
+  ])(
+    'that %s are refused by field, and the call stays open',
+    promise('G100'),
+    async (_what, files, path) => {
+      const { t } = await asked('shot');
+      const resolution = { type: 'result', value: 1, files } as Resolution;
+      expect(await t.resolve('shot', resolution)).toMatchObject({
+        verdict: 'invalid',
+        problems: [{ path }],
+      });
+      expect(t.pending).toHaveLength(1);
+    },
+  );
 
   it('are not taken with an answer to what the code of a tool asks, which would not see them', async () => {
     const { t } = await asked('asks');

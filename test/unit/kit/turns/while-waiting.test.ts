@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type AgentSettingsSpec, defineAgent, defineTool } from '../../../../src/index.js';
 import { callsAll, says, script } from '../../../../src/model/scripted/scripted.js';
 import { testConversation } from '../../../../src/testing/test-conversation.js';
+import { promise } from '../../../support/promise.js';
 
 const ask = defineTool({
   name: 'customer.ask',
@@ -48,6 +49,7 @@ describe('a message while calls wait for a person', () => {
   ];
   it.each(agents)(
     '%s is answered at once; they stay open, and are answered later',
+    promise('G113'),
     async (_title, settings) => {
       const t = await waiting(settings, 'ask', 'pay');
       const sent = await t.send('By the way?');
@@ -73,7 +75,7 @@ describe('a message while calls wait for a person', () => {
     expect(queued.pending[0]).not.toHaveProperty('detached');
   });
 
-  it('does what it says itself', async () => {
+  it('does what it says itself', promise('G113'), async () => {
     const refused = await waiting(undefined, 'ask');
     await expect(refused.send('Hm', { onBusy: 'reject' })).rejects.toMatchObject({ code: 'busy' });
     expect(await refused.send('Hm', { onBusy: 'queue' })).toMatchObject({ ahead: 1 });

@@ -13,6 +13,7 @@ import type {
 } from '../../../../src/protocol/model/model.js';
 import { failure } from '../../../support/fakes/language-models.js';
 import { mockFor } from '../../../support/fakes/model-mock.js';
+import { promise } from '../../../support/promise.js';
 import { until } from '../../../support/until.js';
 
 const KEY = 'test-0123456789';
@@ -90,7 +91,9 @@ function itemsOf({ parts }: ModelResponse): readonly ProviderPart[] {
 describe('thoughts of Anthropic', () => {
   const CALL = { toolCalls: [{ name: 'weather__lookup', arguments: '{"city":"Oslo"}' }] };
 
-  it('go back with their signatures in the next step, or the provider would refuse it', async () => {
+  it('go back with their signatures in the next step, or the provider would refuse it', {
+    ...promise('G108'),
+  }, async () => {
     const mock = await mockFor(({ hasResults }) =>
       hasResults
         ? { content: 'It is 18 degrees.' }
@@ -126,7 +129,7 @@ describe('thoughts of Anthropic', () => {
     expect(bodies.at(-1)).toContain('opaque-data-of-the-provider');
   });
 
-  it('are not sent to another provider, which gets what was said', async () => {
+  it('are not sent to another provider, which gets what was said', promise('G108'), async () => {
     const anthropic = await mockFor({
       content: 'Hello from here.',
       reasoning: 'A private thought.',
@@ -141,7 +144,9 @@ describe('thoughts of Anthropic', () => {
 });
 
 describe('tools of the provider', () => {
-  it('are offered, shown as calls of the provider, and go back as its own items', async () => {
+  it('are offered, shown as calls of the provider, and go back as its own items', {
+    ...promise('A8'),
+  }, async () => {
     const mock = await mockFor({ content: 'It is sunny.', webSearches: ['weather in Oslo'] });
     const model = gpt(mock.url);
     const search = { name: 'web.search', provider: { type: 'openai.web_search' } };

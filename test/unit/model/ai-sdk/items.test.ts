@@ -16,11 +16,14 @@ import {
   streaming,
   streamOf,
 } from '../../../support/fakes/language-models.js';
+import { promise } from '../../../support/promise.js';
 
 describe('what a provider marks', () => {
   const MARK = (word: string) => ({ acme: { word } });
 
-  it('goes back to it with the text, the thought and the call that it belongs to, in their order', async () => {
+  it('goes back to it with the text, the thought and the call that it belongs to, in their order', {
+    ...promise('G108'),
+  }, async () => {
     const answer = await ask(
       streaming(
         { type: 'reasoning-start', id: 'r1', providerMetadata: MARK('first') },

@@ -19,6 +19,7 @@ import {
   type WireAnswer,
   type WireServer,
 } from '../../../support/networks/wire-server.js';
+import { promise } from '../../../support/promise.js';
 import {
   chatEvents,
   type PlainAnswer,
@@ -163,6 +164,7 @@ const ROWS: readonly Row[] = [
 describe.each(['chat', 'responses'] as const)('a model call through %s', (api) => {
   it.each(ROWS)(
     'with %s fails as it should, after one request',
+    promise('G101', '2.A.7'),
     async (_what, row, code, retried) => {
       const { server, answer } = await ask(api, typeof row === 'function' ? row(api) : row);
       const failed = await failure(answer);
@@ -172,7 +174,9 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     },
   );
 
-  it('with a 429 waits as long as the provider asks, however it says so', async () => {
+  it('with a 429 waits as long as the provider asks, however it says so', {
+    ...promise('G101'),
+  }, async () => {
     const pauseOf = async (headers: Readonly<Record<string, string>>) =>
       (await failure((await ask(api, { status: 429, headers })).answer)).retryAfterMs;
     expect(await pauseOf({})).toBeUndefined();
@@ -231,7 +235,9 @@ describe.each(['chat', 'responses'] as const)('a model call through %s', (api) =
     await until('the server sees the end', () => server.requests[0]?.outcome === 'closed');
   });
 
-  it('hangs up when it is stopped, so that the provider stops to generate', async () => {
+  it('hangs up when it is stopped, so that the provider stops to generate', {
+    ...promise('G106'),
+  }, async () => {
     const stop = new AbortController();
     const { server, answer, events } = await ask(api, broken(4, 'stall')(api), {
       signal: stop.signal,

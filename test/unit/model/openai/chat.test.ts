@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toChatRequest } from '../../../../src/model/openai/chat.js';
 import type { AssistantPart, Message } from '../../../../src/protocol/conversation/messages.js';
+import { promise } from '../../../support/promise.js';
 
 const AT = { id: 'm', turnId: 't1', step: 1 };
 const SETTINGS = { model: 'm-1' };
@@ -25,7 +26,9 @@ function sent(...messages: readonly Message[]): unknown {
 }
 
 describe('a request to the provider', () => {
-  it('carries the conversation: instructions, messages, calls to the letter, results as envelopes', () => {
+  it('carries the conversation: instructions, messages, calls to the letter, results as envelopes', {
+    ...promise('A57', 'H6', 'C12', 'C35', 'X8'),
+  }, () => {
     const envelope = { ok: true as const, result: { hits: 2 } };
     const body = toChatRequest(
       {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toChatRequest } from '../../../../src/model/openai/chat.js';
 import { toResponsesRequest } from '../../../../src/model/openai/responses.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
+import { promise } from '../../../support/promise.js';
 
 describe('what a user shows', () => {
   const blob = { id: 'b'.repeat(64), bytes: 3, type: 'application/octet-stream' } as const;
@@ -72,7 +73,9 @@ describe('what a user shows', () => {
     ]);
   });
 
-  it('is told in words when its bytes are gone, so that the conversation goes on', () => {
+  it('is told in words when its bytes are gone, so that the conversation goes on', {
+    ...promise('G99'),
+  }, () => {
     const input = toResponsesRequest(request, { model: 'm' }).input;
     expect(JSON.stringify(input)).toContain('file \\"a.pdf\\", not shown');
   });
@@ -84,6 +87,7 @@ describe('what a user shows', () => {
     ['a drawing', { type: 'image', source: { blob }, mediaType: 'image/svg+xml' }],
   ] as const)(
     'is told in words when it is %s, which would have every later request refused',
+    promise('G157'),
     (_what, part) => {
       const messages = [{ ...shown, parts: [part] }];
       const loaded = new Map([[blob.id, 'AAAA']]);

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openaiModel } from '../../../../src/model/openai/adapter.js';
 import type { ToolResultEnvelope } from '../../../../src/protocol/calls/results.js';
 import { startWireServer } from '../../../support/networks/wire-server.js';
+import { promise } from '../../../support/promise.js';
 import { eventsOf, message, wholeResponse } from '../../../support/samples/wire-events.js';
 import {
   answered,
@@ -175,6 +176,7 @@ describe('what the fake of these tests says', () => {
 describe('a tool of OpenAI', () => {
   it.each(Object.entries(ROWS))(
     '%s is shown while it runs and with what it brought, and its item goes back as it came',
+    promise('G95', 'N22'),
     async (_what, { item, call, progress }) => {
       const files = new Files();
       const { response, events } = await answered([item, DONE], files);
@@ -188,6 +190,7 @@ describe('a tool of OpenAI', () => {
 
   it.each(Object.entries(ROWS))(
     '%s is the same where the answer is not streamed',
+    promise('G95'),
     async (_what, { item, call }) => {
       const files = new Files();
       const { response } = await lookedAt([item, DONE], files);
@@ -241,14 +244,16 @@ describe('a tool of OpenAI', () => {
 });
 
 describe('a picture that the model made', () => {
-  it('is stored beside the transcript', async () => {
+  it('is stored beside the transcript', promise('G97'), async () => {
     const files = new Files();
     const { response } = await answered([PICTURE, DONE], files);
     expect(JSON.stringify(response).length).toBeLessThan(2_000);
     expect([...files.stored.values()].map((bytes) => PICTURE_BYTES.equals(bytes))).toEqual([true]);
   });
 
-  it('is not kept where there is no store for it, nor sent when it is gone', async () => {
+  it('is not kept where there is no store for it, nor sent when it is gone', {
+    ...promise('G97'),
+  }, async () => {
     const unstored = await answered([PICTURE, DONE]);
     expect(JSON.stringify(unstored.response).length).toBeLessThan(2_000);
     expect(await sentAgain(transcript(unstored.response))).toEqual([DONE]);
@@ -275,7 +280,7 @@ describe.each([
     ]);
   });
 
-  it('is answered with the decision, and the reason of a denial', async () => {
+  it('is answered with the decision, and the reason of a denial', promise('G96'), async () => {
     const { response } = await ask([LISTED, ASKED, { ...ASKED, id: 'mcpr_2' }]);
     const denied: ToolResultEnvelope = {
       ok: false,

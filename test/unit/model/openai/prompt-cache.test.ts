@@ -6,6 +6,7 @@ import { aiSdkModel } from '../../../../src/model/ai-sdk/adapter.js';
 import type { Message } from '../../../../src/protocol/conversation/messages.js';
 import type { Model } from '../../../../src/protocol/model/model.js';
 import { mockFor } from '../../../support/fakes/model-mock.js';
+import { promise } from '../../../support/promise.js';
 
 const KEY = 'test-0123456789';
 const WEATHER = { name: 'weather.lookup', description: 'Weather', inputSchema: { type: 'object' } };
@@ -61,7 +62,9 @@ describe('the prompt cache of Anthropic', () => {
       content.flatMap(({ text, cache_control }) => (cache_control === undefined ? [] : [text])),
     );
 
-  it('is marked behind system prompt and tools, where the stable beginning ends, and where the call before has ended', async () => {
+  it('is marked behind system prompt and tools, where the stable beginning ends, and where the call before has ended', {
+    ...promise('G173'),
+  }, async () => {
     const warnings: string[] = [];
     const onWarning = (text: string): void => {
       warnings.push(text);

@@ -6,6 +6,7 @@ import {
   toModelFailure,
 } from '../../../../src/model/shared/failure.js';
 import { FAILURES } from '../../../../src/protocol/failures/failures.js';
+import { promise } from '../../../support/promise.js';
 
 interface Answer {
   readonly status?: number;
@@ -178,7 +179,9 @@ describe('the pause before the next attempt', () => {
   const pause = (headers: Readonly<Record<string, string>>, status = 429): number | undefined =>
     toModelFailure(clientError({ status, headers })).retryAfterMs;
 
-  it('is what the provider asks for, in seconds, milliseconds or as a date', () => {
+  it('is what the provider asks for, in seconds, milliseconds or as a date', {
+    ...promise('2.A.7'),
+  }, () => {
     expect(pause({ 'retry-after': '7' })).toBe(7_000);
     expect(pause({ 'retry-after': '0.5' })).toBe(500);
     expect(pause({ 'retry-after-ms': '1500', 'retry-after': '7' })).toBe(1_500);
@@ -218,7 +221,9 @@ describe('the pause before the next attempt', () => {
 describe('the text of a failure', () => {
   const KEY = 'my-own-key/with+signs';
 
-  it('never holds the key, wherever the provider or the platform quotes it', () => {
+  it('never holds the key, wherever the provider or the platform quotes it', {
+    ...promise('S47', '2.A.7'),
+  }, () => {
     const quoting = [
       clientError({ status: 401, error: { message: `Incorrect API key provided: ${KEY}` } }),
       clientError({ status: 400, error: { message: `Bad header: Bearer ${KEY}`, code: KEY } }),

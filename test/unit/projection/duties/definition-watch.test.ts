@@ -11,6 +11,7 @@ import type { ConversationKey } from '../../../../src/protocol/values/ids.js';
 import type { EventLog } from '../../../../src/store/ports/log.js';
 import { openSqliteEventLog } from '../../../../src/store/sqlite/event-log.js';
 import { fakeTemporal, noAnswer, refusal } from '../../../support/fakes/fake-temporal.js';
+import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, suspends } from '../../../support/samples/log-events.js';
 
 let log: EventLog | undefined;
@@ -50,7 +51,9 @@ function noting(outcome: 'changed' | 'refused' = 'changed') {
   return { told, tell };
 }
 
-test('offers every waiting call anew that was offered by another definition, once', async () => {
+test('offers every waiting call anew that was offered by another definition, once', {
+  ...promise('G218'),
+}, async () => {
   const open = await stored({}, { definition: 'new' }, { kind: 'external_execution' });
   const { told, tell } = noting();
   const watch = watchOn(open, tell);
@@ -67,7 +70,9 @@ test('looks through all pages', async () => {
   expect(new Set(told).size).toBe(230);
 });
 
-test('waits while another worker has other definitions, and begins when that is gone', async () => {
+test('waits while another worker has other definitions, and begins when that is gone', {
+  ...promise('G218'),
+}, async () => {
   const open = await stored({});
   await open.announceWorker({ id: 'old', agents: { [AGENT]: 'old' } });
   const { told, tell } = noting();
@@ -89,7 +94,7 @@ test('does not wait for workers that serve other agents', async () => {
   expect(await watchOn(open, noting().tell).pass()).toBe(1);
 });
 
-test('leaves what somebody holds, and looks again', async () => {
+test('leaves what somebody holds, and looks again', promise('G218'), async () => {
   const claim = { by: 'b', claimId: 'c', at: '2030-01-01T00:00:00.000Z', leaseMs: 1, seq: 1 };
   const held = { ...claim, leaseUntil: '2030-01-01T00:00:00.000Z' };
   const open = await stored({ kind: 'external_execution', claim: held });

@@ -3,6 +3,7 @@ import { ownIdentity, storeIdIn } from '../../../../src/client/workers/identity.
 import type { WorkerElsewhere } from '../../../../src/client/workers/workers-elsewhere.js';
 import { StoreWatch } from '../../../../src/projection/duties/store-watch.js';
 import type { HistoryEvent } from '../../../../src/projection/source/history-tail.js';
+import { promise } from '../../../support/promise.js';
 import { until } from '../../../support/until.js';
 
 const MINE = '0123456789ab';
@@ -77,7 +78,9 @@ describe('the identity of a process', () => {
 });
 
 describe('workers that keep another event log', () => {
-  it('are told once, with the way out, and once more when they are gone', async () => {
+  it('are told once, with the way out, and once more when they are gone', {
+    ...promise('G242'),
+  }, async () => {
     const { watch, said, seen } = watching();
     await watch.run();
     seen.workers = [worker(THEIRS), worker(THEIRS)];
@@ -110,7 +113,7 @@ describe('a client that keeps another event log', () => {
   it.each([
     ['a signal', signalled],
     ['an update', updated],
-  ])('is told once by what it sends: %s', async (_, sent) => {
+  ])('is told once by what it sends: %s', promise('G242'), async (_, sent) => {
     const { watch, said, seen, looked } = watching();
     seen.events = [sent(ownIdentity(MINE)), sent('17@host'), sent('')];
     watch.moved(run('a'));

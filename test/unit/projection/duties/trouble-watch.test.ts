@@ -3,6 +3,7 @@ import { TroubleWatch } from '../../../../src/projection/duties/trouble-watch.js
 import { Sweep } from '../../../../src/projection/projector/sweep.js';
 import type { Trouble } from '../../../../src/protocol/values/trouble.js';
 import { FAILING } from '../../../support/conformance/troubles.js';
+import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { aProjection } from '../setup.js';
 
@@ -23,7 +24,9 @@ async function aWatch() {
 }
 
 describe('marks of trouble', () => {
-  it('are made by the sweep, counted, said once, and cleared when tasks are completed again', async () => {
+  it('are made by the sweep, counted, said once, and cleared when tasks are completed again', {
+    ...promise('G20'),
+  }, async () => {
     const { log, source, sweep, lines, counts } = await aWatch();
     await sweep.pass();
     const describe = source.describe.bind(source);

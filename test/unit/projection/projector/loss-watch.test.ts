@@ -1,6 +1,7 @@
 /** The watch of other workers: one that falls silent without having stopped is looked for, once. */
 import { describe, expect, it } from 'vitest';
 import { LossWatch } from '../../../../src/projection/projector/loss-watch.js';
+import { promise } from '../../../support/promise.js';
 import { until } from '../../../support/until.js';
 
 class FakePresence {
@@ -34,7 +35,7 @@ describe('a worker that watches others', () => {
     ['two fall silent at once', [[], ['a', 'b']], 1],
     ['one comes back, and falls silent again', [[], ['a'], [], ['a']], 2],
     ['it was held up itself', [[], ['me'], []], 0],
-  ])('looks where %s', async (_what, beats, looks) => {
+  ])('looks where %s', promise('G233'), async (_what, beats, looks) => {
     const presence = new FakePresence();
     const watch = presence.watch();
     for (const silent of beats) {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { StartupCheck } from '../../../../src/projection/projector/startup-check.js';
+import { promise } from '../../../support/promise.js';
 import { KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
 import { aProjection } from '../setup.js';
@@ -18,7 +19,9 @@ async function aStart(
 }
 
 describe('a worker that starts', () => {
-  it('stores what a lost worker told nobody, though another one leads the sweep', async () => {
+  it('stores what a lost worker told nobody, though another one leads the sweep', {
+    ...promise('G235'),
+  }, async () => {
     const { log, source, stored, look } = await aStart();
     await log.acquireLease({ name: 'sweep', holder: 'another', ttlMs: 60_000 });
     await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
@@ -81,7 +84,9 @@ describe('a worker that starts', () => {
     expect(looked).toEqual(['c7', 'c6', 'c5']);
   });
 
-  it('shares the look with those that start beside it: of ten one looks at once, and one for those who came after it', async () => {
+  it('shares the look with those that start beside it: of ten one looks at once, and one for those who came after it', {
+    ...promise('G235'),
+  }, async () => {
     const { source, log, create } = await aStart({ intervalMs: 200 });
     await log.append({ ...KEY, runId: 'run-a', historyLength: 9, events: LOG.slice(0, 6) });
     source.set({ runId: 'run-a', events: LOG.slice(0, 6), historyLength: 9 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { Sweep } from '../../../../src/projection/projector/sweep.js';
+import { promise } from '../../../support/promise.js';
 import { closes, KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
 import { aProjection } from '../setup.js';
@@ -64,7 +65,9 @@ describe('the sweep', () => {
     expect(await stored()).toBe(13);
   });
 
-  it('finds closed conversations that the store has never heard of, a hundred each time, and none that were deleted', async () => {
+  it('finds closed conversations that the store has never heard of, a hundred each time, and none that were deleted', {
+    ...promise('G228'),
+  }, async () => {
     const { source, log, create } = await aSweep();
     const ids = Array.from({ length: 130 }, (_, nth) => `closed-${nth + 100}`);
     for (const id of ids) {
@@ -127,7 +130,9 @@ describe('the sweep', () => {
     expect((await log.head({ ...KEY, conversationId: 'c' }))?.lastSeq).toBe(6);
   });
 
-  it('costs the same however many conversations wait: so many looks and three statements a pass, in turn', async () => {
+  it('costs the same however many conversations wait: so many looks and three statements a pass, in turn', {
+    ...promise('G237'),
+  }, async () => {
     const { log, source, projector } = await aSweep();
     const statements: string[] = [];
     const counted = new Proxy(log, {
@@ -183,7 +188,9 @@ describe('the sweep', () => {
     expect(source.describes).toBe(before);
   });
 
-  it('looks as soon as it leads, long before an interval is over: a killed leader told what no store has', async () => {
+  it('looks as soon as it leads, long before an interval is over: a killed leader told what no store has', {
+    ...promise('G234'),
+  }, async () => {
     const { source, stored, log, create } = await aSweep();
     await log.acquireLease({ name: 'sweep', holder: 'killed', ttlMs: 200 });
     source.set({ runId: 'run-a', events: LOG });
@@ -197,7 +204,9 @@ describe('the sweep', () => {
     expect(await other.pass()).toBeDefined();
   });
 
-  it('is taken over seconds after its leader was killed, however rare its passes are', async () => {
+  it('is taken over seconds after its leader was killed, however rare its passes are', {
+    ...promise('G234'),
+  }, async () => {
     const { log, create, source, stored } = await aSweep();
     const acquire = log.acquireLease.bind(log);
     const leader = create(30_000);

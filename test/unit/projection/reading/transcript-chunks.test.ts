@@ -9,6 +9,7 @@ import { openFolderBlobStore } from '../../../../src/store/folder/blobs.js';
 import type { BlobStore } from '../../../../src/store/ports/blobs.js';
 import { openSqliteStores } from '../../../../src/store/sqlite/event-log.js';
 import { modelCalls, modelSays, plannedCall } from '../../../support/builders/core-builders.js';
+import { promise } from '../../../support/promise.js';
 import { aMachine, type MachineUnderTest } from '../../../support/schedules/core-driver.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 
@@ -76,7 +77,9 @@ describe('messages in the blob store', () => {
     await expect(chunks.get(other, part)).rejects.toMatchObject({ code: 'transcript_lost' });
   });
 
-  it('that are lost are made again from the log, to the byte, and are there again', async () => {
+  it('that are lost are made again from the log, to the byte, and are there again', {
+    ...promise('G183'),
+  }, async () => {
     const { chunks, blobs, append, messages, part, said } = await setUp();
     await append();
     await blobs.delete(KEY);
@@ -92,7 +95,7 @@ describe('messages in the blob store', () => {
     ['at the beginning of a turn, to its middle', 4, 6],
     ['in the middle of a turn, to its end', 6, 8],
     ['and end within one turn', 5, 7],
-  ])('that begin %s are made again as well', async (_where, from, to) => {
+  ])('that begin %s are made again as well', promise('G189'), async (_where, from, to) => {
     const { chunks, blobs, append, all } = await setUp();
     await append();
     const messages = all.slice(from, to);
@@ -107,7 +110,9 @@ describe('messages in the blob store', () => {
     expect((await blobs.get(KEY, id))?.ref.id).toBe(id);
   });
 
-  it('that somebody has changed are never taken: they are made again', async () => {
+  it('that somebody has changed are never taken: they are made again', {
+    ...promise('G183'),
+  }, async () => {
     const folder = temporaryFolder();
     const { chunks, append, messages, part } = await setUp(await openFolderBlobStore({ folder }));
     await append();
@@ -127,7 +132,9 @@ describe('messages in the blob store', () => {
     expect(await without.put(KEY, messages)).toBeUndefined();
   });
 
-  it('that neither blob store nor log has are lost, and the error says which', async () => {
+  it('that neither blob store nor log has are lost, and the error says which', {
+    ...promise('G183'),
+  }, async () => {
     const { chunks, blobs, part } = await setUp();
     await blobs.delete(KEY);
     await expect(chunks.get(KEY, part)).rejects.toMatchObject({

@@ -4,6 +4,7 @@ import type { ConversationReader, WatchFrame } from '../../../../src/client/port
 import type { LogCursor } from '../../../../src/protocol/values/cursor.js';
 import { formatCursor } from '../../../../src/protocol/values/cursor.js';
 import type { LiveMessage } from '../../../../src/store/ports/live.js';
+import { promise } from '../../../support/promise.js';
 import { delta, textDelta } from '../../../support/samples/live-messages.js';
 import { closes, KEY, stamped, started, turn } from '../../../support/samples/log-events.js';
 import { until } from '../../../support/until.js';
@@ -127,7 +128,9 @@ describe('watching with live events', () => {
     await shows(frames, cursors(1, 1, 8));
   });
 
-  it('drops what an attempt still says once a later one has begun', async () => {
+  it('drops what an attempt still says once a later one has begun', {
+    ...promise('G103', 'N29'),
+  }, async () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     const { frames } = follow(reader);
@@ -140,7 +143,9 @@ describe('watching with live events', () => {
     await shows(frames, ['1-1', '1-2', '1-3', 'one', 'eins', ' zwei', '1-4']);
   });
 
-  it('gives who comes in the middle what was streamed so far, and to the others nothing twice', async () => {
+  it('gives who comes in the middle what was streamed so far, and to the others nothing twice', {
+    ...promise('G105'),
+  }, async () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     let text = '';
@@ -162,7 +167,9 @@ describe('watching with live events', () => {
     await shows(second.frames, ['1-3', 'one two', ' three']);
   });
 
-  it('asks for what was lost on the way, and gives all of it in order', async () => {
+  it('asks for what was lost on the way, and gives all of it in order', {
+    ...promise('G105'),
+  }, async () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     const { frames } = follow(reader);
@@ -181,7 +188,7 @@ describe('watching with live events', () => {
     expect(asked).toBe(1);
   });
 
-  it('shows the gap where nobody says it again', async () => {
+  it('shows the gap where nobody says it again', promise('G105'), async () => {
     const { reader, store, live } = await aReader();
     await store(LOG.slice(0, 3));
     const { frames } = follow(reader);

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HistoryProbe } from '../../../../src/projection/source/history-probe.js';
 import { completed, fakeHistory, type Look, timer } from '../../../support/fakes/fake-history.js';
+import { promise } from '../../../support/promise.js';
 
 const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
 const FOUND: Look = [[timer(8), completed(7)]];
@@ -35,7 +36,9 @@ afterEach(() => {
 });
 
 describe('looks at the ends of histories', () => {
-  it('that are denied are told once, with the reason, and again when they work', async () => {
+  it('that are denied are told once, with the reason, and again when they work', {
+    ...promise('G205'),
+  }, async () => {
     const { looks, look, lines } = setUp(DENIED, DENIED, DENIED, FOUND);
     await look(3);
     const failing = 'The ends of histories cannot be read on the server';
@@ -47,7 +50,9 @@ describe('looks at the ends of histories', () => {
     ]);
   });
 
-  it('are given up, and that is told, only when the call is unknown three times in a row', async () => {
+  it('are given up, and that is told, only when the call is unknown three times in a row', {
+    ...promise('G205'),
+  }, async () => {
     const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, DENIED, UNKNOWN, UNKNOWN, UNKNOWN);
     await look(5);
     expect(looks.isUseless).toBe(false);
@@ -66,7 +71,9 @@ describe('looks at the ends of histories', () => {
     ]);
   });
 
-  it('are tried again a minute after they were given up, and all is well if that one is answered', async () => {
+  it('are tried again a minute after they were given up, and all is well if that one is answered', {
+    ...promise('G205'),
+  }, async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { looks, look, lines } = setUp(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, FOUND);
     await look(3);

@@ -5,6 +5,7 @@ import type { EventBody } from '../../../../src/protocol/log/events.js';
 import type { LiveEvent } from '../../../../src/protocol/log/live-events.js';
 import { LiveView } from '../../../../src/protocol/log/live-view.js';
 import { turnIdFor } from '../../../../src/protocol/values/ids.js';
+import { promise } from '../../../support/promise.js';
 import { textDelta } from '../../../support/samples/live-messages.js';
 import { answers, asks, stamped } from '../../../support/samples/log-events.js';
 
@@ -45,7 +46,7 @@ function note(view: LiveView, ...bodies: readonly EventBody[]): void {
 }
 
 describe('what is being streamed', () => {
-  it('is put together from its pieces', () => {
+  it('is put together from its pieces', promise('2.A.2'), () => {
     const reasoning: LiveEvent = { type: 'reasoning_delta', ...of(1), offset: 0, text: 'Hm' };
     const view = viewOf(
       ...[begins(1), reasoning, textDelta('Hel'), textDelta('lo', { offset: 3 })],
@@ -62,7 +63,9 @@ describe('what is being streamed', () => {
     expect(new LiveView().answer).toBeUndefined();
   });
 
-  it('is what the newest attempt says: it replaces the text of those before, whose late pieces are dropped', () => {
+  it('is what the newest attempt says: it replaces the text of those before, whose late pieces are dropped', {
+    ...promise('G103'),
+  }, () => {
     const view = viewOf(begins(1), textDelta('one two'), fails(1));
     expect(view.answer).toMatchObject({
       text: 'one two',
@@ -111,7 +114,9 @@ describe('what is being streamed', () => {
     expect(view.take(textDelta('again'))).toBeDefined();
   });
 
-  it('stays that of the running turn when a lost worker still streams an earlier one', () => {
+  it('stays that of the running turn when a lost worker still streams an earlier one', {
+    ...promise('G104'),
+  }, () => {
     const [late, running] = [says(turnOf(1), 'old', ' words'), says(turnOf(2), 'new', ' words')];
     const view = viewOf(...running.slice(0, 2));
     for (const event of late) {
@@ -139,7 +144,9 @@ describe('what is being streamed', () => {
     }
   });
 
-  it('is that of the latest turn, in whatever order those of several turns come (property)', () => {
+  it('is that of the latest turn, in whatever order those of several turns come (property)', {
+    ...promise('G104'),
+  }, () => {
     const turns = [1, 2, 3].map((ordinal) =>
       says(turnOf(ordinal), 'The ', `${ordinal}. `, 'turn.'),
     );

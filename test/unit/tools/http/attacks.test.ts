@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
+import { promise } from '../../../support/promise.js';
 import {
   envelopeOf,
   errorOf,
@@ -68,7 +69,7 @@ describe('a redirect into the own network', () => {
     ['without a scheme', '//127.0.0.2/'],
     ['with backslashes', '\\\\127.0.0.2\\'],
     ['with a line end', 'http://127.0.\t0.2/'],
-  ])('%s is refused', async (_how, target) => {
+  ])('%s is refused', promise('G140'), async (_how, target) => {
     const location = target.replaceAll(/[\u0080-\uffff]/g, encodeURIComponent);
     await using service = await startRaw(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\n\r\n`);
     expect(await errorOf(toolOf(service.url))).toMatch(/has no address that this tool may reach$/);
@@ -112,7 +113,7 @@ describe('an answer that lies', () => {
       'headers are too large',
     ],
     ['says nothing at all', '', 'was cut'],
-  ])('and %s is an error', async (_how, answer, rule) => {
+  ])('and %s is an error', promise('G140'), async (_how, answer, rule) => {
     await using service = await startRaw(answer, true);
     expect(await errorOf(toolOf(service.url, { effects: 'once' }))).toContain(rule);
   });
@@ -134,23 +135,29 @@ describe('an answer that lies', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['gzip, gzip', (content: Buffer) => gzipSync(gzipSync(content))],
-  ])('and unfolds from %s without an end is not read past its bound', async (encoding, fold) => {
-    const bomb = fold(Buffer.alloc(32 * 1024 * 1024, 0x20));
-    for (const status of [200, 400]) {
-      await using peer = await startPeer((_request, response) => {
-        const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
-        response.writeHead(status, headers).end(bomb);
-      });
-      const said = await errorOf(toolOf(peer.url));
-      expect(said).toBe(
-        status === 200
-          ? 'HTTP 200 OK, but its body has more than 1048576 bytes'
-          : 'HTTP 400 Bad Request',
-      );
-    }
-  });
+  ])(
+    'and unfolds from %s without an end is not read past its bound',
+    promise('G140'),
+    async (encoding, fold) => {
+      const bomb = fold(Buffer.alloc(32 * 1024 * 1024, 0x20));
+      for (const status of [200, 400]) {
+        await using peer = await startPeer((_request, response) => {
+          const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+          response.writeHead(status, headers).end(bomb);
+        });
+        const said = await errorOf(toolOf(peer.url));
+        expect(said).toBe(
+          status === 200
+            ? 'HTTP 200 OK, but its body has more than 1048576 bytes'
+            : 'HTTP 400 Bad Request',
+        );
+      }
+    },
+  );
 
-  it('and is nested without an end is an error, also where a secret is looked for in it', async () => {
+  it('and is nested without an end is an error, also where a secret is looked for in it', {
+    ...promise('G140'),
+  }, async () => {
     vi.stubEnv('X_TOKEN', 'hush-hush');
     const depth = 400_000;
     await using service = await startRaw(
@@ -183,7 +190,7 @@ describe('an argument', () => {
     ['a fragment', 'x#y'],
     ['another request', 'x HTTP/1.1\r\nhost: evil.example\r\n\r\nGET /admin'],
     ['half a character', '\ud800'],
-  ])('that would make %s stays one value, or is refused', async (_what, id) => {
+  ])('that would make %s stays one value, or is refused', promise('G140'), async (_what, id) => {
     await using peer = await startPeer(json('fine'));
     const tool = toolOf(`${peer.url}/orders/{id}/lines`, { query: [] });
     const envelope = await envelopeOf(tool, { input: { id } });

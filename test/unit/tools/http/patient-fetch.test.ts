@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { getGlobalDispatcher, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { patientFetch } from '../../../../src/tools/http/patient-fetch.js';
+import { promise } from '../../../support/promise.js';
 import { json, startPeer } from '../../../support/servers/http-peer.js';
 import { until } from '../../../support/until.js';
 
@@ -11,7 +12,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('wait for an answer, and for what comes of it, however long nothing does', async () => {
+it('wait for an answer, and for what comes of it, however long nothing does', {
+  ...promise('G141'),
+}, async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const held: ServerResponse[] = [];
   await using peer = await startPeer((_request, response) => held.push(response));
@@ -36,7 +39,7 @@ it('end with their signal', async () => {
   await until('the connection is closed', () => peer.sockets.open === 0);
 });
 
-it('go by what is set for the process, from then on', async () => {
+it('go by what is set for the process, from then on', promise('G142'), async () => {
   await using peer = await startPeer(json('direct'));
   await using proxy = await startPeer(json('by proxy'));
   const before = getGlobalDispatcher();

@@ -11,6 +11,7 @@ import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
 import { kitServer, mcpLedger } from '../../../support/mcp/kit.js';
 import { CERTIFICATE, startTlsPeer } from '../../../support/networks/tls-peer.js';
 import { patient } from '../../../support/patience.js';
+import { promise } from '../../../support/promise.js';
 import { chatEvents } from '../../../support/samples/wire-events.js';
 import { startChild } from '../../../support/servers/children.js';
 import { envelopeOf, errorOf, json, startPeer } from '../../../support/servers/http-peer.js';
@@ -88,7 +89,9 @@ describe('a proxy before a service that speaks TLS', () => {
     response.end(JSON.stringify({ by: request.method, known: authorization === TOKEN, password }));
   };
 
-  it('tunnels: it hears of the host alone, and the service nothing of the password of the proxy', async () => {
+  it('tunnels: it hears of the host alone, and the service nothing of the password of the proxy', {
+    ...promise('G143'),
+  }, async () => {
     trustCertificate();
     vi.stubEnv('API_TOKEN', TOKEN);
     await using proxy = await startProxy();
@@ -131,6 +134,7 @@ describe('a proxy before a service that speaks TLS', () => {
 
   it.each(['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway'])(
     'that refuses the tunnel (%s) is told as such: nothing was sent, and no password is shown',
+    promise('G143'),
     async (refusal) => {
       trustCertificate();
       await using proxy = await startProxy(refusal);
@@ -153,45 +157,44 @@ describe('a proxy before a service that speaks TLS', () => {
 });
 
 describe('a process that has its proxy and a certificate of its own by its environment', () => {
-  it(
-    'reaches services of HTTP tools, MCP servers and models through it',
-    async () => {
-      await using proxy = await startProxy();
-      const mcp = createMcpHandler(() => kitServer(mcpLedger()));
-      onTestFinished(() => mcp.close());
-      const serveMcp = toNodeHandler(mcp);
-      await using peer = await startTlsPeer((request, response) => {
-        if (request.url === '/mcp') void serveMcp(request as never, response);
-        else if (request.url === '/v1/chat/completions') {
-          response.writeHead(200, { 'content-type': 'text/event-stream' });
-          for (const event of chatEvents({ text: 'By proxy.' }))
-            response.write(`data: ${JSON.stringify(event)}\n\n`);
-          response.end('data: [DONE]\n\n');
-        } else response.writeHead(200, { 'content-type': 'application/json' }).end('"found"');
-      });
-      const folder = mkdtempSync(join(tmpdir(), 'colloquy-ca-'));
-      onTestFinished(() => {
-        rmSync(folder, { recursive: true, force: true });
-      });
-      const file = join(folder, 'ca.pem');
-      writeFileSync(file, CERTIFICATE);
-      const host = `all.test.invalid:${peer.port}`;
-      const child = startChild(CHILD, [`https://${host}`], {
-        NODE_EXTRA_CA_CERTS: file,
-        NODE_USE_ENV_PROXY: '1',
-        HTTPS_PROXY: proxy.url,
-      });
-      expect(await child.ended, child.errors.join('\n')).toBe(0);
-      expect(child.lines).toEqual([
-        {
-          http: { ok: true, result: 'found' },
-          tools: expect.arrayContaining(['kit.search', 'kit.push']) as unknown,
-          text: 'By proxy.',
-        },
-      ]);
-      expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT ${host}`]));
-      expect(proxy.seen.length).toBeGreaterThanOrEqual(3);
-    },
-    patient(CHILD_TIMEOUT_MS),
-  );
+  it('reaches services of HTTP tools, MCP servers and models through it', {
+    ...promise('G143'),
+    timeout: patient(CHILD_TIMEOUT_MS),
+  }, async () => {
+    await using proxy = await startProxy();
+    const mcp = createMcpHandler(() => kitServer(mcpLedger()));
+    onTestFinished(() => mcp.close());
+    const serveMcp = toNodeHandler(mcp);
+    await using peer = await startTlsPeer((request, response) => {
+      if (request.url === '/mcp') void serveMcp(request as never, response);
+      else if (request.url === '/v1/chat/completions') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (const event of chatEvents({ text: 'By proxy.' }))
+          response.write(`data: ${JSON.stringify(event)}\n\n`);
+        response.end('data: [DONE]\n\n');
+      } else response.writeHead(200, { 'content-type': 'application/json' }).end('"found"');
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'colloquy-ca-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, CERTIFICATE);
+    const host = `all.test.invalid:${peer.port}`;
+    const child = startChild(CHILD, [`https://${host}`], {
+      NODE_EXTRA_CA_CERTS: file,
+      NODE_USE_ENV_PROXY: '1',
+      HTTPS_PROXY: proxy.url,
+    });
+    expect(await child.ended, child.errors.join('\n')).toBe(0);
+    expect(child.lines).toEqual([
+      {
+        http: { ok: true, result: 'found' },
+        tools: expect.arrayContaining(['kit.search', 'kit.push']) as unknown,
+        text: 'By proxy.',
+      },
+    ]);
+    expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT ${host}`]));
+    expect(proxy.seen.length).toBeGreaterThanOrEqual(3);
+  });
 });

@@ -1,6 +1,7 @@
 /** Redirects of HTTP tools. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpTool, jsonSchema, secret } from '../../../../src/index.js';
+import { promise } from '../../../support/promise.js';
 import {
   type Answer,
   envelopeOf,
@@ -118,7 +119,7 @@ describe('a redirect', () => {
     ['data', 'data:application/json,1', 'redirects to data:, which is not followed'],
     ['a URL with a password', 'http://a:b@127.0.0.1/', 'with a password, which is not followed'],
     ['no URL', 'http://[', 'redirects to something that is no URL'],
-  ])('to %s is refused', async (_what, target, rule) => {
+  ])('to %s is refused', promise('G136'), async (_what, target, rule) => {
     await using peer = await startPeer(once(target));
     expect(await errorOf(toolOf(peer.url, { allowPrivate: ['127.0.0.1'] }))).toContain(rule);
   });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { httpTool, jsonSchema } from '../../../../src/index.js';
+import { promise } from '../../../support/promise.js';
 import {
   envelopeOf,
   errorOf,
@@ -28,7 +29,9 @@ async function sent(
 }
 
 describe('an HTTP tool', () => {
-  it('sends the input of a GET in path and query, and its answer is the result (S30, H21, H27)', async () => {
+  it('sends the input of a GET in path and query, and its answer is the result (S30, H21, H27)', {
+    ...promise('S24', 'S30', 'H12', 'H15', 'H21', 'H24', 'H27'),
+  }, async () => {
     await using peer = await startPeer(json({ celsius: 21 }));
     const tool = httpTool({
       ...described,
@@ -73,7 +76,7 @@ describe('an HTTP tool', () => {
     });
   });
 
-  it('sends fields where its definition puts them', async () => {
+  it('sends fields where its definition puts them', promise('H12'), async () => {
     await using peer = await startPeer(json(null));
     const input = { a: 1, b: 'two', c: true } as never;
     const post = { method: 'POST', query: ['a'] };
@@ -98,7 +101,9 @@ describe('an HTTP tool', () => {
     expect(request?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('sends headers that are made of the input, and none that would make another', async () => {
+  it('sends headers that are made of the input, and none that would make another', {
+    ...promise('G135'),
+  }, async () => {
     await using peer = await startPeer(json(null));
     const headers = { 'X-User': ({ user }: { user: string }) => user };
     const { request } = await sent(peer, { headers, query: [] }, { user: 'ann' } as never);
@@ -116,7 +121,7 @@ describe('an HTTP tool', () => {
     expect(peer.requests).toHaveLength(1);
   });
 
-  it('sends nothing when a value cannot stand where it belongs', async () => {
+  it('sends nothing when a value cannot stand where it belongs', promise('G135'), async () => {
     await using peer = await startPeer(json(null));
     const tool = httpTool({ ...described, input: open, method: 'GET', url: `${peer.url}/{id}` });
     expect(await errorOf(tool, { input: { id: '../admin' } })).toBe(
@@ -152,7 +157,7 @@ describe('an HTTP tool', () => {
     expect(peer.sockets.opened).toBe(3);
   });
 
-  it('is refused what is not public, before anything is sent', async () => {
+  it('is refused what is not public, before anything is sent', promise('G136'), async () => {
     await using peer = await startPeer(json('secret'));
     const guarded = { ...described, allowPrivate: ['10.0.0.0/8'] };
     for (const host of [

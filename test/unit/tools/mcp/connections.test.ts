@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { MAX_MCP_CALLERS, MCP_CALLER_IDLE_MS } from '../../../../src/define/mcp/limits.js';
 import { mcpServer } from '../../../../src/define/mcp-server.js';
 import { McpConnections } from '../../../../src/tools/mcp/session/connections.js';
+import { promise } from '../../../support/promise.js';
 
 const quiet = () => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
@@ -25,7 +26,9 @@ it('all calls share one, unless it is said otherwise', () => {
   expect(lease('bo', 'acme').connection).toBe(all.own);
 });
 
-it('users of one tenant share one, or have one each; those of another never do', () => {
+it('users of one tenant share one, or have one each; those of another never do', {
+  ...promise('G159'),
+}, () => {
   const tenants = connections('tenant');
   expect(tenants.lease('ann').connection).toBe(tenants.lease('bo').connection);
   expect(tenants.lease('ann', 'acme').connection).not.toBe(tenants.lease('ann').connection);

@@ -8,6 +8,7 @@ import {
   requestsOf,
   settledState,
 } from '../../../../src/tools/mcp/session/questions.js';
+import { promise } from '../../../support/promise.js';
 
 const FORM = {
   type: 'object',
@@ -45,11 +46,15 @@ describe('requests for input', () => {
     ],
     ['a list', [], /not an object/],
     ['nothing', { a: null }, /undefined/],
-  ])('that cannot be put to anybody are refused: %s', (_what, requests, problem) => {
-    expect(requestsOf(requests)).toMatchObject({
-      problem: expect.stringMatching(problem) as string,
-    });
-  });
+  ])(
+    'that cannot be put to anybody are refused: %s',
+    promise('G274'),
+    (_what, requests, problem) => {
+      expect(requestsOf(requests)).toMatchObject({
+        problem: expect.stringMatching(problem) as string,
+      });
+    },
+  );
 
   it('always say who asks, and where a link leads', () => {
     const form = requestOf({ message: 'Which?', requestedSchema: FORM });

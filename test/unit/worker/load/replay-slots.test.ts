@@ -6,6 +6,7 @@ import {
 } from '../../../../src/protocol/limits/service-limits.js';
 import { ReplaySlots } from '../../../../src/worker/load/replay-slots.js';
 import { withSlots } from '../../../../src/worker/load/slots.js';
+import { promise } from '../../../support/promise.js';
 
 type Context = Parameters<ReplaySlots['reserveSlot']>[0];
 type Permit = Awaited<ReturnType<ReplaySlots['reserveSlot']>>;
@@ -52,11 +53,13 @@ describe('tasks that bring whole histories', () => {
       [2, 3, 4, 2, 1, 1],
     ],
     ['come back to more once they are quick again', [3_000, 4_000, 10, 10, 10], [2, 1, 1, 2, 3]],
-  ])('%s', (_what, took, batches) => {
+  ])('%s', promise('G30'), (_what, took, batches) => {
     expect(new Scene().replays(took)).toEqual(batches);
   });
 
-  it('wait for one of them to end, and those that are called off leave the line', async () => {
+  it('wait for one of them to end, and those that are called off leave the line', {
+    ...promise('G30'),
+  }, async () => {
     const { slots } = new Scene();
     const taken = await Promise.all(
       Array.from({ length: REPLAYS_AT_START }, () => slots.reserveSlot(WHOLE, NEVER)),
@@ -75,7 +78,7 @@ describe('tasks that bring whole histories', () => {
     });
   });
 
-  it('keep no task of a run in memory waiting, nor do these keep them', () => {
+  it('keep no task of a run in memory waiting, nor do these keep them', promise('G30'), () => {
     const scene = new Scene();
     expect(scene.takeAll(WHOLE)).toHaveLength(REPLAYS_AT_START);
     expect(scene.takeAll(HELD)).toHaveLength(40);

@@ -11,6 +11,7 @@ import {
   started,
   timer,
 } from '../../../support/fakes/fake-history.js';
+import { promise } from '../../../support/promise.js';
 
 const RUN = { workflowId: 'conversation:default:c1', runId: 'run-a' };
 
@@ -181,7 +182,7 @@ describe('what a worker holds of a run is not settled', () => {
       [event(9, 'workflowExecutionContinuedAsNew'), accepted(8, 'u1'), completed(7), started(6)],
     ],
     ['is empty', { lastId: 3 }, []],
-  ])('when the history %s', async (_what, held, events) => {
+  ])('when the history %s', promise('G14'), async (_what, held, events) => {
     expect(await server([events]).isSettled(RUN, held)).toBe(false);
   });
 

@@ -1,6 +1,7 @@
 import type { Workflow, WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { StuckWatch, WorkflowStuck } from '../../../../src/worker/sdk-workarounds/stuck-watch.js';
+import { promise } from '../../../support/promise.js';
 
 const MINUTE = 60_000;
 type CreateOptions = Parameters<WorkflowCreator['createWorkflow']>[0];
@@ -27,7 +28,9 @@ function creator() {
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-it('a step that has not ended in a minute is stuck, and its run is named', async () => {
+it('a step that has not ended in a minute is stuck, and its run is named', {
+  ...promise('G19'),
+}, async () => {
   const watch = new StuckWatch();
   const { made } = creator();
   const told = vi.fn();

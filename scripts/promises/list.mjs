@@ -1,0 +1,123 @@
+// The promises and requirements in test/promises: their ids, their words, and how many tests show each of them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const FOLDER = fileURLToPath(new URL('../../test/promises/', import.meta.url));
+
+/** Files of topics, in the order of the pages. */
+const TOPICS = {
+  guarantees: ['processes-die', 'answers', 'turns-and-results', 'history-and-log', 'starting-up'],
+  requirements: ['scenarios', 'agentix', 'hsafa', 'agentic-core', 'aptix', 'rules-and-limits'],
+};
+
+/** Prefixes of the ids of requirements, and how many there are. */
+const RANGES = [
+  ['S', 50],
+  ['A', 57],
+  ['H', 57],
+  ['C', 42],
+  ['X', 50],
+];
+/** These lists stand here in part: `N` are rules that the promises imply, `T` such of Temporal, and sections of one of the sources. */
+const OTHERS = [
+  ...['2.A.2', '2.A.5', '2.A.7', 'N8', 'N9', 'N10', 'N11', 'N22', 'N25', 'N28', 'N29'],
+  ...['T12', 'T13'],
+];
+
+/** Shorter ones explain nothing. */
+const MIN_REASON_CHARS = 20;
+
+/** The marks of a promise that no test shows, or not yet all of it. */
+const MARKS = ['later', 'notApplicable', 'withdrawn'];
+const WORDS = {
+  guarantees: ['when', 'user'],
+  requirements: ['words'],
+};
+
+/** Both lists as `{guarantees, requirements}`: arrays of topics with a `file`, each with its promises. */
+export function readPromises(folder = FOLDER) {
+  const topics = (kind) => TOPICS[kind].map((name) => readTopic(folder, `${kind}/${name}.json`));
+  return { guarantees: topics('guarantees'), requirements: topics('requirements') };
+}
+
+/** Files of the folder that no topic names. */
+export function strayFiles(folder = FOLDER) {
+  return Object.entries(TOPICS).flatMap(([kind, names]) =>
+    readdirSync(`${folder}${kind}`)
+      .filter((file) => !names.includes(file.replace(/\.json$/, '')))
+      .map((file) => `test/promises/${kind}/${file}`),
+  );
+}
+
+/** Every promise of both lists. */
+export function allPromises(lists) {
+  return [...lists.guarantees, ...lists.requirements].flatMap(({ promises }) => promises);
+}
+
+/** The faults of the lists, each `{file, message}`: every id once, none left out, words, and a number of tests or a reason. */
+export function listFaults(lists) {
+  const seen = new Set();
+  const faults = Object.entries(lists).flatMap(([kind, topics]) =>
+    topics.flatMap(({ file, promises }) =>
+      promises.flatMap((promise) => {
+        const messages = promiseFaults(promise, kind);
+        if (seen.has(promise.id)) messages.push('stands here a second time');
+        seen.add(promise.id);
+        return messages.map((message) => ({ file, message: `${promise.id}: ${message}` }));
+      }),
+    ),
+  );
+  const numbers = lists.guarantees.flatMap(({ promises }) =>
+    promises.map(({ id }) => numberOf(id)),
+  );
+  const wanted = { guarantees: idsOf('G', Math.max(0, ...numbers)), requirements: REQUIRED };
+  for (const [kind, ids] of Object.entries(wanted))
+    for (const id of ids)
+      if (!seen.has(id))
+        faults.push({
+          file: `test/promises/${kind}`,
+          message: `${id} is missing; mark it instead`,
+        });
+  return faults;
+}
+
+/** Whether a test must show it: a mark without a number of tests stands for a promise without tests. */
+export function isShown(promise) {
+  return promise.tests !== undefined;
+}
+
+function readTopic(folder, name) {
+  const file = `test/promises/${name}`;
+  return { file, ...JSON.parse(readFileSync(folder + name, 'utf8')) };
+}
+
+const REQUIRED = [...RANGES.flatMap(([prefix, count]) => idsOf(prefix, count)), ...OTHERS];
+
+function promiseFaults(promise, kind) {
+  const { id, tests } = promise;
+  const messages = [];
+  const isKnown = kind === 'guarantees' ? /^G[1-9]\d*$/.test(id) : REQUIRED.includes(id);
+  if (!isKnown) messages.push('there is no such id');
+  for (const word of WORDS[kind])
+    if ((promise[word] ?? '') === '') messages.push(`has no "${word}"`);
+  const marks = MARKS.filter((mark) => promise[mark] !== undefined);
+  for (const mark of marks)
+    if (promise[mark].length < MIN_REASON_CHARS)
+      messages.push(`"${mark}" has no reason of at least ${MIN_REASON_CHARS} characters`);
+  if (marks.length > 1) messages.push(`has more than one mark: ${marks.join(', ')}`);
+  if (tests === undefined && marks.length === 0)
+    messages.push(`has neither a number of "tests" nor a mark: ${MARKS.join(', ')}`);
+  if (tests !== undefined && !(Number.isInteger(tests) && tests > 0))
+    messages.push('"tests" is a whole number above 0');
+  if (tests !== undefined && marks.some((mark) => mark !== 'later'))
+    messages.push(`has tests, so it is not "${marks.join(', ')}"`);
+  return messages;
+}
+
+function numberOf(id) {
+  return Number(/^G(\d+)$/.exec(id)?.[1] ?? 0);
+}
+
+function idsOf(prefix, count) {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
+}
