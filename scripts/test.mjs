@@ -1,7 +1,7 @@
 // npm test: builds, runs vitest with the arguments it is given, and closes with the line `N passed, N failed`.
 // `--all`: with the tests on a real model, which fetch 350 MB the first time; `--no-build`: on what was built before.
 // The numbers are those of vitest's own report. Exit code 0 only if tests ran and nothing at all went wrong.
-// COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. Tests that documents name must have run, by the same report.
+// COLLOQUY_TEST_LOAD=4 keeps four processes busy beside the tests. Every promise must have had its tests, by the same report.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const loops = loopsWanted(process.env.COLLOQUY_TEST_LOAD);
 if (loops > 0) console.error(`test: beside ${loops} busy loops`);
 /** These leave tests out of files that run, which the report then calls skipped. */
 const isPartOfFiles = own.some((arg) =>
-  /^(-t|--testNamePattern|--tagsFilter|--shard|--changed|--bail)\b|:\d+$/.test(arg),
+  /^(-t|--testNamePattern|--tagsFilter|--tags-filter|--shard|--changed|--bail)\b|:\d+$/.test(arg),
 );
 
 const folder = mkdtempSync(join(tmpdir(), 'colloquy-test-'));
@@ -42,7 +42,7 @@ if (built && !interrupted) {
   const code = await run('vitest', ['run', ...reporters, ...args]);
   stopLoops();
   summary = summarize(code, readReport());
-  await addDocuments(summary);
+  await addPromises(summary);
 } else {
   summary = { passed: 0, failed: 1, skipped: 0, notes: ['the build failed; no test was run'] };
 }
@@ -98,14 +98,14 @@ function failureOf(file, test) {
   return `FAILED ${relative(root, file.name)} > ${test.fullName}: ${reason.slice(0, 300)}`;
 }
 
-/** Tests that documents name, and that were skipped or are gone, are at least one failure. */
-async function addDocuments(of) {
+/** Promises whose tests were skipped, or are gone, are at least one failure. */
+async function addPromises(of) {
   if (isPartOfFiles || interrupted || readReport() === undefined) return;
   const whole = own.length === 0 ? ['--whole'] : [];
   const code = await run('node', ['scripts/check-docs.mjs', '--report', report, ...whole]);
   if (code === 0) return;
   of.failed += 1;
-  of.notes.push('documents name tests that did not run: see above');
+  of.notes.push('promises lack tests that ran: see above');
 }
 
 function readReport() {

@@ -7,7 +7,7 @@ import { processesWith, ROOT, start, untilNoneLeft } from '../support/processes.
 
 const RUNNER = join(ROOT, 'scripts', 'test.mjs');
 const LOOPS = join(ROOT, 'scripts', 'busy-loops.mjs');
-const SMALL = ['--no-build', '--project', 'docs', 'test/docs/requirements-table.test.ts'];
+const SMALL = ['--no-build', '--project', 'docs', 'test/docs/promises.test.ts'];
 const newMark = (): string => `COLLOQUY_E2E_MARK_${randomUUID().slice(0, 8)}=1`;
 const asEnv = (mark: string): NodeJS.ProcessEnv =>
   Object.fromEntries([mark.split('=')]) as NodeJS.ProcessEnv;
