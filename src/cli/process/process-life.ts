@@ -22,8 +22,7 @@ export function onStop(stop: () => void): void {
 }
 
 /**
- * Ends a process that has closed its resources. At once: an abandoned call to Temporal may still wait for its next try,
- * and the SDK throws from that timer when its connection is closed.
+ * Ends a process that has closed its resources, without waiting for the timers of calls to Temporal that were given up.
  */
 export function exitNow(code: 0 | 1 = 0): never {
   process.exit(code);

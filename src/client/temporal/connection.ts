@@ -9,6 +9,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { CompressionCodec } from '../payloads/payload-codec.js';
 import { devServerCommand } from '../workers/dev-server.js';
 import { type Listening, listeningAt } from '../workers/listening.js';
+import { retryingInterceptors } from './closed-connection.js';
 
 export const DEFAULT_TEMPORAL_ADDRESS = '127.0.0.1:7233';
 
@@ -98,7 +99,8 @@ export function clientConnection({ address, options }: TemporalSettings): Connec
     'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_PAUSE_MS,
     ...options.channelArgs,
   };
-  return { ...options, address, connectTimeout: 3_000, channelArgs };
+  const interceptors = options.interceptors ?? retryingInterceptors();
+  return { ...options, address, connectTimeout: 3_000, channelArgs, interceptors };
 }
 
 /** Repeats a connect until it succeeds or the policy's time is over. @throws {TemporalUnreachable} */

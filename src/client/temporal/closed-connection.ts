@@ -1,0 +1,48 @@
+/**
+ * Keeps calls that are repeated by the SDK from ending the process once their connection is closed. The SDK repeats a
+ * refused call from a timer; on a closed connection `nextCall` throws there, where no caller can catch it
+ * (docs/sdk-issues/calls-repeated-after-close).
+ */
+import {
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+
+/** The part of gRPC's calls that an interceptor passes on, as far as it is used here. */
+interface Call {
+  start(metadata: unknown, listener?: { onReceiveStatus?(status: unknown): void }): void;
+}
+
+/** gRPC status: the call is over, and is not repeated. */
+const CANCELLED = 1;
+
+/** The SDK's own repetition of refused calls; a call on a closed connection ends as cancelled. */
+export function retryingInterceptors(): Interceptor[] {
+  const inner = endWhenClosed as unknown as Interceptor;
+  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), inner];
+}
+
+function endWhenClosed(options: unknown, nextCall: (options: unknown) => Call): Call {
+  try {
+    return nextCall(options);
+  } catch {
+    return endedCall();
+  }
+}
+
+function endedCall(): Call {
+  const nothing = (): void => undefined;
+  return {
+    start: (metadata, listener) => {
+      const status = { code: CANCELLED, details: 'the connection is closed', metadata };
+      queueMicrotask(() => listener?.onReceiveStatus?.(status));
+    },
+    // The rest of a call's interface, called by gRPC.
+    ...{ sendMessageWithContext: nothing, sendMessage: nothing, startRead: nothing },
+    ...{ halfClose: nothing, cancelWithStatus: nothing },
+    ...{ getPeer: () => 'closed', getAuthContext: () => null },
+  };
+}
