@@ -36,7 +36,19 @@ export interface DevServer {
 const READY_MS = 30_000 * PATIENCE;
 const STOP_MS = 10_000;
 
+/** A server that ends at once, as one whose port was taken meanwhile, is started a second time. */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
+  try {
+    return await startOnce(options);
+  } catch (error) {
+    if (!(error instanceof EndedAtOnce) || options.port !== undefined) throw error;
+    return await startOnce(options);
+  }
+}
+
+class EndedAtOnce extends Error {}
+
+async function startOnce(options: DevServerOptions): Promise<DevServer> {
   const ownFolder =
     options.dbFile === undefined ? mkdtempSync(join(tmpdir(), 'colloquy-temporal-')) : undefined;
   const dbFile = options.dbFile ?? join(ownFolder ?? tmpdir(), 'temporal.db');
@@ -146,7 +158,7 @@ async function untilReady(address: string, end: ProcessEnd): Promise<void> {
   const deadline = Date.now() + READY_MS;
   let last: unknown;
   while (Date.now() < deadline) {
-    if (end.done()) throw new Error(`the Temporal dev server ended at once: ${end.output()}`);
+    if (end.done()) throw new EndedAtOnce(`the Temporal dev server ended at once: ${end.output()}`);
     try {
       // First the bare port: a refused gRPC connection is tried again only after a second.
       await untilOpen(address);

@@ -1,11 +1,20 @@
 /** What the event log costs a conversation: looks at the newest history events, and not one query of the workflow. */
 import { expect, onTestFinished, test } from 'vitest';
-import { calls, says, script } from '../../../src/model/scripted/scripted.js';
+import { calls, says, scriptedBy } from '../../../src/model/scripted/scripted.js';
+import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
+import type { Message } from '../../../src/protocol/conversation/messages.js';
 import { ledger, shop } from '../../support/engine/agents.js';
 import { startEngine } from '../../support/engine/engine.js';
 import { interceptor } from '../../support/engine/interceptors.js';
 import { startDevServer } from '../../support/servers/dev-server.js';
 import { until } from '../../support/until.js';
+
+function answerTo(message: Message | undefined): ScriptedAnswer {
+  if (message?.role === 'tool') return says('sunny');
+  return message?.role === 'user' && JSON.stringify(message.parts).includes('weather?')
+    ? calls('weather.lookup', { city: 'Rome' })
+    : says('bye');
+}
 
 test('turns are projected without a query', async () => {
   const asked: string[] = [];
@@ -14,7 +23,7 @@ test('turns are projected without a query', async () => {
   onTestFinished(() => server.stop());
   const engine = await startEngine({
     address: server.address,
-    agents: [shop(script(calls('weather.lookup', { city: 'Rome' }), says('sunny'), says('bye')))],
+    agents: [shop(scriptedBy(({ messages }) => answerTo(messages.at(-1))))],
     services: ledger(),
     connection: { interceptors: [interceptor((name) => asked.push(name))] },
   });
