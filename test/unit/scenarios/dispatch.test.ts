@@ -86,7 +86,32 @@ describe('a call', () => {
   ];
   it.each(table)(
     'of %s gets its result where its executor says, and the turn waits where its mode says',
-    promise('S24', 'A1', 'A2', 'A6', 'A7', 'A22', 'A24', 'A54', 'H8', 'H17', 'H18', 'H19', 'H24', 'H25', 'H30', 'H45', 'H57', 'X3', 'X12', 'X17', 'X19', 'X29', 'X35', 'X39'),
+    promise(
+      'S24',
+      'A1',
+      'A2',
+      'A6',
+      'A7',
+      'A22',
+      'A24',
+      'A54',
+      'H8',
+      'H17',
+      'H18',
+      'H19',
+      'H24',
+      'H25',
+      'H30',
+      'H45',
+      'H57',
+      'X3',
+      'X12',
+      'X17',
+      'X19',
+      'X29',
+      'X35',
+      'X39',
+    ),
     async (name, result, waits, status) => {
       const t = await asked({ name, input: { n: 1 } });
       expect(t.result(name)).toEqual(result);

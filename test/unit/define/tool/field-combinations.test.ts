@@ -284,7 +284,22 @@ describe('a tool definition', () => {
   ];
   it.each(illegal)(
     'refuses %s',
-    promise('S7', 'A10', 'A12', 'A14', 'A18', 'H6', 'C4', 'C7', 'X2', 'X10', 'X16', 'X19', 'X22', 'X44'),
+    promise(
+      'S7',
+      'A10',
+      'A12',
+      'A14',
+      'A18',
+      'H6',
+      'C4',
+      'C7',
+      'X2',
+      'X10',
+      'X16',
+      'X19',
+      'X22',
+      'X44',
+    ),
     (_title, spec, field, rule) => {
       const faults = faultsOf(spec);
       expect(faults[field]).toMatch(rule);
