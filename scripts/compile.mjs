@@ -1,10 +1,12 @@
 // Runs the native compiler of TypeScript 7 with the arguments it is given, and says how long it took. `typescript` itself stays at 6, whose
 // API the linter needs; both packages have a command named tsc, so this one is called by its path.
 import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const started = performance.now();
-const tsc = fileURLToPath(new URL('../node_modules/typescript7/bin/tsc', import.meta.url));
+const manifest = fileURLToPath(import.meta.resolve('typescript7/package.json'));
+const tsc = join(dirname(manifest), 'bin', 'tsc');
 process.stderr.write(`tsc ${process.argv.slice(2).join(' ')} ...\n`);
 const { status } = spawnSync(process.execPath, [tsc, ...process.argv.slice(2)], {
   stdio: 'inherit',
