@@ -111,7 +111,8 @@ export function assistantSaid(
   event: Stamped<AssistantMessageEvent>,
 ): ConversationState {
   // The structured output is for the requester, not for the transcript: the model has said its text.
-  const { type: _type, messageId, seq: _seq, at: _at, output, ...rest } = event;
+  const { type: _type, messageId, output, ...stamped } = event;
+  const { seq: _seq, at: _at, unrecordedRefusals: _count, ...rest } = stamped;
   const said = withMessage(state, { role: 'assistant', id: messageId, ...rest });
   const isLast = event.partial === true || event.synthetic === true;
   const asks = event.parts.some((part) => part.type === 'tool_call');

@@ -6,7 +6,11 @@ import type { RememberedRequest } from './requests.js';
 import type { CallState, ConversationState, TurnState } from './state.js';
 
 /** An event's body with its place in the log. */
-export type Stamped<Body> = Body & { readonly seq: number; readonly at: string };
+export type Stamped<Body> = Body & {
+  readonly seq: number;
+  readonly at: string;
+  readonly unrecordedRefusals?: number;
+};
 
 export function withTurn(
   state: ConversationState,

@@ -61,6 +61,18 @@ describe('answers that come as signals and are refused', () => {
     expectViewsAgree(m.events);
   });
 
+  it('are counted in an event, and change nothing of what it does: not what the model reads', () => {
+    const m = aMachine();
+    m.machine.sendMessage({ text: 'go' });
+    const turnId = m.machine.state.turn?.turnId ?? '';
+    let { state } = m;
+    const known = m.events.length;
+    m.machine.modelCompleted({ turnId, step: 1 }, modelSays('hello'));
+    for (const event of m.events.slice(known))
+      state = apply(state, { ...event, unrecordedRefusals: 2 });
+    expect(state).toEqual(m.state);
+  });
+
   it('are counted by call: another one has its own three', () => {
     const m = denied();
     m.resolve('b', { type: 'deny' });
