@@ -1,6 +1,6 @@
 /**
- * Ties tests to the promises that they show. The ids are those of test/promises; the runner has them as tags, which a group hands to
- * its tests and the report of a run names.
+ * Ties tests to the promises that they show. The ids are those of test/promises; the runner has them as tags, which
+ * tests inherit from their group and which the report of a run names.
  */
 import { allPromises, isShown, readPromises } from '../../scripts/promises/list.mjs';
 

@@ -1,4 +1,6 @@
-/** Waits for a condition with a deadline, longer on a machine that is kept busy, and says what it saw last. */
+/**
+ * Waits for a condition with a deadline, longer on a machine that is kept busy, and reports the last observed value.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE } from './patience.js';
 

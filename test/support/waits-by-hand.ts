@@ -1,4 +1,7 @@
-/** Calls that wait, of every kind and for everybody who may be asked for, and what shells make of the commands that answer them. */
+/**
+ * Pending calls of every kind and for every audience, and the meaning that shells give to the commands that answer
+ * them.
+ */
 import { execFileSync } from 'node:child_process';
 import { changeSuspension } from '../../src/core/machine/offers.js';
 import type { PlannedCall } from '../../src/protocol/calls/plan.js';
@@ -18,7 +21,7 @@ import {
 import { aMachine, aMachineWith, type MachineUnderTest } from './schedules/core-driver.js';
 import { claimed, offered } from './schedules/core-offers.js';
 
-/** Would do something on a page, in a terminal or in a shell, if it could. */
+/** Would run code on a page, in a terminal or in a shell, if it could. */
 export const HOSTILE = [
   ...[
     '`code`',
@@ -118,7 +121,7 @@ function detached(): MachineUnderTest {
   return m;
 }
 
-/** The one call that waits is `c`. */
+/** The one pending call is `c`. */
 export const WAITS: readonly (readonly [string, () => MachineUnderTest])[] = [
   ['an approval', () => aMachineWith(modelCalls([gatedCall('c')]))],
   ['an approval of a call that was carried over', revised],
@@ -172,7 +175,7 @@ export const WAITS: readonly (readonly [string, () => MachineUnderTest])[] = [
   ['the outcome of a lost run', lostRun],
 ];
 
-/** The words of a command, as a shell reads them. Whatever it would run, it only prints. */
+/** The words of a command, as a shell reads them. Programs in it are only printed, never run. */
 export function wordsOf(command: string): readonly string[] {
   const [program = ''] = command.split(' ');
   const script = `${program}() { printf '%s\\0' "$@"; }\n${command}`;
@@ -180,7 +183,7 @@ export function wordsOf(command: string): readonly string[] {
   return text.split('\0').slice(0, -1);
 }
 
-/** What follows an option. */
+/** The value of an option. */
 export function optionOf(words: readonly string[], name: string): string {
   return words[words.indexOf(name) + 1] ?? '';
 }

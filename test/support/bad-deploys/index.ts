@@ -1,4 +1,4 @@
-/** Workflow bundles of deploys that were bad. */
+/** Workflow bundles of bad deploys. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

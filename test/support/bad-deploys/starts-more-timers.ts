@@ -1,4 +1,7 @@
-/** A deploy that decides otherwise than the code before and after it: each run of a tool that somebody has approved has a timer beside it. */
+/**
+ * A deploy that decides otherwise than the code before and after it: each run of an approved tool has a timer beside
+ * it.
+ */
 import { sleep, type WorkflowInterceptors } from '@temporalio/workflow';
 
 export const interceptors = (): WorkflowInterceptors => ({

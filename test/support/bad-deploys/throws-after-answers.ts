@@ -1,4 +1,4 @@
-/** A deploy with a bug: a tool that was approved cannot be started. Every task that tries to fails. */
+/** A deploy with a bug: an approved tool cannot be started, and every task that starts one fails. */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 
 export const interceptors = (): WorkflowInterceptors => ({

@@ -7,12 +7,12 @@ import type { RunToolResult } from '../../../src/protocol/workflow/activities.js
 import { aMachineWith, type MachineUnderTest } from '../schedules/core-driver.js';
 import { modelCalls, plannedCall } from './core-builders.js';
 
-/** Takes numbers, and is judged by the workflow alone. */
+/** Takes numbers; the workflow alone judges the answer. */
 export const NUMBER: Question = { form: { type: 'number' } };
 /** Has a pattern, so that a worker checks the answer, too. */
 export const CODE: Question = { form: { type: 'string', pattern: '^[A-Z]{3}$' } };
 
-/** The run of the tool that is under way asks. */
+/** The tool run in progress asks a question. */
 export function asks(m: MachineUnderTest, toolCallId: string, question: unknown = NUMBER): void {
   m.machine.toolFinished(toolCallId, { ask: question as Question, executionMs: 5 });
 }
@@ -27,7 +27,7 @@ export function asked(
   return m;
 }
 
-/** What an answerer who looks at the pending question gives along. */
+/** The digest of a pending question, as an answer to the question names it. */
 export function digestOf(suspension: Pick<Suspension, 'argsDigest'> | undefined): {
   argsDigest?: string;
 } {
@@ -35,7 +35,7 @@ export function digestOf(suspension: Pick<Suspension, 'argsDigest'> | undefined)
   return argsDigest === undefined ? {} : { argsDigest };
 }
 
-/** How a run ends, chosen by a number: mostly by a result. */
+/** An end of a run, chosen by a number: mostly a result. */
 export function endOfRun(variant: number): RunToolResult {
   const usual = { envelope: { ok: true, result: variant }, executionMs: 5 } as const;
   const ends: readonly RunToolResult[] = [

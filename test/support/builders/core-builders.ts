@@ -68,7 +68,7 @@ export function actor(id: string, overrides: Partial<StampedActor> = {}): Stampe
   return { id, verified: true, channel: 'api', ...overrides };
 }
 
-/** What came of the model's answer when the worker planned it; the default is an ungated server tool. */
+/** The worker's plan of a call that the model asked for; the default is an ungated server tool. */
 export function plannedCall(
   toolCallId: string,
   overrides: Partial<PlannedCall> & { executor?: Executor } = {},
@@ -163,7 +163,7 @@ export const DEFINITIONS: readonly CheckDefinitionResult[] = [
   ...[{ outcome: 'same' } as const, { outcome: 'same' } as const],
 ];
 
-/** Whatever a tool may say when it is asked about a lost run, or has shaped a request. */
+/** Every reply that a tool may give when a worker reconciles a lost run or shapes a request. */
 export const RECONCILED: readonly ReconcileToolResult[] = [
   { outcome: 'happened', envelope: { ok: true, result: 7 } },
   { outcome: 'not_happened' },

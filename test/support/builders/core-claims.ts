@@ -4,13 +4,13 @@ import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { MachineUnderTest } from '../schedules/core-driver.js';
 import { actor } from './core-builders.js';
 
-/** What the holder of a call presents. */
+/** The fields that the holder of a call sends. */
 export function asHolder(entry: Pick<Suspension, 'claim'> | undefined): Record<string, unknown> {
   const { claim } = entry ?? {};
   return claim === undefined ? {} : { claimId: claim.claimId, actor: actor(claim.by) };
 }
 
-/** A claim or a renewal, now and then of what cannot be claimed, or too late. */
+/** A claim or a renewal; now and then of a call that cannot be claimed, or too late. */
 export function claimSomething(m: MachineUnderTest, pick: number, variant: number): void {
   const waiting = m.pending[pick % Math.max(1, m.pending.length)];
   claimToolCall(m.machine, {
@@ -23,7 +23,7 @@ export function claimSomething(m: MachineUnderTest, pick: number, variant: numbe
   });
 }
 
-/** What the watch of leases says; now and then it is behind. */
+/** A report of the lease watch; now and then the report is behind. */
 export function loseSomeLease(m: MachineUnderTest, pick: number, variant: number): void {
   const held = m.pending.filter(({ claim }) => claim !== undefined);
   const { toolCallId = 'nobody', claim } = held[pick % Math.max(1, held.length)] ?? {};

@@ -1,4 +1,4 @@
-/** The newest message that stands in the user's place. */
+/** The newest message that takes the place of a user's. */
 import { textOf } from '../../../src/protocol/conversation/messages.js';
 import type { MachineUnderTest } from '../schedules/core-driver.js';
 

@@ -1,4 +1,4 @@
-/** What a model may answer, chosen by a number. */
+/** An answer of a model, chosen by a number. */
 
 import { EXECUTORS, type Executor } from '../../../src/protocol/calls/executors.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
@@ -27,7 +27,7 @@ const CALL_IDS = [
 const WAITS_FOR_PROGRAMS: readonly Executor[] = ['client', 'external'];
 const { timeouts: TIMEOUTS } = plannedCall('');
 
-/** A third of the answers have calls of the provider's own, under ids that may be taken; another third says its cost. */
+/** A third of the answers have provider calls, under ids that may be taken; another third states its cost. */
 export function modelOutcome(variant: number, fresh: () => string): CallModelResult {
   const outcome = withSomeReads(askingOutcome(variant, fresh), variant);
   if (variant % 3 === 1) return { ...outcome, usage: { ...outcome.usage, costMicros: variant } };
@@ -36,7 +36,9 @@ export function modelOutcome(variant: number, fresh: () => string): CallModelRes
   return { ...outcome, providerCalls: ids.map((id) => providerCall(id)) };
 }
 
-/** 0 to 6 calls: ids that repeat, every executor, gates, broken plans, answers that need a check, defaults on expiry. */
+/**
+ * 0 to 6 calls: repeated ids, every executor, gates, invalid plans, answers that need a check, defaults on expiry.
+ */
 function askingOutcome(variant: number, fresh: () => string): CallModelResult {
   const count = variant % 7;
   if (count === 0) return modelSays(`text ${variant}`);
@@ -54,7 +56,7 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
           ...(executor === 'client' && dice % 4 < 2 ? { preflight: true as const } : {}),
           ...(dice % 35 === 5 || dice % 35 === 10 ? { reconcile: true as const } : {}),
           ...(dice % 35 === 10 || dice % 35 === 15 ? { onOutcomeUnknown: 'hold' as const } : {}),
-          // Two names for all, so that a rule finds more calls to decide.
+          // Two names for all calls, so that a rule finds more calls to decide.
           ...(dice % 2 === 0 ? { name: 'shared.tool' } : {}),
           ...(dice % 4 === 0 ? { approval: approvalOf(dice) } : {}),
           ...(dice % 9 === 0 ? { answerAudience: { users: ['user-0', 'user-1', 'ben'] } } : {}),
@@ -76,7 +78,7 @@ function askingOutcome(variant: number, fresh: () => string): CallModelResult {
   return modelCalls(plans, variant % 2 === 0 ? 'thinking' : undefined);
 }
 
-/** Most reads have run, some under an id that their call may not have, a few without success. */
+/** Most inline reads have run, some under an id that their call may not have, a few without success. */
 function withSomeReads(outcome: CallModelResult, variant: number): CallModelResult {
   const calls = outcome.calls.map((call, index) => {
     if (call.plan.inline !== true || (variant + index) % 4 === 0) return call;
@@ -90,7 +92,7 @@ function withSomeReads(outcome: CallModelResult, variant: number): CallModelResu
   return { ...outcome, calls };
 }
 
-/** Some approvals are for some people only; `ben` is the one who answers whatever is left. */
+/** Some approvals have an audience; `ben` answers all the others. */
 function approvalOf(dice: number): PlannedCall['approval'] {
   if (dice % 20 !== 0) return { needed: true };
   return { needed: true, audience: { users: ['user-1', 'ben'], exclude: ['requester'] } };

@@ -1,4 +1,4 @@
-/** Reads of one answer, as the worker and the workflow see them. */
+/** Inline reads of one answer, as the worker and the workflow see them. */
 import { readBoundsOf } from '../../../src/core/reads/bounds.js';
 import { type ForeseenRead, foreseenReads } from '../../../src/core/reads/foreseen.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';
@@ -16,7 +16,7 @@ export function aRead(toolCallId: string, overrides: Partial<PlannedCall> = {}):
   });
 }
 
-/** The input of the model call that is due, as far as reads are concerned. */
+/** The input of the model call that is due, with the fields that matter for reads. */
 export function modelInputOf(m: MachineUnderTest): CallModelInput {
   const { state } = m;
   const { turn, tenant, conversationId, agent, transcript, forgotten = 0 } = state;
@@ -29,12 +29,12 @@ export function modelInputOf(m: MachineUnderTest): CallModelInput {
   };
 }
 
-/** What the worker would run of the answer. */
+/** The reads that the worker would run for the answer. */
 export function foreseen(m: MachineUnderTest, outcome: CallModelResult): readonly ForeseenRead[] {
   return foreseenFor(modelInputOf(m), outcome);
 }
 
-/** The same of a model call with this input. */
+/** The same, for a model call with this input. */
 export function foreseenFor(
   input: CallModelInput,
   outcome: CallModelResult,
@@ -42,7 +42,7 @@ export function foreseenFor(
   return foreseenReads(input, { outcome, messages: input.transcript.append, nowMs: EPOCH_MS });
 }
 
-/** The answer with a result for each of its calls at these places, as it comes back from the worker. */
+/** The answer with a result for each of its calls at these positions, as the worker returns it. */
 export function withResults(
   outcome: CallModelResult,
   reads: readonly { readonly index: number; readonly toolCallId: string }[],

@@ -1,4 +1,4 @@
-/** Settings of agents that random schedules choose from: each bound and each way of a busy conversation is among them. */
+/** Settings of agents that random schedules choose from: each bound and each `onBusy` is among them. */
 import type { AgentSettings } from '../../../src/protocol/conversation/agents.js';
 
 export const SCHEDULE_SETTINGS: readonly Partial<AgentSettings>[] = [

@@ -1,4 +1,4 @@
-/** Steps of random schedules beside messages and answers: decisions remembered and revoked, deadlines moved. */
+/** Steps of random schedules beside messages and answers: rules remembered and revoked, deadlines moved. */
 import { extendToolCall } from '../../../src/core/machine/extensions.js';
 import { revokeRule } from '../../../src/core/machine/rules.js';
 import type { Resolution } from '../../../src/protocol/calls/resolutions.js';
@@ -7,7 +7,7 @@ import type { PendingCall, SuspensionKind } from '../../../src/protocol/calls/su
 import type { MachineUnderTest } from '../schedules/core-driver.js';
 import { actor } from './core-builders.js';
 
-/** What may end each kind of wait. */
+/** The inputs that may end each kind of wait. */
 export const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = {
   approval: [{ type: 'approve' }, { type: 'approve', input: { edited: 0 } }, { type: 'deny' }],
   elicitation: [{ type: 'answer', value: 7 }, { type: 'decline' }],
@@ -25,7 +25,7 @@ export const FITTING: Readonly<Record<SuspensionKind, readonly Resolution[]>> = 
   ],
 };
 
-/** A decision on this call that is to be remembered; some of them cannot be, and are refused. */
+/** A decision on this call that is to be remembered; some decisions cannot be, and are refused. */
 export function rememberedDecision(
   waiting: Pick<PendingCall, 'toolCallId'>,
   variant: number,
@@ -36,14 +36,16 @@ export function rememberedDecision(
   return { type: variant % 7 < 4 ? 'approve' : 'deny', remember };
 }
 
-/** Revokes one of the rules, or one that never was. */
+/** Revokes one of the rules, or one that never existed. */
 export function revokeSomeRule(m: MachineUnderTest, pick: number): void {
   const rules = m.state.rules ?? [];
   const rule = rules[pick % Math.max(1, rules.length)];
   revokeRule(m.machine, { ruleId: rule?.ruleId ?? 'rule_of_nobody' });
 }
 
-/** Moves the deadline of one of the waits: forward, too far, backwards, by somebody else, or once more under the same id. */
+/**
+ * Moves the deadline of one of the waits: forward, too far, backwards, by another actor, or again under the same id.
+ */
 export function extendSomeWait(m: MachineUnderTest, pick: number, variant: number): void {
   const waiting = m.pending[pick % Math.max(1, m.pending.length)];
   const by = [60_000, 3_600_000, 0, Number.MAX_SAFE_INTEGER][variant % 4];

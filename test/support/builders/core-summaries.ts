@@ -1,4 +1,4 @@
-/** Summaries for machines under test: what a worker might have made of the oldest turns. */
+/** Summaries for machines under test, as a worker might have made them of the oldest turns. */
 import { nextSummary, summarizable } from '../../../src/core/context/summaries.js';
 import type { ConversationState } from '../../../src/core/state/state.js';
 import type { ModelContext } from '../../../src/protocol/conversation/context.js';
@@ -8,12 +8,12 @@ import type {
 } from '../../../src/protocol/workflow/activities.js';
 import { USAGE } from './core-builders.js';
 
-/** Of a model call that has passed its share of the budget. */
+/** The size of a model call that has passed its share of the budget. */
 export function fullContext(over: Partial<ModelContext> = {}): ModelContext {
   return { tokens: 800, budget: 1_000, messages: 9, summaryDue: true, ...over };
 }
 
-/** Of everything that may be summarised now. */
+/** Covers every turn that may be summarised now. */
 export function summaryOfAll(state: ConversationState, text = 'They met.'): SummarizeResult {
   const last = state.transcript[summarizable(state) - 1];
   return {
@@ -27,7 +27,7 @@ export function summaryOfAll(state: ConversationState, text = 'They met.'): Summ
   };
 }
 
-/** Often right; else through the middle of a turn, through one that is not old, or through none. */
+/** Often valid; else the end is inside a turn, in a turn that is too recent, or in no turn. */
 export function someSummary(state: ConversationState, variant: number): SummarizeResult {
   const made = summaryOfAll(state, `summary ${variant}`);
   if (variant % 3 !== 0) return made;
@@ -36,7 +36,7 @@ export function someSummary(state: ConversationState, variant: number): Summariz
   return { ...made, throughMessageId: some?.id ?? 'nobody' };
 }
 
-/** The same outcome of a model call, which had read the newest summary and was nearly full all the same. */
+/** The same outcome of a model call that had read the newest summary and was nearly full all the same. */
 export function inFullContext(outcome: CallModelResult, state: ConversationState): CallModelResult {
   const summary = nextSummary(state) - 1;
   return { ...outcome, context: fullContext(summary === 0 ? {} : { summary }) };

@@ -1,4 +1,7 @@
-/** Lists by who may resolve what waits, in every adapter of the event log port: as the conversation itself would judge. */
+/**
+ * Lists by the actors who may resolve a call, in every adapter of the event log port: a list must agree with the
+ * conversation's own verdict.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { outsideReason } from '../../../src/core/calls/audience.js';
 import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
@@ -18,8 +21,8 @@ const AUDIENCES: Readonly<Record<string, Audience | undefined>> = {
   'a role, but not one who has it': { roles: ['lead', 'ops'], exclude: ['ann', 'requester'] },
   'verified ones': { requireVerified: true },
   'verified users': { users: ['ann', 'bo'], requireVerified: true },
-  'whom both rules admit': { users: ['ann', 'bo'], also: [{ roles: ['lead'] }] },
-  'whom three rules admit': { roles: ['ops'], also: [{ roles: ['lead'] }, { users: ['bo'] }] },
+  'admitted by both rules': { users: ['ann', 'bo'], also: [{ roles: ['lead'] }] },
+  'admitted by three rules': { roles: ['ops'], also: [{ roles: ['lead'] }, { users: ['bo'] }] },
   'an odd name': { users: [ODD] },
 };
 const ACTORS = ['ann', 'bo', 'requester', ODD, "o'neil"].flatMap((id) =>
@@ -61,7 +64,7 @@ export function describeAudiences(name: string, make: () => Promise<EventLog>): 
     };
 
     it.each(Object.entries(AUDIENCES))(
-      'admits whom the conversation would: %s',
+      'admits the actors that the conversation would admit: %s',
       async (_, audience) => {
         await asked('it', audience);
         for (const actor of ACTORS) {
@@ -76,7 +79,7 @@ export function describeAudiences(name: string, make: () => Promise<EventLog>): 
     );
 
     it.each(Object.entries(ASKED))(
-      'admits whom the conversation would where the call was asked for %s',
+      'admits the actors that the conversation would admit where the call was asked for %s',
       async (_, [bodies, requesters]) => {
         for (const body of [started(keyed('it')), ...bodies]) await follow('it', [body]);
         const { audience } = (await log.head(keyed('it')))?.snapshot.pending[0] ?? {};
@@ -89,7 +92,7 @@ export function describeAudiences(name: string, make: () => Promise<EventLog>): 
       },
     );
 
-    it('goes by who asked in the log as it was written anew', async () => {
+    it('uses the requesters in the log as it was rewritten', async () => {
       const log0 = [started(keyed('it')), said('t', 'ann'), begins('t'), gated('t')];
       const log1 = [started(keyed('it')), said('t', 'bo'), begins('t'), gated('t')];
       await store('it', stamped(log0));
@@ -98,7 +101,7 @@ export function describeAudiences(name: string, make: () => Promise<EventLog>): 
       expect([await forWhom('ann'), await forWhom('bo')]).toEqual([['it'], []]);
     });
 
-    it('goes with the other filters, counts calls alone that admit, and keeps the order by deadline', async () => {
+    it('combines with the other filters, counts only calls that admit the actor, and keeps the order by deadline', async () => {
       await asked('anybody');
       await asked('ann', { users: ['ann'] });
       await asked('leads', { roles: ['lead'] });

@@ -1,4 +1,4 @@
-/** What is left in a blob store of a conversation that was deleted: nothing, wherever the blobs lie. */
+/** Checks that a blob store has nothing left of a deleted conversation, wherever the blobs lie. */
 import { describe, expect, it } from 'vitest';
 import { createDeletions, createIsDeletedRun } from '../../../src/projection/duties/deletions.js';
 import { TranscriptChunks } from '../../../src/projection/reading/transcript-chunks.js';
@@ -64,7 +64,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       expect(await left()).not.toContain(twice(KEY)[0]);
     });
 
-    it('are known to come too late, unless another conversation has begun under the id', async () => {
+    it('are refused as too late, unless another conversation has begun under the id', async () => {
       const { log, blobs, left, deletions, isDeletedRun } = await three();
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);
       await deletions.begin({ ...KEY, runIds: ['run-b'] });
@@ -74,7 +74,7 @@ export function describeDeletedBlobs(name: string, open: () => Promise<Stores>):
       expect(await isDeletedRun(KEY, 'run-c')).toBe(false);
       await log.append({ ...KEY, runId: 'run-c', events: EVENTS });
       await blobs.put(KEY, RESULT);
-      // A repeat of the end of the old deletion leaves what the new one has stored.
+      // A repeat of the end of the old deletion keeps the blobs of the new conversation.
       await deletions.finish(KEY);
       expect(await left()).toContain(twice(KEY)[0]);
       expect(await isDeletedRun(KEY, 'run-a')).toBe(false);

@@ -1,4 +1,4 @@
-/** What every adapter of the blob port does. `make` gives an empty store each time. */
+/** The contract of every adapter of the blob port. `make` gives an empty store each time. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_BLOB_BYTES } from '../../../src/protocol/limits/service-limits.js';
 import type { BlobType } from '../../../src/protocol/values/blobs.js';
@@ -27,7 +27,7 @@ export function describeBlobs(name: string, make: () => Promise<BlobStore>): voi
         ({ tenant, conversationId, ref }) => `${tenant}/${conversationId}/${ref.bytes}`,
       );
 
-    it('gives back what was put, byte for byte', async () => {
+    it('returns a value byte for byte', async () => {
       const content = Uint8Array.from({ length: 1_000 }, (_, index) => index % 256);
       const ref = await blobs.put(KEY, { type: 'application/json', content });
       expect(ref).toEqual({
@@ -40,7 +40,7 @@ export function describeBlobs(name: string, make: () => Promise<BlobStore>): voi
       expect(Buffer.from(read?.content ?? []).equals(content)).toBe(true);
     });
 
-    it('gives the same reference for the same value, and keeps it once', async () => {
+    it('returns the same reference for the same value, and keeps it once', async () => {
       const [one, two] = await Promise.all([
         blobs.put(KEY, text('the same')),
         blobs.put(KEY, text('the same')),
@@ -50,7 +50,7 @@ export function describeBlobs(name: string, make: () => Promise<BlobStore>): voi
       expect(await all()).toEqual(['default/c1/8']);
     });
 
-    it('tells equal bytes of another type apart', async () => {
+    it('keeps equal bytes of another type apart', async () => {
       const plain = await blobs.put(KEY, text('"a"'));
       const json = await blobs.put(KEY, text('"a"', 'application/json'));
       expect(json.id).not.toBe(plain.id);
@@ -58,7 +58,7 @@ export function describeBlobs(name: string, make: () => Promise<BlobStore>): voi
       expect((await blobs.get(KEY, json.id))?.ref.type).toBe('application/json');
     });
 
-    it('gives any part, and what there is of one that goes beyond the end', async () => {
+    it('returns any part, and the bytes that exist of a part beyond the end', async () => {
       const { id } = await blobs.put(KEY, text('0123456789'));
       const part = async (offset: number, length: number): Promise<string | undefined> =>
         shown(await blobs.get(KEY, id, { offset, length }));
@@ -78,7 +78,7 @@ export function describeBlobs(name: string, make: () => Promise<BlobStore>): voi
       expect(shown(await blobs.get(KEY, ref.id))).toBe('');
     });
 
-    it('knows nothing of what was never put, nor of what is no id', async () => {
+    it('returns nothing for a value that was never put, and for a malformed id', async () => {
       await blobs.put(KEY, text('a'));
       expect(await blobs.get(KEY, 'f'.repeat(64))).toBeUndefined();
       for (const id of ['', 'nothing', '../../etc/passwd', 'a\0b', 'F'.repeat(64)])
@@ -104,7 +104,7 @@ export function describeBlobs(name: string, make: () => Promise<BlobStore>): voi
       }
     });
 
-    it('takes the largest value there may be, and refuses a larger one by name of the bound', async () => {
+    it('takes a value of the largest size, and refuses a larger one with the name of the limit', async () => {
       const content = Buffer.alloc(MAX_BLOB_BYTES, 'x');
       const ref = await blobs.put(KEY, { type: 'text/plain', content });
       const last = { offset: MAX_BLOB_BYTES - 2, length: 10 };

@@ -1,4 +1,4 @@
-/** What deletion does in every adapter of the event log port. */
+/** The contract of deletion in every adapter of the event log port. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventLog } from '../../../src/store/ports/log.js';
 import { asks, closes, KEY, stamped, started, suspends, turn } from '../samples/log-events.js';
@@ -18,7 +18,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       await log.close();
     });
 
-    it('leaves nothing to read, by whatever way', async () => {
+    it('leaves nothing to read, by any method', async () => {
       const deletion = await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
       expect([...(deletion?.runIds ?? [])].sort()).toEqual(['run-a', 'run-b', 'run-c']);
       expect(await log.head(KEY)).toBeUndefined();
@@ -32,7 +32,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await log.openHeads({ limit: 9 })).toEqual([]);
     });
 
-    it('takes nothing back from the runs that are deleted, however late they speak', async () => {
+    it('refuses later events of the deleted runs, however late they come', async () => {
       await log.beginDeletion({ ...KEY, runIds: ['run-c'] });
       for (const runId of ['run-a', 'run-b', 'run-c'])
         expect(await log.append({ ...KEY, runId, events: LOG })).toEqual({ outcome: 'deleted' });
@@ -43,7 +43,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await log.head(KEY)).toBeUndefined();
     });
 
-    it('lets a new conversation begin under the same id, which the old runs cannot touch', async () => {
+    it('lets a new conversation begin under the same id, which the old runs cannot change', async () => {
       await log.beginDeletion({ ...KEY, runIds: [] });
       expect(await log.append({ ...KEY, runId: 'new', events: NEW })).toMatchObject({
         outcome: 'appended',
@@ -56,7 +56,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect([...(again?.runIds ?? [])].sort()).toEqual(['new', 'run-a', 'run-b']);
     });
 
-    it('takes more runs into its tombstone without touching what has begun since', async () => {
+    it('adds runs to its tombstone without changing a conversation that has begun since', async () => {
       await log.beginDeletion({ ...KEY, runIds: [] });
       await log.append({ ...KEY, runId: 'new', events: NEW });
       await log.extendDeletion({ ...KEY, runIds: ['run-c', 'run-a'] });
@@ -70,7 +70,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await log.deletion({ tenant: 'default', conversationId: 'never' })).toBeUndefined();
     });
 
-    it('is unfinished until it is finished, and begins again when it is asked for again', async () => {
+    it('stays unfinished until it is finished, and begins again when it is requested again', async () => {
       expect(await log.deletion(KEY)).toBeUndefined();
       await log.beginDeletion({ ...KEY, runIds: [] });
       const keys = async (forMs: number) =>
@@ -88,7 +88,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await keys(0)).toEqual(['c1']);
     });
 
-    it('does nothing where the log has moved since it was looked at', async () => {
+    it('does nothing where the log has moved since its head was read', async () => {
       const at = { generation: 1, runId: 'run-b', lastSeq: LOG.length };
       const stale = { ...at, lastSeq: LOG.length - 1 };
       expect(await log.beginDeletion({ ...KEY, runIds: [], onlyAt: stale })).toBeUndefined();
@@ -98,7 +98,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await log.head(KEY)).toBeUndefined();
     });
 
-    it('lists what a tenant has, and what of it is not gone yet', async () => {
+    it('lists the conversations of a tenant, and the deletions that are not finished', async () => {
       const add = async (tenant: string, conversationId: string) => {
         const key = { tenant, conversationId };
         await log.append({ ...key, runId: 'r', events: stamped([started(key), closes()]) });
@@ -118,7 +118,7 @@ export function describeDeletions(name: string, make: () => Promise<EventLog>): 
       expect(await ids({ limit: 9, after: 'half' })).toEqual(['here']);
     });
 
-    it('forgets the tombstones of deletions that were finished long ago', async () => {
+    it('removes the tombstones of deletions that were finished long ago', async () => {
       await log.beginDeletion({ ...KEY, runIds: [] });
       expect(await log.forgetDeletions({ limit: 9, forMs: -60_000 })).toBe(0);
       await log.finishDeletion(KEY);

@@ -1,4 +1,4 @@
-/** What every adapter of the event log port does. `make` gives an empty log each time. */
+/** The contract of every adapter of the event log port. `make` gives an empty log each time. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { foldView } from '../../../src/core/view/view.js';
@@ -41,7 +41,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
     });
 
     describe('appending', () => {
-      it('stores events and the fold of them as the snapshot', async () => {
+      it('stores events and their fold as the snapshot', async () => {
         const result = await log.append(batch(LOG, { historyLength: 12 }));
         expect(result).toMatchObject({ outcome: 'appended', added: LOG.length });
         const view = LOG.reduce(foldView, undefined);
@@ -77,7 +77,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect((await log.read(KEY))?.events).toEqual(LOG);
       });
 
-      it('takes events for the same whatever the order of their fields', async () => {
+      it('takes events for the same in any order of their fields', async () => {
         await log.append(batch(LOG));
         const shuffled = LOG.map(
           (event) =>
@@ -86,7 +86,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect(await log.append(batch(shuffled))).toMatchObject({ outcome: 'appended', added: 0 });
       });
 
-      it('refuses a batch that would leave a gap and says where the log ends', async () => {
+      it('refuses a batch that would leave a gap and returns where the log ends', async () => {
         expect(await log.append(batch(LOG.slice(1)))).toEqual({ outcome: 'gap', lastSeq: 0 });
         expect(await log.head(KEY)).toBeUndefined();
         await log.append(batch(LOG.slice(0, 3)));
@@ -94,7 +94,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect((await log.head(KEY))?.lastSeq).toBe(3);
       });
 
-      it('stores what is meant for one head only while that is the head', async () => {
+      it('stores a batch that names an expected head only while that is the head', async () => {
         await log.append(batch(LOG.slice(0, 3)));
         const onlyAt = { generation: 1, runId: 'run-a', lastSeq: 3 };
         const next = LOG.slice(3, 4);
@@ -113,7 +113,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect(await log.head(KEY)).toBeUndefined();
       });
 
-      it('notes the run that confirms the end of the log, and forgets the length of the other', async () => {
+      it('records the run that confirms the end of the log, and drops the length of the other run', async () => {
         await log.append(batch(LOG, { historyLength: 40 }));
         await log.append(batch(LOG.slice(-1), { runId: 'run-b' }));
         expect(await log.head(KEY)).toMatchObject({ runId: 'run-b', historyLength: 0 });
@@ -147,7 +147,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         });
       });
 
-      it('keeps the earlier generation to read', async () => {
+      it('keeps the earlier generation readable', async () => {
         await log.append(batch(LOG));
         await log.append(batch(OTHER, { runId: 'run-b' }));
         expect((await log.read(KEY, { generation: 1 }))?.events).toEqual(LOG);
@@ -168,7 +168,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect((await log.head(KEY))?.snapshot).toMatchObject({ seq: 3, turn: { turnId: 't9' } });
       });
 
-      it('goes on in the newest generation, and rewrites it again when it must', async () => {
+      it('appends to the newest generation, and rewrites it again when it must', async () => {
         await log.append(batch(LOG));
         await log.append(batch(OTHER, { runId: 'run-b' }));
         const later = stamped([closes()], { from: 12 });
@@ -178,7 +178,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect((await log.read(KEY))?.events.slice(1)).toEqual(LOG);
       });
 
-      it('cuts off what a reset run does not have, while the head is the one that was compared', async () => {
+      it('cuts off the events that a reset run does not have, while the head is the one that was compared', async () => {
         await log.append(batch(LOG));
         const head = { generation: 1, runId: 'run-a', lastSeq: LOG.length };
         const cut = batch(LOG.slice(0, 4), { runId: 'run-b', cutsOff: { lastSeq: 4, head } });
@@ -192,7 +192,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
     });
 
     describe('reading', () => {
-      it('does not know what it was never given', async () => {
+      it('returns nothing for a conversation that was never stored', async () => {
         expect(await log.head(KEY)).toBeUndefined();
         expect(await log.read(KEY)).toBeUndefined();
         expect(await log.readTurn(KEY, 't1')).toEqual([]);
@@ -200,7 +200,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect(await log.list()).toEqual({ conversations: [] });
       });
 
-      it('pages by count and says whether there is more', async () => {
+      it('pages by count and says whether more events follow', async () => {
         await log.append(batch(LOG));
         const first = await log.read(KEY, { limit: 4 });
         expect([first?.events.length, first?.more, first?.lastSeq]).toEqual([4, true, LOG.length]);
@@ -293,8 +293,8 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
       expect(await log.storeId()).toBe(id);
     });
 
-    describe('what the sweep needs', () => {
-      it('gives the heads of open conversations in key order', async () => {
+    describe('reads of the sweep', () => {
+      it('give the heads of open conversations in key order', async () => {
         for (const id of ['b', 'a', 'd', 'c']) await log.append(startOf(keyed(id)));
         await log.append({
           ...startOf(keyed('c')),
@@ -308,7 +308,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         ]);
       });
 
-      it('remembers what a run looked like', async () => {
+      it('return the last recorded state of a run', async () => {
         await log.append(startOf(KEY));
         await log.touch(KEY, { runId: 'run-b', historyLength: 77 });
         expect(await log.head(KEY)).toMatchObject({ runId: 'run-b', historyLength: 77 });
@@ -316,7 +316,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect(await log.head(keyed('unknown'))).toBeUndefined();
       });
 
-      it('gives a lease to one holder until it expires or is released', async () => {
+      it('give a lease to one holder until it expires or is released', async () => {
         const lease = { name: 'sweep', ttlMs: 60_000 };
         expect(await log.acquireLease({ ...lease, holder: 'one' })).toBe(true);
         expect(await log.acquireLease({ ...lease, holder: 'two' })).toBe(false);
@@ -328,7 +328,7 @@ export function describeEventLog(name: string, make: () => Promise<EventLog>): v
         expect(await log.acquireLease({ ...lease, holder: 'one' })).toBe(true);
       });
 
-      it('keeps the newest manifest of each agent', async () => {
+      it('return the newest manifest of each agent', async () => {
         const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1, coreRevision: 1 } as const;
         const manifest = { name: 'helper', model: 'm1', settings, tools: [] };
         await log.publishAgents([manifest, { ...manifest, name: 'clerk' }]);

@@ -1,4 +1,6 @@
-/** What every adapter of the event log port does with the leases of claims. `make` gives an empty log each time. */
+/**
+ * The contract of every adapter of the event log port for the leases of claims. `make` gives an empty log each time.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventBody } from '../../../src/protocol/log/events.js';
 import type { CallLease } from '../../../src/store/ports/leases.js';
@@ -60,7 +62,7 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
     });
     const rows = (): Promise<readonly CallLease[]> => log.callLeases(KEY);
 
-    it('knows a holder of any name', async () => {
+    it('accepts a holder of any name', async () => {
       const holder = 'a\u0000b \\ " \u6f22';
       const claim = { ...claims('odd'), actor: { ...ANN, id: holder } } as EventBody;
       await log.append(batch([...OFFERED, claim]));
@@ -81,7 +83,9 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       await until('a lease lapses', () => log.lapsedCallLeases({ limit: 9 }), {
         holds: (leases) => leases.length > 0,
       });
-    /** Leases are recorded by the workflow's clock, which these logs have in 2030; a renewal is by the store's. */
+    /**
+     * Leases are recorded by the workflow's clock, which is in 2030 in these logs; renewals use the store's clock.
+     */
     const shortLease = async (claimId: string): Promise<void> => {
       await renew(claimId, 'ann', 1);
     };
@@ -113,7 +117,7 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
     it.each<[string, EventBody]>([
       ['closes', closes()],
       ['ends from outside', { type: 'run_ended', runId: 'run-a', status: 'terminated' }],
-    ])('has none when the conversation %s', async (_title, end) => {
+    ])('has no row when the conversation %s', async (_title, end) => {
       await log.append(batch([...OFFERED, claims('one'), end]));
       await log.append(batch([...OFFERED, claims('one')]));
       expect(await rows()).toEqual([]);
@@ -139,7 +143,7 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       expect((await renew('one'))?.leaseMs).toBe(60_000);
     });
 
-    it('keeps what was renewed when the same events come again, and takes a recorded renewal', async () => {
+    it('keeps a renewal when the same events come again, and takes a recorded renewal', async () => {
       const held = [...OFFERED, claims('one')];
       await log.append(batch(held));
       const moved = await renew('one', 'ann', 60_000);
@@ -149,7 +153,7 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       expect(await rows()).toMatchObject([{ seq: 6, leaseUntil: '2030-01-01T01:00:06.000Z' }]);
     });
 
-    it('tells of a lapsed lease until its row is gone, and no longer renews it', async () => {
+    it('reports a lapsed lease until its row is gone, and no longer renews it', async () => {
       await log.append(batch([...OFFERED, claims('one')]));
       expect(await log.lapsedCallLeases({ limit: 9 })).toEqual([]);
       await shortLease('one');
@@ -166,7 +170,7 @@ export function describeLeases(name: string, make: () => Promise<EventLog>): voi
       expect(await rows()).toEqual([]);
     });
 
-    it('lets a lapsed lease live again when a renewal was recorded', async () => {
+    it('restores a lapsed lease when a renewal was recorded', async () => {
       const held = [...OFFERED, claims('one')];
       await log.append(batch(held));
       await shortLease('one');

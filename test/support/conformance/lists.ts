@@ -1,4 +1,6 @@
-/** What lists, pages towards the start, and the looks of the sweep do in every adapter of the event log port. */
+/**
+ * The contract of lists, of pages towards the start, and of the sweep's reads in every adapter of the event log port.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { CanonicalEvent, EventBody } from '../../../src/protocol/log/events.js';
@@ -9,7 +11,7 @@ import { asks, closes, KEY, outline, stamped, started, turn } from '../samples/l
 
 const LOG = stamped([started(), ...turn('t1'), ...turn('t2')]);
 
-/** A conversation whose calls wait: `[tool, minutes until the deadline, kind?]` each. */
+/** A conversation with pending calls: `[tool, minutes until the deadline, kind?]` each. */
 function parked(
   conversationId: string,
   calls: readonly (readonly [string, number, Suspension['kind']?])[],
@@ -48,7 +50,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
       await store(conversationId, stamped(bodies, { from }));
     };
 
-    it('lists by status find a call that was set aside, and by active what is open and waits for nobody', async () => {
+    it('lists by status find a detached call, and lists of active conversations those that are open and wait for no answer', async () => {
       const aside = waits('call-0', { turnId: 't', detached: true });
       await store('aside', stamped([started(keyed('aside')), ...turn('t'), aside]));
       await store('waits', parked('waits', [['pay', 10]]));
@@ -65,7 +67,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
       expect(await ids({ ...pays, status: 'active' })).toEqual([]);
     });
 
-    describe('listing by what waits', () => {
+    describe('lists by pending calls', () => {
       beforeEach(async () => {
         await store('late', parked('late', [['pay', 90]]));
         await store('soon', parked('soon', [['pay', 10]]));
@@ -79,13 +81,13 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         await store('none', stamped([started(keyed('none')), ...turn('t')]));
       });
 
-      it('lists those first whose call of the tool ends earliest', async () => {
+      it('begin with the call of the tool that expires earliest', async () => {
         expect(await ids({ pendingTool: 'pay' })).toEqual(['soon', 'two', 'late']);
         expect(await ids({ pendingTool: 'mail' })).toEqual(['two']);
         expect(await ids({ pendingTool: 'nothing' })).toEqual([]);
       });
 
-      it('lists by kind, by deadline, and by all together', async () => {
+      it('filter by kind, by deadline, and by all together', async () => {
         expect(await ids({ pendingKind: 'client_execution' })).toEqual(['two']);
         expect(await ids({ deadlineBefore: minute(60) })).toEqual(['two', 'soon']);
         expect(await ids({ deadlineBefore: minute(60), pendingTool: 'pay' })).toEqual(['soon']);
@@ -101,7 +103,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         expect(await ids({ pendingTool: 'pay', tenant: 'other' })).toEqual([]);
       });
 
-      it('follows calls that end, deadlines that move, and logs that are rewritten', async () => {
+      it('follow calls that end, deadlines that move, and logs that are rewritten', async () => {
         await follow('two', [result('call-0')]);
         expect(await ids({ deadlineBefore: minute(100) })).toEqual(['soon', 'two', 'late']);
         await follow('soon', [waits('call-0', { name: 'pay', deadline: minute(200) })]);
@@ -114,7 +116,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         expect(await ids({ pendingTool: 'pay' })).toEqual(['soon']);
       });
 
-      it('neither repeats nor skips, whatever is written between pages, also where deadlines are equal', async () => {
+      it('neither repeat nor skip under writes between pages, also where deadlines are equal', async () => {
         for (const id of ['e1', 'e2', 'e3']) await store(id, parked(id, [['pay', 60]]));
         const seen: string[] = [];
         let cursor: string | undefined;
@@ -132,7 +134,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         expect(seen).toEqual(['soon', 'two', 'e1', 'e2', 'e3', 'late']);
       });
 
-      it('refuses a cursor of a list in another order, and a deadline that is no time', async () => {
+      it('refuse a cursor of a list in another order, and a malformed deadline', async () => {
         const { nextCursor = '' } = await log.list({ limit: 1 });
         expect(nextCursor).not.toBe('');
         await expect(log.list({ pendingTool: 'pay', cursor: nextCursor })).rejects.toThrow(
@@ -182,8 +184,8 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
       });
     });
 
-    describe('what the sweep looks at', () => {
-      it('is what something was stored of lately, longest ago first, and page by page', async () => {
+    describe("the sweep's reads", () => {
+      it('find the conversations with recent appends, oldest append first, page by page', async () => {
         for (const id of ['a', 'b', 'c'])
           await store(id, stamped([started(keyed(id)), ...turn(`t${id}`)]));
         await follow('c', [closes()]);
@@ -203,7 +205,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         expect(await log.recentHeads({ limit: 9, withinMs: -60_000 })).toEqual([]);
       });
 
-      it('finds in one statement which conversations it does not have open, or not at all', async () => {
+      it('find in one statement the conversations that are not open, or not stored', async () => {
         await store('open', stamped([started(keyed('open'))]));
         await store('closed', stamped([started(keyed('closed')), closes()]));
         const asked = ['open', 'closed', 'unknown'].map((id) => keyed(id));
@@ -221,7 +223,7 @@ export function describeLists(name: string, make: () => Promise<EventLog>): void
         expect(await log.unknown([])).toEqual([]);
       });
 
-      it('tells which conversations were closed before a time, longest ago first', async () => {
+      it('find the conversations that were closed before a time, longest ago first', async () => {
         const closed = (id: string, clock: number) =>
           stamped([started(keyed(id)), closes()], { clock });
         await store('b', closed('b', 60_000));

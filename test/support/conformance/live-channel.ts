@@ -1,4 +1,7 @@
-/** What every adapter of the live channel port does. `make` gives a publishing and a subscribing side; they may be one. */
+/**
+ * The contract of every adapter of the live channel port. `make` gives a publishing and a subscribing side; they may
+ * be one.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationKey } from '../../../src/protocol/values/ids.js';
@@ -33,7 +36,7 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       await until('the publisher knows of the watcher', () => sides.publisher.watched(key));
     }
 
-    it('brings messages to those who watch the conversation, in order', async () => {
+    it('brings messages to subscribers of the conversation, in order', async () => {
       const { heard } = listen();
       await connected();
       sides.publisher.publish(delta('a'));
@@ -44,23 +47,23 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       expect(textsOf(heard)).toEqual(['a', 'appended', 'c']);
     });
 
-    it('knows whether anybody watches, and whether anybody wants live events', async () => {
+    it('knows whether there are subscribers, and whether any of them wants live events', async () => {
       expect(sides.publisher.watched(KEY)).toBeUndefined();
       const waiter = listen(KEY, false);
       await connected();
       expect(sides.publisher.watched(KEY)).toEqual({ live: false });
       const watcher = listen();
-      await until('somebody wants them', () => sides.publisher.watched(KEY)?.live);
+      await until('a subscriber wants them', () => sides.publisher.watched(KEY)?.live);
       watcher.stop();
-      await until('nobody wants them', () => sides.publisher.watched(KEY)?.live === false);
+      await until('no subscriber wants them', () => sides.publisher.watched(KEY)?.live === false);
       waiter.stop();
-      await until('nobody watches', () => sides.publisher.watched(KEY) === undefined);
+      await until('no subscriber', () => sides.publisher.watched(KEY) === undefined);
     });
 
-    it('spares those who wait for the log only what is live', async () => {
+    it('spares subscribers that wait for the log the live events only', async () => {
       const waiter = listen(KEY, false);
       const watcher = listen();
-      await until('somebody wants them', () => sides.publisher.watched(KEY)?.live);
+      await until('a subscriber wants them', () => sides.publisher.watched(KEY)?.live);
       sides.publisher.publish(delta('a'));
       sides.publisher.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: 3 });
       await until('both heard', () => waiter.heard.length > 0 && watcher.heard.length > 1);
@@ -68,7 +71,7 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       expect(textsOf(waiter.heard)).toEqual(['appended']);
     });
 
-    it('tells a publisher of each who begins to watch live events, and of nobody else', async () => {
+    it('notifies a publisher of each subscriber to live events, and of no other subscriber', async () => {
       let joins = 0;
       const stop = sides.publisher.onJoin(KEY, () => {
         joins += 1;
@@ -91,10 +94,10 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       expect(joins).toBe(before);
     });
 
-    it('brings what is said again to those who watch live events alone', async () => {
+    it('brings repeats only to subscribers that want live events', async () => {
       const waiter = listen(KEY, false);
       const watcher = listen();
-      await until('somebody wants them', () => sides.publisher.watched(KEY)?.live);
+      await until('a subscriber wants them', () => sides.publisher.watched(KEY)?.live);
       const again: LiveMessage = { type: 'so_far', ...KEY, event: textDelta('so far') };
       sides.publisher.publish(again);
       sides.publisher.publish({ type: 'appended', ...KEY, generation: 1, lastSeq: 3 });
@@ -123,7 +126,7 @@ export function describeLiveChannel(name: string, make: () => LiveSides): void {
       await until('the other one hears', () => heard.length);
     });
 
-    it('takes everything quietly when nobody watches or it is closed', async () => {
+    it('takes every message without an error when there is no subscriber or the channel is closed', async () => {
       sides.publisher.publish(delta('a'));
       await sides.publisher.close();
       await sides.publisher.close();

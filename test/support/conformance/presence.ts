@@ -1,4 +1,7 @@
-/** What every adapter of the event log says of workers and of the agents that they serve. `pass` lets time pass for the store. */
+/**
+ * The contract of every adapter of the event log for workers and the agents that they serve. `pass` advances the time
+ * of the store.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { AGENT_GONE_MS, WORKER_LIVE_MS } from '../../../src/protocol/limits/service-limits.js';
 import type { EventLog } from '../../../src/store/ports/log.js';
@@ -12,7 +15,7 @@ export interface PresenceStore {
 
 const settings = { maxSteps: 5, onBusy: 'queue', idleCloseMs: 1, coreRevision: 1 } as const;
 const manifest = (name: string) => ({ name, model: 'm', settings, tools: [] });
-/** Of whom the logs of `started()` are. */
+/** The agent of the logs that `started()` begins. */
 const { agent: AGENT } = started() as { readonly agent: string };
 
 export function describePresence(name: string, make: () => Promise<PresenceStore>): void {
@@ -32,7 +35,7 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
         notServedSince === undefined ? [] : [one],
       );
 
-    it('knows workers that announce themselves, until they stop, or are silent for a minute', async () => {
+    it('lists workers that announce themselves, until they stop, or are silent for a minute', async () => {
       const { log, pass } = await store();
       await log.announceWorker({ id: 'w1', agents: { [AGENT]: 'a' } });
       await log.announceWorker({ id: 'w2', agents: { [AGENT]: 'a', other: 'o' } });
@@ -48,7 +51,7 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
       expect(await log.liveWorkers()).toEqual([]);
     });
 
-    it('knows which of them were silent lately, but for those that say that they are there', {
+    it('lists the workers that were silent lately, without those that still send beats', {
       ...promise('G233'),
     }, async () => {
       const { log, pass } = await store();
@@ -66,7 +69,7 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
       expect(await log.silentWorkers(20_000)).toEqual([]);
     });
 
-    it('says since when no worker serves an agent, while workers are there, and not when it is back', {
+    it('says since when no worker serves an agent, while there are workers, and not when one serves it again', {
       ...promise('G221'),
     }, async () => {
       const { log, pass } = await store();
@@ -84,7 +87,7 @@ export function describePresence(name: string, make: () => Promise<PresenceStore
       expect(await goneOf(log)).toEqual([]);
     });
 
-    it('says of no agent that it is gone where there is no worker at all', {
+    it('reports no agent as gone where there is no worker at all', {
       ...promise('G221'),
     }, async () => {
       const { log, pass } = await store();

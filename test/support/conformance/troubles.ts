@@ -1,4 +1,4 @@
-/** What marks of trouble do in every adapter of the event log port. */
+/** The contract of trouble marks in every adapter of the event log port. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Trouble } from '../../../src/protocol/values/trouble.js';
 import type { ListOptions } from '../../../src/store/ports/lists.js';
@@ -47,7 +47,7 @@ export function describeTroubles(name: string, make: () => Promise<EventLog>): v
       ]);
     });
 
-    it('hold until something is appended, or they are cleared', async () => {
+    it('hold until an event is appended, or they are cleared', async () => {
       await log.markTrouble(KEY, FAILING);
       expect(await log.trouble(KEY)).toEqual(FAILING);
       const next = stamped(turn('t3'), { from: LOG.length + 1 });
@@ -60,14 +60,14 @@ export function describeTroubles(name: string, make: () => Promise<EventLog>): v
       expect(await log.trouble(KEY)).toBeUndefined();
     });
 
-    it('say whether they are news: the kind, the run or the error, and not one more attempt', async () => {
+    it('report whether they are news: another kind, run or error is, one more attempt is not', async () => {
       expect(await log.markTrouble(KEY, FAILING)).toBe(true);
       expect(await log.markTrouble(KEY, { ...FAILING, attempts: 5 })).toBe(false);
       expect((await log.trouble(KEY))?.attempts).toBe(5);
       expect(await log.markTrouble(KEY, { ...FAILING, error: 'other' })).toBe(true);
     });
 
-    it('are kept of conversations that nothing is stored of yet, and are read in key order', async () => {
+    it('are kept for conversations without stored events, and are read in key order', async () => {
       await log.markTrouble(keyed('a-new'), FAILING);
       await log.markTrouble(keyed('parked'), FAILING);
       expect(await log.trouble(keyed('a-new'))).toEqual(FAILING);
@@ -78,7 +78,7 @@ export function describeTroubles(name: string, make: () => Promise<EventLog>): v
       ]);
     });
 
-    it('are not shown of a closed conversation, and go with a deleted one', async () => {
+    it('are not shown for a closed conversation, and go with a deleted one', async () => {
       const next = stamped([closes()], { from: LOG.length + 1 });
       await log.append({ ...KEY, runId: 'run-a', events: next });
       await log.markTrouble(KEY, FAILING);

@@ -1,4 +1,4 @@
-/** That a deletion leaves no row of its conversation anywhere in a store, whatever tables there are; in every adapter. */
+/** Checks in every adapter that a deletion leaves no row of its conversation in any table of a store. */
 import { expect } from 'vitest';
 import { createDeletions } from '../../../src/projection/duties/deletions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
@@ -9,7 +9,7 @@ import { asks, KEY, stamped, started, suspends, turn } from '../samples/log-even
 export interface OpenTables {
   readonly log: EventLog;
   readonly blobs: BlobStore;
-  /** Rows of a conversation, by table: of each that has a column `conversation_id`. */
+  /** Rows of a conversation by table, for each table that has a column `conversation_id`. */
   rowsOf(conversationId: string): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -24,7 +24,7 @@ const CLAIMED: EventBody = {
   actor: { id: 'ann', verified: true, channel: 'api' },
 };
 const FIRST = stamped([started(), ...turn('t1')]);
-/** Another log of the same conversation: with a call that waits, and that somebody holds. */
+/** Another log of the same conversation, with a pending call that a client has claimed. */
 const SECOND = stamped([started(), ...asks('t2'), suspends('t2', 'call-1'), CLAIMED], { clock: 9 });
 
 export async function expectNoRowLeft({ log, blobs, rowsOf }: OpenTables): Promise<void> {
@@ -39,7 +39,7 @@ export async function expectNoRowLeft({ log, blobs, rowsOf }: OpenTables): Promi
   }
   const { deletions: none, ...before } = await rowsOf(KEY.conversationId);
   expect(none).toBe(0);
-  // Each table is tried: one that is new has to get rows above.
+  // Every table is checked: a new table needs rows above.
   for (const [table, rows] of Object.entries(before))
     expect([table, rows > 0]).toEqual([table, true]);
   const others = await rowsOf(OTHER.conversationId);

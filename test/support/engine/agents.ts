@@ -1,4 +1,7 @@
-/** The agent of the workflow tests: one tool for each way a call can be answered, and a ledger of what really ran. */
+/**
+ * The agent of the workflow tests: one tool for each way a call can be answered, and a ledger of the runs that took
+ * place.
+ */
 import { z } from 'zod';
 import type { ContextSpec } from '../../../src/define/agent/context.js';
 import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
@@ -15,7 +18,7 @@ export interface ToolRun {
 }
 
 export interface Services {
-  /** Called by every server tool; what it returns is the result. */
+  /** Called by every server tool; its return value is the result. */
   readonly work: (run: ToolRun) => Json | Promise<Json>;
 }
 
@@ -102,7 +105,7 @@ const cart = defineTool<Services, z.ZodObject, z.ZodType<{ items: string[] }>>({
   timeouts: { claim: '30 minutes', answer: '30 minutes' },
 });
 
-/** Its result is judged by the workflow alone. */
+/** The workflow alone judges the result. */
 const count = defineTool<Services, z.ZodObject, z.ZodNumber>({
   name: 'cart.count',
   description: 'Count the items in the cart in the browser.',
@@ -122,7 +125,7 @@ const clear = defineTool<Services, z.ZodObject<{ reason: z.ZodString }>>({
 
 const Address = z.object({ city: z.string(), zip: z.string().regex(/^\d{4}$/) });
 
-/** Asks in mid-run where to, and then whether the price is right. */
+/** Asks in mid-run for a place, and then whether the price is right. */
 const order = defineTool<Services, z.ZodObject<{ item: z.ZodString }>>({
   name: 'orders.place',
   description: 'Place an order.',
@@ -141,7 +144,7 @@ const order = defineTool<Services, z.ZodObject<{ item: z.ZodString }>>({
   },
 });
 
-/** Short, so that it runs inside the model activity. */
+/** Short, so that the tool runs inside the model activity. */
 const clock = defineTool<Services, z.ZodObject>({
   name: 'clock.read',
   description: 'Read the clock.',

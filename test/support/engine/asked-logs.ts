@@ -1,4 +1,4 @@
-/** Logs with calls that keep out whoever asked for them, for tests of lists. */
+/** Logs with calls that exclude their requesters, for tests of lists. */
 
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';
@@ -7,7 +7,7 @@ import type { Audience } from '../../../src/protocol/values/audience.js';
 import { minute, waits } from '../samples/list-events.js';
 import { answers } from '../samples/log-events.js';
 
-/** What no text of Postgres can hold. */
+/** A text that Postgres cannot hold. */
 export const ODD = 'a\u0000b \ud800 ♥ "quoted" \\u0000';
 
 const NO_REQUESTER: Audience = { exclude: ['requester'] };
@@ -36,7 +36,7 @@ const comesIn = (eventId: string, id: string, more: { requester?: string } = {})
   payload: { eventId: 'e1' },
   ...(more.requester === undefined ? {} : { requester: actorFrom({ id: more.requester }) }),
 });
-/** Logs that end with an open call `call-0`, and who asked for it. */
+/** Logs that end with an open call `call-0`, and its requester. */
 export const ASKED: Readonly<Record<string, readonly [readonly EventBody[], readonly string[]]>> = {
   'by a message': [[said('t', 'ann'), begins('t'), gated('t')], ['ann']],
   'by a message that joined the turn before': [
@@ -70,11 +70,11 @@ export const ASKED: Readonly<Record<string, readonly [readonly EventBody[], read
     [comesIn('e1', 'cat'), begins('t', 'e1'), said('t', 'bo', 'steer'), gated('t')],
     ['cat', 'bo'],
   ],
-  'by whoever had asked for what came of a call': [
+  'by the actor who had asked for the result of a call': [
     [comesIn('e1', 'cat', { requester: 'ann' }), begins('t', 'e1'), gated('t')],
     ['ann'],
   ],
-  'by somebody with an odd name': [[said('t', ODD), begins('t'), gated('t')], [ODD]],
+  'by an actor with an odd name': [[said('t', ODD), begins('t'), gated('t')], [ODD]],
   'where one of two rules excludes him': [
     [
       said('t', 'ann'),

@@ -1,6 +1,7 @@
 /**
- * A whole engine in the process of a test: a worker on the bundle from source, clients with and without the event log, and
- * a look at what Temporal has recorded. One per test; everything is its own: task queue, log file, conversation ids.
+ * A whole engine in the process of a test: a worker on the bundle from source, clients with and without the event
+ * log, and a reader of Temporal's histories. Each test makes its own, with a task queue, a log file and conversation
+ * ids of its own.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -55,23 +56,23 @@ export interface EngineOptions<Services> {
   readonly address?: string;
   /** @defaultValue a sqlite file of its own */
   readonly eventLog?: EventLogChoice;
-  /** What the worker alone writes to and reads from; for stores that are down. @defaultValue `eventLog` */
+  /** The log that the worker alone writes to and reads from; for stores that are down. @defaultValue `eventLog` */
   readonly workerLog?: EventLogChoice;
   readonly taskQueue?: string;
   readonly tuning?: Partial<WorkerOptions>;
-  /** Of the worker. @defaultValue the engine's own */
+  /** The worker's cache. @defaultValue the engine's own */
   readonly transcriptCacheBytes?: number;
-  /** Of the worker's own client. */
+  /** Connection of the worker's own client. */
   readonly connection?: TemporalSettings['options'];
   /** Start without a worker; `startWorker` brings one. */
   readonly workerless?: boolean;
   readonly searchAttributes?: boolean;
-  /** Of worker and client. @defaultValue the engine's own */
+  /** Compression of worker and client. @defaultValue the engine's own */
   readonly compression?: boolean;
-  /** Of the worker. */
+  /** The worker's logger. */
   readonly logger?: Logger;
   readonly audit?: 'records' | 'full';
-  /** Of the worker. @defaultValue half a second */
+  /** The worker's grace. @defaultValue half a second */
   readonly shutdownGraceMs?: number;
 }
 
@@ -90,13 +91,15 @@ interface EngineParts {
   readonly makeWorker: (tuning?: Partial<WorkerOptions>) => Promise<ColloquyWorker>;
 }
 
-/** Longer than the gRPC client pauses between two tries. */
+/** Longer than the gRPC client pauses between two attempts. */
 const GRPC_PAUSES_MS = 15_000;
 const QUERY_TRIES = 4;
 const QUERY_PATIENCE_MS = 5_000;
-/** A page of a history ends with a transaction; what came at once while a task ran is one, however large. */
+/**
+ * A page of a history ends with a transaction; everything that came while a task ran is one transaction of any size.
+ */
 const WHOLE_PAGES = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
-/** Neutral, since it stands in recorded histories. */
+/** Neutral, because recorded histories contain it. */
 const IDENTITY = 'colloquy-test';
 
 export class Engine {
@@ -107,7 +110,7 @@ export class Engine {
   readonly reader: ConversationReader;
   /** Reads the event log. */
   readonly client: ConversationClient;
-  /** Asks the workflows themselves. */
+  /** Queries the workflows themselves. */
   readonly bareClient: ConversationClient;
   readonly history: EngineHistory;
   readonly #parts: EngineParts;
@@ -153,7 +156,7 @@ export class Engine {
     this.#latest = worker;
   }
 
-  /** Of the latest worker, also while it stops: of that of all, not of what else it polls. */
+  /** State of the latest worker, also while it stops: of the whole worker, not of a poller. */
   get workerState(): string | undefined {
     return this.#latest?.worker.getState();
   }
@@ -170,7 +173,7 @@ export class Engine {
     return this.client.conversation(conversationId, { agent: this.#parts.agents[0]?.name ?? '' });
   }
 
-  /** Sends a message to a new conversation and returns when the turn has ended, or waits for somebody. */
+  /** Sends a message to a new conversation and returns when the turn has ended, or waits for input. */
   async ask(text = 'hello'): Promise<{ readonly talk: Conversation; readonly result: TurnResult }> {
     const talk = this.begin();
     return { talk, result: await this.say(talk, text) };
@@ -188,7 +191,9 @@ export class Engine {
     return await turn.result({ timeout: 20_000 * PATIENCE });
   }
 
-  /** The whole log in the store, once it has what the workflow has; dense from 1, or this throws. */
+  /**
+   * The whole log in the store, once it has every event of the workflow. Throws unless its seqs are dense from 1.
+   */
   async log(talk: Conversation): Promise<readonly CanonicalEvent[]> {
     const { seq } = await this.query<ConversationSnapshot>(talk.id, 'snapshot');
     const key = { tenant: 'default', conversationId: talk.id };
@@ -226,7 +231,7 @@ export class Engine {
     await this.handle(talk).signal(name, ...args);
   }
 
-  /** Asks again when the answer is lost, or refused: the time-skipping server drops a query now and then. */
+  /** Queries again when the answer is lost, or refused: the time-skipping server drops a query now and then. */
   async query<Reply>(id: string, name: string, ...args: unknown[]): Promise<Reply> {
     const ask = (): Promise<Reply> =>
       retryQuery(() => this.handle({ id }).query<Reply, unknown[]>(name, ...args));
@@ -234,14 +239,14 @@ export class Engine {
       try {
         return await this.temporal.withDeadline(Date.now() + QUERY_PATIENCE_MS * PATIENCE, ask);
       } catch (error) {
-        // A deadline that passes between two tries of the gRPC client is told as a cancellation.
+        // The gRPC client reports a deadline that passes between two attempts as a cancellation.
         const isLost = isGrpcDeadlineError(error) || isGrpcCancelledError(error);
         if (left <= 1 || !isLost) throw error;
       }
     }
   }
 
-  /** An update with any name and payload, as anybody with the Temporal client may send it. */
+  /** An update with any name and payload, as any Temporal client may send it. */
   async update<Reply>(
     talk: Pick<Conversation, 'id'>,
     name: string,
@@ -250,7 +255,7 @@ export class Engine {
     return await this.handle(talk).executeUpdate<Reply, [unknown, ...unknown[]]>(name, { args });
   }
 
-  /** Waits until no turn runs; detached calls, and those set aside, may wait. */
+  /** Waits until no turn runs; background calls may wait. */
   async idle(talk: Pick<Conversation, 'id'>): Promise<ConversationSnapshot> {
     const holds = ({ turn, queued, status }: ConversationSnapshot): boolean =>
       turn === undefined && queued.length === 0 && status !== 'closed';
@@ -274,7 +279,8 @@ export class Engine {
   async close(): Promise<void> {
     await this.stopWorker();
     if (this.#parts.closesLog) await this.opened.close();
-    // A call that was given up may still pause before its next try, which a closed channel answers with an uncaught error.
+    // A call that was given up may still pause before its next attempt, which a closed channel answers with an
+    // uncaught error.
     setTimeout(() => {
       void this.temporal.connection.close();
     }, GRPC_PAUSES_MS).unref();

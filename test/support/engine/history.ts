@@ -1,4 +1,4 @@
-/** What Temporal has recorded of a conversation, as lists that a test can compare. */
+/** Temporal's records of a conversation, as lists that a test can compare. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { CompressionCodec } from '../../../src/client/payloads/payload-codec.js';
@@ -8,8 +8,8 @@ type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['f
 export type HistoryEvent = NonNullable<History['events']>[number];
 
 /**
- * Causes of the server's own: something came while the task was being completed (1), or more came than it buffers (17). It
- * makes a new task at once, and no code of ours is to blame.
+ * Causes of the server's own: an event came while the task was being completed (1), or more came than the server
+ * buffers (17). The server makes a new task at once; no code of the engine has failed.
  */
 const SERVERS_OWN: readonly number[] = [1, 17];
 const ATTRIBUTES = /^(.+)EventAttributes$/;
@@ -24,7 +24,7 @@ export function typeOf(event: HistoryEvent): string {
   return 'Unknown';
 }
 
-/** The type with what tells it from others of its kind: which activity, which update, which signal. */
+/** The type with the name that distinguishes an event of its kind: activity, update or signal. */
 export function lineOf(event: HistoryEvent): string {
   const type = typeOf(event);
   const subject =
@@ -57,7 +57,7 @@ export class EngineHistory {
     return await this.#temporal.workflow.getHandle(workflowId, runId).describe();
   }
 
-  /** With payloads as they were before they were compressed. */
+  /** With payloads as they were before compression. */
   async events(workflowId: string, runId?: string): Promise<readonly HistoryEvent[]> {
     const events = await this.storedEvents(workflowId, runId);
     await Promise.all(payloadsIn(events).map(restore));
@@ -74,7 +74,9 @@ export class EngineHistory {
     return (await this.events(workflowId, runId)).map(lineOf);
   }
 
-  /** How long the history is once no task and no activity is under way: what is told as waiting may be told before that. */
+  /**
+   * The length of the history once no task and no activity is running: a pending call may be reported before that.
+   */
   async count(workflowId: string): Promise<number> {
     const { historyLength } = await until(
       `nothing is under way in ${workflowId}`,
@@ -99,7 +101,7 @@ export class EngineHistory {
     return runs;
   }
 
-  /** Failed tasks of a run: none, whatever anybody sends. */
+  /** Failed tasks of a run: no input may cause one. */
   async failedTasks(workflowId: string, runId?: string): Promise<readonly string[]> {
     const events = await this.events(workflowId, runId);
     return events

@@ -1,8 +1,8 @@
-/** What a client calls on the server: recorded, or made to fail. */
+/** Interceptors for a client's calls to the server: the calls are recorded, or made to fail. */
 import type { ConnectionOptions } from '@temporalio/client';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
-/** The next one's call is of the interface, not of the class that the type asks for. */
+/** The next interceptor's call has the type of the interface, not of the class that the type asks for. */
 const goOn = ((options, nextCall) => nextCall(options)) as (
   ...parameters: Parameters<Interceptor>
 ) => never;

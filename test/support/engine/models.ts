@@ -1,4 +1,6 @@
-/** Models that a script cannot play: held until the test lets them go, and answers that no honest provider gives. */
+/**
+ * Models that a script cannot play: held until the test releases them, and answers that no honest provider gives.
+ */
 import { calls, says, scriptedBy } from '../../../src/model/scripted/scripted.js';
 import type { ScriptedAnswer } from '../../../src/model/scripted/types.js';
 import { textOf } from '../../../src/protocol/conversation/messages.js';
@@ -11,7 +13,10 @@ import type {
   RequestedCall,
 } from '../../../src/protocol/model/model.js';
 
-/** Streams the same text and then waits, at every call while `held`; a stop ends it, a release hands over to `inner`. */
+/**
+ * Streams the same text and then waits, at every call while `held`; a stop ends the call, a release passes it to
+ * `inner`.
+ */
 export class HeldModel implements Model {
   readonly name = 'held';
   readonly prices?: ModelPrices;
@@ -73,7 +78,7 @@ export function asksRaw(calls: readonly RequestedCall[]): Model {
   };
 }
 
-/** Messages are numbers: every odd one asks for a refund, which somebody has to approve; every even one is answered. */
+/** Messages are numbers: every odd one asks for a refund, which needs an approval; every even one is answered. */
 export const refundsOnOdd: Model = scriptedBy(({ messages }): ScriptedAnswer => {
   const last = messages.at(-1);
   if (last?.role !== 'user') return says('done');

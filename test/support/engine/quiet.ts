@@ -1,4 +1,4 @@
-/** One runtime per process, which says errors only. Imported before anything makes a runtime of its own. */
+/** One runtime per process, which logs errors only. Imported before any module makes a runtime of its own. */
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });

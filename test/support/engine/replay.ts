@@ -12,7 +12,7 @@ const OPTIONS = {
   dataConverter: { payloadConverterPath: CONVERTER, payloadCodecs: [new CompressionCodec()] },
   sinks: { [HINT_SINK]: { hint: { fn: ignore, callDuringReplay: false } } },
 };
-/** The same for many runs by one worker; a run that is refused is named. */
+/** The same for many runs by one worker; the result names a run that is refused. */
 export async function replayAll(
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,
   histories: readonly { readonly workflowId: string; readonly history: unknown }[],

@@ -1,10 +1,10 @@
-/** What a test did to a conversation, replayed. */
+/** Replays the histories that a test has made of a conversation. */
 import { expect, inject } from 'vitest';
 import type { Conversation } from '../../../src/client/index.js';
 import type { Engine } from './engine.js';
 import { replay } from './replay.js';
 
-/** No task of any run of the chain failed, and the code decides the same again. */
+/** Throws unless every task of every run of the chain succeeded and the code makes the same decisions again. */
 export async function replays(engine: Engine, talk: Conversation): Promise<void> {
   const id = engine.workflowId(talk);
   for (const runId of await engine.history.runs(id)) {

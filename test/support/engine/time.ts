@@ -1,4 +1,7 @@
-/** An engine on the server whose clock jumps. It knows no search attributes, and its time stands still between `pass`es. */
+/**
+ * An engine on the time-skipping server. The server has no search attributes, and its clock stands still between two
+ * calls of `pass`.
+ */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { onTestFinished } from 'vitest';
 import { timeSkippingEnvironment } from '../histories/time-skipping.js';
@@ -9,10 +12,11 @@ const LAST_MOMENT_MS = 2_000;
 
 export interface TimedEngine {
   readonly engine: Engine;
-  /** Lets this much time pass, with every timer on the way. */
+  /** Advances the time by this much and fires every timer on the way. */
   pass(duration: Parameters<TestWorkflowEnvironment['sleep']>[0]): Promise<void>;
   /**
-   * Until the server's clock says so. The last moment passes by itself: with no worker the clock does not jump over a timer.
+   * Waits until the server's clock says so. The last moment passes by itself: without a worker the clock does not
+   * jump over a timer.
    */
   passUntil(milliseconds: number): Promise<void>;
   /** The server's clock. */
@@ -29,7 +33,8 @@ export async function startTimedEngine<Services>(
     ...options,
     address,
     searchAttributes: false,
-    // This server never takes a task back from the own queue of a worker that is gone; so every task replays the run.
+    // This server never reassigns a task from the sticky queue of a worker that is gone; so every task replays the
+    // run.
     tuning: { maxCachedWorkflows: 0, ...options.tuning },
   });
   return {

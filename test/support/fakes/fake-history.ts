@@ -1,4 +1,4 @@
-/** A server whose history is looked at page by page, newest first. */
+/** A server whose history is read page by page, newest first. */
 import type { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 
@@ -11,7 +11,7 @@ export const completed = (
   startedEventId = eventId - 1,
 ): FakeEvent => ({ eventId, workflowTaskCompletedEventAttributes: { identity, startedEventId } });
 
-/** Milliseconds since 1970: when tasks were started here. */
+/** Milliseconds since 1970 at which tasks were started. */
 export const STARTED_AT = 1_700_000_000_123;
 
 export const started = (eventId: number, at = STARTED_AT): FakeEvent => ({
@@ -22,10 +22,10 @@ export const started = (eventId: number, at = STARTED_AT): FakeEvent => ({
 
 export const timer = (eventId: number): FakeEvent => ({ eventId, timerStartedEventAttributes: {} });
 
-/** Pages of events, or what the server fails with. */
+/** Pages of events, or the server's error. */
 export type Look = readonly (readonly FakeEvent[])[] | Error;
 
-/** Each look takes the next of `looks`, the last one again and again. */
+/** Each read takes the next of `looks`, and repeats the last one. */
 export function fakeHistory(...looks: readonly Look[]) {
   const asked: unknown[] = [];
   let look = -1;

@@ -1,4 +1,4 @@
-/** A reader over a list of events in memory, for tests of what is built on readers. */
+/** A reader over a list of events in memory, for tests of code that is built on readers. */
 
 import type {
   BeforePosition,
@@ -25,12 +25,12 @@ const GENERATION = 1;
 export class FakeReader implements ConversationReader {
   readonly #logs = new Map<string, CanonicalEvent[]>();
   readonly #waiters = new Set<() => void>();
-  /** Live events, by the seq that they come after. */
+  /** Live events, by the seq that they follow. */
   readonly live = new Map<number, LiveEvent[]>();
-  /** Events that only workflows have: who knows that something was recorded is shown them. */
+  /** Events that only workflows have: a caller that knows that one was recorded gets them. */
   readonly unstored = new Map<string, readonly CanonicalEvent[]>();
   carried: CarriedState | undefined;
-  /** What callers of `snapshot` knew to be recorded. */
+  /** The seqs that callers of `snapshot` knew to be recorded. */
   readonly asked: number[] = [];
   failure: Error | undefined;
   seedFailure: Error | undefined;

@@ -1,4 +1,4 @@
-/** Workflows as the projector sees them: runs with events, answered in pages, with everything that can go wrong. */
+/** Workflows as the projector sees them: runs with events, read in pages, with every failure that may occur. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   EndedBy,
@@ -16,15 +16,15 @@ import { KEY } from '../samples/log-events.js';
 export interface FakeRun {
   readonly runId: string;
   events: readonly CanonicalEvent[];
-  /** Seq before the first event of the run: what it carried over. */
+  /** Seq before the first event of the run, as carried over. */
   carriedSeq?: number;
   status?: 'running' | 'closed';
-  /** Closed, and not by itself: queries are refused. */
+  /** Closed from outside: queries are refused. */
   endedBy?: EndedBy;
   historyLength?: number;
-  /** What it began with. */
+  /** The start state of the run. */
   carried?: CarriedState;
-  /** The run before it. */
+  /** The run before this one. */
   previous?: string;
 }
 

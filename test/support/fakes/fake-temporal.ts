@@ -1,4 +1,7 @@
-/** A Temporal client with a script for its answers and a record of what reached it. For tests of the client's own rules. */
+/**
+ * A Temporal client with a script for its answers and a record of the calls that reached it. For tests of the
+ * client's own rules.
+ */
 import {
   type Client,
   type WithStartWorkflowOperation,
@@ -19,7 +22,7 @@ export interface FakeCall {
   readonly name: string;
   readonly workflowId: string;
   readonly input: unknown;
-  /** Update id, start options: whatever else was given. */
+  /** Update id, start options: everything else that was given. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -30,7 +33,7 @@ export interface FakeTemporal {
   readonly calls: readonly FakeCall[];
 }
 
-/** A call without a script is a mistake of the test, and says so. */
+/** A call without a script is a mistake in the test; the error says so. */
 export function fakeTemporal(script: Script, pollers: readonly object[] = []): FakeTemporal {
   const calls: FakeCall[] = [];
   const answer = async (call: FakeCall): Promise<unknown> => {
@@ -92,7 +95,7 @@ export function fakeTemporal(script: Script, pollers: readonly object[] = []): F
   return { client: client as unknown as Client, calls };
 }
 
-/** What an update validator's refusal looks like to the client. */
+/** A refusal by an update validator, as the client gets it. */
 export function refusal(type: string, detail: unknown): Error {
   const cause = ApplicationFailure.create({
     type,
@@ -103,7 +106,7 @@ export function refusal(type: string, detail: unknown): Error {
   return new WorkflowUpdateFailedError('Workflow Update failed', cause);
 }
 
-/** Nobody answered before the deadline. */
+/** The error of a call without an answer before the deadline. */
 export function noAnswer(): Error {
   return new WorkflowUpdateRPCTimeoutOrCancelledError('Deadline exceeded');
 }

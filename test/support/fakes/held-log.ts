@@ -1,4 +1,4 @@
-/** An event log whose calls can be made to wait: whoever needs the store stands still until it is let go. */
+/** An event log whose calls can be held: every caller of the store waits until the calls are released. */
 import type { EventLog } from '../../../src/store/ports/log.js';
 
 export interface HeldLog {

@@ -1,4 +1,6 @@
-/** Language models of the AI SDK whose streams are made part by part, and what `aiSdkModel` makes of them. */
+/**
+ * Language models of the AI SDK whose streams are made part by part, and the answers that `aiSdkModel` makes of them.
+ */
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
@@ -64,7 +66,7 @@ export function streaming(...parts: readonly Part[]): MockLanguageModelV4 {
   });
 }
 
-/** The answer, and what watchers saw of it. */
+/** The answer, and the live events that watchers saw of it. */
 export async function ask(
   languageModel: AiSdkLanguageModel,
   request: Partial<ModelRequest> = {},
@@ -93,7 +95,7 @@ export async function failure(answer: Promise<unknown>): Promise<ModelFailure> {
   throw error;
 }
 
-/** What the provider would be given of an answer of ours. */
+/** The prompt that the provider would get for an answer of the engine. */
 export async function sentOf(
   parts: readonly AssistantPart[],
   languageModel: MockLanguageModelV4 | MockLanguageModelV3 = streaming(...says('ok'), ends()),

@@ -1,17 +1,23 @@
-/** A model server that nobody here wrote: aimock speaks the protocols of OpenAI and Anthropic, and refuses what they would. */
+/**
+ * A model server of another project: aimock speaks the protocols of OpenAI and Anthropic, and refuses the requests
+ * that they would refuse.
+ */
 import type { Fixture, FixtureResponse } from '@copilotkit/aimock';
 import { LLMock } from '@copilotkit/aimock';
 import { onTestFinished } from 'vitest';
 
 type Answers = (request: MockedRequest) => FixtureResponse;
 
-/** A request as aimock tells of it, whatever the protocol. */
+/** A request as aimock reports it, in any protocol. */
 export interface MockedRequest {
   /** The last message is a tool result. */
   readonly hasResults: boolean;
 }
 
-/** Answers every request by a pure function of it. `chunkSize`: characters of a piece; `latency`: ms between pieces. */
+/**
+ * Answers every request by a pure function of the request. `chunkSize`: characters of a piece; `latency`: ms between
+ * pieces.
+ */
 export async function startMock(
   answers: Answers | FixtureResponse,
   options: Pick<Fixture, 'chunkSize' | 'latency' | 'truncateAfterChunks'> = {},
@@ -28,7 +34,7 @@ export async function startMock(
   return mock;
 }
 
-/** One that ends with the test, if it has not been stopped before. */
+/** A server that ends with the test, unless it was stopped before. */
 export async function mockFor(...args: Parameters<typeof startMock>): Promise<LLMock> {
   const mock = await startMock(...args);
   onTestFinished(() => mock.stop().catch(() => undefined));

@@ -1,4 +1,4 @@
-/** Stores of an event log that can be backed up and put back as they were: a file, and a Postgres with its data folder. */
+/** Stores of an event log that can be backed up and restored: a file, and a Postgres with its data folder. */
 import { execFileSync } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { temporaryFolder, temporaryFolderForAll } from '../temporary.js';
 
 export interface RestorableStore {
   readonly eventLog: string | { readonly url: string };
-  /** Keeps what is there now. */
+  /** Keeps the present content. */
   backUp(): Promise<void>;
-  /** Puts the backup in its place; nobody may have it open. */
+  /** Restores the backup; no process may have the store open. */
   restore(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function restorablePostgres(): Promise<RestorableStore> {
   return {
     eventLog: { url: server.url },
     backUp: () =>
-      // With its owner, who is not the one of the tests where they run as root.
+      // With its owner, who is not the user of the tests where they run as root.
       whileStopped(() => execFileSync('cp', ['-a', data, backup])),
     restore: () =>
       whileStopped(() => {

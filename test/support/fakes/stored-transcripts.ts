@@ -1,4 +1,7 @@
-/** Transcripts that grow, are summarised, and of which roll-overs store the oldest turns: beside them what they are without that. */
+/**
+ * Transcripts that grow, are summarised, and whose oldest turns are offloaded at roll-overs, beside the same
+ * transcripts without offloading.
+ */
 import * as fc from 'fast-check';
 import { offloadPlan } from '../../../src/core/context/carry-over.js';
 import {
@@ -24,10 +27,10 @@ import { transcriptHash } from '../../../src/protocol/workflow/activities.js';
 import { blobRefOf } from '../../../src/store/ports/blobs.js';
 import { aConversationState } from '../samples/transcripts.js';
 
-/** Holds what was stored, by the id that a blob store would give it. */
+/** Holds offloaded chunks by the id that a blob store would give them. */
 export class Shelf {
   readonly chunks = new Map<string, readonly Message[]>();
-  /** How many messages were stored, again or not. */
+  /** Counts the messages that were stored, repeats included. */
   stored = 0;
 
   readonly put = (messages: readonly Message[]): string => {
@@ -44,19 +47,19 @@ export class Shelf {
     return messages.slice(from, to);
   };
 
-  /** How many messages lie in each chunk, in the order in which they were stored. */
+  /** Counts of messages in each chunk, in the order in which they were stored. */
   counts(): { readonly id: string; readonly count: number }[] {
     return [...this.chunks].map(([id, messages]) => ({ id, count: messages.length }));
   }
 
-  /** The messages as they were said, wherever they lie. */
+  /** The messages as they were said, offloaded or not. */
   whole(messages: readonly Message[]): readonly Message[] {
     return piecesOf(messages).flatMap((piece) =>
       isStoredPart(piece) ? this.get(piece) : piece.messages,
     );
   }
 
-  /** The state as the next run has it, after a roll-over that stores what is over these bounds. */
+  /** The state of the next run, after a roll-over that offloads all turns over these bounds. */
   rolledOver(state: ConversationState, bounds: OffloadBounds): ConversationState {
     const plan = offloadPlan(state, bounds);
     let from = 0;
@@ -78,7 +81,7 @@ export class Shelf {
   }
 }
 
-/** One turn: a question, and for each step its calls with their results, an answer at last. */
+/** One turn: a question, the calls of each step with their results, and a final answer. */
 export function aTurn(ordinal: number, steps: readonly number[], chars: number): Message[] {
   const turnId = `t${ordinal}`;
   const text = `${ordinal} `.repeat(Math.ceil(chars / 3));
@@ -130,7 +133,7 @@ export function aSummary(turnId: string): Message {
   return { role: 'user', id: 'summary.1', turnId, parts, summary: 1 };
 }
 
-/** As a run orders some of its messages to be stored. */
+/** Offloads some messages as a run does. */
 export function orderOf(
   { transcript, forgotten = 0 }: ConversationState,
   from: number,
@@ -143,7 +146,7 @@ export function orderOf(
 }
 
 export type Happening =
-  /** `runs`: its answer is still to come. */
+  /** `runs`: the answer is still to come. */
   | {
       readonly what: 'turn';
       readonly steps: readonly number[];
@@ -185,7 +188,7 @@ export const happenings: fc.Arbitrary<readonly Happening[]> = fc.array(aHappenin
   maxLength: 25,
 });
 
-/** The same conversation twice: as its runs have it, and as it would be if nothing were ever stored. */
+/** The same conversation twice: as its runs have it, and as it would be without offloading. */
 export interface Both {
   readonly state: ConversationState;
   readonly plain: ConversationState;

@@ -1,16 +1,18 @@
-/** What passes a connection to a server, as it is on the wire: servers tell of their own reading of it. */
+/**
+ * Records the bytes of a connection to a server on the wire, because servers report only their own reading of them.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface Tapped {
-  /** Of the origin alone. */
+  /** Address of the origin alone. */
   readonly url: string;
   /** JSON bodies of the requests, oldest first. */
   readonly bodies: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Hands requests on to the origin, and whatever comes back to who has asked. Ends with the test. */
+/** Forwards requests to the origin, and its responses to the client. Ends with the test. */
 export async function tapped(origin: string): Promise<Tapped> {
   const bodies: Readonly<Record<string, unknown>>[] = [];
   const server = createServer((request, response) => {

@@ -1,12 +1,12 @@
-/** Conversations of a test are queried from outside. */
+/** Queries the conversations of a test from outside. */
 import { expect, onTestFinished } from 'vitest';
 import { type Asked, OutsideQueries } from './outside-queries.js';
 
 let begun = 0;
 
 /**
- * Asks until the returned function is called, which waits for the last answers. It throws when a query said that a run cannot be
- * replayed.
+ * Queries until the returned function is called, which waits for the last answers. The function throws when a query
+ * failed because a run cannot be replayed.
  * @param workflowIds They need not exist yet.
  */
 export function startAsking(asked: Asked, workflowIds: readonly string[]): () => Promise<void> {
@@ -24,7 +24,7 @@ export function startAsking(asked: Asked, workflowIds: readonly string[]): () =>
   };
 }
 
-/** Until the test ends, which then fails when a query says that the run cannot be replayed. */
+/** Queries until the test ends, which then fails when a query failed because a run cannot be replayed. */
 export function askFromOutside(asked: Asked, workflowId: string): void {
   onTestFinished(startAsking(asked, [workflowId]));
 }

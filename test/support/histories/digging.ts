@@ -1,11 +1,11 @@
-/** A tool that brings up as much as it is told to. */
+/** A tool that returns as much text as its input asks for. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool } from '../../../src/define/define-tool.js';
 
 export const KB = 1024;
 
-/** Text that no compression makes smaller by much. */
+/** Text that no compression makes much smaller. */
 function noise(seed: string, bytes: number): string {
   let text = '';
   for (let block = 0; text.length < bytes; block += 1)
@@ -13,7 +13,7 @@ function noise(seed: string, bytes: number): string {
   return text.slice(0, bytes);
 }
 
-/** Says where, and then that. */
+/** Announces the place, and then calls the tool. */
 export const dig = defineTool({
   name: 'dig',
   description: 'Brings up what is there.',

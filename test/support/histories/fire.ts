@@ -1,6 +1,6 @@
 /**
- * A conversation that is about to roll over, under fire: one call of each way to wait, a store that can be held, a storm of inputs,
- * and queries from outside all the time.
+ * A conversation that is about to roll over, under load: one call of each way to wait, a store that can be held, a
+ * storm of inputs, and queries from outside all the time.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,10 +34,10 @@ export const [ASK, WAIT, SLIP, PAY, CART] = [
   'call_4',
   'call_5',
 ] as const;
-/** Falls due while the run rolls over. */
+/** Expires while the run rolls over. */
 const SLIP_MS = 4_000;
 
-/** The first message asks for one call of each way to wait; every other is answered. */
+/** The first message asks for one call of each way to wait; every other message is answered. */
 const model = scriptedBy(({ messages }) => {
   const last = messages.at(-1);
   const text = last?.role === 'user' && last.parts[0]?.type === 'text' ? last.parts[0].text : '';
@@ -94,7 +94,9 @@ function agentOf(paid: string[]): Agent {
   });
 }
 
-/** A conversation with these bounds whose first turn waits for five answers. `name`: of its id and task queue. */
+/**
+ * A conversation with these bounds whose first turn waits for five answers. `name`: part of its id and task queue.
+ */
 export async function burning(
   address: string,
   rollOver: RollOverBounds,
@@ -154,7 +156,7 @@ async function isFlushing({ engine, talk }: Fire): Promise<boolean> {
   return lines.some((line) => line.includes('flushLog') || line.includes('ContinuedAsNew'));
 }
 
-/** The store is held, and one small input follows the other until the run is about to end. */
+/** Holds the store, and sends one small input after the other until the run is about to end. */
 export async function provoke(
   fire: Fire,
   push: (count: number) => Promise<unknown>,
@@ -167,7 +169,7 @@ export async function provoke(
   }
 }
 
-/** Everything that may come at once. Returns what the senders were told. */
+/** Sends every kind of input at once. Returns the replies to the senders. */
 export async function storm({ engine, talk }: Fire): Promise<readonly unknown[]> {
   const told = [
     talk.resolve(ASK, YES, { requestId: 'a1', ...ANN }),

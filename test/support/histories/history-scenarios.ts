@@ -1,4 +1,7 @@
-/** What conversations are made of that are recorded as histories, and those of tools that ask and tools that run inline. */
+/**
+ * The scenarios of the conversations that are recorded as histories, and those of tools that ask and tools that run
+ * inline.
+ */
 import { expect } from 'vitest';
 import type { ContextSpec } from '../../../src/define/agent/context.js';
 import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
@@ -23,7 +26,7 @@ import { claimLostAndClaimedAgain } from '../schedules/claim-scenario.js';
 import { until } from '../until.js';
 
 const REFUND = { paymentId: 'p1', cents: 900 };
-/** Its payloads are compressed, and those that carry it on. */
+/** Compresses its payloads, and those that carry it over. */
 const LONG = 'A long story. '.repeat(1_000);
 
 export type Talk = ReturnType<Engine['begin']>;
@@ -35,11 +38,11 @@ export interface Scenario {
   readonly context?: ContextSpec;
   /** In place of the shop. */
   readonly agent?: (model: Model) => Agent<Services>;
-  /** What the model says before it is held, at the first message. */
+  /** The model's text before the model is held, at the first message. */
   readonly heldAt?: string;
-  /** The first message leaves it at work: the event after which the scenario goes on. */
+  /** The first message leaves the conversation at work: the event after which the scenario continues. */
   readonly runsOn?: EventType;
-  /** Goes on from where the first message left the conversation. */
+  /** Continues from where the first message left the conversation. */
   readonly play?: (engine: Engine, talk: Talk, model: HeldModel) => Promise<unknown>;
 }
 
@@ -50,7 +53,7 @@ export async function rollOver(engine: Engine, talk: Talk, runs: number): Promis
   await until('it rolled over', count, { holds: (seen) => seen === runs });
 }
 
-/** Talks at length. The first summary that it is asked for hangs. */
+/** Sends long texts. The first summary that is requested hangs. */
 function talksAndSummarizes(): ScriptedModel {
   let asked = 0;
   return scriptedBy(({ tools }) => {
@@ -60,7 +63,7 @@ function talksAndSummarizes(): ScriptedModel {
   });
 }
 
-/** Two roll-overs store turns, the one between them carries where they lie. */
+/** Two roll-overs offload turns, the one between them carries the references. */
 async function storedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await engine.say(talk, `message ${turn}`);
   await rollOver(engine, talk, 2);
@@ -72,7 +75,7 @@ async function storedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
   await engine.idle(talk);
 }
 
-/** A roll-over gives up the summary that is under way; the next run has it made, and carries it over the next roll-over. */
+/** A roll-over cancels the summary in progress; the next run has it made, and carries it over the next roll-over. */
 async function summarizedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await engine.say(talk, `message ${turn}`);
   await rollOver(engine, talk, 2);
@@ -85,14 +88,14 @@ async function summarizedOverRollOvers(engine: Engine, talk: Talk): Promise<void
   await engine.idle(talk);
 }
 
-/** Under an id that the call before it has had, too. */
+/** Uses an id that the call before it has had, too. */
 function asksOncePerMessage(last: Message | undefined): ReturnType<typeof says> {
   return last?.role === 'user'
     ? calls('customer.ask', { question: 'A?' }, { id: 'call_1' })
     : says('thanks');
 }
 
-/** Each run is told of requests and of calls of the runs before it. */
+/** Each run gets the requests and calls of the runs before it. */
 async function rememberedOverRollOvers(engine: Engine, talk: Talk): Promise<void> {
   const resolution = { type: 'answer', value: { answer: 'tea' } } as const;
   for (let run = 2; run <= 4; run += 1) {
@@ -133,7 +136,8 @@ export const SCENARIOS_OF_TOOLS: readonly Scenario[] = [
   },
   {
     name: 'finished-steps-stored-while-their-turn-runs',
-    // The second step takes the turn over what can be sent, the third over what is stored in good time.
+    // The second step takes the turn over the size that can be sent, the third over the size that is stored in good
+    // time.
     model: () =>
       script(
         ...[120_000, 200_000, 150_000].map((words) =>

@@ -1,4 +1,6 @@
-/** Conversations parked in each kind of wait, and what comes after waits, as they are recorded as histories. */
+/**
+ * Conversations parked in each kind of wait, and the inputs after these waits, as they are recorded as histories.
+ */
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { AgentSettingsSpec } from '../../../src/define/agent/settings.js';
@@ -35,7 +37,7 @@ async function sees(engine: Engine, talk: Talk, type: string, times: number): Pr
   });
 }
 
-/** Another backend answers too late, and one that nobody waits for in time. */
+/** Another backend answers too late; one call gets no answer in time. */
 async function answersLater(engine: Engine, talk: Talk): Promise<void> {
   await sees(engine, talk, 'turn_ended', 1);
   const late = await talk.resolve('call_1', { type: 'result', value: 'bob' });
@@ -47,7 +49,7 @@ async function answersLater(engine: Engine, talk: Talk): Promise<void> {
   await engine.idle(talk);
 }
 
-/** The message waits for none of the calls of the step, though they come to wait one after the other. */
+/** The message waits for none of the calls of the step, though they become pending one after the other. */
 async function waitsForNobody(engine: Engine, talk: Talk): Promise<void> {
   await engine.say(talk, 'What does it cost?');
   await engine.idle(talk);

@@ -1,4 +1,6 @@
-/** Histories as they may be kept: as JSON that tells nothing of the machine or the user that recorded them. */
+/**
+ * Histories as the repository may keep them: as JSON without facts about the machine or the user that recorded them.
+ */
 import { homedir, hostname } from 'node:os';
 import { inflateSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -19,12 +21,12 @@ function inflated(data: Buffer): Buffer {
   }
 }
 
-/** Nothing in it tells of the machine or the user that recorded it. */
+/** Throws when a history names the machine or the user that recorded it. */
 export function expectNeutral(json: string): void {
   const values = (field: string): readonly string[] =>
     [...json.matchAll(new RegExp(`"${field}": "([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
   for (const identity of values('identity')) expect(['', 'colloquy-test']).toContain(identity);
-  // Not as it is encoded: a short name stands in random letters sooner or later.
+  // Encoded text is not checked: a short name stands in random letters sooner or later.
   const readable = json.replaceAll(/"data": "([^"]*)"/g, (_field, data: string) =>
     inflated(Buffer.from(data, 'base64')).toString(),
   );

@@ -1,6 +1,6 @@
 /**
- * Queries from outside, as open pages and curious people ask them: one a second for each conversation, and now and then six at
- * once, by workflow id, by run id, and as the Temporal UI asks, over the HTTP API of its server.
+ * Queries from outside, as open pages and curious people send them: one a second for each conversation, and now and
+ * then six at once, by workflow id, by run id, and as the Temporal UI sends them, over the HTTP API of its server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -10,27 +10,27 @@ import { Dice } from '../../e2e/support/random/dice.js';
 export interface QueryCounts {
   asked: number;
   answered: number;
-  /** By the worker, since a task was under way: whoever asked asks again. */
+  /** Refused by the worker while a task was running: the caller queries again. */
   refused: number;
-  /** No worker was there, or the server had no place for another query. */
+  /** There was no worker, or the server could not queue another query. */
   unanswered: number;
-  /** Why those had no answer, and how often. */
+  /** Reasons of the queries without an answer, with their counts. */
   readonly reasons: Record<string, number>;
 }
 
-/** Whom to ask. */
+/** Returns the conversations to query. */
 export interface Asked {
   readonly temporal: Client;
-  /** Of the server's UI. Where it has none, what the UI asks is asked by gRPC. */
+  /** Address of the server's UI. Without one, the UI's queries are sent by gRPC. */
   readonly uiUrl?: string;
 }
 
 const BEAT_MS = 1_000;
 const BURST = 6;
-/** A burst comes as often as one in so many beats. */
+/** One in this many beats is a burst. */
 const BURST_IN = 8;
 const DEADLINE_MS = 5_000;
-/** Of one conversation; more wait for nobody. */
+/** Open queries of one conversation; beyond this bound, none is sent. */
 const MOST_OPEN = 24;
 const NAMES = ['snapshot', 'pending'] as const;
 const UI_NAMES = ['__stack_trace', '__temporal_workflow_metadata', 'snapshot'] as const;
@@ -44,7 +44,7 @@ export class OutsideQueries {
     unanswered: 0,
     reasons: {},
   };
-  /** What a query failed with that says a run cannot be replayed. */
+  /** A query's error that says that a run cannot be replayed. */
   readonly nondeterminism: string[] = [];
   readonly #asked: Asked;
   #cookie: Promise<string> | undefined;
@@ -53,7 +53,7 @@ export class OutsideQueries {
     this.#asked = asked;
   }
 
-  /** Asks until the signal fires; resolves when nothing is open any more. */
+  /** Queries until the signal fires; resolves when no query is open any more. */
   async watch(
     workflowId: string,
     by: { readonly seed: number; readonly signal: AbortSignal },
@@ -116,7 +116,7 @@ export class OutsideQueries {
     await temporal.withDeadline(Date.now() + DEADLINE_MS, () => handle.query(name));
   }
 
-  /** As the pages of a workflow do: its call stack, its current details. */
+  /** The queries of a workflow's pages: its call stack, its current details. */
   async #byUi(workflowId: string, dice: Dice): Promise<void> {
     const queryType = dice.pick(UI_NAMES);
     const { uiUrl } = this.#asked;
@@ -140,7 +140,7 @@ export class OutsideQueries {
     if (!response.ok) throw new Error(body);
   }
 
-  /** The page of a workflow without a worker: its description and its history. */
+  /** The reads of the page of a workflow without a worker: its description and its history. */
   async #look(workflowId: string, dice: Dice): Promise<void> {
     const { temporal, uiUrl } = this.#asked;
     if (uiUrl === undefined) {
@@ -154,16 +154,16 @@ export class OutsideQueries {
   }
 }
 
-/** What the server said: the client's errors and the UI's server have it inside of theirs. */
+/** The server's message: errors of the client and of the UI's server wrap it. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error instanceof Error ? error : new Error(String(error));
   const text = cause instanceof Error ? cause.message : message;
   const said = /"message": *"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text.split('\n')[0] ?? '';
-  // Ids and times differ from one to the next.
+  // Ids and times differ from one message to the next.
   return said.replaceAll(/[0-9a-f-]{30,}|\d+(\.\d+)?/g, '…').slice(0, 120);
 }
 
-/** The UI's server takes nothing from a page that it did not give a token. */
+/** The UI's server refuses requests of a page without its token. */
 async function newCookie(uiUrl: string): Promise<string> {
   const response = await fetch(`${uiUrl}/api/v1/settings`);
   await response.arrayBuffer();

@@ -1,6 +1,6 @@
 /**
- * The client of the conformance scenarios: has every tool of a server run as a worker has, and answers what is asked by accepting
- * what the form fills in.
+ * The client of the conformance scenarios: runs every tool of a server as a worker does, and answers questions by
+ * accepting the defaults of the form.
  */
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';
@@ -22,21 +22,22 @@ const logger = {
 };
 const requester = { id: 'ann', verified: true, channel: 'api' } as const;
 
-/** What a scenario gives its client. */
+/** The input of a scenario to its client. */
 export interface Scenario {
   readonly scenario: string;
   readonly url: string;
   readonly context: Context;
 }
 
-/** True when it found what it was to call. */
+/** True when the client found the tool to call. */
 export async function runClient({ scenario, url, context }: Scenario): Promise<boolean> {
   const server = mcpServer({
     name: 'scenario',
     url,
-    // A call may be made again here: the questions of this protocol are answered so.
+    // A call may be repeated here: questions of this protocol are answered so.
     effects: 'idempotent',
-    // All scenarios run at once, with a process each: on a busy machine their servers answer later than a worker would wait.
+    // All scenarios run at once, with a process each: on a busy machine their servers answer later than a worker
+    // would wait.
     timeouts: { connect: '90s', list: '90s', run: '90s' },
     ...(scenario.startsWith('auth/') ? { token: tokenResolver(scenario, url, context) } : {}),
   });

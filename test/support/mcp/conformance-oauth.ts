@@ -1,6 +1,7 @@
 /**
- * An application that gets its tokens by OAuth, as far as the conformance scenarios have it: the resolver that it gives to `mcpServer`.
- * What the engine does is to ask it, with what the server said; the rest is the library's, and a user who always consents.
+ * An application that gets its tokens by OAuth, as far as the conformance scenarios need one: the resolver that it
+ * gives to `mcpServer`. The engine only calls the resolver with the server's challenge; the rest is the library, and
+ * a user who always consents.
  */
 import {
   auth,
@@ -18,7 +19,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { McpDeps } from '../../../src/define/mcp/spec.js';
 
-/** What a scenario tells its client, such as credentials. */
+/** Values that a scenario passes to its client, such as credentials. */
 export type Context = Readonly<Record<string, string | undefined>>;
 
 const REDIRECT_URL = 'http://localhost:3000/callback';
@@ -32,7 +33,7 @@ const HAS_CREDENTIALS: readonly string[] = [
   'auth/pre-registration',
 ];
 
-/** A user's login; consent is what comes back from the address that a browser would have opened. */
+/** A user's login; the redirect of the address that a browser would have opened is the consent. */
 class Login implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URL;
   readonly clientMetadataUrl = CLIENT_METADATA_URL;
@@ -73,7 +74,7 @@ class Login implements OAuthClientProvider {
     this.#returned = new URL(response.headers.get('location') ?? REDIRECT_URL).searchParams;
   }
 
-  /** What the browser was sent back with. */
+  /** The parameters of the redirect. */
   consent(): { readonly authorizationCode: string; readonly iss?: string } {
     const iss = this.#returned.get('iss');
     const authorizationCode = this.#returned.get('code') ?? '';
@@ -97,7 +98,10 @@ class Login implements OAuthClientProvider {
   }
 }
 
-/** An application knows whom it trusts with its credentials; a scenario does not say it, so it is whom the server names. */
+/**
+ * An application knows the issuer that it trusts with its credentials; a scenario does not name one, so the server's
+ * is used.
+ */
 function providerOf(
   scenario: string,
   context: Context,

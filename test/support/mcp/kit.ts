@@ -2,16 +2,16 @@
 import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** What a server has done, over all of its instances: each request may have its own. */
+/** Records of a server over all of its instances: each request may have its own. */
 export interface McpLedger {
   readonly runs: string[];
   /** Calls that were cancelled while they ran. */
   readonly cancelled: string[];
-  /** Registered besides. */
+  /** Registered in addition. */
   extra: string[];
   /** Not registered. */
   hidden: string[];
-  /** Ends the waiting of `slow`. */
+  /** Ends the wait of `slow`. */
   release: () => void;
   /** Rejects a `requestState` that this server did not mint. */
   readonly states: Set<string>;
@@ -31,7 +31,7 @@ export function mcpLedger(): McpLedger {
 const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
 const BRANCH = z.object({ branch: z.string().min(1), force: z.boolean().default(false) });
 
-/** One instance over the ledger that all of them share. */
+/** One instance over the ledger that all instances share. */
 export function kitServer(ledger: McpLedger): McpServer {
   const server = new McpServer(
     { name: 'kit', version: '1.0.0' },
@@ -99,7 +99,7 @@ export function kitServer(ledger: McpLedger): McpServer {
   return server;
 }
 
-/** One tool more, of which the server tells at once where it can. */
+/** Adds a tool, and notifies clients at once where the server can. */
 export function addTool(server: McpServer, name: string): void {
   const description = `The tool ${name}.`;
   server.registerTool(name, { description, inputSchema: z.object({}) }, () => text(name));

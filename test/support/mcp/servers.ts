@@ -1,4 +1,7 @@
-/** MCP servers in the process of a test, on loopback: of the current protocol, and of the one before. Closed when the test ends. */
+/**
+ * MCP servers in the process of a test, on loopback: of the current protocol, and of the one before. Closed when the
+ * test ends.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +13,7 @@ import { onTestFinished } from 'vitest';
 export interface SeenRequest {
   readonly authorization: string | undefined;
   readonly headers: IncomingMessage['headers'];
-  /** Of HTTP. */
+  /** HTTP method. */
   readonly verb: string;
   /** JSON-RPC method. */
   readonly method: string;
@@ -26,17 +29,17 @@ export interface TestMcpServer {
   readonly seen: readonly SeenRequest[];
   /** Answers every request with this status instead, while it is set. */
   refuseWith: number | undefined;
-  /** Answers itself what it returns true for: as servers do that are broken, or mean harm. */
+  /** Answers a request itself where this returns true, as broken or malicious servers do. */
   instead: (message: Message, response: ServerResponse) => boolean;
   /** Decides about a request by its token. */
   accepts: (authorization: string | undefined) => boolean;
-  /** Of an old server: it knows none of its sessions any more. */
+  /** Makes an old server forget all of its sessions. */
   forget(): void;
-  /** Of an old server, one for each session. */
+  /** Sessions of an old server. */
   readonly instances: ReadonlySet<McpServer>;
-  /** Tells clients that the list of tools has changed; an old server's instances do it themselves. */
+  /** Notifies clients that the list of tools has changed; an old server's instances do so themselves. */
   toolsChanged(): void;
-  /** Cuts every connection and takes no more. */
+  /** Cuts every connection and accepts no more. */
   stop(): Promise<void>;
   /** Serves again at the same address. */
   start(): Promise<void>;

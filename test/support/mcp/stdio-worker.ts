@@ -1,6 +1,6 @@
 /**
- * A process with one MCP server of its own, whose end is looked at from outside: a process that is told how it ends. Arguments: the
- * server's program, its arguments. On its input: `exit`, or `throw`; SIGTERM has it stop as a worker does.
+ * A process with one MCP server of its own, whose end the test observes from outside. Arguments: the server's
+ * program, its arguments. Commands on its input: `exit`, or `throw`; SIGTERM stops it as a worker is stopped.
  */
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';

@@ -1,9 +1,12 @@
-/** A server that speaks TLS for names that no resolver knows, and the certificate by which it is trusted, which nothing else is. */
+/**
+ * A server that speaks TLS for names that no resolver knows, and the certificate that makes it trusted; no other
+ * trust store has that certificate.
+ */
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** Made for these tests, and of no worth anywhere else. For `localhost` and names under `test.invalid`. */
+/** Made for these tests, and worthless elsewhere. For `localhost` and names under `test.invalid`. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0k46L8oHbgH1r/k0
 IcreqCgWzOTQcV9iwdeUL+Wx/YGhRANCAAQjf6CJtnrdKEJatR10/EXyKCQLBXDq

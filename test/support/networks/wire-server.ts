@@ -1,4 +1,6 @@
-/** A server of a model provider that answers each request as it is told to: with a status, with events, or by breaking off. */
+/**
+ * A server of a model provider that answers each request by a script: with a status, with events, or by breaking off.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,16 +8,16 @@ import type { AddressInfo } from 'node:net';
 export interface WireAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of an answer with a status. */
+  /** Body of an answer with a status. */
   readonly body?: unknown;
   /** Data of server-sent events, one by one. */
   readonly events?: readonly object[];
-  /** After so many events: the connection is cut, the JSON is malformed, nothing comes any more, or it just ends. */
+  /** After so many events: the connection is cut, the JSON is malformed, no more events come, or the stream ends. */
   readonly breakOff?: {
     readonly after: number;
     readonly how: 'cut' | 'malformed' | 'stall' | 'end';
   };
-  /** Before every event. */
+  /** Delay before every event. */
   readonly delayMs?: number;
 }
 

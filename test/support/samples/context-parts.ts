@@ -1,15 +1,15 @@
-/** Transcripts as model calls are given them, and the parts that a context is put together from. */
+/** Transcripts as model calls get them, and the parts of a context. */
 import type { ContextParts } from '../../../src/core/context/assemble.js';
 import type { ContextMark } from '../../../src/protocol/conversation/context.js';
 import type { Message } from '../../../src/protocol/conversation/messages.js';
 
-/** A token for each byte of its JSON: easy to foresee. */
+/** One token for each byte of the JSON: easy to foresee. */
 export const byteTokens = (message: Message): number => JSON.stringify(message).length;
 
 export interface TurnShape {
-  /** Characters of what the user says. */
+  /** Characters of the user's message. */
   readonly says?: number;
-  /** Of each step: the tool that is called, and the characters of its result. */
+  /** For each step: the tool that is called, and the characters of its result. */
   readonly steps?: readonly (readonly [tool: string, chars: number])[];
   /** No last answer yet. */
   readonly open?: boolean;
@@ -70,7 +70,7 @@ export function contextParts(
   };
 }
 
-/** What the next call is told of one whose provider counted as we do. */
+/** The usage that the next call gets from one whose provider counted as the engine did. */
 export function markOf(context: ContextMark | { readonly tokens: number }): ContextMark {
   return { ...context, inputTokens: context.tokens };
 }

@@ -1,4 +1,4 @@
-/** Events of calls that wait, for tests of lists. */
+/** Events of pending calls, for tests of lists. */
 
 import type { Suspension } from '../../../src/protocol/calls/suspensions.js';
 import type { EventBody } from '../../../src/protocol/log/events.js';

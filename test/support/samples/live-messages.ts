@@ -15,7 +15,7 @@ export function begun(toolCallId: string): LiveMessage {
   return { type: 'live', ...KEY, event: { type: 'tool_call_started', ...event } };
 }
 
-/** Of the first step of turn `t1`, unless it says otherwise. */
+/** A live event of the first step of turn `t1`, unless given otherwise. */
 export function textDelta(
   text: string,
   { offset = 0, attempt = 1, step = 1, turnId = 't1' } = {},
@@ -24,7 +24,7 @@ export function textDelta(
   return { type: 'text_delta', ...of, offset, text };
 }
 
-/** The text of deltas, the type of everything else. */
+/** The text of deltas, the type of every other event. */
 export function textsOf(messages: readonly LiveMessage[]): readonly string[] {
   return messages.map((message) =>
     message.type === 'live' && message.event.type === 'text_delta'

@@ -10,8 +10,8 @@ export const KEY: ConversationKey = { tenant: 'default', conversationId: 'c1' };
 const FIRST_AT_MS = Date.parse('2030-01-01T00:00:00.000Z');
 
 /**
- * Stamps bodies with dense seqs from `from`. `clock` tells apart what two runs decided at the same seq: by the time, and,
- * since the time alone makes no other event, by the request ids of messages.
+ * Stamps bodies with dense seqs from `from`. `clock` distinguishes the decisions of two runs at the same seq: by the
+ * time and, because the time alone makes no other event, by the request ids of messages.
  */
 export function stamped(
   bodies: readonly EventBody[],
@@ -93,7 +93,7 @@ export function closes(): EventBody {
   return { type: 'conversation_closed', reason: 'requested', actor: SYSTEM_ACTOR };
 }
 
-/** `seq:type` of each event: what order assertions compare. */
+/** `seq:type` of each event, for assertions about order. */
 export function outline(events: readonly CanonicalEvent[]): readonly string[] {
   return events.map((event) => `${event.seq}:${event.type}`);
 }

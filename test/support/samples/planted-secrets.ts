@@ -1,6 +1,6 @@
 /**
- * A conversation whose worker holds secrets of each kind - the key of its model, a header of an HTTP tool, the token of an MCP server,
- * services - and whose every counterpart fails once, quoting what it was given.
+ * A conversation whose worker holds secrets of each kind - the key of its model, a header of an HTTP tool, the token
+ * of an MCP server, services - and whose every counterpart fails once, quoting the secret that it got.
  */
 import { McpServer } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
@@ -28,7 +28,7 @@ const open = defineTool({
   run: (_input, { services }) => ({ opened: services.vault.length > 0 }),
 });
 
-/** What each kind of server says when it quotes a key. */
+/** The text of each kind of server that quotes a key. */
 const quoted = (status: number): WireAnswer => ({
   status,
   headers: { 'x-echo': `Bearer ${PLANTED.model}` },
@@ -45,7 +45,10 @@ const call = (id: string, name: string, args: object) => ({
   ...{ id, name, arguments: JSON.stringify(args) },
 });
 
-/** Of the three messages: the first is refused, the second has every accident and an answer, the third is refused again. */
+/**
+ * Outcomes of the three messages: the first is refused, the second has every accident and an answer, the third is
+ * refused again.
+ */
 const ANSWERS: readonly WireAnswer[] = [
   quoted(401),
   quoted(500),
@@ -74,7 +77,7 @@ const ANSWERS: readonly WireAnswer[] = [
   quoted(400),
 ];
 
-/** Plays it to its end. `logged` has every line of the worker, `sent` what the model was given. */
+/** Plays the conversation to its end. `logged` has every line of the worker, `sent` every request to the model. */
 export async function plantSecrets(options: {
   readonly name: string;
   readonly more?: Partial<EngineOptions<Services>>;

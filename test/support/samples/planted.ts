@@ -1,4 +1,4 @@
-/** What is planted in a worker to be looked for everywhere else; see `planted-secrets.ts`. */
+/** Secrets that are planted in a worker and searched for everywhere else; see `planted-secrets.ts`. */
 export const PLANTED = {
   model: 'planted-model-81f3a6c29d',
   tool: 'planted-tool-5be07d114a',

@@ -1,4 +1,4 @@
-/** What a run of a tool that neither asks nor refuses anything ended with. */
+/** The end of a tool run that neither asks nor refuses. */
 import type { RunToolResult, ToolEnded } from '../../../src/protocol/workflow/activities.js';
 
 /** @throws when the tool asked a question, or refused an answer. */

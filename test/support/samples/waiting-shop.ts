@@ -1,4 +1,4 @@
-/** An agent whose tools wait for everybody whom a call may wait for, and the answers that printed commands give them. */
+/** An agent whose tools wait for every kind of answerer, and the answers that printed commands give them. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -58,7 +58,10 @@ export interface ShopTalk {
   readonly talk: Conversation;
 }
 
-/** A conversation in which each of its tools is called with this input, and waits; a tab of a browser holds the client's call. */
+/**
+ * A conversation in which each of its tools is called with this input, and waits; a browser tab has claimed the
+ * client's call.
+ */
 export async function waitingShop(
   input: Json,
   options: { readonly address?: string } = {},
@@ -93,7 +96,7 @@ export async function pasteAll(
 
 const FORM_VALUE = { size: 'S', count: 1 };
 
-/** The answers of the commands, by call; where anybody may answer, by `anybody`. */
+/** The answers of the commands, by call; `anybody` where every actor may answer. */
 export function expectedAnswers(channel: 'api' | 'temporal', anybody: string): readonly unknown[] {
   const by = (id: string) => ({ id, verified: false, channel });
   return [
@@ -106,7 +109,7 @@ export function expectedAnswers(channel: 'api' | 'temporal', anybody: string): r
   ];
 }
 
-/** The same as it was recorded, and refusals. */
+/** The same as recorded, and refusals. */
 export async function recordedAnswers({ engine, talk }: ShopTalk): Promise<readonly unknown[]> {
   const log = await engine.log(talk);
   const answers = log.flatMap<readonly [string, ...unknown[]]>((event) => {

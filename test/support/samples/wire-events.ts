@@ -1,6 +1,6 @@
 /**
- * What OpenAI's two APIs stream for an answer, in the order and the shapes of their reference. The types are those of OpenAI's
- * own package, so that the compiler finds what would never come.
+ * Streams of OpenAI's two APIs for an answer, in the order and the shapes of their reference. The types are those of
+ * OpenAI's own package, so that the compiler rejects events that would never come.
  */
 import type OpenAI from 'openai';
 
@@ -15,7 +15,7 @@ type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown
 export interface WireCall {
   readonly id: string;
   readonly name: string;
-  /** As text, so that it may be broken. */
+  /** As text, so that it may be malformed. */
   readonly arguments: string;
 }
 
@@ -104,7 +104,7 @@ export function thought(id: string, summary = ''): OpenAI.Responses.ResponseReas
   };
 }
 
-/** Everything that a server streams for these items; `last` is said of the response at its end. */
+/** Every event that a server streams for these items; `last` is part of the response at its end. */
 export function eventsOf(
   items: readonly Item[],
   last: Partial<Response> = {},
@@ -123,7 +123,7 @@ export function eventsOf(
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
 }
 
-/** What a server answers that was not asked to stream. */
+/** The response of a server that was not asked to stream. */
 export function wholeResponse(events: readonly StreamEvent[]): Response {
   const last = events.at(-1);
   if (last === undefined || !('response' in last)) throw new Error('no response');
@@ -153,7 +153,7 @@ function response(output: readonly Item[], fields: Partial<Response>): Response 
   };
 }
 
-/** An item as it is announced: without what comes in pieces. */
+/** An item as its first event announces it: without the fields that come in pieces. */
 function begun(item: Item): Item {
   switch (item.type) {
     case 'message':

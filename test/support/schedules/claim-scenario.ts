@@ -1,4 +1,7 @@
-/** A conversation for the kept histories: a call is claimed, renewed after a roll-over, lost, and claimed by somebody else. */
+/**
+ * A conversation for the kept histories: a call is claimed, renewed after a roll-over, lost, and claimed by another
+ * client.
+ */
 import type { Conversation } from '../../../src/client/index.js';
 import type { Engine } from '../engine/engine.js';
 
@@ -22,6 +25,6 @@ export async function claimLostAndClaimedAgain(
   const claimId = 'claimId' in next ? next.claimId : '';
   await talk.resolve('call_1', { type: 'result', value: 3 }, { actor: ben, claimId });
   await engine.idle(talk);
-  // Its timer is that of the grace.
+  // Its timer is that of the claim timeout.
   await engine.say(talk, 'again');
 }

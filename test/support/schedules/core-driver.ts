@@ -1,6 +1,6 @@
 /**
- * A conversation machine under test: keeps its events, carries out effects by a script, rolls over through JSON, and holds
- * the invariants of the core after every step.
+ * A conversation machine under test: keeps its events, carries out effects by a script, rolls over through JSON, and
+ * checks the invariants of the core after every step.
  */
 
 import { applyAll } from '../../../src/core/apply/apply.js';
@@ -89,7 +89,7 @@ export class MachineUnderTest {
     return outcome.reply;
   }
 
-  /** The model call under way comes back. */
+  /** Ends the model call in progress. */
   model(outcome: CallModelResult): this {
     const { turn } = this.state;
     if (turn === undefined) throw new Error('no turn is running');
@@ -141,7 +141,7 @@ export class MachineUnderTest {
     return this;
   }
 
-  /** The clock moves, and every deadline that it reaches fires, as a driver's timers would. */
+  /** Moves the clock, and fires every deadline that it reaches, as a driver's timers would. */
   advance(milliseconds: number): this {
     this.clock.advance(milliseconds);
     for (const effect of this.effects())
@@ -150,19 +150,19 @@ export class MachineUnderTest {
     return this;
   }
 
-  /** What continue-as-new does: the state travels as JSON into a new run, what it remembers packed. */
+  /** Acts as continue-as-new: the state travels as JSON into a new run, its memory packed. */
   rollOver(): this {
     this.machine.rolledOver('requested');
     return this.#goOnWith(withPackedMemory(this.state));
   }
 
-  /** The same for conversations that began before it could be packed. */
+  /** The same for conversations that began before memory could be packed. */
   rollOverAsBefore(): this {
     this.machine.rolledOver('requested');
     return this.restart();
   }
 
-  /** The worker is lost between two inputs: the state is there again, from JSON, and nothing else. */
+  /** Acts as the loss of a worker between two inputs: the state comes back from JSON, and nothing else. */
   restart(): this {
     return this.#goOnWith(this.state);
   }
@@ -172,7 +172,7 @@ export class MachineUnderTest {
     return this;
   }
 
-  /** What re-opening does: the log is folded, and a new chain goes on with it. */
+  /** Acts as a re-opening: the log is folded, and a new chain continues with it. */
   reopen(chain = 'chain0000002'): this {
     const before = applyAll(this.events);
     const seq = (before?.lastSeq ?? 0) + 1;
@@ -208,7 +208,7 @@ export function aMachine(
   return new MachineUnderTest([started], clock);
 }
 
-/** One with a turn under way, whose model has asked for these calls; the mark is set. */
+/** A conversation with a running turn, whose model has asked for these calls; the mark is set. */
 export function aMachineWith(
   outcome: CallModelResult,
   options: { readonly settings?: Partial<AgentSettings> } = {},

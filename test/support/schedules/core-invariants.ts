@@ -1,4 +1,4 @@
-/** What must hold of a conversation after every input, whatever it was. */
+/** Invariants of a conversation after every input of any kind. */
 import { isDeepStrictEqual } from 'node:util';
 import { applyAll } from '../../../src/core/apply/apply.js';
 import { backgroundCalls } from '../../../src/core/calls/detached.js';
@@ -19,13 +19,15 @@ import {
 import type { CanonicalEvent } from '../../../src/protocol/log/events.js';
 import type { MachineUnderTest } from './core-driver.js';
 
-/** In the form in which a roll-over carries it: whatever was packed in between, it is the same. */
+/** In the form in which a roll-over carries the state: packing in between makes no difference. */
 function folded(events: readonly CanonicalEvent[]): ConversationState | undefined {
   const state = applyAll(events);
   return state === undefined ? undefined : withPackedMemory(state);
 }
 
-/** Throws with the name of the first invariant that does not hold. Folds the whole log: quadratic over a schedule. */
+/**
+ * Throws with the name of the first invariant that does not hold. Folds the whole log: quadratic over a schedule.
+ */
 export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>): void {
   const { state, events } = m;
   hold('the state is the fold of the events', folded(events), withPackedMemory(state));
@@ -47,13 +49,13 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
     decide(JSON.parse(JSON.stringify(state)) as ConversationState),
     decide(state),
   );
-  // What a closed conversation had not read waits for the message that opens it again.
+  // A closed conversation keeps its unread input for the message that opens it again.
   const left = decide(state).filter(isInternal);
   const due = state.turnCount === 0 ? left.filter(({ type }) => type !== 'start_inbox_turn') : left;
   hold('nothing internal is left to do', due, []);
   const wanted = decide(state).flatMap((effect) => (isInternal(effect) ? [] : [effectKey(effect)]));
   hold('effects have keys of their own', new Set(wanted).size, wanted.length);
-  // A summary is made beside everything else, also when nobody says anything.
+  // A summary is made beside all other work, also when no message comes.
   const keys = wanted.filter((key) => !key.startsWith('summarize:'));
   const works = state.turn !== undefined || backgroundCalls(state).some(isAtWork);
   const ungated = decide(state).filter(
@@ -77,7 +79,10 @@ export function expectInvariants(m: Pick<MachineUnderTest, 'state' | 'events'>):
   expectNothingAfterClose(events);
 }
 
-/** Of a conversation whose agent says that questions must not freeze the chat; none of these is full of calls set aside. */
+/**
+ * For a conversation whose agent says that questions must not freeze the chat; none of these reaches its bound of
+ * background calls.
+ */
 function keepsWaiting({ settings, turn, queue, calls }: ConversationState): boolean {
   if (settings.whileWaiting !== 'detach') return false;
   if (turn?.phase !== 'tools' || Object.keys(calls).length > MAX_DETACHED_CALLS - 20) return false;
@@ -87,12 +92,12 @@ function keepsWaiting({ settings, turn, queue, calls }: ConversationState): bool
   return isWaiting && Object.values(calls).some(isAsked);
 }
 
-/** S50: whatever came in by whichever door. */
+/** S50: holds for every input from every source. */
 function mayRun(call: CallState | undefined): boolean {
   return call !== undefined && (!call.plan.approval.needed || call.approver !== undefined);
 }
 
-/** A call that expired waits for nobody, but takes what comes. */
+/** An expired call waits for no answer, but takes one that comes. */
 function isAtWork({ background, answer }: CallState): boolean {
   return background === 'detached' || answer !== undefined;
 }
@@ -157,7 +162,7 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
         break;
       case 'tool_result':
         hold('a call has one result', open.delete(event.toolCallId), true);
-        // A detached call waits on.
+        // A detached call stays pending.
         if (event.result.status !== 'detached') waiting.delete(event.toolCallId);
         break;
       case 'turn_ended':
@@ -179,7 +184,10 @@ function expectCalls({ state, events }: Pick<MachineUnderTest, 'state' | 'events
   );
 }
 
-/** One holder at a time; what is taken of a held call is the holder's; a call that was claimed is never called unclaimed. */
+/**
+ * One holder at a time; the accepted answer of a held call is the holder's; a call that was claimed never counts as
+ * unclaimed.
+ */
 function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'events'>): void {
   const holders = new Map<string, { readonly by: string; readonly claimId: string }>();
   const wanted = new Set<string>();
@@ -210,7 +218,7 @@ function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'even
       }
       case 'expired':
         if (event.unclaimed === true)
-          hold('unclaimed is what nobody claimed', wanted.has(event.toolCallId), true);
+          hold('an unclaimed call was never claimed', wanted.has(event.toolCallId), true);
         holders.delete(event.toolCallId);
         break;
       case 'tool_result':
@@ -234,7 +242,7 @@ function expectHolders({ state, events }: Pick<MachineUnderTest, 'state' | 'even
   );
 }
 
-/** Calls are followed by their results, in call order, in as many messages as it takes, before anything else is said. */
+/** Calls are followed by their results, in call order, in as many messages as needed, before any other message. */
 function expectTranscript(state: ConversationState): void {
   let asked: string[] = [];
   for (const message of state.transcript) {

@@ -1,4 +1,4 @@
-/** A call that waits for a client, to be claimed: for tests of claims. */
+/** A call that waits for a client to claim it, for tests of claims. */
 import { claimToolCall, leaseLost } from '../../../src/core/machine/claims.js';
 import type { ClaimVerdict } from '../../../src/protocol/calls/claims.js';
 import type { PlannedCall } from '../../../src/protocol/calls/plan.js';

@@ -1,6 +1,7 @@
 /**
- * Random schedules of a conversation: legal and illegal inputs, outcomes in any order, late and repeated answers, roll-overs
- * through JSON, a clock that jumps. A step is three numbers; what they mean depends on what there is to choose from.
+ * Random schedules of a conversation: legal and illegal inputs, outcomes in any order, late and repeated answers,
+ * roll-overs through JSON, a clock that jumps. A step is three numbers; their meaning depends on the choices that the
+ * state offers.
  */
 import * as fc from 'fast-check';
 import { type ExternalEffect, effectKey } from '../../../src/core/decide/effects.js';
@@ -78,17 +79,17 @@ export const schedule: fc.Arbitrary<readonly Step[]> = fc
 
 const ANY = Object.values(FITTING).flat();
 const GARBAGE = [undefined, null, 7, {}, { toolCallId: 'a' }];
-/** What is under way for its own sake: nothing waits for these to end. */
+/** Work in progress that no turn waits for. */
 const REMINDERS: readonly ExternalEffect['type'][] = ['await_turn_limit', 'await_warning'];
 
-/** Of this run and of those before it. */
+/** Calls of this run and of those before it. */
 export function endedCallIds({ events }: MachineUnderTest): readonly string[] {
   return events.flatMap((event) => (event.type === 'tool_result' ? [event.toolCallId] : []));
 }
 
-/** What a worker does in a schedule, where a test has its own. */
+/** Replaces the worker of a schedule, where a test has its own. */
 export interface ScheduleWork {
-  /** Puts the context of a model call together; what it returns goes into the call's event. */
+  /** Builds the context of a model call; its return value goes into the call's event. */
   readonly reads?: (state: ConversationState) => ModelContext;
   /** @defaultValue endOfRun */
   readonly endOfRun?: (variant: number) => RunToolResult;
@@ -173,7 +174,7 @@ export class ScheduleRunner {
     }
   }
 
-  /** Answers everything that can be answered until nothing is left: it must come to rest. */
+  /** Answers every pending call until none is left: the machine must come to rest. */
   drain(): void {
     for (let round = 0; this.m.effects().length > 0; round += 1) {
       if (round > 2_000) throw new Error('the conversation never comes to rest');
@@ -261,12 +262,12 @@ export class ScheduleRunner {
       case 'await_claim':
       case 'await_warning':
       case 'await_turn_limit':
-        // Timers fire when it is time; one that fires early would be a defect of the driver.
+        // Timers fire when due; one that fires early would be a defect of the driver.
         if (Date.parse(effect.deadline) <= this.m.clock.now()) timerFired(machine, effect);
     }
   }
 
-  /** Of a step whose calls run one after the other, only the first is planned. */
+  /** In a step whose calls run one after the other, only the first is planned. */
   #modelOutcome(variant: number): CallModelResult {
     const said = modelOutcome(variant, this.#fresh);
     const outcome = variant % 4 === 0 ? said : inFullContext(said, this.m.state);
@@ -311,7 +312,7 @@ export class ScheduleRunner {
     else m.machine.resolve(input);
   }
 
-  /** Outcomes that nobody asked for. */
+  /** Outcomes that were never requested. */
   #stray(pick: number, variant: number): void {
     const { machine, state } = this.m;
     const ids = [...Object.keys(state.calls), ...endedCallIds(this.m), 'nobody', '__proto__'];

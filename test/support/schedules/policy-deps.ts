@@ -1,4 +1,4 @@
-/** What policies are handed besides the call, where a test plans calls without a worker. */
+/** Arguments of policies besides the call, where a test plans calls without a worker. */
 import type { PolicyDeps } from '../../../src/tools/shared/policy.js';
 
 const quiet = (): void => undefined;

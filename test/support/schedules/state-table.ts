@@ -1,20 +1,21 @@
 /**
- * Tables of a state machine: every state met with every input. A cell says what the sender is told and what is recorded,
- * as `told: event event`; a cell that is not written down is the input's usual refusal. What records nothing must change
- * nothing, nothing throws, and neither a restart nor a roll-over before the input makes any difference.
+ * Tables of a state machine: every state with every input. A cell has the reply to the sender and the recorded
+ * events, as `reply: event event`; a cell that is absent means the input's usual refusal. An input that records
+ * nothing must change nothing, nothing throws, and neither a restart nor a roll-over before the input makes any
+ * difference.
  */
 import { describe, expect, it, type TestOptions } from 'vitest';
 import type { MachineUnderTest } from './core-driver.js';
 import { expectInvariants } from './core-invariants.js';
 
 export interface TableInput {
-  /** Gives it to the machine; returns what its sender is told, or nothing where nobody can be told. */
+  /** Gives the input to the machine; returns the reply to its sender, or nothing for an input without a reply. */
   readonly enter: (m: MachineUnderTest) => string | undefined;
-  /** What the sender is told where nothing comes of it. */
+  /** The reply to the sender of an input without effect. */
   readonly refused: string;
 }
 
-/** What happens to the machine, without a sender. */
+/** An input that happens to the machine, without a sender. */
 export function happening(enter: (m: MachineUnderTest) => void): TableInput {
   return {
     enter: (m) => {
@@ -30,7 +31,7 @@ export interface TableState<Input extends string> {
   readonly cells: Readonly<Partial<Record<Input, string>>>;
 }
 
-/** Registers one test for each state and input, all with the options. `subject` is completed by the name of the state. */
+/** Registers one test for each state and input, all with the options. The name of the state completes `subject`. */
 export function stateTable<Input extends string>(
   subject: string,
   options: TestOptions,
@@ -59,13 +60,13 @@ function meet(build: () => MachineUnderTest, input: TableInput, expected: string
     change(m);
     m.mark();
     const before = structuredClone(m.state);
-    const told = input.enter(m) ?? '-';
+    const reply = input.enter(m) ?? '-';
     const recorded = m.types();
-    const met = recorded.length === 0 ? told : `${told}: ${recorded.join(' ')}`;
+    const met = recorded.length === 0 ? reply : `${reply}: ${recorded.join(' ')}`;
     expect(met, met).toBe(expected);
     if (recorded.length === 0) expect(m.state).toEqual(before);
     expectInvariants(m);
-    // Again: a second one may be told anything, but corrupts nothing.
+    // Again: a second input may get any reply, but corrupts nothing.
     input.enter(m);
     expectInvariants(m);
   }

@@ -1,6 +1,7 @@
 /**
- * OpenAI's background mode, as far as an adapter sees it: responses that are made whoever listens, streams that can be cut and
- * begun again behind any event, looks, and cancels. Speaks in the types of the `openai` package; a test has its client read it.
+ * OpenAI's background mode, as far as an adapter sees it: responses that are made with or without a listener, streams
+ * that can be cut and resumed behind any event, polls, and cancels. Speaks in the types of the `openai` package; a
+ * test has its client read it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,15 +14,18 @@ type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 type Body = OpenAI.Responses.ResponseCreateParams;
 
 export interface BackgroundOptions {
-  /** What is answered to the n-th creation, from 1. */
+  /** The answer to the n-th creation, from 1. */
   readonly items: (ordinal: number) => Parameters<typeof eventsOf>[0];
-  /** Said of the response at its end. */
+  /** Fields of the response at its end. */
   readonly last?: (ordinal: number) => Partial<Response>;
-  /** Behind so many events comes an `error` with this code, and no other; the response fails without a word, unless it goes on. */
+  /**
+   * Behind so many events comes an `error` with this code, and no other; the response fails without an event, unless
+   * `goesOn` is set.
+   */
   readonly error?: { readonly behind: number; readonly code: string; readonly goesOn?: boolean };
-  /** No more events than these are made before `release`. @defaultValue all are */
+  /** No more events than these are made before `release`. @defaultValue all */
   readonly heldAfter?: number;
-  /** How long an event takes to be made, until `release`. @defaultValue 0 */
+  /** Time to make an event, until `release`. @defaultValue 0 */
   readonly paceMs?: number;
   /** The n-th stream is cut behind so many events. */
   readonly cuts?: readonly (number | undefined)[];
@@ -32,7 +36,7 @@ export interface BackgroundOptions {
 interface Made {
   readonly id: string;
   readonly events: readonly StreamEvent[];
-  /** As it is in the end. */
+  /** The response at its end. */
   readonly end: Response;
   readonly since: number;
   isCancelled: boolean;
@@ -42,13 +46,13 @@ export interface BackgroundServer {
   /** With the `/v1`. */
   readonly url: string;
   readonly creations: readonly Body[];
-  /** Streams that were begun again: behind which event, undefined for the first. */
+  /** Streams that were resumed: behind which event, undefined for the first. */
   readonly resumptions: readonly { readonly id: string; readonly after: number | undefined }[];
   readonly looks: number;
   readonly cancelled: readonly string[];
   /** Lets responses be made to their end. */
   release(): void;
-  /** As after the time for which the provider keeps them. */
+  /** Acts as after the time for which the provider keeps responses. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -172,7 +176,7 @@ class Fake {
     for (let next = after + 1; next < made.events.length; ) {
       if (response.destroyed || made.isCancelled) break;
       if (sent === cutAfter) {
-        // A cut takes with it what was not read yet.
+        // A cut also drops the events that were not read yet.
         await pause(CUT_MS);
         response.destroy();
         return;

@@ -1,4 +1,4 @@
-/** Requests as browsers send them for pages of other sites: with just these headers, which no fetch sends. */
+/** Requests as browsers send them for pages of other sites: with exactly these headers, which no fetch sends. */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
@@ -15,7 +15,7 @@ export interface Sent {
   readonly method?: string;
   /** @defaultValue a route that needs no body */
   readonly path?: string;
-  /** `Host` may be one of them; the others are none that Node adds. */
+  /** `Host` may be one of them; Node adds none of the others. */
   readonly headers?: Record<string, string | string[]>;
 }
 
@@ -52,7 +52,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   origin_not_allowed: 403,
 };
 
-/** Whether it came as far as a route, whatever that said of it. A HEAD is told by its status alone. */
+/** Returns whether the request reached a route, with any answer. For a HEAD request the status alone decides. */
 export async function passes(app: HttpApp, sent: Sent): Promise<boolean> {
   const { status, body } = await send(app.server.port, sent);
   if (sent.method === 'HEAD') return status === 200;

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 
 export interface Child {
   readonly pid: number;
-  /** Everything that it printed as a line of JSON. */
+  /** Every line of JSON that the child has printed. */
   readonly lines: readonly unknown[];
   readonly errors: readonly string[];
   tell(value: unknown): void;
@@ -16,7 +16,7 @@ export interface Child {
   readonly ended: Promise<number | null>;
 }
 
-/** `env`: beside that of this process. */
+/** `env`: added to the environment of this process. */
 export function startChild(
   file: URL,
   args: readonly string[],

@@ -36,7 +36,7 @@ export interface DevServer {
 const READY_MS = 30_000 * PATIENCE;
 const STOP_MS = 10_000;
 
-/** A server that ends at once, as one whose port was taken meanwhile, is started a second time. */
+/** A server that ends at once, such as one whose port was taken meanwhile, is started a second time. */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
   try {
     return await startOnce(options);
@@ -93,7 +93,7 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   };
 }
 
-/** Asks `temporal-dev.sh`, which owns versions, checksums and the arguments of every dev server of the project. */
+/** Runs `temporal-dev.sh`, which owns versions, checksums and the arguments of every dev server of the project. */
 export function temporalDev(question: `--print-${string}`): string {
   const script = join(projectRoot(), 'temporal-dev.sh');
   return execFileSync(script, [question], {

@@ -1,4 +1,6 @@
-/** Tools that a model's provider runs, over real connections: what comes of an answer, and what of it goes back. */
+/**
+ * Tools that a model's provider runs, over real connections: the engine's answer, and the part of it that goes back.
+ */
 import { createHash } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { openaiModel } from '../../../src/model/openai/adapter.js';
@@ -61,7 +63,7 @@ export async function answered(items: Items, files?: ModelFiles): Promise<Answer
   return await generated(openaiModel('m-1', { ...OPTIONS, baseURL: server.url }), files);
 }
 
-/** The same where nothing is streamed: the finished response is looked at. */
+/** The same without streaming: the finished response is read. */
 export async function lookedAt(items: Items, files?: ModelFiles): Promise<Answered> {
   const server = await startBackgroundServer({
     items: () => items,
@@ -89,7 +91,7 @@ async function generated(
   return { response, events };
 }
 
-/** What the engine writes of an answer. `envelopes`: results of its calls, by their ids. */
+/** The messages that the engine makes of an answer. `envelopes`: results of its calls, by their ids. */
 export function transcript(
   response: ModelResponse,
   envelopes: Readonly<Record<string, ToolResultEnvelope>> = {},
@@ -113,7 +115,7 @@ export function transcript(
   ];
 }
 
-/** What the provider gets of it in the next request. */
+/** The part of an answer that the provider gets in the next request. */
 export async function sentAgain(
   messages: readonly Message[],
   files?: ModelFiles,
@@ -131,7 +133,7 @@ export async function sentAgain(
   return server.requests[0]?.body['input'];
 }
 
-/** What watchers see of the calls, in a line each. */
+/** The live events of the calls, one line each. */
 export function progressOf(events: readonly ModelStreamEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type === 'provider_call') return [`${event.name} begins`];

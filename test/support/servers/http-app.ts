@@ -25,7 +25,7 @@ export interface HttpApp {
   ) => Promise<Response>;
 }
 
-/** What the server says of every conversation that a test does not speak of. */
+/** The server's answer for every conversation that a test does not name. */
 function noSuchConversation({ workflowId }: FakeCall): never {
   throw new WorkflowNotFoundError('not found', workflowId, undefined);
 }
@@ -37,7 +37,7 @@ export async function startHttpApp(
     readonly leases?: LeasesPort;
     readonly blobs?: BlobsPort;
     readonly storeId?: () => Promise<string>;
-    /** As the server describes the task queue. */
+    /** The server's description of the task queue. */
     readonly pollers?: readonly object[];
   } = {},
 ): Promise<HttpApp> {

@@ -19,7 +19,7 @@ export interface Peer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly SeenRequest[];
-  /** How many sockets were opened to it, and how many of them are. */
+  /** Counts of sockets that were opened to the service, and that are open. */
   readonly sockets: { opened: number; open: number };
 }
 
@@ -68,7 +68,7 @@ export function json(value: unknown, status = 200): Answer {
   };
 }
 
-/** Answers with a body of some type. */
+/** Answers with a body of any content type. */
 export function body(content: string | Buffer, type: string, status = 200): Answer {
   return (_request, response) => {
     response.writeHead(status, type === '' ? {} : { 'content-type': type });
@@ -81,7 +81,7 @@ interface RunOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly services?: unknown;
-  /** Everything that was logged, as one text. */
+  /** Every logged line, as one text. */
   readonly log?: string[];
   readonly idempotencyKey?: string;
 }
@@ -98,12 +98,12 @@ export async function runHttpTool(tool: AnyTool, options: RunOptions = {}): Prom
   });
 }
 
-/** Its result, when it has one. */
+/** The result, when there is one. */
 export async function envelopeOf(tool: AnyTool, options: RunOptions = {}) {
   return ended(await runHttpTool(tool, options)).envelope;
 }
 
-/** Its error's text; an answer that is none is shown. */
+/** The text of the error; throws with any other end. */
 export async function errorOf(tool: AnyTool, options: RunOptions = {}): Promise<string> {
   const envelope = await envelopeOf(tool, options);
   return envelope.ok ? `no error: ${JSON.stringify(envelope.result)}` : envelope.error.message;

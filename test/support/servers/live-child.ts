@@ -1,6 +1,6 @@
 /**
- * Child of `live-sockets.test.ts`. `watch` prints what it hears; `publish` sends numbered messages as long as somebody
- * watches; `idle` subscribes and publishes, then has nothing left to do and must end by itself.
+ * Child of `live-sockets.test.ts`. `watch` prints the messages that it gets; `publish` sends numbered messages as
+ * long as there is a subscriber; `idle` subscribes and publishes, then has nothing left to do and must end by itself.
  */
 import { openLiveChannel } from '../../../src/store/live/sockets.js';
 import { delta } from '../samples/live-messages.js';

@@ -1,6 +1,6 @@
 /**
- * A process that reaches an HTTP tool's service, an MCP server and a model as a worker does, at the origin of its argument, and says
- * on one line of JSON what came of each. Proxy and certificate are its environment's.
+ * A process that reaches an HTTP tool's service, an MCP server and a model as a worker does, at the origin of its
+ * argument, and prints the outcomes as one line of JSON. Its environment sets proxy and certificate.
  */
 import { defineAgent } from '../../../src/define/define-agent.js';
 import { mcpServer } from '../../../src/define/mcp-server.js';

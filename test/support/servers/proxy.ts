@@ -1,4 +1,4 @@
-/** A proxy that forwards, and tunnels; it asks for no password, and says which one it was given. */
+/** A proxy that forwards, and tunnels; it requires no password, and records the one that it got. */
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface Proxy extends AsyncDisposable {
   readonly seen: readonly string[];
   /** Their `proxy-authorization`. */
   readonly keys: readonly unknown[];
-  /** What went through tunnels, as bytes that read as Latin-1. */
+  /** Bytes of the tunnels, read as Latin-1. */
   readonly tunnelled: () => string;
 }
 

@@ -1,4 +1,6 @@
-/** Global setup: one dev server for a whole project of tests, gone with the run, also when the run is interrupted. */
+/**
+ * Global setup: one dev server for a whole project of tests, stopped with the run, also when the run is interrupted.
+ */
 import type { TestProject } from 'vitest/node';
 import { startDevServer } from './dev-server.js';
 
